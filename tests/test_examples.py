@@ -42,15 +42,14 @@ verifiers.walk: Walk
 drafters.base: Drafter
 doctor: diagnose
 plots: plot
-acceptance.calibration: to_text
+progress: final_result
 acceptance.in_traces: depth_acceptance
-acceptance.on_text: acceptance_vector
-acceptance.progress: whole
+acceptance.on_text: acceptance_vector write_vectors
 acceptance.vectors: check_acceptance expected_tokens find_acceptance
 planning.cost_table: CostTable roofline
 planning.forecast: forecast predict
 benchmarks.measure_cost: measure_cost
-benchmarks.trials: trials
+benchmarks.timing: time_runs
 """
 # What such calls return, and the methods that users write or call: every argument is named.
 ARGUMENTS = """
@@ -67,10 +66,12 @@ verifiers.base: Verdict Verifier.__call__ Verifier.explain
 verifiers.walk: follow try_in_turn
 drafters.base: Draft.at_temperature_1 Draft.expand Drafter.open DrafterContext DrafterContext.model
     DrafterSession.at_temperature_1 DrafterSession.commit DrafterSession.describe_guess DrafterSession.expand Seen
-acceptance.on_text: Acceptance acceptance_so_far
+acceptance.on_text: Acceptance measure_acceptance
+acceptance.texts: Text continuations
 doctor.report: Report
 doctor.window: Window
-planning.choose: best_candidate candidates
+planning.choose: HeldOut candidates held_out
+planning.profile: Profile
 planning.forecast: Cell Forecast
 """
 

@@ -40,7 +40,7 @@ class Job:
             written = "".join(f", {json.dumps(value)}" for value in values)
             return (
                 f"() => {{ const data = document.getElementById({json.dumps(self.stop.elem_id)}).dataset; "
-                f"data.jobs = Math.max(0, {change}); document.dispatchEvent(new Event('sv-asked')); "
+                f"data.jobs = Math.max(0, {change}); "
                 f"return [{{ __type__: 'update', interactive: data.jobs > 0 }}{written}]; }}"
             )
 

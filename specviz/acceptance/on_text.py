@@ -100,7 +100,13 @@ def acceptance_vector(
     pair: Pair, verifier: Verifier, texts: Iterable[AnyText], config: RunConfig, width: int = 16,
     scheme: str | None = None,
 ) -> Acceptance:  # fmt: skip
-    """One rule's acceptance on texts; arguments and errors as for `measure_acceptance`.
+    """One rule's acceptance on texts.
+
+    Args:
+        pair, verifier, texts, config, width, scheme: as for `measure_acceptance`.
+
+    Raises:
+        ValueError: as there.
 
     >>> measured = acceptance_vector(specviz.toy_pair(), specviz.VERIFIERS["race"](), [[0, 1, 2]], specviz.RunConfig())
     >>> measured.positions, len(measured.acceptance)

@@ -1,8 +1,8 @@
-"""The key-value cache of a token tree: one block of memory for all layers, written where we say.
+"""The key-value cache of a token tree: slots 0, 1, 2, ... that are written where we say.
 
-Slots 0, 1, 2, ... hold keys and values in the order in which tokens were read. The text fills the first slots; a
-tree's nodes follow in whatever order they were read, and after a commit only the accepted ones move up to the text.
-A layer sees a view of the slots in use, so nothing that was read is ever copied for a pass.
+Slots hold keys and values in the order in which tokens were read. The text fills the first; a tree's nodes follow in
+whatever order they were read, and after a commit only the accepted ones move up to the text. A layer sees a view of
+the slots in use, so nothing that was read is ever copied for a pass.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from transformers.cache_utils import Cache
 
 from .device_logits import push
 
-CHUNK = 256  # slots by which the block grows
+CHUNK = 256  # slots by which memory grows
 
 
 class TreeCache(Cache):
@@ -23,19 +23,21 @@ class TreeCache(Cache):
 
     Args:
         layers: how many attention layers the model has.
+        spread: whether they compute on several devices; then each has memory of its own, where it computes.
 
     Attributes:
         used: slots in use; a pass writes behind them.
         writer: the draft that wrote there last, where drafts share the target's cache.
+        blocks: memory of all layers, or of each, [2 * layers in it, 1, heads, slots, width]; keys are even.
     """
 
-    def __init__(self, layers: int) -> None:
+    def __init__(self, layers: int, spread: bool = False) -> None:
         super().__init__(layers=[])
-        self.depth = layers
+        self.depth, self.spread = layers, spread
         self.used = 0
         self.writer: object = None
-        self._block: torch.Tensor | None = None  # [2 * layers, rows, heads, slots, width]; keys are even
-        self._seen: tuple[torch.Tensor, np.ndarray] | None = None  # the block, and its numbers
+        self.blocks: list[torch.Tensor | None] = [None] * (layers if spread else 1)
+        self._array: tuple[torch.Tensor, np.ndarray] | None = None  # a block, and the same as numpy sees it
         self._views: tuple = (None, ())  # of a block and a span of slots: those in use, and those that are written
 
     def __len__(self) -> int:
@@ -45,39 +47,40 @@ class TreeCache(Cache):
         self, key_states: torch.Tensor, value_states: torch.Tensor, layer_idx: int, *args, **kwargs
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Write one layer's new keys and values, [1, heads, new, width], and return all in use, as views."""
+        if key_states.shape != value_states.shape:
+            raise ValueError("keys and values must have the same shape; this model's differ. Choose another model.")
+        number, layer = (layer_idx, 0) if self.spread else (0, layer_idx)
         end = self.used + key_states.shape[2]
-        block = self._block
-        if block is None or end > block.shape[3]:
-            block = self._grow(key_states, value_states, end)
+        block = self._reserve(number, key_states, end)
         of, span, *views = self._views
         if of is not block or span != (self.used, end):  # once a pass, for all layers
             views = [block.narrow(3, 0, end).unbind(), block.narrow(3, self.used, end - self.used).unbind()]
             self._views = (block, (self.used, end), *views)
         in_use, new = views
-        new[2 * layer_idx].copy_(key_states)
-        new[2 * layer_idx + 1].copy_(value_states)
-        return in_use[2 * layer_idx], in_use[2 * layer_idx + 1]
+        new[2 * layer].copy_(key_states)
+        new[2 * layer + 1].copy_(value_states)
+        return in_use[2 * layer], in_use[2 * layer + 1]
 
     def numbers(self, slots: int, heads: int, width: int) -> np.ndarray:
-        """The block of one text in float32 as numpy sees it, [2 * layers, heads, slots, width], of at least `slots`."""
-        block = self._block
-        if block is None or slots > block.shape[3]:
-            keys = torch.empty(1, heads, 1, width)
-            block = self._grow(keys, keys, slots)
-        if self._seen is None or self._seen[0] is not block:
-            self._seen = (block, block.numpy()[:, 0])
-        return self._seen[1]
+        """All layers in float32 as numpy sees them, [2 * layers, heads, at least `slots`, width]."""
+        block = self._reserve(0, torch.empty(1, heads, 1, width), slots)
+        if self._array is None or self._array[0] is not block:
+            self._array = (block, block.numpy()[:, 0])
+        return self._array[1]
 
-    def _grow(self, keys: torch.Tensor, values: torch.Tensor, slots: int) -> torch.Tensor:
-        if keys.shape != values.shape:
-            raise ValueError("keys and values must have the same shape; this model's differ. Choose another model.")
+    def _reserve(self, number: int, keys: torch.Tensor, slots: int) -> torch.Tensor:
+        """The block of that number, with at least so many slots, for keys of the given shape, type and device."""
+        block = self.blocks[number]
+        if block is not None and slots <= block.shape[3]:
+            return block
         rows, heads, _, width = keys.shape
+        layers = 1 if self.spread else self.depth
         # Zeros, because a masked slot must still be a finite number.
-        block = keys.new_zeros(2 * self.depth, rows, heads, -(-slots // CHUNK) * CHUNK, width)
-        if self._block is not None:
-            block[:, :, :, : self.used] = self._block[:, :, :, : self.used]
-        self._block = block
-        return block
+        grown = keys.new_zeros(2 * layers, rows, heads, -(-slots // CHUNK) * CHUNK, width)
+        if block is not None:
+            grown[:, :, :, : self.used] = block[:, :, :, : self.used]
+        self.blocks[number] = grown
+        return grown
 
     def keep(self, slots: Sequence[int], start: int) -> None:
         """Move `slots` to `start`, `start` + 1, ... in all layers; everything behind them is free again."""
@@ -85,15 +88,13 @@ class TreeCache(Cache):
         moved = next((i for i, slot in enumerate(slots) if slot != start + i), len(slots))
         if moved == len(slots):
             return
-        block = self._block
-        assert block is not None  # or there are no slots to move
-        if self._seen is not None and self._seen[0] is block:
-            numbers = self._seen[1]
-            numbers[:, :, start + moved : self.used] = numbers[:, :, list(slots[moved:])]
-            return
-        with torch.inference_mode():
-            index = push(np.array(slots[moved:]), block.device)
-            block[:, :, :, start + moved : self.used] = block.index_select(3, index)
+        to = slice(start + moved, self.used)
+        for block in filter(lambda one: one is not None, self.blocks):
+            if self._array is not None and self._array[0] is block:
+                self._array[1][:, :, to] = self._array[1][:, :, list(slots[moved:])]
+                continue
+            with torch.inference_mode():
+                block[:, :, :, to] = block.index_select(3, push(np.array(slots[moved:]), block.device))
 
     # What transformers asks of a cache when it makes a causal mask itself.
 

@@ -133,15 +133,10 @@ class DeviceRows(Distributions):
             push(np.asarray(index, dtype=np.int64), self.logits.tensor.device)
             for index in ([place[node] for node in nodes], tokens)
         )
-        logits = self.logits.at(inner)
-        if sampling.unfiltered:
-            logits = logits.float() / sampling.temperature
-            found = pull((logits[above, tokens] - torch.logsumexp(logits, dim=1)[above]).exp())
-        else:
-            rows = torch.cat([probabilities(part, sampling) for part in logits.split(AT_ONCE)])
-            found = pull(rows[above, tokens])
-        check_finite(found.sum())
-        return found.tolist()
+        rows = torch.cat([probabilities(part, sampling) for part in self.logits.at(inner).split(AT_ONCE)])
+        gathered = pull(rows[above, tokens])
+        check_finite(gathered.sum())
+        return gathered.tolist()
 
     def of_both(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
         """As for any rows: two gathers on the device, no whole row comes over."""

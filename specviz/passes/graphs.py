@@ -28,7 +28,7 @@ from .direct import DirectForward
 
 BUCKETS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
 SLOTS = 256  # the least step between two buckets of slots
-KEPT = 32  # passes that are kept; the one not used for longest goes first
+MAX_PASSES = 32  # that are kept; the one not used for longest goes first
 
 Run = Callable[[], torch.Tensor]
 
@@ -50,12 +50,12 @@ class StaticPass:
         self.direct, self.block, self.width, self.length = direct, block, width, length
         self.used = 0  # what a forward asks of a cache: the mask speaks for all slots
         self.numbers = torch.zeros((4, width), dtype=torch.int64, device=block.device)  # ids, positions, slots, rows
-        self.hidden = torch.zeros((width, length), dtype=torch.bool, device=block.device)
+        self.masked = torch.zeros((width, length), dtype=torch.bool, device=block.device)
         self.run: Run = self._forward
         self.captured = False
 
     def fill(
-        self, ids: Sequence[int], positions: Sequence[int], hidden: np.ndarray | None, used: int, rows: Sequence[int]
+        self, ids: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, used: int, rows: Sequence[int]
     ) -> None:
         """Put one pass into the buffers; arguments as for `StaticPasses`, `used` the slots in use before it."""
         m = len(ids)
@@ -66,15 +66,15 @@ class StaticPass:
         mask = np.ones((self.width, self.length), dtype=bool)
         mask[m:, 0] = False
         # Without a mask of its own a pass is causal.
-        mask[:m, : used + m] = ~np.tri(m, used + m, used, dtype=bool) if hidden is None else hidden
+        mask[:m, : used + m] = ~np.tri(m, used + m, used, dtype=bool) if masked is None else masked
         self.numbers.copy_(push(numbers, self.numbers.device))
-        self.hidden.copy_(push(mask, self.hidden.device))
+        self.masked.copy_(push(mask, self.masked.device))
 
     def _forward(self) -> torch.Tensor:
         ids, positions, _, rows = self.numbers
         dtype = self.block.dtype
-        mask = torch.zeros(self.hidden.shape, dtype=dtype, device=self.block.device)
-        mask.masked_fill_(self.hidden, torch.finfo(dtype).min)
+        mask = torch.zeros(self.masked.shape, dtype=dtype, device=self.block.device)
+        mask.masked_fill_(self.masked, torch.finfo(dtype).min)
         return self.direct(ids, positions, mask[None, None], self, rows)
 
     def update(self, keys: torch.Tensor, values: torch.Tensor, layer: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -107,7 +107,7 @@ class StaticPasses:
         self,
         ids: Sequence[int],
         positions: Sequence[int],
-        hidden: np.ndarray | None,
+        masked: np.ndarray | None,
         cache: TreeCache,
         rows: Sequence[int],
     ) -> torch.Tensor | None:
@@ -115,19 +115,19 @@ class StaticPasses:
 
         Args:
             ids, positions: the tokens to read and where they stand in the text, [m].
-            hidden: which slots each token must not see, bool [m, slots in use + m]; None for a plain causal run.
+            masked: which slots each token must not see, bool [m, slots in use + m]; None for a plain causal run.
             cache: where keys and values are.
             rows: which of the m tokens need logits.
         """
         m, end = len(ids), cache.used + len(ids)
-        prompt = hidden is None and cache.used == 0 and m > 1  # read once, and causal kernels are faster
-        if self._off or prompt or m > BUCKETS[-1] or cache.depth != len(self.direct.layers):
+        prompt = masked is None and cache.used == 0 and m > 1  # read once, and causal kernels are faster
+        if self._off or prompt or m > BUCKETS[-1] or cache.spread or cache.depth != len(self.direct.layers):
             return None
         shape = BUCKETS[bisect_left(BUCKETS, m)], slots_bucket(end)
         try:
             if not self._lend(cache, shape[1]):
                 return None
-            static = self._filled(shape, lambda one: one.fill(ids, positions, hidden, cache.used, rows))
+            static = self._filled(shape, lambda one: one.fill(ids, positions, masked, cache.used, rows))
         except RuntimeError as error:  # no memory, or an operation that cannot be captured
             self._give_up(error)
             return None
@@ -137,7 +137,7 @@ class StaticPasses:
         """The filled pass of a shape, made when it comes first and captured when it comes again."""
         again = shape in self.passes
         if not again:
-            if len(self.passes) >= KEPT:
+            if len(self.passes) >= MAX_PASSES:
                 self.passes.popitem(last=False)
             self.passes[shape] = StaticPass(self.direct, self._block, *shape)
         self.passes.move_to_end(shape)
@@ -156,7 +156,7 @@ class StaticPasses:
         owner = self._owner and self._owner()
         if owner is not None and owner is not cache:
             return False
-        theirs, block = cache._block, self._block
+        theirs, block = cache.blocks[0], self._block
         if block is not None and block.shape[3] > length:
             if theirs is block:
                 return True
@@ -168,7 +168,7 @@ class StaticPasses:
             block = weights.new_zeros(2 * cache.depth, 1, heads, slots, width, dtype=self.direct.kv_dtype)
         if theirs is not None:
             block[:, :, :, : cache.used] = theirs[:, :, :, : cache.used]
-        self._block = cache._block = block
+        self._block = cache.blocks[0] = block
         self._owner = weakref.ref(cache)
         return True
 

@@ -9,6 +9,7 @@ is the length of the text plus its depth, whatever its slot.
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,17 +22,15 @@ from .cache import TreeCache
 from .compiled import host_logits
 from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
-from .features import heard_by_head
 from .graphs import cuda_graphs, static_passes
-from .mask import Mask
-from .offload import SpreadCache, computing_device, layer_devices
-from .slots import Plan, Slots
+from .offload import is_spread
+from .slots import Mask, Plan, Slots
 from .threads import Threads, using
 
 if TYPE_CHECKING:
     from .compiled.passes import CompiledPasses
 
-RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
+MAX_RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
 
 
 def cache_argument(model: Any) -> str:
@@ -66,11 +65,13 @@ class HuggingFaceModel:
                 'Load the model with attn_implementation="sdpa".'
             )
         self.model = model.eval()
-        self.device, self.dtype = computing_device(model), model.dtype
-        self.embeddings = model.get_input_embeddings().weight.shape[0]
+        embed = model.get_input_embeddings()  # accelerate's hook knows the device of weights that are away
+        hook = getattr(embed, "_hf_hook", None) if embed.weight.is_meta else None
+        self.device = embed.weight.device if hook is None else torch.device(hook.execution_device)
+        self.dtype, self.embeddings = model.dtype, embed.weight.shape[0]
         self.vocab_size = vocab_size or model.get_output_embeddings().weight.shape[0]
         self.layers = layers or config.num_hidden_layers
-        self.spread = len(layer_devices(model)) > 1
+        self.spread = is_spread(model)
         self.direct = direct or direct_forward(model)
         self.static = static_passes(self.direct)  # on a GPU: passes of fixed shape, which can be captured
         self.plans: dict[tuple, Plan] = {}
@@ -86,7 +87,7 @@ class HuggingFaceModel:
 
     def new_cache(self) -> TreeCache:
         """An empty cache for one text."""
-        return SpreadCache(self.layers) if self.spread else TreeCache(self.layers)
+        return TreeCache(self.layers, self.spread)
 
     def capture_graphs(self) -> None:
         """From now on replay passes of fixed shape as CUDA graphs, where the model has such passes."""
@@ -98,57 +99,57 @@ class HuggingFaceModel:
         self.direct = self.static = None
 
     def read(
-        self, ids: Sequence[int], positions: Sequence[int], hidden: np.ndarray | Mask | None, cache: TreeCache | None,
-        rows: Sequence[int], features: list[torch.Tensor] | None = None, beside: torch.Tensor | None = None,
+        self, ids: Sequence[int], positions: Sequence[int], mask: np.ndarray | Mask | None, cache: TreeCache | None,
+        rows: Sequence[int], features: list[torch.Tensor] | None = None, target_hidden: torch.Tensor | None = None,
     ) -> np.ndarray | DeviceLogits:  # fmt: skip
         """One forward pass.
 
         Args:
             ids, positions: the tokens to read and where they stand in the text, [m].
-            hidden: which of the last slots each token must not see, bool [m, <= slots in use + m], or a mask of that;
+            mask: which of the last slots each token must not see, bool [m, <= slots in use + m], or a `Mask` of that;
                 None for a plain causal run.
             cache: where keys and values are; None reads without one.
             rows: which of the m tokens need logits.
             features: where to put the last hidden states after the final norm at `rows`, [len(rows), width].
-            beside: hidden states to read beside the tokens, [m, width], of a model that takes them.
+            target_hidden: hidden states to read with the tokens, [m, width], of a model that takes them.
 
         Returns:
             Logits after those tokens, float32 [len(rows), V], on a GPU pulled when they are read.
         """
         if self.embeddings < self.vocab_size:  # a token that it cannot know is read as the last one that it knows
             ids = [min(token, self.embeddings - 1) for token in ids]
-        mask = Mask(hidden) if isinstance(hidden, np.ndarray) else hidden
-        if (compiled := self.compiled) is not None and cache is not None and compiled.takes(cache):
-            hidden = None if mask is None else mask.hidden
+        mask = Mask(mask) if isinstance(mask, np.ndarray) else mask
+        if (compiled := self.compiled) is not None and cache is not None and not cache.spread:
+            masked = None if mask is None else mask.masked
             with self.threads(len(ids), torchs=False) as threads:
-                states, numbers = compiled.read(ids, positions, hidden, cache, rows, threads, beside)
+                states, numbers = compiled.read(ids, positions, masked, cache, rows, threads, target_hidden)
             cache.used += len(ids)
             if features is not None:
                 features.append(compiled.states(states))
-            return self.handed_over(numbers)
+            return self.as_rows(numbers)
         with torch.inference_mode(), self.threads(len(ids)):
             logits = None
             if self.static is not None and cache is not None and features is None:
                 whole = None if mask is None else mask.whole(cache.used + len(ids))
                 logits = self.static(ids, positions, whole, cache, rows)
             if logits is None:
-                logits = self._pass(ids, positions, mask, cache, rows, features, beside)
+                logits = self._pass(ids, positions, mask, cache, rows, features, target_hidden)
             if cache is not None:
                 cache.used += len(ids)
-            return self.handed_over(logits)
+            return self.as_rows(logits)
 
     def logits_of(self, states: torch.Tensor) -> np.ndarray | DeviceLogits:
         """Logits of last hidden states after the final norm, [n, width], by the output head; as `read` returns them."""
         with torch.inference_mode(), using(self.threads.count):
             head = self.compiled.logits if self.compiled else self.model.get_output_embeddings()
-            return self.handed_over(head(states))
+            return self.as_rows(head(states))
 
     @property
     def compiled(self) -> CompiledPasses | None:
         """Its small passes as compiled calls, where it has such passes and logits are read on the host."""
         return None if self.direct is None or self.lazy else self.direct.compiled
 
-    def handed_over(self, logits: torch.Tensor | np.ndarray) -> np.ndarray | DeviceLogits:
+    def as_rows(self, logits: torch.Tensor | np.ndarray) -> np.ndarray | DeviceLogits:
         """Logits as rows are made of them: on the host, or on a GPU to be pulled, `vocab_size` of them."""
         if self.lazy:
             return DeviceLogits(logits, self.vocab_size)
@@ -159,36 +160,44 @@ class HuggingFaceModel:
             logits = np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
         return host_logits(logits[:, : self.vocab_size])
 
-    def inputs(self, ids: torch.Tensor, beside: torch.Tensor | None) -> torch.Tensor:
+    def inputs(self, ids: torch.Tensor, target_hidden: torch.Tensor | None) -> torch.Tensor:
         """What the first layer of a direct forward is given: tokens, [m], or embeddings, [m, width]."""
         return ids
 
-    def _pass(self, ids, positions, mask, cache, rows, features=None, beside=None) -> torch.Tensor:
+    def _pass(self, ids, positions, mask, cache, rows, features=None, target_hidden=None) -> torch.Tensor:
         """The pass itself, logits [len(rows), V']; arguments as for `read`."""
         keep = None if list(rows) == list(range(len(ids))) else self._tensor(np.asarray(rows, dtype=np.int64))
         slots = len(ids) + (0 if cache is None else cache.used)
-        ids, positions = (self._tensor(np.asarray(given, dtype=np.int64)) for given in (ids, positions))
+        ids, positions = (self._tensor(np.asarray(numbers, dtype=np.int64)) for numbers in (ids, positions))
         if self.direct is not None and cache is not None:
             added = None if mask is None else mask.added(slots, self.direct.kv_dtype, self.device)
-            states = self.direct.states(self.inputs(ids, beside), positions, added, cache, keep)
+            states = self.direct.states(self.inputs(ids, target_hidden), positions, added, cache, keep)
             if features is not None:
                 features.append(states)
             return self.direct.head(states)
         arguments = {} if mask is None else {"attention_mask": mask.added(slots, self.dtype, self.device)}
         if self._selects and keep is not None:
             arguments["logits_to_keep"] = keep
-        heard = None if features is None else self._heard
+        head_input = None if features is None else self._head_input
         logits = self.model(
             input_ids=ids[None], position_ids=positions[None], use_cache=cache is not None,
             **arguments | {self.cache_argument: cache},
         ).logits[0]  # fmt: skip
-        if heard is not None:
-            features.append(heard.states if keep is None or self._selects else heard.states[keep])
+        if head_input is not None:
+            features.append(head_input.states if keep is None or self._selects else head_input.states[keep])
         return logits if keep is None or self._selects else logits[keep]
 
     @cached_property
-    def _heard(self) -> Any:
-        return heard_by_head(self.model)
+    def _head_input(self) -> Any:
+        """What the output head was given last in the thread that asks: `states`, [n, width].
+
+        The hook stays and is the only one, since threads share the head: one of a single pass would see others'.
+        """
+        last = threading.local()
+        self.model.get_output_embeddings().register_forward_pre_hook(
+            lambda _, inputs: setattr(last, "states", inputs[0][0])
+        )
+        return last
 
     def no_features(self) -> torch.Tensor:
         """The features of no token at all, [0, width]."""
@@ -212,7 +221,7 @@ class HuggingFaceSession:
         self.context = list(tokens)
         self.cache = model.new_cache() if cache is None else cache
         self._read = 0  # tokens of the context that the cache holds; never the last, which is the root of the tree
-        self._watched: list[torch.Tensor] | None = None  # the features of the passes over this tree, if they are kept
+        self._features: list[torch.Tensor] | None = None  # the features of the passes over this tree, if they are kept
         self._rows: list[int] = []  # their nodes
         self._slots = Slots(model.plans)
         self._forget()
@@ -225,7 +234,7 @@ class HuggingFaceSession:
     def _forget(self) -> None:
         """Drop the tree that was read."""
         self._tree: TokenTree | None = None
-        self._rows, self._watched = [], None if self._watched is None else []
+        self._rows, self._features = [], None if self._features is None else []
         self._slots.clear()
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
@@ -237,41 +246,41 @@ class HuggingFaceSession:
             self._tree = tree
         self.cache.used = self._read + len(self._slots)
         base = self._base
-        while base - self._read > RUN:
-            self._read_run(min(base, self._read + RUN))
+        while base - self._read > MAX_RUN:
+            self._read_run(min(base, self._read + MAX_RUN))
         run = range(self._read, base)
         order, mask, _ = self._slots.plan(tree, nodes, len(run), first=self.cache.used == 0)
         place = {node: len(run) + i for i, node in enumerate(order)}
-        logits = self._ask(run, order, mask, [place[node] for node in nodes], self._watched)
-        self._rows += nodes if self._watched is not None else []
+        logits = self._ask(run, order, mask, [place[node] for node in nodes], self._features)
+        self._rows += nodes if self._features is not None else []
         self._read = base
         return logits
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         """Append `emitted` to the context and keep what was read of it: the root and the nodes of `path`."""
-        base, kept = self._base, list[int]()
+        base, slots = self._base, list[int]()
         if tree is self._tree:
             for node in (0, *path)[: len(emitted)]:
                 if node not in self._slots:
                     break
-                kept.append(base + self._slots[node])
-            self.cache.keep(kept, base)
-            self._read = base + len(kept)
+                slots.append(base + self._slots[node])
+            self.cache.keep(slots, base)
+            self._read = base + len(slots)
         self.context.extend(emitted)
         self._forget()
 
     def watch(self) -> torch.Tensor:
         """Read the context but its last token, return the features there, [n - 1, width], and keep them from now on."""
-        found: list[torch.Tensor] = []
+        states: list[torch.Tensor] = []
         while self._read < self._base:
-            self._read_run(min(self._base, self._read + RUN), found)
-        self._watched = []
-        return torch.cat(found) if found else self.model.no_features()
+            self._read_run(min(self._base, self._read + MAX_RUN), states)
+        self._features = []
+        return torch.cat(states) if states else self.model.no_features()
 
     def features(self, nodes: Sequence[int]) -> torch.Tensor:
         """The features at `nodes` of the tree that was read last, [len(nodes), width]; `watch` comes first."""
         place = {node: i for i, node in enumerate(self._rows)}
-        return torch.cat(self._watched)[push(np.array([place[node] for node in nodes]), self.model.device)]
+        return torch.cat(self._features)[push(np.array([place[node] for node in nodes]), self.model.device)]
 
     def _read_run(self, end: int, features: list[torch.Tensor] | None = None) -> None:
         """Read committed tokens up to `end` in a causal pass of their own."""

@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
+from transformers.utils import logging
 
 from ..models.loading import choose_device, choose_dtype
 from .corpus import END_OF_TEXT, checksum, encode, random_windows, read_documents, train_tokenizer
@@ -226,6 +227,7 @@ def load(folder: Path, place: torch.device) -> PreTrainedModel:
         ValueError: if the folder holds none.
     """
     dtype = choose_dtype("auto", place)
+    logging.disable_progress_bar()
     try:
         model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, local_files_only=True)
     except (OSError, ValueError) as error:

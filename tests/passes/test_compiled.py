@@ -1,6 +1,7 @@
 """Compiled passes against torch's own: the same logits of trees, and torch's where a kernel is wrong."""
 
 import logging
+import sys
 import threading
 
 import numpy as np
@@ -10,36 +11,14 @@ from numba import njit
 
 from specviz.models.selftest import check_tree_reading
 from specviz.passes import compiled as door
-from specviz.passes.compiled import dot_products, kernels, numbers
+from specviz.passes.compiled import dot_products, helpers, kernels, numbers
 from specviz.passes.compiled import passes as compiled
 from specviz.passes.compiled.helpers import FAILED, run_with_helpers
-from specviz.passes.threads import using
 from specviz.tree import TokenTree
 from tests.passes.test_huggingface import alone, along, make, random_tree
 
 pytestmark = pytest.mark.adapter
 CLOSE = {torch.float32: 1e-5, torch.bfloat16: 3e-2}  # root mean square, of the logits' spread
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("dtype", CLOSE)
-@pytest.mark.parametrize("family", ["llama", "qwen2"])  # qwen2 has biases
-def test_a_compiled_pass_gives_the_logits_of_torch(monkeypatch, family, dtype, threads):
-    monkeypatch.setattr(compiled, "ALONE", 0)
-    ours, torchs = (make(family, dtype=dtype) for _ in range(2))
-    torchs.direct.compiled = None
-    passes, read = [], ours.direct.compiled.read
-    ours.direct.compiled.read = lambda ids, *rest: passes.append(len(ids)) or read(ids, *rest)
-    rng, sessions = np.random.default_rng(1), [model.open([3, 1, 4, 1, 5]) for model in (ours, torchs)]
-    ours.threads.counts = [threads]
-    with using(threads):
-        for size in (12, 2 * compiled.MAX_TOKENS + 3, 1, 5):
-            tree = random_tree(rng, sessions[0].context, size)
-            found, wanted = (session.forward(tree, range(size)[::-1]) for session in sessions)
-            assert np.sqrt(np.mean((found - wanted) ** 2)) < CLOSE[dtype] * wanted.std()
-            for session in sessions:
-                session.commit(tree, tree.topology.path(size - 1), [*along(tree, size - 1), 7])
-    assert passes == [4 + 12, 2 * compiled.MAX_TOKENS + 3, 1, 5]
 
 
 @pytest.mark.parametrize("dtype", CLOSE)
@@ -101,6 +80,63 @@ def test_work_that_fails_ends_all_waiting_for_it():
     with pytest.raises(ZeroDivisionError):
         run_with_helpers(lambda counters: 1 / 0, 1, counters)
     assert counters[FAILED] == 1
+
+
+def fails_once(name, monkeypatch):
+    """Let the thread of that name, "MainThread" or a helper, fail within the pass after it took a chunk."""
+    failed, attempted = threading.Event(), threading.Event()
+
+    def forward(counters, *arguments):
+        mine = threading.current_thread().name == name
+        if mine and not failed.is_set():
+            counters[0] += 1  # the first chunk, which nobody will finish
+            failed.set()
+            raise MemoryError("no memory for a chunk")
+        failed.wait(10)
+        attempted.set()
+        return honest(counters, *arguments)
+
+    honest = kernels.forward
+    monkeypatch.setattr(kernels, "forward", forward)
+    return attempted
+
+
+@pytest.mark.parametrize("name", ["MainThread", "compiled passes"])
+def test_a_thread_that_fails_ends_the_pass_with_its_error(name, monkeypatch):
+    monkeypatch.setattr(compiled, "ALONE", 0)
+    model, other = make("llama"), make("llama")
+    model.threads.counts = other.threads.counts = [2]
+    expected = other.open([3, 1, 4]).forward(TokenTree(4, start=2), [0])
+    attempted = fails_once(name, monkeypatch)
+    with pytest.raises(MemoryError, match="no memory for a chunk"):
+        model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0])
+    assert attempted.wait(10)
+    np.testing.assert_array_equal(model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0]), expected)
+
+
+def test_a_helper_that_died_is_started_again():
+    dead = threading.Thread(target=int)
+    dead.start()
+    dead.join()
+    helpers._threads[:] = [dead]
+    ran = threading.Event()
+
+    def work(counters):
+        if threading.current_thread() is not threading.main_thread():
+            ran.set()
+
+    run_with_helpers(work, 1, np.zeros(1, np.int64))
+    assert ran.wait(10) and dead not in helpers._threads
+
+
+def test_without_numba_torch_serves(monkeypatch):
+    for name in ("passes", "softmax"):
+        monkeypatch.setitem(sys.modules, f"specviz.passes.compiled.{name}", None)
+        monkeypatch.delattr(door, name, raising=False)
+    model = make("llama")
+    assert model.direct is not None and model.compiled is None
+    row = model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0])[0]
+    np.testing.assert_allclose(row, alone(model, [3, 1, 4]), atol=1e-4)
 
 
 def test_a_wrong_kernel_leaves_the_passes_to_torch(monkeypatch, caplog):

@@ -161,16 +161,6 @@ def test_greedy_decoding_pulls_the_best_tokens_and_no_row(pair, monkeypatch, pul
         pulls.clear()
 
 
-@pytest.mark.adapter
-def test_costs_are_measured_on_lazy_rows(pair, monkeypatch):
-    from specviz.benchmarks.measure_cost import cost_table
-
-    monkeypatch.setattr(pair.target, "lazy", True)
-    monkeypatch.setattr(pair.draft, "lazy", True)
-    table = cost_table(pair, sizes=(1, 4), rounds=1, burst=2)
-    assert table.sizes == (1, 4) and min(*table.target_s, *table.draft_s) > 0 and min(table.overhead_s) >= 0
-
-
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_rows_that_are_no_numbers_are_rejected_on_the_device_too(value, sampling):

@@ -108,7 +108,7 @@ def test_keys_and_values_of_half_precision_are_held_in_float32(dtype):
     model, cache = made("llama", dtype), TreeCache(3)
     with torch.inference_mode():
         direct_forward(model)(torch.arange(4), torch.arange(4), None, cache, None)
-    assert cache._block.dtype == (dtype if dtype.itemsize >= 4 else torch.float32)
+    assert cache.blocks[0].dtype == (dtype if dtype.itemsize >= 4 else torch.float32)
 
 
 @pytest.mark.parametrize("masked", [False, True])

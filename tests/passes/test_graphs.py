@@ -12,7 +12,6 @@ import pytest
 import torch
 import transformers
 
-import specviz
 from specviz.distributions import Sampling
 from specviz.models.early_exit import first_layers
 from specviz.models.selftest import check_tree_reading
@@ -24,7 +23,6 @@ from specviz.passes.layers import read_layer
 from tests.passes.test_huggingface import FAMILIES, V, alone, along, make, random_run, random_tree
 
 pytestmark = pytest.mark.adapter
-DIRECT = ("llama", "qwen2")
 
 
 def static(model, capture=None):
@@ -40,33 +38,21 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(direct, "worth_compiling", lambda model: False)
 
 
-@pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-6), (torch.float32, 1e-5)])
-@pytest.mark.parametrize("width", BUCKETS)
-@pytest.mark.parametrize("family", [*DIRECT, "mistral"])
-def test_a_padded_pass_gives_the_logits_of_a_plain_one(family, width, dtype, tolerance):
-    more = {"max_position_embeddings": 1024} | ({"sliding_window": None} if family == "mistral" else {})
-    sessions = [
-        model.open([3, 1, 4, 1, 5])
-        for model in (make(family, dtype=dtype, **more), static(make(family, dtype=dtype, **more)))
-    ]
+@pytest.mark.parametrize(
+    "width", [pytest.param(width, marks=[] if width in (1, 16) else pytest.mark.nightly) for width in BUCKETS]
+)
+def test_a_padded_pass_gives_the_logits_of_a_plain_one(width):
+    more = {"max_position_embeddings": 1024, "dtype": torch.float64}
+    sessions = [model.open([3, 1, 4, 1, 5]) for model in (make(**more), static(make(**more)))]
     rng = np.random.default_rng(width)
     # The full bucket, then, after a commit, one node more than the bucket before it holds.
     for size in (width, min(width, BUCKETS[max(0, BUCKETS.index(width) - 1)] + 1)):
         tree = random_tree(rng, sessions[0].context, size)
-        wanted, found = (session.forward(tree, range(size)) for session in sessions)
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance)
+        plain, padded = (session.forward(tree, range(size)) for session in sessions)
+        np.testing.assert_allclose(padded, plain, rtol=0, atol=1e-6)
         for session in sessions:
             session.commit(tree, tree.topology.path(size - 1), [*along(tree, size - 1), 7])
     assert {shape[0] for shape in sessions[1].model.static.passes} >= {width}
-
-
-@pytest.mark.parametrize("dtype, tolerance", [(torch.float32, 2e-4), (torch.bfloat16, 0.08), (torch.float16, 0.02)])
-@pytest.mark.parametrize("family", DIRECT)
-def test_trees_score_as_separate_passes(family, dtype, tolerance):
-    model, rng = static(make(family, dtype=dtype)), np.random.default_rng(1)
-    for _ in range(8):
-        random_run(model, rng, tolerance=tolerance)
-    assert model.static.passes
 
 
 def test_the_self_test_reads_padded_passes(monkeypatch):
@@ -77,27 +63,11 @@ def test_the_self_test_reads_padded_passes(monkeypatch):
 
     def blind(self, ids, positions, hidden, used, rows):
         honest(self, ids, positions, hidden, used, rows)
-        self.hidden[:, : used + len(ids)] = False
+        self.masked[:, : used + len(ids)] = False
 
     monkeypatch.setattr(graphs.StaticPass, "fill", blind)
     with pytest.raises(ValueError, match="scores a tree differently"):
         check_tree_reading("target", model)
-
-
-@pytest.mark.parametrize("name", ["sequoia", "dyspec"])
-def test_a_run_writes_the_same_text(name):
-    pair = specviz.load_pair(dtype="float32")
-    config = specviz.RunConfig(
-        "Once upon a time", specviz.BUILDERS[name](size=13), specviz.VERIFIERS["sequoia"](), 0.8, max_new_tokens=40
-    )
-    wanted = specviz.run(pair, config)
-    static(pair.target)
-    static(pair.draft)
-    found = specviz.run(pair, config)
-    assert found.tokens == wanted.tokens
-    assert [step.parents for step in found.steps] == [step.parents for step in wanted.steps]
-    sizes = {shape[0] for shape in pair.target.static.passes}
-    assert 16 in sizes <= {1, 2, 4, 8, 16}  # where few tokens are left, trees are smaller
 
 
 class Capture:
@@ -141,7 +111,7 @@ def test_a_shape_is_captured_when_it_comes_again(monkeypatch):
 
 
 def test_passes_are_bounded_and_the_oldest_goes(monkeypatch):
-    monkeypatch.setattr(graphs, "KEPT", 2)
+    monkeypatch.setattr(graphs, "MAX_PASSES", 2)
     model, rng = static(make()), np.random.default_rng(3)
     session = model.open([3, 1])
     for size in (1, 2, 4, 2, 8):
@@ -174,9 +144,9 @@ def test_a_block_that_is_too_small_grows_and_its_graphs_go():
         emitted = [*along(tree, 8), 7]
         session.commit(tree, path, emitted)
         read(session, 6, rng)
-        sizes.add(session.cache._block.shape[3])
-        assert all(one.block is session.cache._block for one in model.static.passes.values())
-        assert all(length < session.cache._block.shape[3] for _, length in model.static.passes)
+        sizes.add(session.cache.blocks[0].shape[3])
+        assert all(one.block is session.cache.blocks[0] for one in model.static.passes.values())
+        assert all(length < session.cache.blocks[0].shape[3] for _, length in model.static.passes)
     assert len(sizes) > 1 and capture.replayed
 
 
@@ -186,12 +156,12 @@ def test_a_second_text_reads_beside_the_first_and_inherits_its_block():
     for _ in range(2):
         read(first, 5, rng)
         read(second, 5, rng)
-    block = first.cache._block
-    assert second.cache._block is not block and block is model.static._block
+    block = first.cache.blocks[0]
+    assert second.cache.blocks[0] is not block and block is model.static._block
     del first
     gc.collect()
     read(second, 5, rng)
-    assert second.cache._block is block
+    assert second.cache.blocks[0] is block
 
 
 def test_passes_that_are_too_wide_or_a_prompt_are_left_alone(monkeypatch):
@@ -211,10 +181,6 @@ def test_early_exit_drafts_keep_the_plain_pass():
     for _ in range(4):
         random_run(draft, rng, target=target)
     assert target.static.passes and not draft.static.passes
-
-
-def test_there_is_nothing_to_capture_on_a_cpu():
-    assert make().static is None and make("gpt2").static is None
 
 
 def test_slots_are_rounded_up_by_a_quarter_at_most(monkeypatch):
@@ -255,7 +221,7 @@ def test_a_pass_and_its_rows_mix_no_devices(padded, monkeypatch):
                 len(found.of([0, 1, 0], [3, 4, 5])) == len(found.of([0, 2, 1], [3, 4, 5], at_temperature_1=True)) == 3
             )
         session.commit(tree, tree.topology.path(6), [*along(tree, 6), 7])
-    assert set(pulled) == {"meta"} and session.cache._block.device.type == "meta"
+    assert set(pulled) == {"meta"} and session.cache.blocks[0].device.type == "meta"
     assert bool(model.static and model.static.passes) is padded
 
 
@@ -276,4 +242,4 @@ def test_two_threads_never_borrow_the_block_at_once():
     with ThreadPoolExecutor(2) as pool:
         lent = list(pool.map(lambda cache: passes._lend(cache, 16), caches))
     assert sorted(lent) == [False, True]
-    assert [cache._block is passes._block for cache in caches] == lent
+    assert [cache.blocks[0] is passes._block for cache in caches] == lent

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from specviz.builders.static import inner_levels
 from specviz.passes import slots
 from specviz.tree import TokenTree, Topology
 from tests.passes.test_huggingface import V, alone, along, make
@@ -20,30 +19,8 @@ def filled(shape, context, rng, planned=True):
     return tree
 
 
-@pytest.mark.parametrize("family", ["llama", "gpt2"])
-def test_rows_of_planned_passes_are_those_of_separate_ones(family):
-    """Level by level as a draft and at once as a target, between trees of other shapes that are not planned."""
-    model, rng = make(family), np.random.default_rng(0)
-    context = [3, 1, 4, 1, 5]
-    session = model.open(context)
-    for step in range(12):
-        tree = filled(SHAPES[int(rng.integers(3))], context, rng, planned=step % 3 > 0)
-        size = int(rng.integers(1, len(tree) + 1))  # near the end of a text only the first levels are drawn
-        for name in ("parents", "tokens", "depths", "keys"):
-            setattr(tree, name, getattr(tree, name)[:size])
-        levels = [list(range(size))] if step % 2 else [list(level) for level in inner_levels(tree.topology)]
-        for nodes in levels:
-            for node, row in zip(nodes, session.forward(tree, nodes), strict=True):
-                expected = alone(model, context + along(tree, node))
-                np.testing.assert_allclose(row, expected, atol=2e-4 * np.abs(expected).max())
-        path = tree.topology.path(int(rng.integers(size)))
-        emitted = [*(tree.tokens[node] for node in path), int(rng.integers(V))]
-        session.commit(tree, path, emitted)
-        context = context + emitted
-
-
 def test_a_plan_is_made_once_and_few_are_kept(monkeypatch):
-    monkeypatch.setattr(slots, "KEPT", 2)
+    monkeypatch.setattr(slots, "MAX_PLANS", 2)
     model, rng = make(), np.random.default_rng(0)
     context, plans = [3, 1, 4, 1, 5], []
     session = model.open(context)

@@ -60,7 +60,6 @@ def build(engine: Engine) -> Controls:
             models = models_menu(engine)
             own_pair.lay_out(engine)
             settings = controls(prompt, opened, temperature)
-            fastest = presets.fastest_button()
         with gr.Row(elem_classes="sv-said"):
             said = notice(about(opened, title_of(engine, engine.titles[0], weights.value)), elem_id="sv-notice")
             link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
@@ -68,8 +67,8 @@ def build(engine: Engine) -> Controls:
     linked = links.Together({"models": models, "weights": weights}, {"": settings})
     links.connect(link, linked, [go.click, prompt.submit])
     boxes = {"models": models, "weights": weights, "preset": preset, "go": go, "stop": stop}
-    running = events(engine, settings, boxes, said, shown, counted)
-    presets.connect(engine, settings, models, preset, fastest, said, running)
+    events(engine, settings, boxes, said, shown, counted)
+    presets.connect(settings, preset)
     return settings
 
 

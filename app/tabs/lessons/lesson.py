@@ -100,7 +100,7 @@ class Lesson:
     @property
     def measured(self) -> Path:
         """The file of what else was recorded."""
-        return RUNS / f"{self.name}.json"
+        return TEXTS / f"{self.name}.json"
 
 
 def quote(*texts: str) -> str:

@@ -106,7 +106,7 @@ export function treeLab(element, start, askTrees) {
     for (const other of $('cards').children) other.classList.toggle('own', other.dataset.name === name);
     $('builder').value = name;
     $('name').textContent = `${tree.title}: ${tree.settings}`;
-    const picture = treePicture(tree, { row: 20, column: Math.max(56, Math.min(90, ($('tree').clientWidth - 80) / tree.levels)), labels: true });
+    const picture = treePicture(tree, { row: Math.max(20, Math.min(34, 400 / placed(tree.parents).rows)), column: Math.max(56, Math.min(130, ($('tree').clientWidth - 80) / tree.levels)), labels: true });
     picture.addEventListener('click', event => {
       const node = /** @type {Element} */ (event.target).closest('[data-node]')?.getAttribute('data-node');
       if (node) select(Number(node));

@@ -124,6 +124,7 @@ export function lessonBook(element, start, server) {
   function mark() {
     [...list.children].forEach((other, i) => {
       if (i === number) other.setAttribute('aria-current', 'true'); else other.removeAttribute('aria-current');
+      if (i === number) list.scrollLeft = /** @type {HTMLElement} */ (other).offsetLeft - list.offsetLeft - 40; // on a phone it scrolls
     });
     seen();
   }

@@ -97,10 +97,6 @@ class CompiledPasses:
         some.size = sum(part.nbytes for part in (some.join, *some.layers, *some.head))
         return some
 
-    def takes(self, cache: Any) -> bool:
-        """Whether a pass is one of these: over one text with a cache of its own."""
-        return type(cache) is TreeCache
-
     def read(
         self, tokens: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache,
         rows: Sequence[int], threads: int, features: torch.Tensor | None = None,

@@ -31,7 +31,8 @@ empty and trace is the whole run as JSON text, which specviz.Trace.from_json rea
 models is one of the pairs on the page; empty takes the first. weights is "memory", or "disk" to read the target's
 weights again in every pass. builder, verifier and drafter are names, with parameters after a colon:
 "dyspec:size=24,depth=8". Sequoia's tree without size and depth is the fastest on this machine, where `specviz
-calibrate` has measured the embedded pair. Invalid values and incompatible choices raise an error that says what to do. Runs are decoded one at a time.
+calibrate` has measured the embedded pair. Invalid values and incompatible choices raise an error that says what to do.
+Runs are decoded one at a time.
 
 After the run, it is timed against plain decoding for plain_rounds alternating rounds (0 for none): the trace then has
 "speedup": {"speedup", "low", "high" (of a round), "rounds", "tokens_per_s", "plain_tokens_per_s",
@@ -117,12 +118,8 @@ def fastest(config: RunConfig, builder: str, title: str) -> RunConfig:
     It is only known for the embedded pair in memory with its draft model, if a profile of it is stored.
     """
     name, parameters = split_strategy("builder", builder)
-    if (
-        title != EMBEDDED
-        or config.drafter.name != "model"
-        or name != "sequoia"
-        or {"size", "depth"} & parameters.keys()
-    ):
+    own_size = name != "sequoia" or {"size", "depth"} & parameters.keys()
+    if own_size or title != EMBEDDED or config.drafter.name != "model":
         return config
     profile = recall()
     if profile is None:

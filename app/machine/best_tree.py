@@ -13,7 +13,7 @@ from typing import Any
 
 from specviz.benchmarks.this_machine import measure_profile
 from specviz.planning.forecast import Cell
-from specviz.planning.machine_profile import MachineProfile, recall
+from specviz.planning.machine_profile import MachineProfile, find_profile
 
 from . import limits, zero_gpu
 
@@ -38,7 +38,7 @@ class Best:
         self._known: dict[str, MachineProfile | None] = {}  # None where it cannot be known
         self._done: dict[str, Event] = {}
         self._lock = Lock()
-        if self.on and (known := recall()):
+        if self.on and (known := find_profile()):
             self._known[first] = known
 
     def tree(self, title: str, verifier: Any, temperature: Any, least: int = 2) -> Cell | None:
@@ -71,7 +71,7 @@ class Best:
         known = self._known.get(title)
         try:
             pair = self._take(title)
-            known = recall(pair.info) or known
+            known = find_profile(pair.info) or known
             if known is not None:
                 self._known[title] = known
             parts, measured = measure_profile(pair, known), None

@@ -18,7 +18,7 @@ from ..metrics import Counts
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
 from ..planning.forecast import forecast
-from ..planning.machine_profile import MachineProfile, about, keep, recall
+from ..planning.machine_profile import MachineProfile, about, find_profile, store_profile
 from ..progress import Progress
 from ..tree import Topology
 from .measure_cost import PROMPT, measure_cost
@@ -129,7 +129,7 @@ def measure_profile(
     Raises:
         ValueError: if the pair has no draft, or ends every text at once.
     """
-    known = known or recall(pair.info)
+    known = known or find_profile(pair.info)
     if known is not None and not known.old(time()):
         counts = Counts.of(islice(speculate(pair, RunConfig(PROMPT).autoregressive()), PROBE))
         yield None
@@ -150,7 +150,7 @@ def measure_profile(
             most = max(1.0, sum(vector))  # ranks are counted apart, and a stored rank weighs more where few were seen
             vectors.append((temperature, tuple(share / most for share in vector)))
     known = MachineProfile(about(pair.info), table, tuple(vectors), time())
-    keep(known)
+    store_profile(known)
     yield known
 
 

@@ -93,7 +93,7 @@ def embedded_bytes() -> int:
     return sum(file.stat().st_size for file in PAIR.glob("*/*.safetensors"))
 
 
-def kept() -> list[MachineProfile]:
+def stored_profiles() -> list[MachineProfile]:
     """Every entry there is, the latest last; [] where the file is missing or damaged, since it can be made again."""
     return from_cache(CACHE, _read) or []
 
@@ -103,20 +103,22 @@ def _read(path: Path) -> list[MachineProfile]:
     return [codec.read(MachineProfile, row, "entry") for row in entries]
 
 
-def keep(known: MachineProfile) -> None:
+def store_profile(known: MachineProfile) -> None:
     """Write an entry down in place of an older one of the same; where nothing can be written it is only not kept."""
-    others = [one for one in kept() if one.about != known.about]
+    others = [one for one in stored_profiles() if one.about != known.about]
     text = codec.dumps({"entries": [*others, known][-MAX_ENTRIES:]}, exact=True)
     to_cache(CACHE, lambda path: path.write_text(text, encoding="utf-8"))
 
 
-def recall(info: dict[str, Any] | None = None) -> MachineProfile | None:
+def find_profile(info: dict[str, Any] | None = None) -> MachineProfile | None:
     """What is known of a pair, by how it describes itself; None means the embedded one, which need not be loaded."""
     if info is not None:
         wanted = codec.plain(about(info), exact=True)
-        return next((one for one in reversed(kept()) if one.about == wanted), None)
+        return next((one for one in reversed(stored_profiles()) if one.about == wanted), None)
     ours = {"machine": machine(), "version": __version__, "bytes": embedded_bytes()}
-    return next((one for one in reversed(kept()) if ours.items() <= one.about.items() and not _offloaded(one)), None)
+    return next(
+        (one for one in reversed(stored_profiles()) if ours.items() <= one.about.items() and not _offloaded(one)), None
+    )
 
 
 def _offloaded(profile: MachineProfile) -> bool:

@@ -91,7 +91,7 @@ def test_a_number_of_400_digits_does_not_keep_the_demo_from_starting(folder, cap
 
     row = '{"about": {}, "table": {}, "vectors": [], "when": 1' + "0" * 400 + "}"
     (folder / "speed.json").write_text('{"entries": [' + row + "]}")
-    assert here.kept() == [] and here.recall({"name": "x"}) is None
+    assert here.stored_profiles() == [] and here.find_profile({"name": "x"}) is None
     assert len(caplog.records) == 1 and "speed.json" in caplog.text
 
 

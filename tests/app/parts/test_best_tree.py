@@ -23,7 +23,9 @@ def engine(tmp_path, monkeypatch):
     monkeypatch.setattr(here, "FACTOR", 1e9)  # a toy decodes faster than the made-up costs say
     pair = specviz.toy_pair(vocab=12)
     table = roofline("m", "n", pass_s=1.0, draft_s=0.1, overhead_s=0.0, flat=4)
-    here.keep(here.MachineProfile(here.about(pair.info), table, ((0.8, (0.6, 0.2)), (0.0, (0.9, 0.05))), time()))
+    here.store_profile(
+        here.MachineProfile(here.about(pair.info), table, ((0.8, (0.6, 0.2)), (0.0, (0.9, 0.05))), time())
+    )
     engine = Engine({"toy": lambda: pair}, measures=True)
     assert engine.best.tree("toy", "sequoia", 0.8) is None
     engine.best.start("toy")
@@ -32,8 +34,8 @@ def engine(tmp_path, monkeypatch):
 
 
 def test_what_was_measured_long_ago_serves_until_it_is_measured_again(engine, monkeypatch):
-    (former,) = here.kept()
-    here.keep(replace(former, when=time() - 2 * here.DAY))
+    (former,) = here.stored_profiles()
+    here.store_profile(replace(former, when=time() - 2 * here.DAY))
     began = []
 
     def measure_profile(pair, known):

@@ -61,7 +61,7 @@ def connect(demo: gr.Blocks, engine: Engine) -> None:
         name = label(found, second)
         if local():  # whoever uses this machine's page finds the pair again; elsewhere it is for this page alone
             engine.own[title] = name
-        choices = dict(reversed(choice) for choice in offered(engine)[0]) | {title: name}
+        choices = {title: name for name, title in offered(engine)[0]} | {title: name}
         menu = gr.Dropdown(choices=[(name, title) for title, name in choices.items()], value=title, info="")
         yield {report: said(f"In use: {name}. {' '.join(sentences(found))}")} | dict.fromkeys(menus, menu)
 

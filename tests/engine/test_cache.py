@@ -36,21 +36,11 @@ def test_no_place_for_a_cache_is_a_line_in_the_log(folder, monkeypatch, caplog, 
     assert not [*folder.glob("*")] and "the cache cannot be written" in caplog.text
 
 
-<<<<<<< HEAD
-def test_a_number_of_400_digits_does_not_keep_the_demo_from_starting(folder, caplog):
-    from specviz.planning import machine_profile as here
-
-    row = '{"about": {}, "table": {}, "vectors": [], "when": 1' + "0" * 400 + "}"
-    (folder / "speed.json").write_text('{"entries": [' + row + "]}")
-    assert here.stored_profiles() == [] and here.find_profile({"name": "x"}) is None
-    assert len(caplog.records) == 1 and "speed.json" in caplog.text
-=======
 def test_a_damaged_file_is_a_line_in_the_log(folder, caplog):
     files.to_cache("a.json", lambda path: path.write_text("{"))
     for _ in range(2):
         assert files.from_cache("a.json", lambda path: files.parse_json(path.read_text())) is None
     assert len(caplog.records) == 1 and "a.json" in caplog.text
->>>>>>> main
 
 
 def test_numbers_and_depths_without_end_are_read_as_json():

@@ -1,7 +1,7 @@
 """What was measured of a pair on this machine, and the best tree that follows from it.
 
-`benchmarks.measure_cost` measures. One entry for each machine, pair, number format and device is kept in a file of
-the user's cache folder (SPECVIZ_CACHE names another one).
+`calibrate` measures, on an idle machine. One entry for each machine, pair, number format and device is stored in a file
+of the user's cache folder (SPECVIZ_CACHE names another one).
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from .forecast import Cell, forecast
 DEPTHS = range(1, 13)
 CACHE = "speed.json"
 MAX_ENTRIES = 32
-DAY = 86_400.0  # seconds after which a measurement is made again: the machine may have been busy with something else
-FACTOR = 2.0  # by which plain decoding may have become faster
 
 
 @dataclass(frozen=True)
@@ -41,14 +39,6 @@ class MachineProfile:
     table: CostTable
     vectors: tuple[tuple[float, tuple[Probability, ...]], ...] = ()
     when: float = 0.0
-
-    def old(self, now: float) -> bool:
-        """Whether it is time to measure again, given the seconds since 1970; until that is done, this is known."""
-        return not 0 <= now - self.when < DAY
-
-    def contradicts(self, plain_s: float) -> bool:
-        """Whether plain decoding is many times as fast as when this was measured: the machine was busy then."""
-        return FACTOR * plain_s < self.table.plain_s
 
     def best(self, verifier: str, temperature: float, most: int = 1024, least: int = 2) -> Cell:
         """Sequoia's tree of largest predicted speedup.

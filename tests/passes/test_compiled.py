@@ -21,6 +21,23 @@ pytestmark = pytest.mark.adapter
 CLOSE = {torch.float32: 1e-5, torch.bfloat16: 3e-2}  # root mean square, of the logits' spread
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("dtype", CLOSE)
+@pytest.mark.parametrize("family", ["llama", "qwen2"])  # qwen2 has biases
+def test_a_compiled_pass_gives_the_logits_of_torch(monkeypatch, family, dtype, threads):
+    monkeypatch.setattr(compiled, "ALONE", 0)
+    ours, torchs = (make(family, dtype=dtype, max_position_embeddings=512) for _ in range(2))
+    torchs.direct.compiled = None
+    ours.threads.counts = [threads]
+    rng, sessions = np.random.default_rng(1), [model.open([3, 1, 4, 1, 5]) for model in (ours, torchs)]
+    for size in (12, 2 * compiled.MAX_TOKENS + 3, 1, 5):
+        tree = random_tree(rng, sessions[0].context, size)
+        rows, expected = (session.forward(tree, range(size)[::-1]) for session in sessions)
+        assert np.sqrt(np.mean((rows - expected) ** 2)) < CLOSE[dtype] * expected.std()
+        for session in sessions:
+            session.commit(tree, tree.topology.path(size - 1), [*along(tree, size - 1), 7])
+
+
 @pytest.mark.parametrize("dtype", CLOSE)
 def test_a_token_has_the_same_logits_whatever_stands_beside_it(dtype):
     model, text = make("llama", dtype=dtype, max_position_embeddings=512), [3, 1, 4] * compiled.MAX_TOKENS

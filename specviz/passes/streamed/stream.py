@@ -65,11 +65,11 @@ class LayerStream:
             self._begin()
             try:
                 for _ in range(len(self)):
-                    read, layer = self._reads[0]
+                    read, buffer = self._reads[0]
                     read.result()
-                    yield layer
+                    yield self.file.layout.views(buffer)
                     self._reads.popleft()
-                    self._request(layer)
+                    self._request(buffer)
             except BaseException:  # also where the pass is given up between two layers
                 self._forget()
                 raise
@@ -77,21 +77,19 @@ class LayerStream:
     def _begin(self) -> None:
         """Have reads under way, from the first layer on."""
         if self._process != os.getpid():  # the first pass, or the first one in a fork, where no thread lives on
-            self._process, self._next, self._reads = os.getpid(), 0, deque[tuple[Future, Layer]]()
+            self._process, self._next, self._reads = os.getpid(), 0, deque[tuple[Future, mmap.mmap]]()
             self._buffers = [_buffer(self.file.layout.bytes) for _ in range(BUFFERS)]
-            self._layers = [self.file.layout.views(buffer) for buffer in self._buffers]
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="weights from disk")
         with sentences(self.file.path):
             if not self.file.is_intact(os.fstat(self._fd)):
                 raise ValueError(f"The layers on disk ({str(self.file.path)!r}) were changed. Load the pair again.")
         if not self._reads:
-            for layer in self._layers:
-                self._request(layer)
+            for buffer in self._buffers:
+                self._request(buffer)
 
-    def _request(self, layer: Layer) -> None:
-        """Have the next layer read to where an earlier one was."""
-        buffer = self._buffers[next(i for i, views in enumerate(self._layers) if views is layer)]
-        self._reads.append((self._thread.submit(self._read, self._next, buffer), layer))
+    def _request(self, buffer: mmap.mmap) -> None:
+        """Have the next layer read."""
+        self._reads.append((self._thread.submit(self._read, self._next, buffer), buffer))
         self._next = (self._next + 1) % len(self)
 
     def _forget(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -196,3 +197,16 @@ def config_from(args: argparse.Namespace) -> RunConfig:
 def read_trace(path: str) -> Trace:
     """The trace in a file; a missing or damaged one is a sentence."""
     return Trace.from_json(read_text(path, "trace", MOST_TRACE))
+
+
+def reject_given(args: argparse.Namespace, names: Sequence[str], where: str) -> None:
+    """Raise for an option that has no effect.
+
+    Args:
+        args: what argparse made of the command line.
+        names: of options with a value or several, as they stand in `args`.
+        where: it has none, "with --machine" say.
+    """
+    seen = vars(args).get("_seen", ())
+    if named := [name for name in names if name in seen or isinstance(getattr(args, name), list)]:
+        raise ValueError(f"--{named[0].replace('_', '-')} is not used {where}. Omit it.")

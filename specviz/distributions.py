@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -99,13 +99,13 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
     row = softmax(logits, sampling.temperature)
     if sampling.unfiltered:
         return row
-    kept = _kept(row, sampling)
-    cut = np.zeros_like(row)
-    cut[kept] = row[kept]
-    return normalise(cut)
+    tokens = _filtered(row, sampling)
+    filtered = np.zeros_like(row)
+    filtered[tokens] = row[tokens]
+    return normalise(filtered)
 
 
-def _kept(row: np.ndarray, sampling: Sampling) -> np.ndarray:
+def _filtered(row: np.ndarray, sampling: Sampling) -> np.ndarray:
     """The tokens that top-k and then top-p leave, most probable first, without sorting more of them than it takes."""
     most = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
     if sampling.top_p >= 1:
@@ -121,22 +121,7 @@ def _kept(row: np.ndarray, sampling: Sampling) -> np.ndarray:
         count = min(most, 16 * count)
 
 
-class RemoteLogits(Protocol):
-    """Logits that numpy pulls from where they are, [n, V], and that make their own kind of rows there."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """n and V."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, index: Any) -> np.ndarray: ...
-
-    def rows(self, sampling: Sampling, ahead: int = 1) -> Distributions:
-        """The probability rows, of which `ahead` are wanted in any case."""
-
-
-Logits = np.ndarray | RemoteLogits
+Logits = Any  # float [n, V]; or what numpy pulls from a device, with a method `rows` that makes its own rows
 
 
 class Distributions:

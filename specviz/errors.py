@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
@@ -62,16 +62,3 @@ def cause(error: BaseException) -> str:
     """The first line of another library's error, for use in a message; its name if it is empty."""
     said = " ".join(str(error).split())[:200].split(". ")[0]
     return said.rstrip(" .:") or type(error).__name__
-
-
-def reject_given(args: Any, names: Sequence[str], where: str) -> None:
-    """Raise for an option that has no effect.
-
-    Args:
-        args: what argparse made of the command line.
-        names: of options with a value or several, as they stand in `args`.
-        where: it has none, "with --machine" say.
-    """
-    seen = vars(args).get("_seen", ())
-    if named := [name for name in names if name in seen or isinstance(getattr(args, name), list)]:
-        raise ValueError(f"--{named[0].replace('_', '-')} is not used {where}. Omit it.")

@@ -33,12 +33,10 @@ ASSETS = next((folder for folder in (HERE / "assets", HERE.parent / "assets") if
 PAIR = ASSETS / "pair"
 ACCEPTANCE = ASSETS / "acceptance"
 TRACES = ASSETS / "traces"
-VIEWS = ASSETS / "views"  # what else was recorded for lessons and pages of the Lab
 PAPERS = ASSETS / "papers"
 WEB = ASSETS / "web"  # what the browser gets: scripts, styles, templates
 CURVES = ASSETS / "curves.json"
 TALES = ASSETS / "library" / "tales.txt"
-CLOCKMAKER = ASSETS / "library" / "clockmaker.txt"
 HELD_OUT = ASSETS / "prompts.json"
 
 MOST_TEXT = 64_000_000  # bytes of a text
@@ -157,7 +155,7 @@ def check_output(path: str | Path, *inputs: str | Path | None) -> None:
 
 
 @contextmanager
-def held(path: str | Path) -> Iterator[None]:
+def file_lock(path: str | Path) -> Iterator[None]:
     """Lock a file against other processes; does nothing if the system has no locks.
 
     Raises:

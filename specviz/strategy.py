@@ -190,8 +190,8 @@ def strategy_of(kind: str, value: Any) -> Any:
         return value
     if isinstance(value, str):
         return parse_strategy(kind, value)
-    if isinstance(value, dict) and isinstance(value.get("parameters", {}), dict):
-        return REGISTRIES[kind][value.get("name", "")](**value.get("parameters", {}))
+    if isinstance(value, dict) and isinstance(value.get("name"), str) and isinstance(value.get("parameters", {}), dict):
+        return REGISTRIES[kind][value["name"]](**value.get("parameters", {}))
     raise ParameterError(kind, f"be a name, or made from specviz.{kind.upper()}S", value)
 
 

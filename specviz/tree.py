@@ -42,10 +42,8 @@ class Topology:
             raise ValueError(f"parents must start with -1 (the root); got {list(self.parents[:5])}.")
         for node, parent in enumerate(self.parents[1:], 1):
             if not 0 <= parent < node:
-                raise ValueError(
-                    f"parents[{node}] must be one of the nodes before it (0 to {node - 1}); got {parent}. "
-                    "List parents before their children."
-                )
+                must = f"must be one of the nodes before it (0 to {node - 1})"
+                raise ValueError(f"parents[{node}] {must}; got {parent}. List parents before their children.")
 
     def __len__(self) -> int:
         return len(self.parents)
@@ -111,7 +109,7 @@ class Topology:
 
     @cached_property
     def heavy_path(self) -> tuple[int, ...]:
-        """All nodes, each followed at once by its subtree, the child with the largest subtree first; ties as drawn."""
+        """As `depth_first`, but the child with the largest subtree first; ties as drawn."""
         return self._subtree_by_subtree(lambda child: (self.weight[child], -child))
 
     def _subtree_by_subtree(self, rank: Callable[[int], Any]) -> tuple[int, ...]:
@@ -136,8 +134,8 @@ class Topology:
 
         graph = networkx.DiGraph()
         for node in range(len(self)):
-            data = {name: values[node] for name, values in columns.items() if values}
-            graph.add_node(node, **{name: value for name, value in data.items() if value is not None})
+            present = {name: values[node] for name, values in columns.items() if values and values[node] is not None}
+            graph.add_node(node, **present)
         graph.add_edges_from((parent, node) for node, parent in enumerate(self.parents) if parent >= 0)
         return graph
 
@@ -242,7 +240,7 @@ class TokenTree:
         self.origin: dict[int, int] | None = None
         self.order: Sequence[int] | None = None
         self.plan: Topology | None = None
-        self._topology: Topology | None = None
+        self.shape: Topology | None = None  # the latest `topology`
 
     def __len__(self) -> int:
         return len(self.parents)
@@ -272,13 +270,9 @@ class TokenTree:
     @property
     def topology(self) -> Topology:
         """The shape grown so far."""
-        if self._topology is None or len(self._topology) != len(self.parents):
-            self._topology = Topology(tuple(self.parents))
-        return self._topology
-
-    @topology.setter
-    def topology(self, shape: Topology) -> None:
-        self._topology = shape
+        if self.shape is None or len(self.shape) != len(self.parents):
+            self.shape = Topology(tuple(self.parents))
+        return self.shape
 
     @property
     def children(self) -> tuple[tuple[int, ...], ...]:

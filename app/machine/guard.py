@@ -16,8 +16,6 @@ from gradio.server_messages import UnexpectedErrorMessage
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 
-from specviz.files import asset
-
 from . import limits
 from .checks import Checks, Rejected, fields
 from .pool import Slots
@@ -175,7 +173,7 @@ class Guard:
 
 def with_hashes(page: bytes) -> str:
     """The policy of a page, which allows the inline scripts that it was sent with, and the one that gradio adds."""
-    scripts = [asset("page/early.js").encode(), *re.findall(rb"<script[^>]*>(.*?)</script>", page, re.DOTALL)]
+    scripts = re.findall(rb"<script[^>]*>(.*?)</script>", page, re.DOTALL)
     hashes = {f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in scripts if script.strip()}
     return POLICY.replace("script-src 'self'", " ".join(["script-src 'self'", *sorted(hashes)]))
 

@@ -55,7 +55,7 @@ def on_disk(title: Any) -> bool:
     return isinstance(title, str) and title.endswith(ON_DISK)
 
 
-def _streamed(load: Callable[[], Any]) -> Callable[[], Any]:
+def _streamed(load: Callable[..., Any]) -> Callable[[], Any]:
     return partial(load, offload="disk")
 
 
@@ -98,11 +98,6 @@ def _named(written: str, must: str) -> tuple[str, str | None]:
     if not target or "|" in draft:
         raise ValueError(f"{must}; got {written!r}.")
     return target, draft or None
-
-
-def measures() -> bool:
-    """Whether the speed of pairs is measured, to choose the best tree; SPECVIZ_MEASURE=0 turns it off."""
-    return limits.flag("SPECVIZ_MEASURE", True) and os.environ.get("SPECVIZ_PAIR") != "toy"
 
 
 def default_pair() -> Any:

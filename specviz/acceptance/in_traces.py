@@ -49,20 +49,6 @@ class DepthAcceptance:
         ]
         return tuple(tuple(None if ends[0] is None else ends for ends in row) for row in every)
 
-    @property
-    def vector(self) -> tuple[float, ...]:
-        """All levels together, as if positions were independent."""
-        hits, tries = (tuple(map(sum, zip(*matrix, strict=True))) for matrix in (self.accepted, self.tried))
-        return tuple(hit / tried if tried else 0.0 for hit, tried in zip(hits, tries, strict=True))
-
-    def levels(self, least: int = 30) -> tuple[tuple[float, ...], ...]:
-        """One vector per level, for `acceptance` of Sequoia's builder; cells tried less often take the overall rate."""
-        overall = self.vector
-        return tuple(
-            tuple(hit / tried if tried >= least else p for hit, tried, p in zip(hits, tries, overall, strict=True))
-            for hits, tries in zip(self.accepted, self.tried, strict=True)
-        )
-
 
 def _interval(runs: Sequence[DepthAcceptance], level: int, rank: int) -> Interval:
     known = [one for one in runs if level < len(one.tried) and rank < len(one.tried[level])]
@@ -76,17 +62,12 @@ def _cells(value, *matrices):
     )
 
 
-def depth_acceptance(
-    traces: Iterable[Trace], levels: int | None = None, ranks: int = 32, planned: Topology | None = None
-) -> DepthAcceptance:
+def depth_acceptance(traces: Iterable[Trace], ranks: int = 32) -> DepthAcceptance:
     """Count over recorded runs.
 
     Args:
         traces: runs with one builder, rule and temperature.
-        levels: how many levels to tell apart; deeper nodes count with the last. None tells all apart.
         ranks: how many children of a node to look at.
-        planned: the shape that each tree was to have. Then a child for which its drafter had no token counts as tried
-            as well, and steps without room for all levels of the shape do not count.
 
     >>> config = specviz.RunConfig("ab", "chain:depth=2", max_new_tokens=30, temperature=0)
     >>> found = depth_acceptance([specviz.run(specviz.toy_pair(), config)])
@@ -94,34 +75,20 @@ def depth_acceptance(
     (((15,), (8,)), ((9,), (6,)))
     """
     traces = list(traces)
-    runs = tuple(depth_acceptance([trace], levels, ranks, planned) for trace in traces) if len(traces) > 1 else ()
+    runs = tuple(depth_acceptance([trace], ranks) for trace in traces) if len(traces) > 1 else ()
     tried: list[list[int]] = []
     accepted: list[list[int]] = []
     width = 0
-    deepest = -1 if planned is None else int(planned.depth.max())
-    for step in (step for trace in traces for step in (trace.steps if planned is None else with_room(trace, deepest))):
-        grown = Topology(step.parents)
-        shape, path = grown if planned is None else planned, step.path
-        if planned is not None:  # the same nodes in the planned shape, where siblings have the same order
-            path = along(planned, [int(grown.rank[node]) for node in path])
-        for depth, (node, taken) in enumerate(zip((0, *path), (*path, None), strict=True)):
-            level = depth if levels is None else min(depth, levels - 1)
+    for step in (step for trace in traces for step in trace.steps):
+        shape = Topology(step.parents)
+        for level, (node, following) in enumerate(zip((0, *step.path), (*step.path, None), strict=True)):
             children = shape.children[node][:ranks]
-            if children:
-                while len(tried) <= level:
-                    tried.append([0] * ranks)
-                    accepted.append([0] * ranks)
+            if children and len(tried) <= level:
+                tried.append([0] * ranks)
+                accepted.append([0] * ranks)
             for rank, child in enumerate(children):
                 tried[level][rank] += 1
-                accepted[level][rank] += child == taken
+                accepted[level][rank] += child == following
             width = max(width, len(children))
     tries, hits = (tuple(tuple(row[:width]) for row in matrix) for matrix in (tried, accepted))
     return DepthAcceptance(tries, hits, runs)
-
-
-def along(shape: Topology, ranks: Iterable[int]) -> tuple[int, ...]:
-    """The nodes of a path that takes the child of each of those ranks."""
-    nodes = [0]
-    for rank in ranks:
-        nodes.append(shape.children[nodes[-1]][rank])
-    return tuple(nodes[1:])

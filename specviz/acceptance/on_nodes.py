@@ -1,4 +1,4 @@
-"""Single nodes: every rule on the same distributions of a text, and draft entropy against acceptance.
+"""Single nodes: every rule on the same distributions of a text, and draft probability against acceptance.
 
 `on_text` measures acceptance by rank; here it is how often all k children are rejected. p = target, q = draft.
 """
@@ -7,20 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import compress
-from typing import Any
 
 import numpy as np
 
-from ..codec import InfiniteAsNull
 from ..config import RunConfig
-from ..distributions import entropy
 from ..metrics import share_interval
 from ..models.base import Pair
 from ..randomness import Randomness, Seeded
 from ..sampling import most_probable
 from ..strategy import built_in
-from ..theory.bounds import cross_entropy
 from ..theory.node import transport_acceptance
 from ..theory.rates import accepted_within
 from ..verifiers import VERIFIERS
@@ -29,7 +24,6 @@ from .positions import Node, levels_on_text
 from .texts import AnyText, Text, seed_of, text_of
 
 WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-LONGEST = 16  # drafted tokens
 Reader = Callable[[Pair, Text, RunConfig], Iterable[Node]]
 Rates = dict[str, tuple[float | None, ...]]
 
@@ -128,55 +122,26 @@ def _node(
 
 @dataclass(frozen=True)
 class DraftUncertainty:
-    """Draft entropy and acceptance, as columns over the positions of texts.
+    """Draft probability and acceptance, as columns over the positions of texts.
 
     Args:
-        entropy: H(q) in nats.
-        cross_entropy: H(q, p) in nats; infinite where the target excludes what the draft may draw.
+        draft_prob, target_prob: q and p of a token drawn from q; min(1, p / q) is its chance.
         acceptance: 1 - TV, the chance that one drafted token is accepted.
-        draft_prob, target_prob: q and p of a token drawn from q; min(1, p / q) is its own chance.
-        accepted_length: tokens that a chain of at most `LONGEST` drafted here would bring before the first rejection,
-            expected; unbiased only on the target's own text, drawn with the same settings. None where the text ends
-            earlier.
     """
 
-    entropy: tuple[float, ...]
-    cross_entropy: tuple[InfiniteAsNull, ...]
-    acceptance: tuple[float, ...]
     draft_prob: tuple[float, ...]
     target_prob: tuple[float, ...]
-    accepted_length: tuple[float | None, ...]
+    acceptance: tuple[float, ...]
 
 
 def draft_uncertainty(pair: Pair, texts: Sequence[AnyText], config: RunConfig) -> DraftUncertainty:
-    """Measure draft entropy and acceptance at every position; arguments and errors as for `rejection_rates`."""
-    rng = Seeded(config.seed)
-    columns: dict[str, list[Any]] = {name: [] for name in DraftUncertainty.__dataclass_fields__}
-    for text in map(text_of, texts):
-        ratios, proposes = [], []  # min(1, q / p) of the text's next token; whether the drafter proposes anything
-        for start, p, rows in levels_on_text(pair, text, config):
-            q, following = rows[0], text.tokens[start + 1]
-            proposes.append(bool(q.any()))
-            ratios.append(min(1.0, float(q[following] / p[following])) if p[following] > 0 else 0.0)
-            if not proposes[-1]:
-                continue
-            token = rng.draw(q)
-            columns["entropy"].append(entropy(q))
-            columns["cross_entropy"].append(cross_entropy(q, p))
-            columns["acceptance"].append(min(1.0, float(np.minimum(p, q).sum())))
-            columns["draft_prob"].append(float(q[token]))
-            columns["target_prob"].append(float(p[token]))
-        columns["accepted_length"] += compress(_lengths(ratios), proposes)
-    if not columns["entropy"]:
+    """Measure it at every position where the drafter proposes anything; arguments as for `rejection_rates`."""
+    rng, rows = Seeded(config.seed), []
+    for text in texts:
+        for _, p, levels in levels_on_text(pair, text, config):
+            if (q := levels[0]).any():
+                token = rng.draw(q)
+                rows.append((float(q[token]), float(p[token]), min(1.0, float(np.minimum(p, q).sum()))))
+    if not rows:
         raise ValueError(NO_TEXT)
-    return DraftUncertainty(**{name: tuple(values) for name, values in columns.items()})
-
-
-def _lengths(ratios: Sequence[float]) -> Iterable[float | None]:
-    """Expected accepted length at each position: the sum over j of the product of the next j ratios.
-
-    The chance that a chain drawn from q survives j tokens is the mean, over texts drawn from p, of the product of
-    min(1, q / p): both are the sum of products of min(p, q).
-    """
-    ahead = (ratios[begin : begin + LONGEST] for begin in range(len(ratios)))
-    return [float(np.cumprod(part).sum()) if len(part) == LONGEST else None for part in ahead]
+    return DraftUncertainty(*zip(*rows, strict=True))

@@ -65,7 +65,7 @@ def fill(
             if len(tokens) < len(below):
                 tree.plan = None
     if tree.parents == list(shape.parents):
-        tree.topology = shape  # with its cached properties
+        tree.shape = shape  # with its cached properties
     return tree
 
 

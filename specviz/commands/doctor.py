@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument(
         "sources", nargs="+", metavar="FILE",
-        help="logs, metrics or responses of vLLM, llama.cpp, SGLang or TensorRT-LLM, of the same time; - for standard "
+        help="logs or metrics of vLLM, llama.cpp, SGLang or TensorRT-LLM, of the same time; - for standard "
         "input. Of two scrapes of metrics, the difference counts",
     )  # fmt: skip
     parser.add_argument(

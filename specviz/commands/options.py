@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -115,7 +116,7 @@ def check_draft(args: argparse.Namespace, draft: str | None) -> None:
     if draft and not args.target and not draft.startswith(("early-exit:", "random:")):
         raise ValueError(f"--draft {draft} needs its target. Add --target, or use --draft early-exit:N alone.")
     named = getattr(args, "builder", "sequoia")
-    builders = [named] if isinstance(named, str) else named or ["plain"]
+    builders = [named] if isinstance(named, str) else [text for text in named or () if text != "all"] or ["plain"]
     drafters = getattr(args, "drafter", None) or "model"
     reads = any(parse_strategy("builder", text.partition(":")[0]).reads_draft for text in builders)
     if args.target and not draft and reads and "model" in ([drafters] if isinstance(drafters, str) else drafters):
@@ -196,3 +197,16 @@ def config_from(args: argparse.Namespace) -> RunConfig:
 def read_trace(path: str) -> Trace:
     """The trace in a file; a missing or damaged one is a sentence."""
     return Trace.from_json(read_text(path, "trace", MOST_TRACE))
+
+
+def reject_given(args: argparse.Namespace, names: Sequence[str], where: str) -> None:
+    """Raise for an option that has no effect.
+
+    Args:
+        args: what argparse made of the command line.
+        names: of options with a value or several, as they stand in `args`.
+        where: it has none, "with --machine" say.
+    """
+    seen = vars(args).get("_seen", ())
+    if named := [name for name in names if name in seen or isinstance(getattr(args, name), list)]:
+        raise ValueError(f"--{named[0].replace('_', '-')} is not used {where}. Omit it.")

@@ -9,7 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from ..config import LARGEST
-from ..errors import ParameterError, reject_given
+from ..errors import ParameterError
+from .options import reject_given
 
 EXAMPLE = "--text stories.txt --out my-pair --minutes 180"
 

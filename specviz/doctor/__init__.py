@@ -23,7 +23,7 @@ from .window import Window
 READERS = (*(value for name, value in vars(engines).items() if name.startswith("read_")), read_metrics)
 UNKNOWN = (
     "Nothing of an engine was found. Recognised are logs and Prometheus metrics of vLLM, llama.cpp, SGLang and "
-    "TensorRT-LLM, vLLM's metrics of a request, llama.cpp's timings and TensorRT-LLM's statistics of iterations."
+    "TensorRT-LLM, and TensorRT-LLM's statistics of iterations."
 )
 
 

@@ -1,7 +1,7 @@
-"""Logs and responses of engines: a reader for each, which yields a `Window` for each line, request or iteration.
+"""Logs of engines: a reader for each, which yields a `Window` for each line, request or iteration.
 
-Sources: vllm-project/vllm, v1/spec_decode/metrics.py, v1/metrics/loggers.py and docs/features/per_request_metrics.md;
-ggml-org/llama.cpp, tools/server/server-context.cpp (`print_timings`), server-task.cpp and common/speculative.cpp;
+Sources: vllm-project/vllm, v1/spec_decode/metrics.py and v1/metrics/loggers.py;
+ggml-org/llama.cpp, tools/server/server-context.cpp (`print_timings`) and common/speculative.cpp;
 sgl-project/sglang, observability/scheduler_metrics_mixin.py; NVIDIA/TensorRT-LLM, executor/types.h
 (`SpecDecodingStats`, `IterationStats`).
 """
@@ -79,27 +79,6 @@ def _vllm_counts(found: dict[str, Any], rates: tuple[float, ...]) -> dict[str, A
     return {"steps": float(steps) or None, "drafted": drafted, "accepted": accepted, "per_position": rates}
 
 
-def read_vllm_responses(text: str) -> Iterator[Window]:
-    """A window for each response with `speculative_decoding`; its histogram counts steps by accepted tokens."""
-    for metrics in objects_with(text, "speculative_decoding"):
-        stats, names = metrics["speculative_decoding"], ("spec_steps", "draft_tokens", "accepted_draft_tokens")
-        if not isinstance(stats, dict):
-            continue
-        steps, drafted, accepted = (number(stats.get(f"num_{name}")) for name in names)
-        counts = stats.get("acceptance_histogram")
-        counts = counts if isinstance(counts, list) and len(counts) <= 129 else []
-        histogram = counts if None not in map(number, counts) else []
-        if accepted is None and histogram:
-            accepted = float(sum(place * count for place, count in enumerate(histogram)))
-        if steps and drafted is not None and accepted is not None:
-            seconds = (number(metrics.get("generation_time_ms")) or 0.0) / 1000 or None
-            yield Window(
-                "vllm", "responses", steps, drafted, accepted,
-                per_position=tuple(sum(histogram[place:]) / steps for place in range(1, len(histogram))),
-                throughput=seconds and (accepted + steps) / seconds, seconds=seconds,
-            )  # fmt: skip
-
-
 def read_llama_log(text: str) -> Iterator[Window]:
     """A window for each request, whose line "eval time" stands before or after "draft acceptance".
 
@@ -119,7 +98,7 @@ def read_llama_log(text: str) -> Iterator[Window]:
     steps, drafted, accepted, milliseconds = (
         sum(one.get(name, 0.0) for one in totals.values()) for name in LLAMA_TOTALS
     )
-    windows = [_llama_request("log", found, steps / drafted if drafted else 0.0) for found in requests]
+    windows = [_llama_request(found, steps / drafted if drafted else 0.0) for found in requests]
     if steps and not any(window.speculates for window in windows):
         rates = next(iter(totals.values()))["rates"] if len(totals) == 1 else ()
         windows.append(Window("llama.cpp", "log", steps, drafted, accepted, per_position=rates))
@@ -131,28 +110,18 @@ def read_llama_log(text: str) -> Iterator[Window]:
             yield window
 
 
-def _llama_request(source: str, found: dict[str, Any], drafts_per_token: float = 0.0) -> Window:
+def _llama_request(found: dict[str, Any], drafts_per_token: float) -> Window:
     """One request; without a mean length a step is any pass after the first token, with a draft or without."""
     seconds, tokens, mean = found.get("milliseconds", 0.0) / 1000, found.get("tokens", 0.0), "acceptance_length"
     timed = {"throughput": tokens / seconds, "seconds": seconds} if seconds and tokens > 1 else {}
     drafted, accepted = found.get("drafted"), found.get("accepted")
     if not drafted or accepted is None:
-        return Window("llama.cpp", source, **timed)
+        return Window("llama.cpp", "log", **timed)
     steps = tokens - 1 - accepted if timed else round(drafted * drafts_per_token)
     if accepted and found.get(mean, 0.0) > 1:
         steps = round(accepted / (found[mean] - 1))
     counts = {"drafted": drafted, "accepted": accepted, "per_position": found.get("rates", ())}
-    return Window("llama.cpp", source, float(max(1, steps)) if steps or timed else None, **counts, **timed)
-
-
-def read_llama_responses(text: str) -> Iterator[Window]:
-    """A window for each response with `timings`."""
-    names = {"milliseconds": "predicted_ms", "tokens": "predicted_n", "drafted": "draft_n"}
-    for timings in objects_with(text, "predicted_ms"):
-        found = {name: number(timings.get(key)) for name, key in (names | {"accepted": "draft_n_accepted"}).items()}
-        window = _llama_request("responses", {name: value for name, value in found.items() if value is not None})
-        if window.throughput:
-            yield window
+    return Window("llama.cpp", "log", float(max(1, steps)) if steps or timed else None, **counts, **timed)
 
 
 def read_sglang_log(text: str) -> Iterator[Window]:

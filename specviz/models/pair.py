@@ -122,7 +122,8 @@ def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str
     Raises:
         ValueError: if a draft with weights of its own is given without the target that it drafts for.
     """
-    if target is None and draft is not None and count_layers(str(draft)) is None and Path(draft) != PAIR / "draft":
+    own = target is None and draft is not None and count_layers(str(draft)) is None
+    if own and Path(str(draft)).expanduser().resolve() != (PAIR / "draft").resolve():
         must = f"be given with the draft {str(draft)!r}, which was not made for the embedded target"
         raise ParameterError("target", must)
     if target is None:
@@ -197,7 +198,6 @@ def load_pair(
             folder = None if offload_folder is None else str(offload_folder)
             reader = HuggingFaceModel(load_model("target", target, place, number_format, offload, folder))
             check_tree_reading("target", reader)
-        reader.capture_graphs()
     else:
         reader = like.target
     limit = longest_text("target", reader.model.config)
@@ -212,7 +212,8 @@ def load_pair(
     if drafter is not None:
         report(0.8, "Checking the attention over a tree")
         check_tree_reading("draft", drafter, reader if other is None else None)
-        drafter.capture_graphs()
+    for model in filter(None, (reader if like is None else None, drafter)):
+        model.capture_graphs()
     text = tokenizer if isinstance(tokenizer, NumberText) else TokenText(tokenizer)
     names = [_short(name) for name in (target, draft) if name is not None]
     info = {

@@ -99,7 +99,7 @@ class TokenText:
 
 
 @cache
-def _decodes_as_its_backend(kind: type) -> bool:
+def _decodes_as_its_backend(kind: Any) -> bool:
     """Whether a tokenizer's own decoding would do nothing but call the backend's, at four times the cost."""
     from transformers import PreTrainedTokenizerFast as Fast
 

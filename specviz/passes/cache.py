@@ -89,7 +89,7 @@ class TreeCache(Cache):
         if moved == len(slots):
             return
         to = slice(start + moved, self.used)
-        for block in filter(lambda one: one is not None, self.blocks):
+        for block in [block for block in self.blocks if block is not None]:
             if self._array is not None and self._array[0] is block:
                 self._array[1][:, :, to] = self._array[1][:, :, list(slots[moved:])]
                 continue

@@ -31,14 +31,8 @@ def pull(tensor: torch.Tensor) -> np.ndarray:
     if not tensor.is_cuda:
         return tensor.cpu().numpy()
     here = tensor.to("cpu", non_blocking=True)  # into pinned memory
-    wait(tensor)
+    torch.cuda.current_stream(tensor.device).synchronize()
     return here.numpy()
-
-
-def wait(tensor: torch.Tensor) -> None:
-    """Wait until the device has done what it was given."""
-    if tensor.is_cuda:
-        torch.cuda.current_stream(tensor.device).synchronize()
 
 
 class DeviceLogits:
@@ -74,10 +68,6 @@ class DeviceLogits:
         if list(nodes) == list(range(len(nodes))):
             return self.tensor[: len(nodes)]
         return self.tensor[push(np.asarray(nodes, dtype=np.int64), self.tensor.device)]
-
-    def wait(self) -> None:
-        """Wait until they are there."""
-        wait(self.tensor)
 
     def rows(self, sampling: Sampling, ahead: int = 1) -> DeviceRows:
         """Their probability distributions, the first `ahead` of them pulled at once."""

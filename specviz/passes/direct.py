@@ -9,15 +9,15 @@ differ, keeps the transformers forward (`direct_forward` returns None).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
 
 from .attention import attend
 from .compiled import compiled_passes, worth_compiling
-from .layers import Layer, fuse
+from .layers import fuse
 
 if TYPE_CHECKING:
     from .compiled.passes import CompiledPasses
@@ -27,36 +27,19 @@ ROTARIES = ("default", "linear", "llama3")  # tables that do not change with the
 MOST_POSITIONS = 1 << 18  # in such a table
 
 
-class KeysAndValues(Protocol):
-    """What a forward pass asks of a cache: how many slots are in use, and to write a layer's and see those in sight."""
-
-    used: int
-
-    def update(self, keys: torch.Tensor, values: torch.Tensor, layer: int, /) -> tuple[torch.Tensor, torch.Tensor]:
-        """Add a layer's keys and values of the pass, and return all of them."""
-
-
-class Layers(Protocol):
-    """The layers of a model in order, in memory or from disk, any number of times."""
-
-    def __len__(self) -> int: ...
-
-    def __iter__(self) -> Iterator[Layer]: ...
-
-
 class DirectForward:
     """A Llama-like model's forward pass over given tokens, positions and mask.
 
     Args:
         model: the transformers model, of which only embeddings, final norm and output head need to be in memory.
-        layers: its layers, in memory or streamed from disk.
+        layers: its layers, a list of `Layer`, or `TensorLayers` from disk.
 
     Attributes:
         kv_dtype: the type of keys and values, in which it attends.
         compiled: its small passes as compiled calls; None where it has none.
     """
 
-    def __init__(self, model: Any, layers: Layers) -> None:
+    def __init__(self, model: Any, layers: Any) -> None:
         config = model.config
         self.model, self.layers = model, layers
         self.heads, self.kv_heads = config.num_attention_heads, config.num_key_value_heads
@@ -92,31 +75,20 @@ class DirectForward:
         sin = torch.cat([-sin[..., :half], sin[..., half:]], dim=-1)
         return torch.stack([cos[0], sin[0]], dim=1)[:, :, None].to(self.kv_dtype)
 
-    def __call__(
-        self,
-        ids: torch.Tensor,
-        positions: torch.Tensor,
-        mask: torch.Tensor | None,
-        cache: KeysAndValues,
-        rows: torch.Tensor | None,
-    ) -> torch.Tensor:
+    def __call__(self, *arguments: Any) -> torch.Tensor:
         """Logits [len(rows), V]; arguments as for `states`."""
-        return self.head(self.states(ids, positions, mask, cache, rows))
+        return self.head(self.states(*arguments))
 
     def states(
-        self,
-        ids: torch.Tensor,
-        positions: torch.Tensor,
-        mask: torch.Tensor | None,
-        cache: KeysAndValues,
+        self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor | None, cache: Any,
         rows: torch.Tensor | None,
-    ) -> torch.Tensor:
+    ) -> torch.Tensor:  # fmt: skip
         """Last hidden states after the final norm, [len(rows), width]: what the output head is applied to.
 
         Args:
             ids, positions: the tokens to read and where they stand, [m]; instead of tokens also embeddings, [m, width].
             mask: additive, of the type `kv_dtype`, [1, 1, m, slots in use + m]; None for a plain causal run.
-            cache: where keys and values go.
+            cache: a `TreeCache`, or what has its `used` and `update`.
             rows: which tokens need logits; None for all.
         """
         m, heads, kv_heads, width = len(ids), self.heads, self.kv_heads, self.width

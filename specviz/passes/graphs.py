@@ -104,13 +104,9 @@ class StaticPasses:
         self._off = False
 
     def __call__(
-        self,
-        ids: Sequence[int],
-        positions: Sequence[int],
-        masked: np.ndarray | None,
-        cache: TreeCache,
+        self, ids: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache,
         rows: Sequence[int],
-    ) -> torch.Tensor | None:
+    ) -> torch.Tensor | None:  # fmt: skip
         """Logits [len(rows), V], as `HuggingFaceModel.read` asks for them; None where that must be done without.
 
         Args:
@@ -150,27 +146,24 @@ class StaticPasses:
     def _lend(self, cache: TreeCache, length: int) -> bool:
         """Make this block the cache's, with more than `length` slots; False while it is that of another text."""
         with self._lending:
-            return self._lent(cache, length)
-
-    def _lent(self, cache: TreeCache, length: int) -> bool:
-        owner = self._owner and self._owner()
-        if owner is not None and owner is not cache:
-            return False
-        theirs, block = cache.blocks[0], self._block
-        if block is not None and block.shape[3] > length:
-            if theirs is block:
-                return True
-            block.zero_()
-        else:
-            slots = max(length, 2 * block.shape[3] if block is not None else 4 * SLOTS) + 1
-            heads, width, weights = self.direct.kv_heads, self.direct.width, self.direct.embed
-            self.passes.clear()  # they point to the old one
-            block = weights.new_zeros(2 * cache.depth, 1, heads, slots, width, dtype=self.direct.kv_dtype)
-        if theirs is not None:
-            block[:, :, :, : cache.used] = theirs[:, :, :, : cache.used]
-        self._block = cache.blocks[0] = block
-        self._owner = weakref.ref(cache)
-        return True
+            owner = self._owner and self._owner()
+            if owner is not None and owner is not cache:
+                return False
+            theirs, block = cache.blocks[0], self._block
+            if block is not None and block.shape[3] > length:
+                if theirs is block:
+                    return True
+                block.zero_()
+            else:
+                slots = max(length, 2 * block.shape[3] if block is not None else 4 * SLOTS) + 1
+                heads, width, weights = self.direct.kv_heads, self.direct.width, self.direct.embed
+                self.passes.clear()  # they point to the old one
+                block = weights.new_zeros(2 * cache.depth, 1, heads, slots, width, dtype=self.direct.kv_dtype)
+            if theirs is not None:
+                block[:, :, :, : cache.used] = theirs[:, :, :, : cache.used]
+            self._block = cache.blocks[0] = block
+            self._owner = weakref.ref(cache)
+            return True
 
     def _give_up(self, error: Exception) -> None:
         logging.getLogger(__name__).warning("Passes run without CUDA graphs from here on: %s", cause(error))

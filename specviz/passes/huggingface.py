@@ -166,9 +166,9 @@ class HuggingFaceModel:
 
     def _pass(self, ids, positions, mask, cache, rows, features=None, target_hidden=None) -> torch.Tensor:
         """The pass itself, logits [len(rows), V']; arguments as for `read`."""
-        keep = None if list(rows) == list(range(len(ids))) else self._tensor(np.asarray(rows, dtype=np.int64))
+        keep = None if list(rows) == list(range(len(ids))) else push(np.asarray(rows, dtype=np.int64), self.device)
         slots = len(ids) + (0 if cache is None else cache.used)
-        ids, positions = (self._tensor(np.asarray(numbers, dtype=np.int64)) for numbers in (ids, positions))
+        ids, positions = (push(np.asarray(numbers, dtype=np.int64), self.device) for numbers in (ids, positions))
         if self.direct is not None and cache is not None:
             added = None if mask is None else mask.added(slots, self.direct.kv_dtype, self.device)
             states = self.direct.states(self.inputs(ids, target_hidden), positions, added, cache, keep)
@@ -198,13 +198,6 @@ class HuggingFaceModel:
             lambda _, inputs: setattr(last, "states", inputs[0][0])
         )
         return last
-
-    def no_features(self) -> torch.Tensor:
-        """The features of no token at all, [0, width]."""
-        return torch.empty(0, self.model.get_output_embeddings().weight.shape[1], dtype=self.dtype, device=self.device)
-
-    def _tensor(self, array: np.ndarray) -> torch.Tensor:
-        return push(array, self.device)
 
 
 class HuggingFaceSession:
@@ -275,7 +268,7 @@ class HuggingFaceSession:
         while self._read < self._base:
             self._read_run(min(self._base, self._read + MAX_RUN), states)
         self._features = []
-        return torch.cat(states) if states else self.model.no_features()
+        return torch.cat(states) if states else self.model.model.get_output_embeddings().weight[:0]
 
     def features(self, nodes: Sequence[int]) -> torch.Tensor:
         """The features at `nodes` of the tree that was read last, [len(nodes), width]; `watch` comes first."""

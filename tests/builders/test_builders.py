@@ -66,14 +66,6 @@ def test_a_chain_is_declared_exactly_where_no_node_can_branch(name):
         assert branches != builder.is_chain
 
 
-@pytest.mark.parametrize("name", BUILDERS)
-def test_bad_parameters_are_named(name):
-    for field in ("depth", "size", "width", "guesses"):
-        if field in BUILDERS[name].__dataclass_fields__:
-            with pytest.raises(ValueError, match=f"{name}.{field}"):
-                BUILDERS[name](**{field: 0})
-
-
 # ---- chains that stop, EAGLE-2, prompt lookup -----------------------------------------------------------------------
 
 

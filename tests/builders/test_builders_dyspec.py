@@ -1,6 +1,5 @@
 """DySpec's trees against brute force, and a variant that drops what it has drawn."""
 
-from dataclasses import dataclass
 from itertools import combinations
 
 import pytest
@@ -130,9 +129,6 @@ def test_the_automatic_threshold_brings_about_the_nodes_asked_for():
     assert small < 0.1 < full
     fixed = BUILDERS["dyspec-threshold"](threshold=0.2)
     assert fixed.start() is None and fixed.learn(None, tree, None) is None
-    for bad in (0, 2, "often", True):
-        with pytest.raises(ValueError, match=r"dyspec-threshold\.threshold"):
-            BUILDERS["dyspec-threshold"](threshold=bad)
 
 
 def _of(size):
@@ -142,7 +138,6 @@ def _of(size):
     return tree
 
 
-@dataclass(frozen=True)
 class Reranked(BUILDERS["dyspec"]):
     """DySpec with EAGLE-2's second half: it keeps the drawn tokens that turned out most likely."""
 

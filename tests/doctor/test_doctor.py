@@ -7,7 +7,6 @@ import pytest
 
 from specviz.codec import dumps
 from specviz.doctor import diagnose
-from specviz.doctor.window import MAX_LINE, lines_with
 
 SAMPLES = Path(__file__).parent / "samples"
 EXPECTED = json.loads((SAMPLES / "expected.json").read_text("utf-8"))
@@ -202,11 +201,6 @@ def test_a_hostile_line_breaks_nothing_and_is_not_echoed(line):
             except ValueError as error:
                 said = str(error)
             assert all(character.isprintable() or character == "\n" for character in said)
-
-
-def test_a_line_is_read_once_and_only_its_beginning():
-    lines = list(lines_with("x mark " + "mark " * 10_000 + "\nnothing\nmark\r\n", "mark", "other"))
-    assert [len(line) for line in lines] == [MAX_LINE + 2, 4]
 
 
 def test_four_megabytes_of_noise():

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.drafters.library import library
 from specviz.drafters.ngram import DISCOUNT, Counting, Counts
-from specviz.drafters.retrieval import LookingUp, earlier
-from specviz.drafters.suffixes import DEPTH, SuffixArray
+from specviz.drafters.retrieval import RetrievalSession, library, longest_match
 from specviz.randomness import Seeded
 
 
@@ -24,37 +22,19 @@ def occurrences(text, sequence):
 
 
 @pytest.mark.parametrize(("vocab", "length"), [(2, 60), (3, 200), (20, 300), (1, 40)])
-def test_the_suffix_array_finds_what_a_search_finds(vocab, length):
+def test_the_longest_match_is_what_a_search_finds(vocab, length):
     text = random_tokens(vocab, length, vocab)
     text[length // 3] = text[length // 2] = -1  # breaks
-    index = SuffixArray(np.array(text))
+    tokens = np.array(text)
     for seed in range(30):
         rng = Seeded(seed)
-        begin, size = rng.draw(np.ones(length - 1)), 1 + rng.draw(np.ones(DEPTH))
+        begin, size = rng.draw(np.ones(length - 1)), 1 + rng.draw(np.ones(16))
         sequence = text[begin : begin + size] if seed % 3 else random_tokens(seed, size, vocab)
-        first, last = index.find(sequence)
-        assert sorted(index.order[first:last].tolist()) == occurrences(text, sequence)
-        tail = [token for token in random_tokens(seed + 99, 5, vocab)] + list(sequence)
-        tail = [max(token, 0) for token in tail]
-        found, first, last = index.longest(tail)
-        wanted = max([m for m in range(1, min(DEPTH, len(tail)) + 1) if occurrences(text, tail[-m:])], default=0)
-        assert found == wanted
-        if found:
-            _, tokens = index.following(found, first, last)
-            spots = occurrences(text, tail[-found:])
-            after = [text[i + found] for i in spots if i + found < length and text[i + found] >= 0]
-            assert sorted(tokens.tolist()) == sorted(after)
-
-
-def test_the_text_so_far_is_searched_as_well():
-    for seed in range(40):
-        text = random_tokens(seed, 3 + seed, 2 + seed % 4)
-        length, following = earlier(text, 6)
-        wanted = max((m for m in range(1, 7) if m < len(text) and occurrences(text[:-1], text[-m:])), default=0)
-        assert length == wanted
-        if length:
-            spots = occurrences(text, text[-length:])
-            assert following == [text[i + length] for i in spots if i + length < len(text)]
+        tail = np.maximum([*random_tokens(seed + 99, 5, vocab), *sequence], 0)
+        ends = np.flatnonzero(tokens == tail[-1]) + 1
+        match, places = longest_match(tokens, tail, ends, 16)
+        assert match == max([m for m in range(1, min(16, len(tail)) + 1) if occurrences(text, tail[-m:])], default=0)
+        assert places.tolist() == ([i + match for i in occurrences(text, tail[-match:])] if match else [])
 
 
 def test_retrieval_counts_what_followed_and_says_where():
@@ -63,7 +43,7 @@ def test_retrieval_counts_what_followed_and_says_where():
     everything = stored.tokens.tolist()
     for seed in range(20):
         context = random_tokens(seed, 12, 6)
-        drafting = LookingUp("retrieval", stored, 16, 1, context, 6)
+        drafting = RetrievalSession("retrieval", stored, 16, 1, context, 6)
         found = drafting.look_up(())
         own, most = Counter(), 0
         for m in range(1, len(context)):

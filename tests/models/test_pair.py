@@ -61,20 +61,6 @@ def test_greedy_text_is_that_of_transformers(pair, builder):
     assert max(trace.tokens_per_pass for trace in traces) > 1.2
 
 
-@pytest.mark.parametrize("builder", ["dyspec", "dyspec-threshold"])
-def test_the_order_in_which_the_target_reads_nodes_changes_no_text(pair, builder):
-    for temperature in (0, 0.8):
-        heavy, drawn = (
-            specviz.run(pair, specviz.RunConfig(
-                prompt=PROMPTS[0], builder=specviz.BUILDERS[builder](size=32, reorder=reorder),
-                verifier=specviz.VERIFIERS["sequoia"](), temperature=temperature, max_new_tokens=48, seed=2,
-            ))
-            for reorder in (True, False)
-        )  # fmt: skip
-        assert heavy.tokens == drawn.tokens and len(heavy.steps) == len(drawn.steps)
-        assert any(len(step.path) > 1 for step in heavy.steps)
-
-
 def test_an_early_exit_draft_writes_the_same_text(pair):
     early = specviz.load_pair(draft="early-exit:4", device="cpu", dtype="float32")
     assert early.info["draft"]["layers"] == 4 and early.info["name"] == "embedded target + early-exit:4"
@@ -84,24 +70,12 @@ def test_an_early_exit_draft_writes_the_same_text(pair):
         assert trace.tokens_per_pass > 1
 
 
-def test_a_text_may_fill_the_whole_context(pair):
-    prompt = pair.encode("The old man and the sea. " * 200)[: pair.max_positions - 6]
-    trace = specviz.run(pair, config(prompt))
-    assert trace.stop == "context" and len(trace.tokens) == 6
-
-
 def test_the_embedded_pair_describes_itself(pair):
     assert json.loads(json.dumps(pair.info)) == pair.info
     assert pair.info["name"] == "embedded pair"
     assert pair.info["target"]["parameters"] > 4 * pair.info["draft"]["parameters"] > 0
     assert pair.vocab_size == 4096 and pair.max_positions >= 512 and pair.eos_ids == {0}
     assert pair.info["dtype"] == "float32" and pair.info["device"] == "cpu"
-
-
-def test_progress_is_told():
-    fractions = []
-    specviz.load_pair(draft="early-exit:1", device="cpu", progress=lambda fraction, message: fractions.append(fraction))
-    assert fractions == sorted(fractions) and fractions[0] == 0 and fractions[-1] == 1 and len(fractions) >= 4
 
 
 # Tokens as text
@@ -161,12 +135,6 @@ def test_a_stream_passes_over_special_tokens_and_odd_bytes():
     ids = [*cat, end, euro[0], *cat, euro[0], euro[1], *euro, end]
     add = tokens.stream([])
     assert "".join(map(add, ids)) == tokens.decode(ids) == " cat\ufffd cat\ufffd€"
-
-
-def test_a_start_token_comes_only_where_the_tokenizer_adds_one():
-    assert TokenText(sentence_piece()).encode("the")[0] == 0
-    assert TokenText(byte_level()).decode(TokenText(byte_level()).encode("the")) == "the"
-    assert 0 not in TokenText(byte_level()).encode("the")
 
 
 def test_pieces_are_what_a_person_reads():

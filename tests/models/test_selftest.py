@@ -17,8 +17,7 @@ pytestmark = pytest.mark.adapter
 
 
 def wrong_scale(direct):
-    for layer in direct.layers:
-        layer.scale *= 1.5
+    direct.scale *= 1.5
 
 
 def wrong_rotary_base(direct):
@@ -28,12 +27,12 @@ def wrong_rotary_base(direct):
 
 
 def wrong_norms(direct):
-    for layer in direct.layers:
-        layer.before.eps = 1.0
+    direct.eps = 1.0
 
 
 def dropped_layer(direct):
-    direct.layers[1].out = direct.layers[1].down = lambda x: 0
+    layer = direct.layers[1]
+    direct.layers[1] = layer._replace(output=torch.zeros_like(layer.output), down=torch.zeros_like(layer.down))
 
 
 HALF = [pytest.param(dtype, marks=pytest.mark.nightly) for dtype in (torch.bfloat16, torch.float16)]

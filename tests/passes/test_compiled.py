@@ -21,6 +21,23 @@ pytestmark = pytest.mark.adapter
 CLOSE = {torch.float32: 1e-5, torch.bfloat16: 3e-2}  # root mean square, of the logits' spread
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("dtype", CLOSE)
+@pytest.mark.parametrize("family", ["llama", "qwen2"])  # qwen2 has biases
+def test_a_compiled_pass_gives_the_logits_of_torch(monkeypatch, family, dtype, threads):
+    monkeypatch.setattr(compiled, "ALONE", 0)
+    ours, torchs = (make(family, dtype=dtype, max_position_embeddings=512) for _ in range(2))
+    torchs.direct.compiled = None
+    ours.threads.counts = [threads]
+    rng, sessions = np.random.default_rng(1), [model.open([3, 1, 4, 1, 5]) for model in (ours, torchs)]
+    for size in (12, 2 * compiled.MAX_TOKENS + 3, 1, 5):
+        tree = random_tree(rng, sessions[0].context, size)
+        rows, expected = (session.forward(tree, range(size)[::-1]) for session in sessions)
+        assert np.sqrt(np.mean((rows - expected) ** 2)) < CLOSE[dtype] * expected.std()
+        for session in sessions:
+            session.commit(tree, tree.topology.path(size - 1), [*along(tree, size - 1), 7])
+
+
 @pytest.mark.parametrize("dtype", CLOSE)
 def test_a_token_has_the_same_logits_whatever_stands_beside_it(dtype):
     model, text = make("llama", dtype=dtype, max_position_embeddings=512), [3, 1, 4] * compiled.MAX_TOKENS
@@ -48,6 +65,15 @@ def test_a_product_of_blocks_is_that_of_its_matrix(dtype):
     kernels._block(blocks[1], given[1], sums)
     np.testing.assert_allclose(sums[:, :8], x @ weight[32:].T, rtol=1e-5, atol=1e-5)
     assert not sums[:, 8:].any()
+
+
+def test_every_block_of_a_product_gets_its_own_bias():
+    rng = np.random.default_rng(0)
+    weight, x, bias, more = (rng.normal(size=size).astype(np.float32) for size in ((70, 6), (3, 6), 70, (3, 70)))
+    out, none = np.empty((3, 70), np.float32), np.empty(0, np.float32)
+    blocks = dot_products.in_blocks(weight)
+    kernels._product(np.zeros(3, np.int64), 0, x, none, 1e-6, blocks, bias, more, out)
+    np.testing.assert_allclose(out, x @ weight.T + bias + more, rtol=1e-5, atol=1e-5)
 
 
 def test_pairs_are_multiplied_the_same_way_without_an_instruction_for_them(monkeypatch):

@@ -162,7 +162,14 @@ MATRIX = [
 
 @pytest.mark.parametrize(
     "make_pass, family, dtype",
-    [pytest.param(*cell, marks=[] if cell in SAMPLE else pytest.mark.nightly) for cell in dict.fromkeys(MATRIX)],
+    [
+        pytest.param(
+            *cell,
+            marks=[] if cell in SAMPLE else pytest.mark.nightly,
+            id=f"{cell[0].__name__[:-5]}-{cell[1]}-{str(cell[2])[6:]}",
+        )
+        for cell in dict.fromkeys(MATRIX)
+    ],
 )
 def test_trees_score_as_separate_passes(make_pass, family, dtype, tmp_path, monkeypatch):
     """Whichever pass reads them, with memory that is outgrown soon, and some trees whose shape is planned."""

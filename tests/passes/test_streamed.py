@@ -125,10 +125,12 @@ def change(path):
         content.write(b"\1")
 
 
-@pytest.mark.parametrize(
-    "harm, words", [(change, "were changed"), (lambda path: os.truncate(path, 4096), "were changed")]
-)
-def test_a_file_that_is_changed_in_use_is_a_sentence(folder, harm, words):
+def cut(path):
+    os.truncate(path, 4096)
+
+
+@pytest.mark.parametrize("harm", [change, cut])
+def test_a_file_that_is_changed_in_use_is_a_sentence(folder, harm):
     model = open_target(folder)
     session = model.open([3, 1, 4])
     session.forward(TokenTree(4, start=2), [0])
@@ -227,15 +229,13 @@ def test_memory_and_descriptors_stay_flat(folder):
     if not Path("/proc/self/fd").exists():
         pytest.skip("this system does not list descriptors")
     before, model = descriptors(), open_target(folder)
-    pair = specviz.models.pair.HuggingFacePair
-    session = None
     for step in range(300):
         session = model.open([3, 1, step % V])
         tree = random_tree(np.random.default_rng(step), session.context, 9)
         session.forward(tree, range(9))
         if step == 100:
             first = resident()
-    assert resident() - first < 4_000_000 and pair
+    assert resident() - first < 4_000_000
     threads = threading.active_count()
     del model, session
     assert descriptors() == before and threading.active_count() <= threads

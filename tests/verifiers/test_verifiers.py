@@ -207,7 +207,7 @@ def test_typical_takes_the_longest_path_and_among_equals_the_likeliest():
     verdict = typical_verdict([0, 0, 1, 1, 2, 3], [0, 1, 3, 2, 0, 0], p)
     assert verdict.path == (2, 5)  # 0.3 x 0.5 beats 0.5 x 0.15
     assert verdict.outcome == ("root", "passed", "accepted", "rejected", "passed", "accepted", "unreached")
-    assert verdict.detail[0].facts["threshold"] == pytest.approx(0.09)
+    assert verdict.detail[0]["facts"]["threshold"] == pytest.approx(0.09)
     deeper = typical_verdict([0, 0, 2], [0, 1, 2], p)
     assert deeper.path == (2, 3)  # the longer path, though node 1 is likelier
 
@@ -220,10 +220,10 @@ def test_typical_with_top_k_accepts_only_the_most_probable_tokens():
 
 def test_typical_asks_less_where_the_target_is_unsure():
     p = np.full(64, 1 / 64)
-    threshold = typical_verdict([0], [5], p).detail[0].facts["threshold"]
+    threshold = typical_verdict([0], [5], p).detail[0]["facts"]["threshold"]
     assert threshold == pytest.approx(0.3 / 64)
     assert typical_verdict([0], [5], p).path == (1,)
-    assert typical_verdict([0], [5], p, epsilon=0.001).detail[0].facts["threshold"] == pytest.approx(0.001)
+    assert typical_verdict([0], [5], p, epsilon=0.001).detail[0]["facts"]["threshold"] == pytest.approx(0.001)
 
 
 def test_expected_tokens_of_a_shape_match_a_run_whose_ranks_are_independent():

@@ -38,10 +38,7 @@ def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> 
         ValueError: if none of them can even begin (the prompt is too long, say).
     """
     board = Board(entries)
-    for text in decode(engine, [entry.config for entry in entries], title, board, endless=True, warm_up=WARM_UP):
-        if isinstance(text, ValueError):
-            raise text
-        yield text
+    yield from decode(engine, [entry.config for entry in entries], title, board, endless=True, warm_up=WARM_UP)
     if len(board.failed) == len(entries):
         raise ValueError(board.failed[0])
     margins = {}

@@ -14,6 +14,7 @@ from specviz.acceptance.vectors import EMBEDDED, planned_with
 from specviz.player.payload import message, settings_text
 
 from ...machine.engine import Engine
+from ...machine.models import EMBEDDED as EMBEDDED_PAIR
 from ...machine.models import on_disk
 from ...parts import links, menus, own_pair, presets
 from ...parts.controls import Controls, controls, mark, temperature_slider
@@ -60,7 +61,6 @@ def build(engine: Engine) -> Controls:
             models = models_menu(engine)
             own_pair.lay_out(engine)
             settings = controls(prompt, opened, temperature)
-            fastest = presets.fastest_button()
         with gr.Row(elem_classes="sv-said"):
             said = notice(about(opened, title_of(engine, engine.titles[0], weights.value)), elem_id="sv-notice")
             link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
@@ -68,8 +68,8 @@ def build(engine: Engine) -> Controls:
     linked = links.Together({"models": models, "weights": weights}, {"": settings})
     links.connect(link, linked, [go.click, prompt.submit])
     boxes = {"models": models, "weights": weights, "preset": preset, "go": go, "stop": stop}
-    running = events(engine, settings, boxes, said, shown, counted)
-    presets.connect(engine, settings, models, preset, fastest, said, running)
+    events(engine, settings, boxes, said, shown, counted)
+    presets.connect(settings, preset)
     return settings
 
 
@@ -95,7 +95,7 @@ def events(engine: Engine, settings: Controls, boxes: dict[str, Any], said, show
             about(config, title, None if possible else menus.nearest(config)),
             gr.Button(interactive=possible),
             gr.Radio(value=presets.preset_of(config)),
-            recorded(values[0], config, title) or gr.skip(),
+            recorded(values[0], config, str(title).replace(engine.titles[0], EMBEDDED_PAIR, 1)) or gr.skip(),
             *mark(config),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,4 +85,4 @@ def _message(recording: Recording) -> str:
 
 
 for one in RECORDINGS:
-    STORE.ship(one.name, lambda path=one.path: path.read_text("utf-8"))
+    STORE.ship(one.name, partial(one.path.read_text, "utf-8"))

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from weakref import finalize
 
@@ -65,11 +66,11 @@ class LayerStream:
             self._begin()
             try:
                 for _ in range(len(self)):
-                    read, layer = self._reads[0]
+                    read, buffer = self._reads[0]
                     read.result()
-                    yield layer
+                    yield self.file.layout.views(buffer)
                     self._reads.popleft()
-                    self._request(layer)
+                    self._request(buffer)
             except BaseException:  # also where the pass is given up between two layers
                 self._forget()
                 raise
@@ -77,21 +78,19 @@ class LayerStream:
     def _begin(self) -> None:
         """Have reads under way, from the first layer on."""
         if self._process != os.getpid():  # the first pass, or the first one in a fork, where no thread lives on
-            self._process, self._next, self._reads = os.getpid(), 0, deque[tuple[Future, Layer]]()
+            self._process, self._next, self._reads = os.getpid(), 0, deque[tuple[Future, mmap.mmap]]()
             self._buffers = [_buffer(self.file.layout.bytes) for _ in range(BUFFERS)]
-            self._layers = [self.file.layout.views(buffer) for buffer in self._buffers]
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="weights from disk")
         with sentences(self.file.path):
             if not self.file.is_intact(os.fstat(self._fd)):
                 raise ValueError(f"The layers on disk ({str(self.file.path)!r}) were changed. Load the pair again.")
         if not self._reads:
-            for layer in self._layers:
-                self._request(layer)
+            for buffer in self._buffers:
+                self._request(buffer)
 
-    def _request(self, layer: Layer) -> None:
-        """Have the next layer read to where an earlier one was."""
-        buffer = self._buffers[next(i for i, views in enumerate(self._layers) if views is layer)]
-        self._reads.append((self._thread.submit(self._read, self._next, buffer), layer))
+    def _request(self, buffer: mmap.mmap) -> None:
+        """Have the next layer read."""
+        self._reads.append((self._thread.submit(self._read, self._next, buffer), buffer))
         self._next = (self._next + 1) % len(self)
 
     def _forget(self) -> None:
@@ -121,13 +120,13 @@ class LayerStream:
 
         def seconds(first: int) -> float:
             began = perf_counter()
-            for number in range(first, min(len(self), first + each)):
+            for number in range(first, first + each):
                 self._read(number, buffer)
             return perf_counter() - began
 
-        before, parts = _bytes_from_disk(), range(0, min(len(self), 3 * each), each)
+        before, parts = _bytes_from_disk(), range(0, len(self) - each + 1, each)[:3]
         times = [(seconds(first), seconds(first)) for first in parts]
-        read = 2 * layer * min(len(self), each * len(parts))
+        read = 2 * layer * each * len(parts)
         if before is not None and (fetched := (_bytes_from_disk() or 0) - before) < read / 2:
             raise ValueError(
                 f"offload cannot be disk for {str(self.file.path)!r}: the file stays in memory, as {fetched:,} bytes "
@@ -139,7 +138,7 @@ class LayerStream:
                 f"offload cannot be disk for {str(self.file.path)!r}: the file stays in memory, as a second read is "
                 f"{first / second:.0f} times as fast as the first. Set SPECVIZ_CACHE to a folder on a disk."
             )
-        return read / 2 / sum(first for first, _ in times)
+        return layer * each / median(second for both in times for second in both)
 
 
 class TensorLayers:

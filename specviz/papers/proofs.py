@@ -38,7 +38,7 @@ exact = measurement("proof")
 def lossless(bench: Workbench, builder: str, rule: str) -> dict[str, float]:
     """The error of the row of `check` for a builder and a rule; 1 where a text differs that must be equal."""
     found = cases([builder], [rule], samplings=(UNFILTERED,), chains=False)
-    row = next(case for case in found if case.scheme == case.config.resolved.match.scheme).prove()
+    row = next(case for case in found if case.scheme == case.config.match.scheme).prove()
     return {"error": float(row.difference is not None) if row.error is None else row.error}
 
 

@@ -10,10 +10,12 @@ import gradio as gr
 from specviz import RunConfig, compatible
 from specviz.benchmarks.timing import ROUNDS
 from specviz.errors import ParameterError
+from specviz.planning.machine_profile import find_profile
 from specviz.strategy import split_strategy
 
 from .machine import limits
 from .machine.engine import Engine
+from .machine.models import EMBEDDED
 from .machine.queue import MACHINE
 from .parts.controls import number
 from .parts.decoding import Update, decode
@@ -28,8 +30,9 @@ empty and trace is the whole run as JSON text, which specviz.Trace.from_json rea
 
 models is one of the pairs on the page; empty takes the first. weights is "memory", or "disk" to read the target's
 weights again in every pass. builder, verifier and drafter are names, with parameters after a colon:
-"dyspec:size=24,depth=8". Sequoia's tree without size and depth is the fastest on this machine, once that has been
-measured. Invalid values and incompatible choices raise an error that says what to do. Runs are decoded one at a time.
+"dyspec:size=24,depth=8". Sequoia's tree without size and depth is the fastest on this machine, where `specviz
+calibrate` has measured the embedded pair. Invalid values and incompatible choices raise an error that says what to do.
+Runs are decoded one at a time.
 
 After the run, it is timed against plain decoding for plain_rounds alternating rounds (0 for none): the trace then has
 "speedup": {"speedup", "low", "high" (of a round), "rounds", "tokens_per_s", "plain_tokens_per_s",
@@ -64,7 +67,7 @@ def build(engine: Engine) -> None:
             top_k=top_k, draft_temperature=draft_temperature, max_new_tokens=max_new_tokens, seed=seed,
         )  # fmt: skip
         title, rounds = check_title(engine, models, weights), check_rounds(plain_rounds)
-        yield from answers(engine, fastest(engine, config, builder, title), title, rounds)
+        yield from answers(engine, fastest(config, builder, title), title, rounds)
 
     gr.api(generate, api_name="generate", api_description=DESCRIPTION, **MACHINE)
 
@@ -109,16 +112,20 @@ def check_rounds(value: Any) -> int:
     return value
 
 
-def fastest(engine: Engine, config: RunConfig, builder: str, title: str) -> RunConfig:
+def fastest(config: RunConfig, builder: str, title: str) -> RunConfig:
     """The configuration with the best tree on this machine, where Sequoia's was asked for without size and depth.
 
-    It is only known for the draft model.
+    It is only known for the embedded pair in memory with its draft model, if a profile of it is stored.
     """
     name, parameters = split_strategy("builder", builder)
-    if name != "sequoia" or {"size", "depth"} & parameters.keys() or config.drafter.name != "model":
+    own_size = name != "sequoia" or {"size", "depth"} & parameters.keys()
+    if own_size or title != EMBEDDED or config.drafter.name != "model":
         return config
-    cell = engine.best.tree(title, config.verifier.name, config.temperature)
-    return config if cell is None else replace(config, builder=config.builder.replace(size=cell.size, depth=cell.depth))
+    profile = find_profile()
+    if profile is None:
+        return config
+    cell = profile.best(config.verifier.name, config.temperature, limits.NODES)
+    return replace(config, builder=config.builder.replace(size=cell.size, depth=cell.depth))
 
 
 def answers(engine: Engine, config: RunConfig, title: str, rounds: int = 0) -> Iterator[tuple[str, str, str]]:
@@ -129,8 +136,6 @@ def answers(engine: Engine, config: RunConfig, title: str, rounds: int = 0) -> I
         nonlocal text, trace, speedup
         if update.error:
             raise ValueError(update.error)
-        if update.blank:
-            engine.best.start(title)
         answered = []
         for step in update.steps:
             text += "".join(step.pieces)

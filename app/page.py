@@ -19,7 +19,7 @@ from .machine.checks import Checks
 from .machine.engine import Engine
 from .machine.fetching import Hub, may_fetch
 from .machine.guard import Guard
-from .machine.models import measures, offered, others, place
+from .machine.models import offered, others, place
 from .machine.pool import check
 from .parts import opening, own_pair, run_store, web
 from .parts.frame import Page, Tab
@@ -58,7 +58,7 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
     if zero_gpu.ON and load is None:  # before anybody borrows a GPU, and on it as soon as somebody does
         place(offered())
     hub = Hub() if may_fetch() else None
-    engine = Engine({"This pair": load}) if load else Engine(offered(), others(), hub, measures())
+    engine = Engine({"This pair": load}) if load else Engine(offered(), others(), hub)
     with gr.Blocks(title="specviz", fill_width=True, delete_cache=(3600, 3600)) as demo:
         header = gr.HTML(HEADER, apply_default_css=False, js_on_load=web.starts("header"))
         with gr.Tabs() as frame:

@@ -17,7 +17,6 @@ import specviz
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores; torch reads this when it is imported
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("SPECVIZ_MEASURE", "0")  # no page measures this machine unless a test is about that
 # Gradio looks for a free port from here on. Workers must not find the same one: whoever loses it tries all others in
 # vain, five seconds each, since an app that is a tool for agents too can be started only once.
 with socket.create_server(("127.0.0.1", 0)) as free:

@@ -166,6 +166,11 @@ def test_a_mean_is_its_standard_error_times_t_and_one_text_has_no_interval():
     assert (plus_minus(None), plus_minus(0.125, 3)) == ("", " ± 0.125")
 
 
+def test_rows_of_one_text_count_as_one_text():
+    alone = metrics.estimate([[12, 4], [18, 8], [3, 2]])
+    assert metrics.estimate([[6, 1], [6, 3], [9, 4], [9, 4], [3, 2]], texts=list("aabbc")) == pytest.approx(alone)
+
+
 def test_what_slows_a_whole_round_says_nothing_about_a_speedup():
     rounds = [(10.0, slow, 4.0, slow) for slow in (1.0, 3.0, 2.0)]
     assert estimate(rounds, ratio_of_rates) == pytest.approx((2.5, 0), abs=1e-12)

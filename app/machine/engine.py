@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 from contextvars import copy_context
 from itertools import count, takewhile
 from queue import SimpleQueue
-from threading import Condition, Event, Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -18,7 +17,6 @@ import gradio as gr
 from specviz import RunConfig, Step
 
 from . import limits, zero_gpu
-from .best_tree import Best
 from .pool import machine_turn
 from .queue import pause_for_others
 
@@ -39,7 +37,6 @@ class Engine:
         other: what a visitor typed in place of a title -> returns a function that loads it; None where only the titles
             may be chosen.
         hub: offers more, in `hub.pairs`, to visitors that can reach it; None where nothing may be fetched.
-        measures: whether the best tree of each pair is measured between runs.
     """
 
     def __init__(
@@ -47,16 +44,14 @@ class Engine:
         load: Callable[[], Any] | dict[str, Callable[[], Any]],
         other: Callable[[str], Callable[[], Any]] | None = None,
         hub: Any = None,
-        measures: bool = False,
     ) -> None:
         self._loads = load if isinstance(load, dict) else {"This pair": load}
         self.other, self.hub = other, hub
         self.own: dict[str, str] = {}  # pairs that visitors of this machine loaded, as they named them -> for a menu
         self._pairs: dict[str, Any] = {}  # the one used last comes last
-        self._loading, self._quiet, self._computing = Lock(), Condition(), 0
+        self._loading, self._counting, self._computing = Lock(), Lock(), 0
         self._under_way: dict[str, tuple[Callable, Future]] = {}  # pairs that are being loaded
         self._waiting: dict[str, int] = {}  # how many visitors wait for them
-        self.best = Best(self.titles[0], self.take, self.idle, measures)
         self._number = next(_numbers)
         _engines[self._number] = self
 
@@ -150,7 +145,7 @@ class Engine:
             ValueError: a sentence for the visitor, from the work or from ZeroGPU.
         """
         items = _computed(self._number, self.titles[0] if title is None else title, work, args)
-        with self._quiet:
+        with self._counting:
             self._computing += 1
         try:
             while True:
@@ -166,22 +161,13 @@ class Engine:
             raise ValueError(re.sub(r"<[^>]*>", "", f"{error.title}: {error.message}")) from error
         finally:
             items.close()
-            with self._quiet:
+            with self._counting:
                 self._computing -= 1
-                self._quiet.notify_all()
 
     @property
     def busy(self) -> bool:
         """Whether a run or a measurement is under way."""
         return self._computing > 0
-
-    @contextmanager
-    def idle(self) -> Iterator[None]:
-        """Hold the machine for a part of a background measurement while there is no run."""
-        with self._quiet:
-            self._quiet.wait_for(lambda: not self.busy)
-        with machine_turn():
-            yield
 
 
 _engines: WeakValueDictionary[int, Engine] = WeakValueDictionary()  # another process knows them by number

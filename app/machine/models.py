@@ -100,11 +100,6 @@ def _named(written: str, must: str) -> tuple[str, str | None]:
     return target, draft or None
 
 
-def measures() -> bool:
-    """Whether the speed of pairs is measured, to choose the best tree; SPECVIZ_MEASURE=0 turns it off."""
-    return limits.flag("SPECVIZ_MEASURE", True) and os.environ.get("SPECVIZ_PAIR") != "toy"
-
-
 def default_pair() -> Any:
     """The first pair, loaded."""
     return next(iter(offered().values()))()

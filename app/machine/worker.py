@@ -1,4 +1,4 @@
-"""A process of low priority that computes one request at a time; it ends when there was none for a while.
+"""A process of low priority that computes one request at a time, and is replaced after some of them.
 
 Without gradio and, until it computes, without numpy, because the process imports this module first.
 """
@@ -13,10 +13,10 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
-from threading import Lock, Timer
+from threading import Lock
 from typing import Any
 
-IDLE = 300.0  # seconds without a request after which the process ends and its memory is free again
+REQUESTS = 100  # after which another process takes its place, so that its memory does not grow
 NICE = 10  # a run that wants the same core has nine tenths of it, and nothing starves
 TOO_LONG = "A request may use at most {} s of CPU time. Reduce the input (SPECVIZ_MAX_SECONDS sets the limit)."
 LOST = "This was not computed: its process ended, perhaps because memory ran out. Reduce the input."
@@ -32,7 +32,6 @@ class Worker:
     def __init__(self, seconds: int) -> None:
         self._seconds, self._lock = seconds, Lock()
         self._pool: ProcessPoolExecutor | None = None
-        self._idle: Timer | None = None
 
     async def __call__(self, work: Callable[..., Any], *args: Any) -> Any:
         """What work(*args) returns.
@@ -64,13 +63,9 @@ class Worker:
         from specviz.plugins.load import sources
 
         with self._lock:
-            if self._idle:
-                self._idle.cancel()
-            self._idle = Timer(IDLE, self.end)
-            self._idle.daemon = True
-            self._idle.start()
             if self._pool is None:
-                self._pool = ProcessPoolExecutor(1, get_context("spawn"), prepare, (sources(),))
+                spawn = get_context("spawn")
+                self._pool = ProcessPoolExecutor(1, spawn, prepare, (sources(),), max_tasks_per_child=REQUESTS)
             return self._pool
 
     def end(self) -> None:

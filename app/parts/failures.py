@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import wraps
-from inspect import iscoroutinefunction, isgeneratorfunction
+from inspect import isgeneratorfunction
 from typing import Any
 
 
@@ -25,7 +25,7 @@ def reason(error: Exception, log: bool = True) -> str:
 def explained(
     failed: str, answer: Callable[[str], Any], words: Callable[[ValueError], str] = str
 ) -> Callable[[Callable], Callable]:
-    """A decorator for a handler, a coroutine or a generator whose failures a visitor should see as a sentence.
+    """A decorator for a handler or a generator whose failures a visitor should see as a sentence.
 
     Args:
         failed: a sentence on what failed, shown before the reason where the exception is no `ValueError`.
@@ -45,19 +45,12 @@ def explained(
                 return end(error)
 
         @wraps(work)
-        async def coroutine(*args: Any, **more: Any) -> Any:
-            try:
-                return await work(*args, **more)
-            except Exception as error:
-                return end(error)
-
-        @wraps(work)
         def generator(*args: Any, **more: Any) -> Any:
             try:
                 return (yield from work(*args, **more))
             except Exception as error:
                 yield end(error)
 
-        return generator if isgeneratorfunction(work) else coroutine if iscoroutinefunction(work) else handler
+        return generator if isgeneratorfunction(work) else handler
 
     return decorate

@@ -20,7 +20,6 @@ ENTRY = "index.js"
 QUIET = {"queue": False, "show_progress": "hidden", "api_visibility": "private", "preprocess": False}
 # The script is on its way when the component asks for it, so values that come meanwhile are kept for it. Its address is
 # relative to the page, which may stand behind a proxy.
-IMPORT = "import(new URL({}, document.baseURI))"
 START = """
 const missed = [props.value];
 let hear = value => missed.push(value);
@@ -29,7 +28,9 @@ const values = receive => {
   missed.forEach(value => receive(value));
   hear = receive;
 };
-IMPORT.then(web => web.NAME({ element, props, trigger, server, values, watch, menus: web.menus }, OPTIONS));
+import(new URL(ADDRESS, document.baseURI)).then(web => {
+  web.NAME({ element, props, trigger, server, values, watch, menus: web.menus }, OPTIONS);
+});
 """
 
 
@@ -48,11 +49,6 @@ def dumps(data: Any) -> str:
     return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
 
 
-def imported() -> str:
-    """JavaScript for a promise of the script's exports, which are the same wherever on the page it stands."""
-    return IMPORT.format(json.dumps(script()[0]))
-
-
 def starts(name: str, **options: Any) -> str:
     """What a component of the page does when it appears, for `js_on_load`.
 
@@ -65,7 +61,7 @@ def starts(name: str, **options: Any) -> str:
     """
     if name not in exports(ENTRY):
         raise ValueError(f"name must be one of {', '.join(exports(ENTRY))}; got {name!r}.")
-    filled = START.replace("IMPORT", imported()).replace("NAME", name)
+    filled = START.replace("ADDRESS", json.dumps(script()[0])).replace("NAME", name)
     return filled.replace("OPTIONS", json.dumps(options))
 
 

@@ -1,10 +1,8 @@
-// What the page's components start with: app/parts/web.py calls each export with a host. Only `job` is no component: the
-// events of app/parts/job.py call it.
+// What the page's components start with: app/parts/web.py calls each export with a host.
 
 import { subscribe, publish } from './base/bus.js';
 import { query } from './base/dom.js';
 import { sendFile } from './base/open_file.js';
-import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { strategyPicker } from './base/picker.js';
 import { onPage } from './base/page.js';
 import { placeAsked } from './base/place.js';
@@ -36,11 +34,6 @@ import { sumAsked } from './stage/share.js';
  */
 /** @typedef {(host: Host) => void} Component */
 
-/** @type {typeof jobNews} */
-export const job = (name, stop, news) => {
-  stopsAtOnce(stop);
-  return jobNews(name, stop, news);
-};
 /** @type {Component} */
 export const header = ({ element, trigger }) => pageHeader(element, () => trigger('select'));
 /** @type {Component} */

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .early_exit import count_layers
 from .hub import ModelFiles, model_files
 from .loading import load_config, longest_text
 from .pair import read_tokenizers
-from .shapes import RANDOM
+from .shapes import RANDOM, NumberText
 from .vocabulary import translation
 
 
-@dataclass(frozen=True)
-class Preview:
-    """A pair that was not loaded.
-
-    Args:
-        models: the files and parameters of the target, and of a draft with weights of its own.
-        tokens: sizes of their vocabularies.
-        common: how many tokens both have; None where the vocabularies are the same.
-        longest: the longest text that both can read, in tokens.
-    """
-
-    models: tuple[ModelFiles, ...]
-    tokens: tuple[int, ...]
-    common: int | None
-    longest: int
-
-
-def preview(target: str, draft: str | None) -> Preview:
-    """Look at a pair; only configurations, tokenizers and the headers of weights are read.
+def preview(target: str, draft: str | None) -> tuple[list[ModelFiles], list[str]]:
+    """The files of a pair's models, and sentences on them; only configurations, tokenizers and headers are read.
 
     Args:
         target, draft: as in `load_pair`.
@@ -38,18 +19,22 @@ def preview(target: str, draft: str | None) -> Preview:
     Raises:
         ValueError: if it is known already that the pair cannot be loaded.
     """
-    names = [target] if draft is None or count_layers(draft) else [target, draft]
+    names = {"target": target} | ({} if draft is None or count_layers(draft) else {"draft": draft})
     tokenizer, other = read_tokenizers(target, draft)
-    longest = min(longest_text(role, load_config(role, name)) for role, name in zip(("target", "draft"), names))  # noqa: B905
-    common = None
+    size = tokenizer.vocab_size if isinstance(tokenizer, NumberText) else len(tokenizer)
+    vocabulary = f"The vocabulary has {size:,} tokens."
     if other is not None:
         common = len(translation(tokenizer, other, len(tokenizer), len(other)).target_ids)
-    tokens = tuple(_size(side) for side in (tokenizer, other or tokenizer))[: len(names)]
-    return Preview(tuple(map(_files, names)), tokens, common, longest)
-
-
-def _size(tokenizer: object) -> int:
-    return getattr(tokenizer, "vocab_size", 0) if not hasattr(tokenizer, "__len__") else len(tokenizer)
+        vocabulary = f"The vocabularies differ: the draft proposes only the {common:,} common tokens of {size:,}."
+    longest = min(longest_text(role, load_config(role, name)) for role, name in names.items())
+    models = [_files(name) for name in names.values()]
+    counts = [model.parameters or 0 for model in models]
+    sentences = [vocabulary, f"Texts may have up to {longest:,} tokens."]
+    if all(counts):
+        sentences.append(f"Parameters: {' and '.join(f'{count:,}' for count in counts)}.")
+        if len(counts) > 1 and counts[0] <= counts[1]:
+            sentences.append("The draft is no smaller than the target, so it cannot save time.")
+    return models, sentences
 
 
 def _files(name: str) -> ModelFiles:

@@ -13,6 +13,7 @@ from pages import Gated
 
 import specviz
 from app import api
+from app.machine import models
 from app.machine.engine import Engine
 from app.page import build_demo
 
@@ -173,3 +174,16 @@ def test_a_pair_that_cannot_be_loaded_is_said_to_everyone_who_asks():
             list(api.answers(engine, CONFIG, "This pair"))
         assert len(tries) == number
     assert not engine.busy
+
+
+def test_the_best_tree_of_a_stored_profile_is_taken_where_none_is_asked_for(monkeypatch):
+    class Profile:
+        best = staticmethod(lambda verifier, temperature, nodes: specviz.BUILDERS["sequoia"](size=9, depth=3))
+
+    monkeypatch.setattr(api, "find_profile", Profile)
+    for builder, title, expected in (
+        ("sequoia:width=4", models.EMBEDDED, (9, 3)), ("sequoia:size=20", models.EMBEDDED, (20, 6)),
+        ("sequoia", "another", (16, 6)),
+    ):  # fmt: skip
+        found = api.fastest(specviz.RunConfig("abc", builder), builder, title).builder
+        assert (found.size, found.depth) == expected

@@ -1,17 +1,11 @@
 """A failure ends in one sentence, whatever kind of handler it happens in."""
 
-import asyncio
-
 import pytest
 
 from app.parts.failures import explained, reason
 
 
 def handler(error):
-    raise error
-
-
-async def coroutine(error):
     raise error
 
 
@@ -22,7 +16,6 @@ def generator(error):
 
 ENDS = {
     handler: lambda made, error: made(error),
-    coroutine: lambda made, error: asyncio.run(made(error)),
     generator: lambda made, error: list(made(error))[-1],
 }
 

@@ -67,6 +67,15 @@ def test_a_product_of_blocks_is_that_of_its_matrix(dtype):
     assert not sums[:, 8:].any()
 
 
+def test_every_block_of_a_product_gets_its_own_bias():
+    rng = np.random.default_rng(0)
+    weight, x, bias, more = (rng.normal(size=size).astype(np.float32) for size in ((70, 6), (3, 6), 70, (3, 70)))
+    out, none = np.empty((3, 70), np.float32), np.empty(0, np.float32)
+    blocks = dot_products.in_blocks(weight)
+    kernels._product(np.zeros(3, np.int64), 0, x, none, 1e-6, blocks, bias, more, out)
+    np.testing.assert_allclose(out, x @ weight.T + bias + more, rtol=1e-5, atol=1e-5)
+
+
 def test_pairs_are_multiplied_the_same_way_without_an_instruction_for_them(monkeypatch):
     monkeypatch.setattr(dot_products, "PAIR_PRODUCT", None)
     rng = np.random.default_rng(0)

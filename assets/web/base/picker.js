@@ -52,6 +52,7 @@ export function join({ name, fields }, values) {
 export function strategyPicker(root, strategies, { label, folded }, change) {
   const select = make('select'), fields = make('div', '', 'sv-parameters'), fold = make('details');
   const named = make('label', '', 'sv-parameter');
+  select.setAttribute('aria-label', label);
   named.append(make('span', label), select);
   fold.append(make('summary', 'Parameters'), fields);
   fold.open = !folded;
@@ -71,7 +72,10 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
         values[name][field.name] = text;
         send();
       });
-      for (const input of inputs) input.setAttribute('aria-describedby', id);
+      for (const input of inputs) {
+        input.setAttribute('aria-describedby', id);
+        input.setAttribute('aria-label', input.type === 'range' ? `${field.label}, slider` : field.label);
+      }
       row.append(make('span', field.label), ...inputs, help);
       return row;
     }));
@@ -109,7 +113,7 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
  * @param {Field} field
  * @param {string} value
  * @param {(text: string) => void} change
- * @returns {HTMLElement[]}
+ * @returns {(HTMLInputElement | HTMLSelectElement)[]}
  */
 function inputsOf(field, value, change) {
   if (field.type === 'choice') {
@@ -135,7 +139,6 @@ function inputsOf(field, value, change) {
   const slider = make('input'), to = logarithmic ? Math.log2 : Number;
   Object.assign(slider, { type: 'range', min: to(min), max: to(max), step: logarithmic ? 0.01 : step });
   slider.value = String(to(Number(value)));
-  slider.setAttribute('aria-label', field.label);
   slider.addEventListener('input', () => {
     const number = logarithmic ? 2 ** Number(slider.value) : Number(slider.value);
     box.value = String(step === 1 ? Math.round(number) : Number(number.toFixed(6)));

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { subscribe, publish } from '../base/bus.js';
-import { jobNews } from '../base/jobs.js';
 import { fitted } from '../base/measure.js';
 import { onPage } from '../base/page.js';
 import { placeAsked, placeIn, placeText } from '../base/place.js';
@@ -58,9 +57,7 @@ test('a message goes to all who listen, and waits for the first where nobody doe
   assert.deepEqual(heard.slice(3), [['other', 3]], 'what left the page hears no more');
 });
 
-test('a Stop is lit while any job that shares it may still be stopped', () => {
-  assert.deepEqual(jobNews('a 1', 'a', 'asked'), { was: undefined, lit: true });
-  assert.deepEqual(jobNews('b 1', 'b', 'stopping'), { was: undefined, lit: false }, 'nobody asked for it');
+assert.deepEqual(jobNews('b 1', 'b', 'stopping'), { was: undefined, lit: false }, 'nobody asked for it');
   assert.deepEqual(jobNews('a 2', 'a', 'asked'), { was: undefined, lit: true });
   assert.deepEqual(jobNews('a 1', 'a', 'ended'), { was: 'asked', lit: true }, 'the other still runs');
   assert.deepEqual(jobNews('a 2', 'a', 'stopping'), { was: 'asked', lit: false });

@@ -51,14 +51,3 @@ def test_the_script_says_it_as_well():
     run = [sys.executable, "app/app.py"]
     done = subprocess.run(run, cwd=ROOT, env=os.environ | {"GRADIO_SERVER_PORT": "abc"}, capture_output=True, text=True)
     assert done.returncode == 2 and "GRADIO_SERVER_PORT" in done.stderr and done.stderr.count("\n") == 1
-
-
-def test_measuring_is_a_setting_of_0_or_1(monkeypatch):
-    from app.machine.models import measures
-
-    for value, on in (("0", False), ("1", True), ("", True)):
-        monkeypatch.setenv("SPECVIZ_MEASURE", value)
-        assert measures() is on
-    monkeypatch.setenv("SPECVIZ_MEASURE", "2")
-    with pytest.raises(ValueError, match="SPECVIZ_MEASURE must be 1 or 0"):
-        measures()

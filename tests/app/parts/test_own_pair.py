@@ -72,18 +72,19 @@ def test_a_pair_is_checked_and_then_used(form, tmp_path):
     target, draft = save(tmp_path / "big"), save(tmp_path / "small", hidden_size=16)
     said, _ = press(own_pair.CHECK, target, draft)
     assert said["kind"] == "" and not engine.holds(f"{target}|{draft}")
+    counts = [
+        sum(part.numel() for part in specviz.load_pair(name).target.model.parameters()) for name in (target, draft)
+    ]
     for sentence in (
-        "Target and draft have the same vocabulary of 281 tokens.", "parameters, 2.", "times as many as the draft",
-        "Texts may have up to 64 tokens.", "of memory; ",
+        "The vocabulary has 281 tokens.", f"Parameters: {counts[0]:,} and {counts[1]:,}.",
+        "Texts may have up to 64 tokens.", "of memory are needed; ",
     ):  # fmt: skip
         assert sentence in said["text"]
-    parameters = sum(part.numel() for part in specviz.load_pair(target).target.model.parameters())
-    assert f"The target has {parameters:,} parameters" in said["text"]
     said, menus = press(own_pair.USE, target, draft)
     assert said["text"].startswith("In use: big + small.") and engine.holds(f"{target}|{draft}")
     for menu in menus:
         assert menu.value == f"{target}|{draft}" and ("big + small", menu.value) in menu.choices
-    assert press(own_pair.CHECK, draft, target)[0]["text"].count("no more than the draft, which cannot save time")
+    assert "no smaller than the target" in press(own_pair.CHECK, draft, target)[0]["text"]
 
 
 @pytest.mark.adapter
@@ -124,9 +125,8 @@ def test_an_early_exit_is_named_and_damaged_weights_are_found(tmp_path):
     from tests.models.test_pair import save
 
     target = save(tmp_path / "big")
-    found = preview(target, "early-exit:1")
-    assert len(found.models) == len(found.tokens) == 1 and found.common is None
-    assert own_pair.label(found, "early-exit:1") == "big + early-exit:1"
+    assert len(preview(target, "early-exit:1")[0]) == 1
+    assert own_pair.look(target, "early-exit:1")[0] == "big + early-exit:1"
     (tmp_path / "big" / "model.safetensors").write_bytes(b"x" * 20)
     with pytest.raises(ValueError, match=r"model.safetensors is damaged"):
         preview(target, None)

@@ -32,6 +32,11 @@ def trace():
     return specviz.run(specviz.toy_pair(vocab=12), CONFIG)
 
 
+def steps_of(messages):
+    """The steps of a run; a message repeats those of the one before, which the page may have skipped."""
+    return list({step["index"]: step for message in messages for step in message["steps"]}.values())
+
+
 def test_the_recorded_run_adds_up():
     data = json.loads(explore.opening_message())
     assert data["state"] == "done" and data["head"]["recorded"] and data["speedup"]["plain_tokens_per_s"] > 0
@@ -51,8 +56,8 @@ def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
     monkeypatch.setattr(explore.messages, "step_payload", payload)
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
     news = [json.loads(item) for item in explore.play(engine, CONFIG)]
-    steps = [len(item["steps"]) for item in news if item["steps"]]
-    assert steps[0] == 1 and told == [(index, "decoding") for index in range(sum(steps))]
+    assert len(next(item["steps"] for item in news if item["steps"])) == 1
+    assert told == [(index, "decoding") for index in range(len(steps_of(news)))]
 
 
 def test_a_closed_run_frees_the_machine():
@@ -71,12 +76,12 @@ def test_a_run_is_sent_to_its_end():
         prompt="abc", max_new_tokens=30, builder=specviz.BUILDERS["k-ary"](), verifier=specviz.VERIFIERS["specinfer"]()
     )
     sent = [json.loads(text) for text in explore.play(engine, config)]
-    steps = [step for news in sent for step in news["steps"]]
+    steps = steps_of(sent)
     assert "".join("".join(step["pieces"]) for step in steps) == specviz.run(engine.take(), config).text
     assert (
         sent[0]["state"] == "loading" and sent[-1]["state"] == "done" and sent[-1]["speedup"]["plain_tokens_per_s"] > 0
     )
-    assert sum("head" in news for news in sent) == 1
+    assert any("head" in news for news in sent)
 
 
 def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
@@ -157,7 +162,7 @@ def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplo
     passes = count(1)
     failing = Breaking(lambda nodes, length: next(passes) == 3, error)
     sent = [json.loads(text) for text in explore.play(Engine(lambda: failing), config)]
-    assert sum(len(news["steps"]) for news in sent) == 2
+    assert len(steps_of(sent)) == 2
     assert sent[-1]["state"] == "error" and sentence in sent[-1]["note"] and "secret" not in sent[-1]["note"]
     assert "a run failed" in caplog.text
 

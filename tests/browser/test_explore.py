@@ -32,7 +32,7 @@ def page(seen):
 
 
 def pick(page, label):
-    page.locator(".sv-choice label", has_text=re.compile(f"^{label}$")).click()
+    page.locator(".sv-choice label", has_text=re.compile(rf"^\s*{label}\s*$")).click()
 
 
 def test_the_first_screen_is_a_recorded_run_that_needs_no_model(page):

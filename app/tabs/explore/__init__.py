@@ -14,6 +14,7 @@ from specviz.acceptance.vectors import EMBEDDED, planned_with
 from specviz.player.payload import message, settings_text
 
 from ...machine.engine import Engine
+from ...machine.models import EMBEDDED as EMBEDDED_PAIR
 from ...machine.models import on_disk
 from ...parts import links, menus, own_pair, presets
 from ...parts.controls import Controls, controls, mark, temperature_slider
@@ -94,7 +95,7 @@ def events(engine: Engine, settings: Controls, boxes: dict[str, Any], said, show
             about(config, title, None if possible else menus.nearest(config)),
             gr.Button(interactive=possible),
             gr.Radio(value=presets.preset_of(config)),
-            recorded(values[0], config, title) or gr.skip(),
+            recorded(values[0], config, str(title).replace(engine.titles[0], EMBEDDED_PAIR, 1)) or gr.skip(),
             *mark(config),
         )
 

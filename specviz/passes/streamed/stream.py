@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from weakref import finalize
 
@@ -119,13 +120,13 @@ class LayerStream:
 
         def seconds(first: int) -> float:
             began = perf_counter()
-            for number in range(first, min(len(self), first + each)):
+            for number in range(first, first + each):
                 self._read(number, buffer)
             return perf_counter() - began
 
-        before, parts = _bytes_from_disk(), range(0, min(len(self), 3 * each), each)
+        before, parts = _bytes_from_disk(), range(0, len(self) - each + 1, each)[:3]
         times = [(seconds(first), seconds(first)) for first in parts]
-        read = 2 * layer * min(len(self), each * len(parts))
+        read = 2 * layer * each * len(parts)
         if before is not None and (fetched := (_bytes_from_disk() or 0) - before) < read / 2:
             raise ValueError(
                 f"offload cannot be disk for {str(self.file.path)!r}: the file stays in memory, as {fetched:,} bytes "
@@ -137,7 +138,7 @@ class LayerStream:
                 f"offload cannot be disk for {str(self.file.path)!r}: the file stays in memory, as a second read is "
                 f"{first / second:.0f} times as fast as the first. Set SPECVIZ_CACHE to a folder on a disk."
             )
-        return read / 2 / sum(first for first, _ in times)
+        return layer * each / median(second for both in times for second in both)
 
 
 class TensorLayers:

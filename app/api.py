@@ -10,7 +10,7 @@ import gradio as gr
 from specviz import RunConfig, compatible
 from specviz.benchmarks.timing import ROUNDS
 from specviz.errors import ParameterError
-from specviz.planning.machine_profile import recall
+from specviz.planning.machine_profile import find_profile
 from specviz.strategy import split_strategy
 
 from .machine import limits
@@ -121,7 +121,7 @@ def fastest(config: RunConfig, builder: str, title: str) -> RunConfig:
     own_size = name != "sequoia" or {"size", "depth"} & parameters.keys()
     if own_size or title != EMBEDDED or config.drafter.name != "model":
         return config
-    profile = recall()
+    profile = find_profile()
     if profile is None:
         return config
     cell = profile.best(config.verifier.name, config.temperature, limits.NODES)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
-from time import perf_counter, time
+from itertools import chain
 from typing import NamedTuple
 
-from ..acceptance.vectors import EMBEDDED, RunningAcceptance, find_acceptance
+from ..acceptance.vectors import find_acceptance
 from ..builders import BUILDERS
-from ..builders.sequoia import Sequoia
 from ..config import RunConfig
-from ..decode import speculate
 from ..files import HELD_OUT, parse_json
-from ..metrics import Counts
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
 from ..planning.forecast import forecast
-from ..planning.machine_profile import MachineProfile, about, keep, recall
 from ..progress import Progress
-from ..tree import Topology
 from .measure_cost import PROMPT, measure_cost
 from .timing import time_runs
 
@@ -105,65 +99,3 @@ def measure_machine(
             for row in timing.result
         )
         yield Progress(timing.total + timing.done, 2 * timing.total, "timing trees", MachineMeasurement(cost, points))
-
-
-PROFILE_SIZES = (1, 2, 4, 8, 12, 16, 24, 32, 64)
-SECONDS = 5.0  # for the costs, and as much again for the acceptance of a pair that has no stored vectors
-COUNTED = (("sequoia", 0.8), ("exact-match", 0.0))  # the rule and temperature of those
-STEPS = 100  # that are counted at most
-PROBE = 12  # plain steps that check a stored profile
-
-
-def measure_profile(
-    pair: Pair, known: MachineProfile | None = None, seconds: float = SECONDS
-) -> Iterator[MachineProfile | None]:
-    """Measure a pair, in parts of some steps each: None after every part, at the end its profile, which is stored.
-
-    A recent profile is returned as it is, unless plain decoding is now many times as fast: the machine was busy then.
-
-    Args:
-        pair: the models.
-        known: its stored profile; None to look it up.
-        seconds: about how long.
-
-    Raises:
-        ValueError: if the pair has no draft, or ends every text at once.
-    """
-    known = known or recall(pair.info)
-    if known is not None and not known.old(time()):
-        counts = Counts.of(islice(speculate(pair, RunConfig(PROMPT).autoregressive()), PROBE))
-        yield None
-        if not known.contradicts(counts.seconds_per_step):
-            yield known
-            return
-    table = None
-    for progress in measure_cost(pair, RunConfig(PROMPT), PROFILE_SIZES, rounds=4, seconds=seconds):
-        table = progress.result or table
-        yield None
-    assert table  # or `measure_cost` raises
-    vectors = []
-    if pair.info.get("name") != EMBEDDED:
-        for verifier, temperature in COUNTED:
-            vector = find_acceptance(verifier, temperature)
-            for vector in _counting(pair, verifier, temperature, seconds / 2):  # noqa: B007  the last one counts
-                yield None
-            most = max(1.0, sum(vector))  # ranks are counted apart, and a stored rank weighs more where few were seen
-            vectors.append((temperature, tuple(share / most for share in vector)))
-    known = MachineProfile(about(pair.info), table, tuple(vectors), time())
-    keep(known)
-    yield known
-
-
-def _counting(pair: Pair, verifier: str, temperature: float, seconds: float) -> Iterator[tuple[float, ...]]:
-    """The acceptance vector as the pair's own text shows it step by step; at first it is the embedded pair's."""
-    began = perf_counter()
-    prior = find_acceptance(verifier, temperature)
-    counted = RunningAcceptance.begin(prior)
-    wide = Sequoia(size=24, depth=4, acceptance=prior)
-    config = RunConfig(PROMPT, wide, verifier, temperature, max_new_tokens=pair.max_positions)
-    for seed in range(8):
-        for step in speculate(pair, replace(config, seed=seed)):
-            counted = counted.learn(Topology(step.parents).children, step.path)
-            yield counted.vector
-            if perf_counter() - began > seconds or counted.steps >= STEPS:
-                return

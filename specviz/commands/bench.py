@@ -17,7 +17,7 @@ from ..files import check_output, file_lock, printable
 from ..metrics import plus_minus
 from ..progress import Progress
 from .display import print_table, until_stopped
-from .options import add_pair, add_rows, add_strategy, check_draft, load, reject_given, strategies
+from .options import add_pair, add_rows, add_strategy, check_draft, load, reject_given, strategies, strategy
 from .prompts import FEW, add_prompts, built_in_prompts, prompts_of
 
 EXAMPLE = "--builder sequoia --builder eagle2 --temperature 0 --temperature 0.8 --size 16 --out results.jsonl"
@@ -113,10 +113,11 @@ def grid_of(args: argparse.Namespace) -> dict[str, Any]:
     """The grid that the options describe."""
     check_draft(args, args.draft)
     pair = {name: value for name in LOADING if (value := getattr(args, name)) not in (None, "auto")}
-    named = {kind: [str(one) for one in strategies(args, kind)] for kind in ("builder", "verifier", "drafter")}
+    named = {kind: [str(one) for one in strategies(args, kind)] for kind in ("verifier", "drafter")}
+    builders = [text if text == "all" else str(strategy(args, "builder", text)) for text in args.builder or ["all"]]
     lists = {
         "pairs": [pair or "embedded"],
-        "builders": [*(named["builder"] or ["all"]), *(TRANSFORMERS if args.transformers else ())],
+        "builders": [*builders, *(TRANSFORMERS if args.transformers else ())],
         "verifiers": named["verifier"], "drafters": named["drafter"], "temperatures": args.temperature,
         "sizes": args.size,
         "prompts": prompts_of(args) if args.prompts else None,

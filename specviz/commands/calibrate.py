@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import time
 from typing import Any
 
 from ..acceptance.on_text import Acceptance, measure_acceptance
@@ -20,7 +21,7 @@ from ..config import RunConfig
 from ..files import check_output, printable, read_text, write_text
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
-from ..planning.machine_profile import machine
+from ..planning.machine_profile import MachineProfile, about, machine, store_profile
 from ..planning.profile import Profile
 from ..progress import Progress
 from ..verifiers import VERIFIERS
@@ -92,6 +93,8 @@ def run(args: argparse.Namespace) -> int:
     if not args.no_costs:
         stages.append(costs(pair, next(iter(configs.values())), rules, args.seconds))
     profile, stopped = until_stopped(collect(profile, stages), "parts")
+    if profile.costs and profile.costs.settings.get("busy_cores", 0.0) <= MAX_CORES and not stopped:
+        store_profile(MachineProfile(about(pair.info), profile.costs, (), time()))  # a busy machine is not stored
     if args.out:
         write_text(args.out, profile.to_json())
         stored.cache_clear()

@@ -116,7 +116,7 @@ def check_draft(args: argparse.Namespace, draft: str | None) -> None:
     if draft and not args.target and not draft.startswith(("early-exit:", "random:")):
         raise ValueError(f"--draft {draft} needs its target. Add --target, or use --draft early-exit:N alone.")
     named = getattr(args, "builder", "sequoia")
-    builders = [named] if isinstance(named, str) else named or ["plain"]
+    builders = [named] if isinstance(named, str) else [text for text in named or () if text != "all"] or ["plain"]
     drafters = getattr(args, "drafter", None) or "model"
     reads = any(parse_strategy("builder", text.partition(":")[0]).reads_draft for text in builders)
     if args.target and not draft and reads and "model" in ([drafters] if isinstance(drafters, str) else drafters):

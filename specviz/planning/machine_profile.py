@@ -1,7 +1,7 @@
 """What was measured of a pair on this machine, and the best tree that follows from it.
 
-`benchmarks.measure_cost` measures. One entry for each machine, pair, number format and device is kept in a file of
-the user's cache folder (SPECVIZ_CACHE names another one).
+`calibrate` measures, on an idle machine. One entry for each machine, pair, number format and device is stored in a file
+of the user's cache folder (SPECVIZ_CACHE names another one).
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from .forecast import Cell, forecast
 DEPTHS = range(1, 13)
 CACHE = "speed.json"
 MAX_ENTRIES = 32
-DAY = 86_400.0  # seconds after which a measurement is made again: the machine may have been busy with something else
-FACTOR = 2.0  # by which plain decoding may have become faster
 
 
 @dataclass(frozen=True)
@@ -41,14 +39,6 @@ class MachineProfile:
     table: CostTable
     vectors: tuple[tuple[float, tuple[Probability, ...]], ...] = ()
     when: float = 0.0
-
-    def old(self, now: float) -> bool:
-        """Whether it is time to measure again, given the seconds since 1970; until that is done, this is known."""
-        return not 0 <= now - self.when < DAY
-
-    def contradicts(self, plain_s: float) -> bool:
-        """Whether plain decoding is many times as fast as when this was measured: the machine was busy then."""
-        return FACTOR * plain_s < self.table.plain_s
 
     def best(self, verifier: str, temperature: float, most: int = 1024, least: int = 2) -> Cell:
         """Sequoia's tree of largest predicted speedup.
@@ -93,7 +83,7 @@ def embedded_bytes() -> int:
     return sum(file.stat().st_size for file in PAIR.glob("*/*.safetensors"))
 
 
-def kept() -> list[MachineProfile]:
+def stored_profiles() -> list[MachineProfile]:
     """Every entry there is, the latest last; [] where the file is missing or damaged, since it can be made again."""
     return from_cache(CACHE, _read) or []
 
@@ -103,20 +93,22 @@ def _read(path: Path) -> list[MachineProfile]:
     return [codec.read(MachineProfile, row, "entry") for row in entries]
 
 
-def keep(known: MachineProfile) -> None:
+def store_profile(known: MachineProfile) -> None:
     """Write an entry down in place of an older one of the same; where nothing can be written it is only not kept."""
-    others = [one for one in kept() if one.about != known.about]
+    others = [one for one in stored_profiles() if one.about != known.about]
     text = codec.dumps({"entries": [*others, known][-MAX_ENTRIES:]}, exact=True)
     to_cache(CACHE, lambda path: path.write_text(text, encoding="utf-8"))
 
 
-def recall(info: dict[str, Any] | None = None) -> MachineProfile | None:
+def find_profile(info: dict[str, Any] | None = None) -> MachineProfile | None:
     """What is known of a pair, by how it describes itself; None means the embedded one, which need not be loaded."""
     if info is not None:
         wanted = codec.plain(about(info), exact=True)
-        return next((one for one in reversed(kept()) if one.about == wanted), None)
+        return next((one for one in reversed(stored_profiles()) if one.about == wanted), None)
     ours = {"machine": machine(), "version": __version__, "bytes": embedded_bytes()}
-    return next((one for one in reversed(kept()) if ours.items() <= one.about.items() and not _offloaded(one)), None)
+    return next(
+        (one for one in reversed(stored_profiles()) if ours.items() <= one.about.items() and not _offloaded(one)), None
+    )
 
 
 def _offloaded(profile: MachineProfile) -> bool:

@@ -180,7 +180,7 @@ def test_the_best_tree_of_a_stored_profile_is_taken_where_none_is_asked_for(monk
     class Profile:
         best = staticmethod(lambda verifier, temperature, nodes: specviz.BUILDERS["sequoia"](size=9, depth=3))
 
-    monkeypatch.setattr(api, "recall", Profile)
+    monkeypatch.setattr(api, "find_profile", Profile)
     for builder, title, expected in (
         ("sequoia:width=4", models.EMBEDDED, (9, 3)), ("sequoia:size=20", models.EMBEDDED, (20, 6)),
         ("sequoia", "another", (16, 6)),

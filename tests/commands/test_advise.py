@@ -67,9 +67,11 @@ def test_engines_get_the_chain_or_the_tree_of_the_best_option():
 
 
 @pytest.fixture
-def loaded(monkeypatch):
+def loaded(monkeypatch, tmp_path):
     """Pairs by the name of their draft; the target is the same."""
     import specviz.models.pair as module
+
+    monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path / "cache"))
 
     def load_pair(target, draft, like=None, **options):
         if draft == "foreign":

@@ -11,7 +11,8 @@ from specviz.planning.profile import read_profile
 
 
 @pytest.fixture(autouse=True)
-def toy(monkeypatch):
+def toy(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path / "cache"))
     pair = specviz.toy_pair(vocab=6)
     monkeypatch.setattr("specviz.models.pair.load_pair", lambda *args, **options: pair)
 

@@ -151,10 +151,10 @@ def test_only_outcomes_make_a_file_of_results(tmp_path, capsys, trace, content):
         assert main(["bench", str(grid), "--out", str(out)]) == 0
 
 
-def test_two_sweeps_do_not_write_one_file(tmp_path, capsys):
+def test_two_processes_do_not_write_one_file(tmp_path, capsys):
     grid, out = tmp_path / "grid.json", tmp_path / "out.jsonl"
     grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 8, "prompts": ["a"]}))
-    with files.held(out):
+    with files.file_lock(out):
         sentence(capsys, ["bench", str(grid), "--out", str(out)], "another process")
     assert main(["bench", str(grid), "--out", str(out)]) == 0
 

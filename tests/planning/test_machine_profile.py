@@ -1,13 +1,11 @@
 """What is kept of a measurement, and the tree that follows from it; no time is asserted."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 import specviz
 from specviz.acceptance.vectors import find_acceptance
-from specviz.benchmarks.this_machine import measure_profile
 from specviz.builders.sequoia import best_tree
 from specviz.planning import machine_profile as here
 from specviz.planning.cost_table import flat_up_to, roofline
@@ -56,55 +54,33 @@ def test_a_counted_vector_takes_the_place_of_the_stored_one():
 
 def test_what_was_measured_is_kept_and_found_again(folder):
     pair = specviz.toy_pair(vocab=12)
-    *parts, known = measure_profile(pair, seconds=30)
-    assert parts and not any(parts)
-    assert all(sum(vector) <= 1 + 1e-9 for _, vector in known.vectors)
-    assert {heat for heat, _ in known.vectors} == {0.0, 0.8} and known.table.sizes[0] == 1
-    again = here.recall(pair.info)
+    known = here.MachineProfile(here.about(pair.info), dear(0.1), ((0.8, (0.6, 0.2)),), 5.0)
+    here.store_profile(known)
+    again = here.find_profile(pair.info)
     assert again == known and json.loads((folder / "speed.json").read_text())["entries"]
-    assert here.recall({"name": "another"}) is None and here.recall() is None
-    here.keep(known)
-    assert here.kept() == [known]  # in place of the older one
-
-
-def test_a_recent_profile_is_checked_by_a_few_plain_steps_and_one_of_a_busy_machine_is_replaced(monkeypatch):
-    pair = specviz.toy_pair(vocab=12)
-    *_, profile = measure_profile(pair, seconds=30)
-    assert list(measure_profile(pair))[1:] == [profile], "it is confirmed"
-    busy = replace(profile, table=replace(profile.table, plain_s=1000 * profile.table.plain_s))
-    here.keep(busy)
-    *parts, again = measure_profile(pair, seconds=30)
-    assert len(parts) > 3 and again.table.plain_s < busy.table.plain_s / here.FACTOR
-    assert here.recall(pair.info) == again
-    (old,) = list(measure_profile(pair, replace(again, when=0.0), seconds=30))[-1:]
-    assert old != again and old.when > again.when, "it is measured again after a day"
+    assert here.find_profile({"name": "another"}) is None and here.find_profile() is None
+    here.store_profile(known)
+    assert here.stored_profiles() == [known]  # in place of the older one
 
 
 def test_the_embedded_pair_is_known_before_it_is_loaded(monkeypatch):
     known = here.MachineProfile(here.about({"name": "embedded pair", "dtype": "float32"}), dear(0.1))
-    here.keep(known)
-    assert here.recall() == known
+    here.store_profile(known)
+    assert here.find_profile() == known
     monkeypatch.setattr(here, "embedded_bytes", lambda: 1)  # another pair took its place
-    assert here.recall() is None
+    assert here.find_profile() is None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"entries": [1]}', '{"entries": [{"about": {}, "table": {}}]}'])
 def test_a_damaged_file_is_as_good_as_none(folder, text):
     folder.mkdir()
     (folder / "speed.json").write_text(text)
-    assert here.kept() == []
-    here.keep(here.MachineProfile(ABOUT, dear(0.1)))
-    assert len(here.kept()) == 1
+    assert here.stored_profiles() == []
+    here.store_profile(here.MachineProfile(ABOUT, dear(0.1)))
+    assert len(here.stored_profiles()) == 1
 
 
 def test_a_folder_that_cannot_be_written_only_keeps_nothing(folder):
     folder.write_text("a file stands in the way")
-    here.keep(here.MachineProfile(ABOUT, dear(0.1)))
-    assert here.kept() == []
-
-
-def test_a_pair_without_a_draft_is_rejected():
-    alone = specviz.toy_pair(vocab=6)
-    alone.draft = None
-    with pytest.raises(ValueError, match="must have a draft"):
-        list(measure_profile(alone, seconds=0.1))
+    here.store_profile(here.MachineProfile(ABOUT, dear(0.1)))
+    assert here.stored_profiles() == []

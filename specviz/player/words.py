@@ -24,6 +24,8 @@ GLOSSARY = {
     "without replacement": "No two children of a node are the same token: what was drawn is taken out before "
     "the next draw.",
     "bonus": "The token that the target adds where a whole branch was accepted. It costs no further pass.",
+    "weights on disk": "For every pass the target's weights are read again, as with a 70B model on a laptop, or "
+    "with any model on a GPU, whose memory is its disk.",
     "embedded pair": "The two small models that come with specviz: a target of 28 million parameters and a "
     "draft of 2 million.",
     "bonus token": "The token that the target adds where a whole branch was accepted. It costs no further pass.",

@@ -6,8 +6,8 @@ import re
 import sysconfig
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -16,22 +16,12 @@ END_OF_TEXT = "<|endoftext|>"
 KINDS = ("prose", "code")
 DOCUMENT = 4000  # characters of a document, where a text has no end-of-text marks
 SKIPPED_FOLDERS = {"site-packages", "dist-packages", "test", "tests", "idle_test", "__pycache__"}
-
-
+Texts = dict[str, list[str]]  # kind -> documents
 Streams = dict[str, np.ndarray]  # kind -> token ids
 
 
-class Document(NamedTuple):
-    """A part of a text or a source file, "prose" or "code"."""
-
-    kind: str
-    text: str
-
-
-def read_documents(
-    text_files: Sequence[str | Path], code_folder: str | Path | None = None, code: bool = True
-) -> list[Document]:
-    """The documents of text files, then the Python files of a folder.
+def read_texts(text_files: Sequence[str | Path], code_folder: str | Path | None = None, code: bool = True) -> Texts:
+    """The documents of text files, and the Python files of a folder.
 
     Args:
         text_files: UTF-8 files.
@@ -39,9 +29,9 @@ def read_documents(
         code: whether they are read at all.
 
     Raises:
-        ValueError: if a text file is missing, is not UTF-8 or holds no text.
+        ValueError: if a text file is missing, is not UTF-8 or holds no text, or the folder has no Python files.
     """
-    documents = []
+    texts: Texts = {kind: [] for kind in KINDS}
     for path in map(Path, text_files):
         try:
             text = path.read_text(encoding="utf-8")
@@ -49,13 +39,14 @@ def read_documents(
             raise ValueError(f"text must name readable UTF-8 files; {str(path)!r} is not one: {error}.") from None
         if not text.strip():
             raise ValueError(f"text must name non-empty files; {str(path)!r} is empty.")
-        documents += [Document("prose", part) for part in split_text(text)]
+        texts["prose"] += split_text(text)
     root = Path(code_folder or sysconfig.get_paths()["stdlib"])
     for path in sorted(root.rglob("*.py")) if code else ():
         if not SKIPPED_FOLDERS & set(path.relative_to(root).parts):
-            source = path.read_text(encoding="utf-8", errors="ignore")
-            documents += [Document("code", source)] if source.strip() else []
-    return documents
+            texts["code"].append(path.read_text(encoding="utf-8", errors="ignore"))
+    if code and not any(map(str.strip, texts["code"])):
+        raise ValueError(f"code must be a folder with Python files; {str(root)!r} has none.")
+    return texts
 
 
 def split_text(text: str) -> Iterator[str]:
@@ -77,7 +68,7 @@ def split_text(text: str) -> Iterator[str]:
         yield group
 
 
-def train_tokenizer(documents: list[Document], vocabulary: int) -> Tokenizer:
+def train_tokenizer(texts: Texts, vocabulary: int) -> Tokenizer:
     """Byte-level byte-pair encoding learnt on the documents; end-of-text is token 0."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -86,17 +77,17 @@ def train_tokenizer(documents: list[Document], vocabulary: int) -> Tokenizer:
         vocab_size=vocabulary, special_tokens=[END_OF_TEXT], show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )  # fmt: skip
-    tokenizer.train_from_iterator((document.text for document in documents), trainer)
+    tokenizer.train_from_iterator(chain(*texts.values()), trainer)
     return tokenizer
 
 
-def encode(documents: list[Document], tokenizer: Tokenizer, end: Sequence[int] = (0,)) -> Streams:
+def encode(texts: Texts, tokenizer: Tokenizer, end: Sequence[int] = (0,)) -> Streams:
     """The token ids of every document in the stream of its kind, with the tokens `end` before each."""
-    parts: dict[str, list[int]] = {kind: [] for kind in KINDS}
-    encodings = tokenizer.encode_batch([document.text for document in documents], add_special_tokens=False)
-    for document, encoding in zip(documents, encodings, strict=True):
-        parts[document.kind] += [*end, *encoding.ids]
-    return {kind: np.array(ids, np.int32) for kind, ids in parts.items()}
+    streams = {}
+    for kind, documents in texts.items():
+        encodings = tokenizer.encode_batch(documents, add_special_tokens=False)
+        streams[kind] = np.array([i for encoding in encodings for i in (*end, *encoding.ids)], np.int32)
+    return streams
 
 
 def checksum(streams: Streams) -> int:

@@ -21,7 +21,7 @@ from ..models.eagle import EagleLayer, begin_with_last_layer, layer_config, save
 from ..models.heads import MedusaHeads, save_heads
 from ..models.loading import choose_device, longest_text
 from ..models.pair import end_of_text
-from .corpus import checksum, encode, read_documents
+from .corpus import checksum, encode, read_texts
 from .loop import check_same_run, fit, weights_digest
 from .pair import load
 from .samples import random_rows, shards, write_samples
@@ -76,8 +76,8 @@ def train_heads(
     if text_files:
         began, samples = clock(), out / "checkpoint" / "samples"
         tokenizer = AutoTokenizer.from_pretrained(target, local_files_only=True)
-        documents = read_documents(text_files, code_folder, code=code_folder is not None)
-        text = encode(documents, tokenizer.backend_tokenizer, sorted(end_of_text(teacher, tokenizer))[:1])
+        texts = read_texts(text_files, code_folder, code=code_folder is not None)
+        text = encode(texts, tokenizer.backend_tokenizer, sorted(end_of_text(teacher, tokenizer))[:1])
         check_same_run(samples, {"text": checksum(text), "target": digest, "seed": seed})
         longest = longest_text("target", teacher.config)
         write_samples(

@@ -18,7 +18,7 @@ from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, Pr
 from transformers.utils import logging
 
 from ..models.loading import choose_device, choose_dtype
-from .corpus import END_OF_TEXT, checksum, encode, random_windows, read_documents, train_tokenizer
+from .corpus import END_OF_TEXT, checksum, encode, random_windows, read_texts, train_tokenizer
 from .loop import check_same_run, fit, weights_digest
 from .samples import random_rows, shards, write_samples
 
@@ -100,15 +100,15 @@ def train_pair(
     """
     recipe = recipe or (Recipe(target_time=0.0, sample_time=0.3) if target else Recipe())
     work, place = out / "checkpoint", choose_device(device)
-    documents = read_documents(text_files, code_folder)
+    texts = read_texts(text_files, code_folder)
     work.mkdir(parents=True, exist_ok=True)
     path = Path(target) / "tokenizer.json" if target else work / "tokenizer.json"
     if not path.exists():
-        train_tokenizer(documents, recipe.vocabulary).save(str(path))
+        train_tokenizer(texts, recipe.vocabulary).save(str(path))
     tokenizer = Tokenizer.from_file(str(path))
     if tokenizer.id_to_token(0) != END_OF_TEXT:
         raise ValueError(f"target must have {END_OF_TEXT} as token 0; {path} has {tokenizer.id_to_token(0)!r}.")
-    text = encode(documents, tokenizer)
+    text = encode(texts, tokenizer)
     given = weights_digest(Path(target)) if target else None
     check_same_run(work, {"recipe": asdict(recipe), "text": checksum(text), "target": given})
     lines = [f"# A pair trained on {sum(map(len, text.values())):,} tokens\n"]

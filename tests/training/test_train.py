@@ -10,7 +10,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from specviz.commands.cli import main
 from specviz.training import corpus as corpora
-from specviz.training.corpus import KINDS, encode, random_windows, read_documents, split_text
+from specviz.training.corpus import KINDS, encode, random_windows, read_texts, split_text
 from specviz.training.loop import fit
 from specviz.training.pair import Recipe, Shape, draft_loss, new_model, train_pair, warm_start
 from specviz.training.samples import continue_text, draw, random_rows, shards, write_samples
@@ -58,7 +58,7 @@ def library(tmp_path: Path, monkeypatch) -> tuple[Path, Path]:
 
 
 def corpus_of(library):
-    documents = read_documents([library[0]], library[1])
+    documents = read_texts([library[0]], library[1])
     tokenizer = corpora.train_tokenizer(documents, 300)
     return documents, tokenizer, encode(documents, tokenizer)
 
@@ -75,8 +75,8 @@ def test_streams_hold_every_document_behind_an_end_of_text(library):
     for kind in KINDS:
         parts = np.split(streams[kind], np.flatnonzero(streams[kind] == 0)[1:])
         texts = [tokenizer.decode(part[1:].tolist()) for part in parts]
-        assert texts == [document.text for document in documents if document.kind == kind]
-    assert not any("skipped" in document.text for document in documents)
+        assert texts == documents[kind]
+    assert not any("skipped" in text for text in documents["code"])
 
 
 def test_a_draw_follows_its_own_temperature():

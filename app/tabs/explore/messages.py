@@ -30,7 +30,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
-    config.resolved.match.required()
+    config.match.required()
     title = title or engine.titles[0]
     yield from decode(engine, [config], title, RunMessages(config, title), compare=True)
 
@@ -58,7 +58,7 @@ class RunMessages:
         if update.error:
             return say(state="error", note=update.error)
         if update.blank:
-            match, blank = self.config.resolved.match, update.blank
+            match, blank = self.config.match, update.blank
             lossy, about = None if match.lossless else match.reason, described(blank.pair)
             first = head(self.config, blank.prompt_text, about, lossy, blank.pair.get("offload"))
             self.first = {"head": first}

@@ -23,24 +23,19 @@ export function writeTitle(element, run, first = null) {
 
 /** @param {HTMLElement} element @param {import('./run.js').Run} run */
 export function writeMeasures(element, run) {
-  const $ = finder(element), { against, figures, head } = run, plain = against && number(against.plain_tokens_per_s);
-  /** @type {(name: string, value: number | null | undefined, write: (value: number) => string, note: string) => void} */
-  const put = (name, value, write, note) => {
-    $(name).textContent = value === null || value === undefined ? '–' : write(value);
-    $(`${name}-of`).textContent = note;
-  };
-  put('per-pass', figures?.per_pass, value => value.toFixed(2), `${figures?.tokens ?? 0} tokens in ${figures?.passes ?? 0} passes`);
-  put('acceptance', figures?.acceptance, ratio => `${Math.round(100 * ratio)} %`, `${figures?.accepted ?? 0} of ${figures?.compared ?? 0} compared`);
-  put('rate', figures?.rate, number, head.recorded ? 'when it was recorded' // the ratio is of the rate over all rounds
-    : against ? `over ${against.rounds} ${against.rounds === 1 ? 'round' : 'rounds'}: ${number(against.tokens_per_s)}` : 'on this machine');
-  put('speedup', against?.speedup, ratio => `${ratio.toFixed(2)}×`,
-    against ? `${against.low.toFixed(2)}–${against.high.toFixed(2)} · plain ${plain}/s${head.recorded ? ', as recorded' : ''}` : head.recorded ? 'not recorded' : 'when the run ends');
-  PARTS.forEach((part, i) => {
-    const spent = figures?.step_parts[i];
-    query(element, `.sv-time-bar .${part}`, HTMLElement).style.flexGrow = String(figures?.step_ms ? Number(spent) / figures.step_ms : 0);
-    query(element, `.sv-time-key .${part}`).textContent = figures?.step_ms ? `${part} ${Number(spent).toFixed(1)}` : part;
-  });
-  $('time-line').textContent = figures?.step_ms ? `${figures.step_ms.toFixed(1)} ms per step` : '';
+  const $ = finder(element), { against, figures, head } = run;
+  if (!figures) return $('measures').replaceChildren();
+  const { tokens, passes, per_pass: perPass, acceptance, accepted, compared, rate, step_ms: stepMs, step_parts: parts } = figures;
+  /** @type {[string, string, string][]} name, class and value */
+  const rows = [
+    ['tokens per target pass', 'per-pass', `${perPass?.toFixed(2) ?? '–'} (${tokens} tokens in ${passes} passes)`],
+    ['acceptance rate', 'acceptance', acceptance === null ? '–' : `${Math.round(100 * acceptance)} % (${accepted} of ${compared} compared)`],
+    ['tokens per second', 'rate', rate === null ? '–' : `${number(rate)}${head.recorded ? ' when it was recorded' : ''}`],
+    ['speedup vs. plain decoding', 'speedup', against ? `${against.speedup.toFixed(2)}×: ${number(against.tokens_per_s)} against ${number(against.plain_tokens_per_s)} tokens/s, over ${against.rounds} rounds` : '–'],
+    ['time per step', 'step', stepMs ? `${stepMs.toFixed(1)} ms: ${PARTS.map((part, i) => `${part} ${Number(parts[i]).toFixed(1)}`).join(', ')}` : '–'],
+  ];
+  $('measures').replaceChildren(...rows.flatMap(([name, kind, value]) => [make('dt', name), make('dd', value, `sv-${kind}`)]));
+  $('time-line').textContent = stepMs ? `${stepMs.toFixed(1)} ms per step` : '';
 }
 
 /** @param {HTMLElement} element @param {number} current @param {number} count @param {boolean} playing @param {number} phase of the step */

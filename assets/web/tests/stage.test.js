@@ -21,15 +21,12 @@ test('a run keeps its steps and the numbers that are sent with them', () => {
 });
 
 test('the speedup stands beside both of the rates that it is the ratio of', () => {
-  const run = emptyRun('run 1'), names = ['per-pass', 'acceptance', 'rate', 'speedup'], parts = ['draft', 'target', 'verify', 'other'];
-  const { body } = freshPage(names.map(name => `<b class="sv-${name}"></b><i class="sv-${name}-of"></i>`).join('')
-    + ['bar', 'key'].map(name => `<p class="sv-time-${name}">${parts.map(part => `<i class="${part}"></i>`).join('')}</p>`).join('')
-    + '<p class="sv-time-line"></p>');
+  const run = emptyRun('run 1'), { body } = freshPage('<dl class="sv-measures"></dl><p class="sv-time-line"></p>');
   const speedup = { speedup: 1.25, low: 1.1, high: 1.4, rounds: 3, tokens_per_s: 35, plain_tokens_per_s: 28 };
-  takeMessage(run, { steps: [], speedup });
+  takeMessage(run, { steps: [], speedup, figures: { tokens: 3, passes: 2, per_pass: 1.5, acceptance: 0.5, accepted: 1, compared: 2, rate: 9, step_ms: null, step_parts: [] } });
   writeMeasures(body, run);
-  const said = name => body.querySelector(`.sv-${name}`).textContent;
-  assert.deepEqual(['rate-of', 'speedup', 'speedup-of'].map(said), ['over 3 rounds: 35.0', '1.25×', '1.10–1.40 · plain 28.0/s']);
+  assert.equal(body.querySelector('.sv-speedup').textContent, '1.25×: 35.0 against 28.0 tokens/s, over 3 rounds');
+  assert.equal(body.querySelector('.sv-acceptance').textContent, '50 % (1 of 2 compared)');
 });
 
 test('the speedup of a saved run says when and where it was measured', () => {

@@ -152,7 +152,7 @@ def recorded_message(
     if not trace.steps:
         raise ValueError("trace must have at least one step to be shown.")
     config = trace.config
-    _, verifier, _, match = config.resolved
+    verifier, match = config.verifier, config.match
     setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
     steps = [step_payload(step, None if setting else verifier) for step in trace.steps]
     lossy = None if match.lossless else match.reason
@@ -180,7 +180,7 @@ def head(config: Any, prompt: str, pair: str, lossy: str | None = None, offload:
         lossy: why its text is lossy, or None.
         offload: where the target's weights are read from for every pass; None where they are in memory.
     """
-    builder, verifier, _, _ = config.resolved
+    builder, verifier = config.builder, config.verifier
     return {
         "title": f"{settings_title(config)}, seed {config.seed}",
         "pair": pair, "prompt": prompt, "lossy": lossy, "key": builder.key_title,
@@ -191,14 +191,14 @@ def head(config: Any, prompt: str, pair: str, lossy: str | None = None, offload:
 
 def settings_title(config: Any) -> str:
     """Tree, rule, drafter and temperature of a configuration, for people."""
-    builder, verifier, drafter, _ = config.resolved
+    builder, verifier, drafter = config.builder, config.verifier, config.drafter
     by = "" if drafter.name == "model" or not builder.reads_draft else f", drafted by {drafter.spoken}"
     return f"Tree: {builder.title} · Rule: {verifier.title}{by}, temperature {config.temperature:g}"
 
 
 def settings_text(config: Any) -> str:
     """All of a configuration but its prompt as the parameters of a link, the same for equal configurations."""
-    named = {kind: format_strategy(one, defaults=True) for kind, one in zip(REGISTRIES, config.resolved, strict=False)}
+    named = {kind: format_strategy(getattr(config, kind), defaults=True) for kind in REGISTRIES}
     numbers = {name: getattr(config, name) for name in NUMBERS}
     named |= {name: f"{value:g}" if isinstance(value, float) else str(value)
               for name, value in numbers.items() if value is not None}  # fmt: skip

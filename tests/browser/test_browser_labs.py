@@ -53,7 +53,7 @@ def test_what_is_typed_is_drawn_or_answered_by_a_sentence(lab):
     box.fill("0.9, 0.9")
     expect(status).to_contain_text("sum to at most 1")
     box.fill("0.5, <b>")
-    expect(status).to_contain_text("not a number")
+    expect(status).to_contain_text("valid number")
     expect(name).to_have_text("Chain")  # the trees stay
     box.fill("0.5")
     expect(page.locator(".sv-lab-cards span").first).to_contain_text("2.00 tokens")  # 1 + 1/2 + 1/4 ...

@@ -53,7 +53,7 @@ def test_every_lesson_opens_its_pictures_and_none_is_clipped(book):
                 steps = len(picture["message"]["steps"])
                 expect(page.locator("#sv-lessons .sv-where")).to_have_text(f"step 1 of {steps}")
             else:
-                expect(page.locator(".sv-lesson-figure svg").first).to_be_visible()
+                expect(page.locator(".sv-lesson-figure").locator("svg, table").first).to_be_visible()
         page.get_by_role("button", name="Show me").click()
         expect(page.locator(".sv-lesson-question div")).to_be_hidden()
         page.locator(".sv-lesson-question summary").click()

@@ -118,7 +118,6 @@ def tree_of(name: str, vector: tuple[float, ...], nodes: int, levels: int, width
     builder, step = fitted(name, vector, nodes, levels, width)
     shape = Topology(step.parents)
     chance = list(reach(shape, vector))
-    leaves = sum(not children for children in shape.children)
     return {
         "name": name,
         "title": builder.title,
@@ -128,7 +127,6 @@ def tree_of(name: str, vector: tuple[float, ...], nodes: int, levels: int, width
         "tokens": sum(chance),
         "nodes": len(shape),
         "levels": int(shape.depth.max()),
-        "leaves": leaves,
         "passes": step.draft_passes,
     }
 

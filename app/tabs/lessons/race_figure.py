@@ -35,13 +35,12 @@ def two_races(request: Any) -> str:
 
 
 def race(dials: Dials) -> dict[str, Any]:
-    """The noise, the rows, the arrival times and the winners, and how often the winners are equal."""
+    """The rows, the arrival times and the winners, and how often the winners are equal."""
     q = (1 - dials.error) * P + dials.error * WRONG
     noise = Seeded(dials.seed).noise(0, len(P))
     winners = {name: int(first_arrivals(row, noise)[0]) for name, row in (("p", P), ("q", q))}
     return {
         "tokens": TOKENS,
-        "noise": noise.tolist(),
         "rows": {"p": P.tolist(), "q": q.tolist()},
         "times": {"p": (noise / P).tolist(), "q": (noise / q).tolist()},
         "winners": winners,

@@ -52,8 +52,6 @@ export interface Taken {
   /** Whether the last token stands for all others. */
   rest: boolean;
   children: number;
-  /** How many children the node had. */
-  drafted: number;
 }
 
 /** What the controls of Explore hold, without the prompt: as the parameters of a link, and the title of the pair. */

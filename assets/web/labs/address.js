@@ -6,11 +6,8 @@ function fraction(text) {
   return Number(over) / Number(under);
 }
 
-/** A whole number from 1 to `most`, 1 for anything else. @param {string | null} text @param {number} most */
-function whole(text, most) {
-  const number = Number(text);
-  return Number.isInteger(number) && number >= 1 && number <= most ? number : 1;
-}
+/** From 1 to `most`. @param {string | null} text @param {number} most */
+const whole = (text, most) => Math.min(most, Math.max(1, Math.trunc(Number(text)) || 1));
 
 /**
  * What an address asks for: a node, and a sentence on it; null where it names no rows.

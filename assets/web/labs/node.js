@@ -2,6 +2,7 @@
 // The lab may not be on the page yet, so what is taken waits where the lab will look for it.
 
 import { publish } from '../base/bus.js';
+import { normalised } from './rows.js';
 
 /** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('../base/types.js').Taken} Taken */
@@ -48,9 +49,8 @@ export function nodeOf(step, key) {
   const left = { text: '(rest)', p: rest('p'), q: rest('q') };
   const whole = left.p < 5e-4 && left.q < 5e-4 && listed.length > 1; // payloads are rounded
   if (!whole) listed.push(left);
-  const share = (/** @type {'p' | 'q'} */ name) => { const total = listed.reduce((sum, token) => sum + token[name], 0); return listed.map(token => token[name] / total); };
   return {
-    names: listed.map(token => token.text), p: share('p'), q: share('q'), scheme: step.scheme, rest: !whole,
-    children: Math.min(children.length, MOST_TAKEN_CHILDREN), drafted: children.length,
+    names: listed.map(token => token.text), p: normalised(listed.map(({ p }) => p)), q: normalised(listed.map(({ q }) => q)), scheme: step.scheme, rest: !whole,
+    children: Math.min(children.length, MOST_TAKEN_CHILDREN),
   };
 }

@@ -46,8 +46,7 @@ export function writeLaw(root, { row, law }, names, levels) {
 /** @param {HTMLElement} root @param {import('./types.js').Rules} data @param {string} own @param {(rule: string) => void} chosen */
 export function writeRules(root, { rows, levels }, own, chosen) {
   const $ = finder(root, 'sv-v-'), head = make('tr');
-  $('note').textContent = levels > 1 ? `Expected number of accepted tokens, at most ${levels}.` : 'The probability that a child is accepted.';
-  head.append(...['rule', 'accepted', '', 'children', 'writes', 'deviation'].map(text => make(text ? 'th' : 'td', text)));
+  head.append(...['rule', levels > 1 ? `tokens of ${levels}` : 'accepted', '', 'children', 'writes', 'deviation'].map(text => make(text ? 'th' : 'td', text)));
   $('table').tHead.replaceChildren(head);
   $('table').tBodies[0].replaceChildren(...rows.map(row => {
     const line = make('tr', '', row.rule === own ? 'own' : ''), name = make('th'), pick = button(row.title, () => chosen(row.rule), 'sv-plain');

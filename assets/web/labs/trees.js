@@ -7,12 +7,6 @@ import { nodeText, placed, treePicture } from './tree_picture.js';
 /** @typedef {import('./types.js').LabTree} LabTree */
 
 /**
- * The numbers in a text such as "0.7, 0.1, 0.05"; NaN for what is none.
- * @param {string} text
- */
-export const vectorIn = text => text.split(/[\s,;[\]()]+/).filter(Boolean).map(Number);
-
-/**
  * @param {HTMLElement} element
  * @param {import('./types.js').TreeStart} start
  * @param {import('../base/types.js').Ask} askTrees
@@ -20,7 +14,7 @@ export const vectorIn = text => text.split(/[\s,;[\]()]+/).filter(Boolean).map(N
 export function treeLab(element, start, askTrees) {
   const root = query(element, '.sv-lab', HTMLElement), $ = finder(root, 'sv-lab-');
   const sizes = /** @type {Record<string, HTMLInputElement>} */ ({});
-  let trees = /** @type {LabTree[]} */ ([]), name = 'sequoia', selected = 0;
+  let trees = /** @type {LabTree[]} */ ([]), name = 'sequoia', selected = 0, about = '';
   const ask = asker(root, work, text => { $('status').textContent = text; });
 
   // ---- controls ----
@@ -42,7 +36,7 @@ export function treeLab(element, start, askTrees) {
   /** @param {number} number */
   function mark(number) {
     [...$('presets').children].forEach((other, i) => other.setAttribute('aria-pressed', String(i === number)));
-    $('status').textContent = start.presets[number]?.about ?? '';
+    about = start.presets[number]?.about ?? '';
   }
 
   /** @param {number} number @param {boolean} [asks] */
@@ -62,12 +56,7 @@ export function treeLab(element, start, askTrees) {
   /** @param {() => boolean} stale */
   async function work(stale) {
     const numbers = Object.fromEntries(Object.entries(sizes).map(([size, slider]) => [size, Number(slider.value)]));
-    const vector = vectorIn($('vector').value);
-    const wrong = vector.findIndex(Number.isNaN);
-    if (wrong >= 0) {
-      $('status').textContent = `Number ${wrong + 1} of the vector is not a number.`;
-      return;
-    }
+    const vector = $('vector').value.split(/[\s,;[\]()]+/).filter(Boolean).map(Number);
     const text = await askTrees({ vector, builder: name, ...numbers });
     if (!stale()) show(text);
   }
@@ -79,8 +68,7 @@ export function treeLab(element, start, askTrees) {
       $('status').textContent = data.error;
       return;
     }
-    const pressed = [...$('presets').children].findIndex(other => other.getAttribute('aria-pressed') === 'true');
-    $('status').textContent = start.presets[pressed]?.about ?? '';
+    $('status').textContent = about;
     trees = data.trees;
     const most = Math.max(...trees.map(tree => tree.tokens));
     $('cards').replaceChildren(...trees.map(tree => card(tree, most)));

@@ -18,9 +18,8 @@ export function tryStepper(root) {
   const quoted = (/** @type {number} */ token) => `“${names[token]}”`;
 
   function write() {
-    const { back, next } = { back: query(root, '[data-do=back]'), next: query(root, '[data-do=next]') };
-    back.disabled = at.at < 1;
-    next.disabled = !run || at.atEnd;
+    query(root, '[data-do=back]').disabled = at.at < 1;
+    query(root, '[data-do=next]').disabled = !run || at.atEnd;
     $('where').textContent = !run ? '' : at.atEnd ? 'result' : `try ${at.at + 1} of ${run.tries.length}`;
     $('track').replaceChildren(...(run ? track(run) : []));
     $('try').replaceChildren(...(!run ? [make('p', 'This rule is incompatible with this tree.')] : at.atEnd ? result(run) : tried(run.tries[at.at])));

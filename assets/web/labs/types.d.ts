@@ -1,7 +1,5 @@
 // What the server sends to the two labs, as app/tabs/labs writes it.
 
-// ---- the Tree lab ----
-
 /** A tree; columns have one entry for each node. */
 export interface LabTree {
   name: string;
@@ -13,7 +11,6 @@ export interface LabTree {
   tokens: number;
   nodes: number;
   levels: number;
-  leaves: number;
   passes: number;
 }
 
@@ -29,8 +26,6 @@ export interface TreeStart {
   builders: [string, string][];
   first: string;
 }
-
-// ---- the Verification lab ----
 
 /** A node whose rows are set by hand; weights may be any numbers, and NaN while nothing is typed. */
 export interface LabNode {

@@ -7,7 +7,7 @@ import { placeAsked, placeIn } from '../base/place.js';
 import { presents } from '../base/present.js';
 import { runPlayer } from '../stage/player.js';
 import { raceFigure } from './race.js';
-import { plainText, writeBlocks } from './text.js';
+import { writeBlocks } from './text.js';
 import { timesFigure } from './times.js';
 
 /** @typedef {import('./types.js').Lesson} Lesson */
@@ -83,7 +83,7 @@ export function lessonBook(element, start, server) {
     query(root, 'h2').textContent = title;
     sentence.textContent = idea;
     writeBlocks($('body'), body);
-    query($('exercise'), 'span').textContent = plainText(exercise);
+    writeBlocks(query($('exercise'), 'div'), exercise);
     query($('question'), 'summary').textContent = question;
     writeBlocks(query($('question'), 'div'), answer);
     writeBlocks(query($('notes'), 'div'), notes);
@@ -150,7 +150,7 @@ export function lessonBook(element, start, server) {
     else if (!player.move(by) && number + by >= 0 && number + by <= last) open(number + by, by < 0);
   }
 
-  $('exercise').querySelector('button').addEventListener('click', () => { if (lesson) show(lesson.shows); });
+  query($('exercise'), '.sv-plain').addEventListener('click', () => { if (lesson) show(lesson.shows); });
   $('next').addEventListener('click', () => { open(number + 1); root.scrollIntoView({ block: 'start' }); });
 
   keys(root, event => {

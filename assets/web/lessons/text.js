@@ -41,6 +41,3 @@ function element({ spans, rows = [] }) {
 export function writeBlocks(parent, blocks) {
   parent.replaceChildren(...blocks.map(element));
 }
-
-/** @param {Block[]} blocks */
-export const plainText = blocks => blocks.map(({ spans = [] }) => spans.map(([text]) => text).join('')).join(' ');

@@ -48,7 +48,6 @@ export type Figure = (box: HTMLElement, data: any, ask: Record<string, import('.
 export interface Races {
   error?: undefined;
   tokens: string[];
-  noise: number[];
   rows: Record<'p' | 'q', number[]>;
   times: Record<'p' | 'q', number[]>;
   winners: Record<'p' | 'q', number>;

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from .builders.base import TreeBuilder
 from .config import RunConfig
@@ -185,15 +184,6 @@ EXACT: Cases = (
 )
 
 
-class Resolved(NamedTuple):
-    """The strategies of a configuration as objects, and whether they go together."""
-
-    builder: TreeBuilder
-    verifier: Verifier
-    drafter: Drafter
-    match: Compatibility
-
-
 def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
     """Whether builder, rule and drafter are compatible in a configuration, for any prompt, top_p and top_k.
 
@@ -208,17 +198,25 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
     >>> match.possible, match.lossless, match.scheme
     (True, False, 'top')
     """
-    return (config.resolved if scheme is None else resolve(config, scheme)).match
+    return config.match if scheme is None else judge(config, scheme)
 
 
-def resolve(config: RunConfig, scheme: str | None = None) -> Resolved:
-    """Make and check the strategies of a configuration, which `RunConfig.resolved` keeps; arguments as `compatible`."""
-    builder, verifier, drafter = config.builder, config.verifier, config.drafter
+def judge(config: RunConfig, scheme: str | None = None) -> Compatibility:
+    """What `compatible` returns, computed anew; arguments as there."""
+    builder, verifier = config.builder, config.verifier
     if scheme is None:
         wanted = ("top",) if config.temperature == 0 else verifier.schemes
         scheme = next((scheme for scheme in wanted if scheme in builder.schemes), builder.schemes[0])
-    setting = Setting(builder, verifier, drafter, config.temperature, config.draft_sampling.temperature, scheme)
-    return Resolved(builder, verifier, drafter, _judged(setting))
+    temperatures = config.temperature, config.draft_sampling.temperature
+    setting = Setting(builder, verifier, config.drafter, *temperatures, scheme)
+    if rejection := _first(IMPOSSIBLE, setting):
+        return Compatibility(False, False, False, scheme, rejection)
+    lossy = _first(LOSSY, setting) if config.temperature > 0 else None
+    pointless = _first(POINTLESS, setting)
+    reason = lossy or pointless or _first(EXACT, setting) or ""
+    if lossy is None and not all(built_in(type(one)) for one in (builder, verifier, config.drafter)):
+        reason += " That is what a plugin declares; `specviz check` proves or refutes it."
+    return Compatibility(True, lossy is None, pointless is None, scheme, reason)
 
 
 def suited(config: RunConfig) -> str:
@@ -226,17 +224,6 @@ def suited(config: RunConfig) -> str:
     greedy = [name for name, rule in VERIFIERS.items() if rule.greedy_only and config.temperature == 0]
     names = [*greedy, *VERIFIERS]
     return next(name for name in names if compatible(replace(config, verifier=VERIFIERS[name]())).lossless)
-
-
-def _judged(setting: Setting) -> Compatibility:
-    if rejection := _first(IMPOSSIBLE, setting):
-        return Compatibility(False, False, False, setting.scheme, rejection)
-    lossy = _first(LOSSY, setting) if setting.temperature > 0 else None
-    pointless = _first(POINTLESS, setting)
-    reason = lossy or pointless or _first(EXACT, setting) or ""
-    if lossy is None and not all(built_in(type(one)) for one in (setting.builder, setting.verifier, setting.drafter)):
-        reason += " That is what a plugin declares; `specviz check` proves or refutes it."
-    return Compatibility(True, lossy is None, pointless is None, setting.scheme, reason)
 
 
 def _first(cases: Cases, setting: Setting) -> str | None:

@@ -79,9 +79,9 @@ class RunConfig:
         return Sampling(temperature, self.top_p, self.top_k)
 
     @cached_property
-    def resolved(self) -> Any:
-        """Builder, rule and drafter, and whether they go together: `compatibility.Resolved`, found once."""
-        return import_module("specviz.compatibility").resolve(self)
+    def match(self) -> Any:
+        """Whether builder, rule and drafter go together: `compatibility.Compatibility`, found once."""
+        return import_module("specviz.compatibility").judge(self)
 
     def autoregressive(self) -> RunConfig:
         """The same run with plain decoding."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .compatibility import resolve
+from .compatibility import compatible
 from .config import RunConfig
 from .errors import ParameterError
 from .files import __version__
@@ -53,9 +53,8 @@ def decode(pair: Pair, config: RunConfig, rng: Randomness | None = None, scheme:
     Source: Leviathan et al. 2023, algorithm 1, for chains; Miao et al. 2024 (SpecInfer), for trees.
     """
     _check_order(pair, config)
-    builder, verifier, drafter, match = config.resolved if scheme is None else resolve(config, scheme)
-    match.required()
-    builder = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])
+    match, verifier, drafter = compatible(config, scheme).required(), config.verifier, config.drafter
+    builder = config.builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])
     rng = rng or Seeded(config.seed)
     text = DecodingSession(pair, config, drafter if builder.reads_draft else None)
     state = builder.start()

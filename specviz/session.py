@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from .config import RunConfig
-from .distributions import Blend, Distributions, Sampling, distributions_of
+from .distributions import Blend, Distributions, distributions_of
 from .drafters.base import Draft, Drafter, DrafterContext, DrafterSession, Seen
 from .models.base import Pair, Session
 from .record import Detail, Step, Timing
@@ -39,51 +37,6 @@ class Stopwatch:
         """The seconds so far."""
         total = perf_counter() - self.began
         return Timing(**self.parts, other=max(0.0, total - sum(self.parts.values())))
-
-
-class StepDraft(Draft):
-    """The draft during one step: it grows one tree and counts its passes.
-
-    Args:
-        drafting: the drafter session; None without a drafter.
-        tree: a fresh tree with only its root.
-        context: the committed token ids.
-        sampling: how the drafter's rows are post-processed.
-        watch: counts the seconds of its passes, post-processing included.
-        sparse: whether the drafter gives mass to few tokens alone.
-    """
-
-    def __init__(
-        self,
-        drafting: DrafterSession | None,
-        tree: TokenTree,
-        context: Sequence[int],
-        sampling: Sampling,
-        watch: Stopwatch | None = None,
-        sparse: bool = False,
-    ) -> None:
-        self.drafting = drafting
-        self.tree = tree
-        self.context = context
-        self.sampling = sampling
-        self.sparse = sparse
-        self.watch = watch or Stopwatch()
-        self._before = drafting.passes if drafting else 0
-
-    @property
-    def passes(self) -> int:
-        """Passes of a model that the tree took."""
-        return self.drafting.passes - self._before if self.drafting else 0
-
-    def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
-        assert self.drafting is not None  # or the builder needs no drafter
-        with self.watch("draft"):
-            rows = self.drafting.expand(self.tree, nodes, self.sampling)
-        self.tree.draft_distributions.update(zip(nodes, rows, strict=True))
-        return rows
-
-    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
-        return q if self.sampling.temperature > 0 or self.drafting is None else self.drafting.at_temperature_1(node, q)
 
 
 def open_drafter(
@@ -125,17 +78,17 @@ class DecodingSession:
         """How many tokens may still be written, 0 after the end of the text."""
         return 0 if self.ended else self.limit - len(self.context)
 
-    def draft(self, scheme: str, watch: Stopwatch) -> StepDraft:
+    def draft(self, scheme: str, watch: Stopwatch) -> Draft:
         """The draft of the next step: a tree that is only a root, for a builder to grow."""
         tree = TokenTree(self.context[-1], start=len(self.context) - 1, scheme=scheme)
         sparse = self.drafter is not None and self.drafter.sparse
-        return StepDraft(self.drafting, tree, self.context, self.config.draft_sampling, watch, sparse)
+        return Draft(self.drafting, tree, self.context, self.config.draft_sampling, watch, sparse)
 
     def score(self, tree: TokenTree) -> Distributions:
         """The target's distributions after every node of a tree, in one pass."""
         return distributions_of(self.target.forward(tree, range(len(tree))), self.config.target_sampling)
 
-    def commit(self, draft: StepDraft, tree: TokenTree, p: Distributions, verdict: Verdict) -> Result:
+    def commit(self, draft: Draft, tree: TokenTree, p: Distributions, verdict: Verdict) -> Result:
         """Append the tokens of a verdict, cut where the text ends, to every session."""
         emitted = _emitted(tree, verdict, self.tokens_left, self.pair.eos_ids)
         sources = _sources(self.drafting, tree)  # before the commit: then drafters forget how they came by them

@@ -4,9 +4,9 @@ import math
 
 import specviz
 from specviz.distributions import Sampling
+from specviz.drafters.base import Draft
 from specviz.drafters.models import ModelSession
 from specviz.randomness import Seeded
-from specviz.session import StepDraft
 from specviz.tree import TokenTree
 
 # All but plain decoding, of which there is nothing to see.
@@ -23,7 +23,7 @@ def grow(builder, scheme=None, seed=0, vocab=6, tokens_left=50, state=None, temp
     """One tree, and the draft session it was grown with."""
     _, session = specviz.toy_pair(vocab=vocab, seed=seed).open(list(context))
     tree = TokenTree(context[-1], start=len(context) - 1, scheme=scheme or builder.schemes[0])
-    draft = StepDraft(ModelSession("model", session), tree, list(context), Sampling(temperature))
+    draft = Draft(ModelSession("model", session), tree, list(context), Sampling(temperature))
     state = builder.start() if state is None else state
     return builder(draft, Seeded(seed), tree.scheme, tokens_left, state), draft
 

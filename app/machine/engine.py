@@ -178,7 +178,8 @@ class _Rejected(NamedTuple):
 
 
 def _gpu_seconds(engine: int, title: str, work: Callable, args: tuple) -> int:
-    return limits.gpu_seconds(next((arg for arg in args if isinstance(arg, RunConfig)), None))
+    values = [value for arg in args for value in (arg if isinstance(arg, tuple) else (arg,))]
+    return limits.gpu_seconds([value for value in values if isinstance(value, RunConfig)])
 
 
 @zero_gpu.gpu(_gpu_seconds)

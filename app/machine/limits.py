@@ -6,6 +6,7 @@ Each limit can be set by an environment variable.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from specviz import RunConfig
@@ -41,7 +42,6 @@ TOKENS = limit("SPECVIZ_MAX_TOKENS", 512)  # new ones, of one run
 NODES = limit("SPECVIZ_MAX_NODES", 1024)  # of a tree, its root included; sliders go as far
 QUEUE = limit("SPECVIZ_MAX_QUEUE", 200)  # runs that wait; below, nobody is rejected
 SECONDS = limit("SPECVIZ_MAX_SECONDS", 20)  # of the processor, for one request that is not a run
-CELLS = limit("SPECVIZ_MAX_CELLS", 500_000)  # of a dynamic program of the Tree lab
 BODY = 16_000 + 3 * PROMPT  # bytes of a request: a prompt, at most three a character, and the other controls
 OPENED_BODY = 4_000_000  # of a saved run that is opened; one of 64 steps with trees of 33 nodes takes about 300 kB
 BODY_SECONDS = 20.0  # within which a request must arrive
@@ -77,11 +77,11 @@ def most_nodes(builder: Any) -> int:
     return 1 + getattr(builder, "longest", getattr(builder, "depth", 0))  # a tree of the root alone has neither
 
 
-def gpu_seconds(config: RunConfig | None) -> int:
+def gpu_seconds(configs: Sequence[RunConfig]) -> int:
     """For how long a GPU is borrowed, in seconds.
 
     Args:
-        config: of the run; None where it is not a run but a measurement.
+        configs: of the runs; empty where it is a measurement.
     """
-    tokens = TOKENS if config is None else min(config.max_new_tokens, TOKENS)
+    tokens = sum(min(config.max_new_tokens, TOKENS) for config in configs) or TOKENS
     return min(GPU_SECONDS, round(GPU_START + GPU_TOKEN * tokens))

@@ -239,7 +239,7 @@ def possible(found: Any) -> bool:
     """Whether every configuration in what a `Linked` reads can run."""
     if isinstance(found, list | tuple):
         return all(map(possible, found))
-    return not isinstance(found, RunConfig) or found.resolved.match.possible
+    return not isinstance(found, RunConfig) or found.match.possible
 
 
 def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:

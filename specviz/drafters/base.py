@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -180,18 +181,30 @@ class Drafter(Strategy):
         raise NotImplementedError
 
 
-class Draft(Protocol):
-    """The draft as a builder sees it during one step.
+class Draft:
+    """The draft during one step, as a builder sees it: it grows one tree.
 
-    Attributes:
-        context: the committed token ids.
+    Args:
+        drafting: the drafter session; None without a drafter.
         tree: a fresh tree with only its root, for the builder to grow.
+        context: the committed token ids.
+        sampling: how the drafter's rows are post-processed.
+        watch: `with watch("draft"):` counts the seconds of its passes, post-processing included.
         sparse: whether its rows hold a few tokens and nothing else, so that no child should be drawn beyond them.
     """
 
-    context: Sequence[int]
-    tree: TokenTree
-    sparse: bool
+    def __init__(
+        self, drafting: DrafterSession | None, tree: TokenTree, context: Sequence[int], sampling: Sampling,
+        watch: Any = nullcontext, sparse: bool = False,
+    ) -> None:  # fmt: skip
+        self.drafting, self.tree, self.context, self.sampling = drafting, tree, context, sampling
+        self.watch, self.sparse = watch, sparse
+        self._passes_before = drafting.passes if drafting else 0
+
+    @property
+    def passes(self) -> int:
+        """Passes of a model that the tree took."""
+        return self.drafting.passes - self._passes_before if self.drafting else 0
 
     def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
         """The draft's rows after nodes of `tree`, in one pass; also kept in `tree.draft_distributions`.
@@ -202,6 +215,11 @@ class Draft(Protocol):
         Returns:
             n rows, float64 [V]; zeros where the drafter has no prediction after a node, which stays a leaf.
         """
+        assert self.drafting is not None  # or the builder needs no drafter
+        with self.watch("draft"):
+            rows = self.drafting.expand(self.tree, nodes, self.sampling)
+        self.tree.draft_distributions.update(zip(nodes, rows, strict=True))
+        return rows
 
     def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
         """The row after an expanded node as one can read doubt from it: at temperature 1 where the draft's is 0.
@@ -209,3 +227,4 @@ class Draft(Protocol):
         Args:
             node, q: the node, and its row, float64 [V].
         """
+        return q if self.sampling.temperature > 0 or self.drafting is None else self.drafting.at_temperature_1(node, q)

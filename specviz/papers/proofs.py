@@ -15,11 +15,11 @@ from ..acceptance.vectors import expected_tokens, reach
 from ..builders.sequoia import best_tree, likeliest_tree
 from ..config import RunConfig
 from ..distributions import Sampling, total_variation
+from ..drafters.base import Draft
 from ..drafters.models import ModelSession
 from ..models.table import toy_pair
 from ..proof.lossless import UNFILTERED, cases
 from ..randomness import Seeded
-from ..session import StepDraft
 from ..theory import node
 from ..tree import TokenTree, Topology
 from .workbench import Workbench, measurement
@@ -38,7 +38,7 @@ exact = measurement("proof")
 def lossless(bench: Workbench, builder: str, rule: str) -> dict[str, float]:
     """The error of the row of `check` for a builder and a rule; 1 where a text differs that must be equal."""
     found = cases([builder], [rule], samplings=(UNFILTERED,), chains=False)
-    row = next(case for case in found if case.scheme == case.config.resolved.match.scheme).prove()
+    row = next(case for case in found if case.scheme == case.config.match.scheme).prove()
     return {"error": float(row.difference is not None) if row.error is None else row.error}
 
 
@@ -132,9 +132,7 @@ def grown(builder: str, seed: int, vocab: int = 3):
     made = RunConfig(builder=builder).builder
     session: Any = toy_pair(vocab=vocab, seed=seed).open([0, 1])[1]
     tree = TokenTree(1, start=1, scheme="top")
-    return made(
-        StepDraft(ModelSession("model", session), tree, [0, 1], Sampling()), Seeded(seed), "top", 50, made.start()
-    )
+    return made(Draft(ModelSession("model", session), tree, [0, 1], Sampling()), Seeded(seed), "top", 50, made.start())
 
 
 @exact

@@ -135,13 +135,16 @@ def worth_showing(steps: Sequence[Step]) -> int:
     return worth.index(max(worth))
 
 
-def recorded_message(trace: Trace, name: str = "recorded", badge: str = "recorded run") -> str:
+def recorded_message(
+    trace: Trace, name: str = "recorded", badge: str = "recorded run", models: str | None = None
+) -> str:
     """A recorded run as one message, opened at a step with a rejection, the one that writes the most tokens.
 
     Args:
         trace: the run.
         name: of the run on the page.
         badge: what the page calls it.
+        models: the title of its pair in the menu, where the menu has it.
 
     Raises:
         ValueError: if there is nothing to show, or its builder or rule is unknown here.
@@ -149,7 +152,7 @@ def recorded_message(trace: Trace, name: str = "recorded", badge: str = "recorde
     if not trace.steps:
         raise ValueError("trace must have at least one step to be shown.")
     config = trace.config
-    _, verifier, _, match = config.resolved
+    verifier, match = config.verifier, config.match
     setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
     steps = [step_payload(step, None if setting else verifier) for step in trace.steps]
     lossy = None if match.lossless else match.reason
@@ -161,6 +164,7 @@ def recorded_message(trace: Trace, name: str = "recorded", badge: str = "recorde
         steps,
         head=about | {"recorded": True, "badge": badge, "show": worth_showing(trace.steps)},
         state="done",
+        models=models,
         figures=as_plain(trace.counts.figures()),
         speedup=as_plain(trace.speedup),
     )
@@ -176,7 +180,7 @@ def head(config: Any, prompt: str, pair: str, lossy: str | None = None, offload:
         lossy: why its text is lossy, or None.
         offload: where the target's weights are read from for every pass; None where they are in memory.
     """
-    builder, verifier, _, _ = config.resolved
+    builder, verifier = config.builder, config.verifier
     return {
         "title": f"{settings_title(config)}, seed {config.seed}",
         "pair": pair, "prompt": prompt, "lossy": lossy, "key": builder.key_title,
@@ -187,14 +191,14 @@ def head(config: Any, prompt: str, pair: str, lossy: str | None = None, offload:
 
 def settings_title(config: Any) -> str:
     """Tree, rule, drafter and temperature of a configuration, for people."""
-    builder, verifier, drafter, _ = config.resolved
+    builder, verifier, drafter = config.builder, config.verifier, config.drafter
     by = "" if drafter.name == "model" or not builder.reads_draft else f", drafted by {drafter.spoken}"
     return f"Tree: {builder.title} · Rule: {verifier.title}{by}, temperature {config.temperature:g}"
 
 
 def settings_text(config: Any) -> str:
     """All of a configuration but its prompt as the parameters of a link, the same for equal configurations."""
-    named = {kind: format_strategy(one, defaults=True) for kind, one in zip(REGISTRIES, config.resolved, strict=False)}
+    named = {kind: format_strategy(getattr(config, kind), defaults=True) for kind in REGISTRIES}
     numbers = {name: getattr(config, name) for name in NUMBERS}
     named |= {name: f"{value:g}" if isinstance(value, float) else str(value)
               for name, value in numbers.items() if value is not None}  # fmt: skip

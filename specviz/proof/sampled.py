@@ -83,8 +83,8 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     (100, 100, False)
     """
     config = replace(config, max_new_tokens=DEPTH)
-    if not config.resolved.match.possible:
-        raise ValueError(config.resolved.match.reason)
+    if not config.match.possible:
+        raise ValueError(config.match.reason)
     prompt = prompt_tokens(pair, config)
     DecodingSession(pair, config.autoregressive(), None)  # says what is wrong with the prompt
     kept = CachedPair(pair, prompt)
@@ -172,7 +172,7 @@ def exact_texts(pair: Any, config: RunConfig, prompt: list[int], shown: int = SH
 
 def _source(pair: Any, kept: CachedPair, config: RunConfig) -> Any:
     """The pair that runs draw from: the one that remembers, unless the drafter reads more of the target."""
-    builder, _, drafter, _ = config.resolved
+    builder, drafter = config.builder, config.drafter
     try:
         DecodingSession(kept, config, drafter if builder.reads_draft else None)
     except ReadsTarget:

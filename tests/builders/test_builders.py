@@ -7,11 +7,9 @@ import pytest
 
 import specviz
 from specviz.builders.lookup import Window
-from specviz.compatibility import compatible
-from specviz.config import RunConfig
 from specviz.distributions import entropy
 from specviz.verifiers.base import Verdict
-from tests.growing import BUILDERS, VERIFIERS, grow, small
+from tests.growing import BUILDERS, grow, small
 
 # ---- every builder --------------------------------------------------------------------------------------------------
 
@@ -105,10 +103,6 @@ def test_doubt_is_read_at_temperature_one_where_the_drafts_is_zero(name):
         assert tree.keys[1] == pytest.approx(math.sqrt(entropy(warm.draft_distributions[0])))
 
 
-def test_the_scale_of_svip_is_the_papers():
-    assert BUILDERS["svip"]().c == BUILDERS["svip-tree"]().c == 1.0 and BUILDERS["heuristic"]().longest == 40
-
-
 def test_svip_on_trees_expands_sure_nodes_only_and_the_root_always():
     for seed in range(8):
         builder = BUILDERS["svip-tree"](h=0.4, c=0.15, size=20, depth=4, width=2)
@@ -200,10 +194,3 @@ def test_prompt_lookup_merges_what_followed_the_same_tokens():
     assert len(alone) == 1
     first, _ = grow(BUILDERS["prompt-lookup"](), vocab=12, context=(1,))
     assert len(first) == 1
-
-
-def test_prompt_lookup_needs_no_draft_and_goes_with_rules_that_never_ask_for_q():
-    builder = BUILDERS["prompt-lookup"]()
-    for name, rule in VERIFIERS.items():
-        config = RunConfig("ab", builder, rule(), 0.0 if rule.greedy_only else 1.0)
-        assert compatible(config).possible == (not rule.reads_draft), name

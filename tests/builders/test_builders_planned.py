@@ -78,6 +78,7 @@ def test_optimal_says_that_it_smoothed_a_vector_that_rises():
     assert not grow(BUILDERS["optimal"](size=6, acceptance=PUBLISHED))[0].growth.smoothed
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.floats(0.01, 0.4), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(2, 14))
 def test_with_a_vector_for_every_level_the_queue_is_as_good_as_the_programme(levels, size):
     levels = tuple(tuple(sorted(level, reverse=True)) for level in levels)
@@ -86,6 +87,7 @@ def test_with_a_vector_for_every_level_the_queue_is_as_good_as_the_programme(lev
     assert len(shape) == len(best) and expected_tokens(shape, levels) == pytest.approx(found, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_smoothing_keeps_the_sum_and_never_rises(values):
     smooth = falling(tuple(values))

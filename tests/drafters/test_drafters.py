@@ -8,9 +8,10 @@ import pytest
 import specviz
 from specviz.acceptance import vectors as acceptance
 from specviz.distributions import Blend, Sampling
+from specviz.drafters.base import Draft
 from specviz.randomness import Seeded
 from specviz.sampling import SequentialProposal, drafter_of, draw_children
-from specviz.session import StepDraft, open_drafter
+from specviz.session import open_drafter
 from specviz.strategy import strategy_of
 from specviz.tree import TokenTree
 
@@ -136,7 +137,7 @@ def rows_of_every_node(pair, choice, context, tokens, sampling=Sampling()):  # n
     for i, token in enumerate(tokens):
         tree.add(i, token)
     tree.add(0, tokens[-1])
-    return StepDraft(drafting, tree, context, sampling).expand(list(range(len(tree))))
+    return Draft(drafting, tree, context, sampling).expand(list(range(len(tree))))
 
 
 @pytest.mark.parametrize("name", specviz.DRAFTERS)

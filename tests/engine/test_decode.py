@@ -122,12 +122,6 @@ def test_a_prompt_outside_the_vocabulary_is_rejected():
         next(specviz.speculate(specviz.toy_pair(), specviz.RunConfig([0, 5])))
 
 
-def test_plain_decoding_has_one_node_a_step():
-    trace = specviz.autoregress(specviz.toy_pair(), specviz.RunConfig("abc", max_new_tokens=6))
-    assert [len(step.parents) for step in trace.steps] == [1] * 6 and trace.tokens_per_pass == 1
-    assert trace.acceptance is None
-
-
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("model", ["target", "draft"])

@@ -68,13 +68,3 @@ def test_residual_of_equal_rows_is_the_row_itself():
 
 def test_entropy_of_a_fair_coin_is_log_two():
     assert entropy(np.array([0.5, 0.5, 0.0])) == pytest.approx(np.log(2))
-
-
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [("temperature", {"temperature": -1}), ("temperature", {"temperature": float("nan")}), ("top_p", {"top_p": 0}),
-     ("top_p", {"top_p": 1.5}), ("top_k", {"top_k": 0}), ("temperature", {"temperature": float("inf")})],
-)  # fmt: skip
-def test_bad_sampling_gets_a_sentence(name, values):
-    with pytest.raises(ValueError, match=f"^{name} must be"):
-        Sampling(**values)

@@ -28,14 +28,6 @@ def test_every_token_is_argmin_e_over_p_at_its_position(temperature, seed):
     assert list(specviz.autoregress(pair, config).tokens) == text[4:]
 
 
-def test_a_plain_run_says_that_it_is_plain():
-    trace = specviz.autoregress(specviz.toy_pair(), specviz.RunConfig("abc", max_new_tokens=6))
-    assert (trace.config.builder.name, trace.config.verifier.name) == ("plain", "plain")
-    assert all(step.parents == (-1,) and step.draft_passes == 0 and step.seconds.draft == 0 for step in trace.steps)
-    read = specviz.Trace.from_json(trace.to_json())
-    assert read.tokens == trace.tokens and specviz.run(specviz.toy_pair(), read.config).tokens == trace.tokens
-
-
 def test_plain_decoding_goes_with_itself_alone():
     config = specviz.RunConfig("abc", *PLAIN, 0.8)
     assert specviz.compatible(config).lossless and specviz.compatible(replace(config, temperature=0.0)).lossless

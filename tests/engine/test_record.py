@@ -61,18 +61,6 @@ def test_a_number_that_json_lacks_is_null_and_the_others_have_six_digits():
     assert json.loads(codec.lines([{"speedup": float("nan")}])) == [{"speedup": None}]
 
 
-def test_a_trace_read_back_can_be_run_again(trace):
-    again = specviz.Trace.from_json(trace.to_json())
-    assert specviz.run(specviz.toy_pair(vocab=5), again.config).text == trace.text
-
-
-def test_prompts_may_be_token_ids(trace):
-    config = specviz.RunConfig([0, 1, 2], specviz.BUILDERS["chain"](), max_new_tokens=4)
-    run = specviz.run(specviz.toy_pair(), config)
-    assert specviz.Trace.from_json(run.to_json()).config.prompt == (0, 1, 2)
-    assert run.prompt_text == "abc"
-
-
 def test_a_step_of_33_nodes_takes_about_five_kilobytes():
     config = specviz.RunConfig("abc", specviz.BUILDERS["sequoia"](size=33), temperature=0.7, max_new_tokens=60)
     run = specviz.run(specviz.toy_pair(vocab=40), config)

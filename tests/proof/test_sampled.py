@@ -61,7 +61,7 @@ def test_a_remembered_pair_writes_the_same_texts_and_reads_each_once(builder, dr
     rule = "target-match" if builder == "lookahead" else "sequoia"
     for seed in (1, 2, 1):
         config = specviz.RunConfig("ab", builder, rule, 0.8, max_new_tokens=12, seed=seed, drafter=drafter)
-        if not config.resolved.match.possible:
+        if not config.match.possible:
             config = specviz.RunConfig(
                 "ab", builder, "target-match", 0.8, max_new_tokens=12, seed=seed, drafter=drafter
             )

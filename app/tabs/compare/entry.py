@@ -61,7 +61,7 @@ class Entry:
     @property
     def lossy(self) -> str | None:
         """Why its text does not follow the target's distribution, if it does not."""
-        match = self.config.resolved.match
+        match = self.config.match
         return None if self.autoregressive or match.lossless else match.reason
 
     @property

@@ -82,7 +82,7 @@ class Column:
             values = (*values[: -len(hidden)], *(control.value for control in hidden))
         config = self.controls.read(values)
         if kind == "speculation":
-            config.resolved.match.required()
+            config.match.required()
         return Entry(self.letter, config.autoregressive() if kind == "plain" else config)
 
 

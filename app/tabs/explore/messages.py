@@ -30,7 +30,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
-    config.resolved.match.required()
+    config.match.required()
     title = title or engine.titles[0]
     yield from decode(engine, [config], title, RunMessages(config, title), compare=True)
 
@@ -48,8 +48,6 @@ class RunMessages:
     def __init__(self, config: RunConfig, title: str) -> None:
         self.config, self.title, self.name, self.counts = config, title, new_name("run"), Counts()
         self.first: dict[str, Any] = {}  # what the message with the first step also brings
-        # The page shows a value per frame, so of two messages in one frame it sees the later: that repeats the earlier.
-        self.before: tuple[list[Any], dict[str, Any]] = ([], {})
 
     def __call__(self, update: Update) -> str | None:
         say = partial(message, self.name)
@@ -60,7 +58,7 @@ class RunMessages:
         if update.error:
             return say(state="error", note=update.error)
         if update.blank:
-            match, blank = self.config.resolved.match, update.blank
+            match, blank = self.config.match, update.blank
             lossy, about = None if match.lossless else match.reason, described(blank.pair)
             first = head(self.config, blank.prompt_text, about, lossy, blank.pair.get("offload"))
             self.first = {"head": first}
@@ -68,20 +66,15 @@ class RunMessages:
             return None
         if update.steps:
             more, self.first = self.first | {"models": self.title} if self.first else {}, {}
-            repeated, head_before = self.before
             self.stored.steps += update.steps
             self.counts += Counts.of(update.steps)
             payloads = [step_payload(step, self.config.verifier) for step in update.steps]
-            self.before = (payloads, more)
-            return say(
-                [*repeated, *payloads], state="running", figures=plain(self.counts.figures()), **head_before | more
-            )
+            return say(payloads, state="running", figures=plain(self.counts.figures()), **more)
         if update.trace:
             self.stored.ended = True
             note = f"Timing the run against plain decoding, {ROUNDS} rounds."
             show = worth_showing(self.stored.steps)
-            timing = {"done": 0, "of": ROUNDS}
-            return say(self.before[0], state="running", note=note, timing=timing, show=show, **self.before[1])
+            return say(state="running", note=note, timing={"done": 0, "of": ROUNDS}, show=show)
         if update.speedup:
             self.stored.speedup, done = update.speedup, update.speedup.rounds
             note = f"Timing the run against plain decoding: {done} of {ROUNDS} rounds."

@@ -12,6 +12,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import NamedTuple
 from weakref import finalize
 
 import torch
@@ -23,6 +24,13 @@ BUFFERS = 3  # layers in memory: the one that computes, and those that are read 
 MANY = 5  # times as fast as the first that a second read must be where the first was not from memory
 TIMED = 1 << 25  # bytes that are timed at once
 SHORT = 0.002  # seconds that say nothing about a disk
+
+
+class Place(NamedTuple):
+    """Memory for a layer, and the arrays in it."""
+
+    buffer: mmap.mmap
+    layer: Layer
 
 
 class LayerStream:
@@ -66,11 +74,11 @@ class LayerStream:
             self._begin()
             try:
                 for _ in range(len(self)):
-                    read, buffer = self._reads[0]
+                    read, place = self._reads[0]
                     read.result()
-                    yield self.file.layout.views(buffer)
+                    yield place.layer
                     self._reads.popleft()
-                    self._request(buffer)
+                    self._request(place)
             except BaseException:  # also where the pass is given up between two layers
                 self._forget()
                 raise
@@ -78,19 +86,20 @@ class LayerStream:
     def _begin(self) -> None:
         """Have reads under way, from the first layer on."""
         if self._process != os.getpid():  # the first pass, or the first one in a fork, where no thread lives on
-            self._process, self._next, self._reads = os.getpid(), 0, deque[tuple[Future, mmap.mmap]]()
-            self._buffers = [_buffer(self.file.layout.bytes) for _ in range(BUFFERS)]
+            self._process, self._next, self._reads = os.getpid(), 0, deque[tuple[Future, Place]]()
+            buffers = [_buffer(self.file.layout.bytes) for _ in range(BUFFERS)]
+            self._places = [Place(buffer, self.file.layout.views(buffer)) for buffer in buffers]
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="weights from disk")
         with sentences(self.file.path):
             if not self.file.is_intact(os.fstat(self._fd)):
                 raise ValueError(f"The layers on disk ({str(self.file.path)!r}) were changed. Load the pair again.")
         if not self._reads:
-            for buffer in self._buffers:
-                self._request(buffer)
+            for place in self._places:
+                self._request(place)
 
-    def _request(self, buffer: mmap.mmap) -> None:
+    def _request(self, place: Place) -> None:
         """Have the next layer read."""
-        self._reads.append((self._thread.submit(self._read, self._next, buffer), buffer))
+        self._reads.append((self._thread.submit(self._read, self._next, place.buffer), place))
         self._next = (self._next + 1) % len(self)
 
     def _forget(self) -> None:

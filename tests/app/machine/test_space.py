@@ -51,9 +51,8 @@ import spaces
 from app import api
 from app.machine import limits
 from app.machine.engine import Engine
-from app.tabs import acceptance, explore
+from app.tabs import explore
 import specviz
-from specviz.benchmarks.measure_cost import measure_cost
 
 assert spaces.wrapped == ["app.machine.engine._computed"], spaces.wrapped
 engine = Engine(lambda: specviz.toy_pair(vocab=12))
@@ -61,22 +60,18 @@ config = specviz.RunConfig("abc", max_new_tokens=12, verifier=specviz.VERIFIERS[
 sent = [json.loads(text) for text in explore.play(engine, config)]
 assert sent[-1]["same"]["kind"] == "equal", sent[-1]
 assert len(spaces.loans) == 3, "decoding, plain decoding, and the comparison of both"
-assert spaces.loans[0] == limits.gpu_seconds(config) == round(12 + 0.08 * 12), spaces.loans
-text, _, trace = list(api.answers(engine, config))[-1]
+assert spaces.loans[0] == limits.gpu_seconds([config]) == round(12 + 0.08 * 12), spaces.loans
+text, _, trace = list(api.answers(engine, config, "This pair"))[-1]
 assert specviz.Trace.from_json(trace).text == text
-loans = len(spaces.loans)
-*_, last = acceptance.work(engine, "prose", "", ["sequoia"], 0.8, 1, 50, "ngram")
-assert last.calibration.positions == 50 and len(spaces.loans) == loans + 2
-assert spaces.loans[-1] <= limits.GPU_SECONDS
 try:
-    list(api.answers(engine, specviz.RunConfig("a" * 5000)))
+    list(api.answers(engine, specviz.RunConfig("a" * 5000), "This pair"))
 except ValueError as error:
     assert "context of 4096" in str(error), "a sentence travels back from the other process"
 else:
     raise AssertionError("a prompt that is too long")
 spaces.reject.append(1)
 try:
-    list(api.answers(engine, config))
+    list(api.answers(engine, config, "This pair"))
 except ValueError as error:
     assert str(error) == "ZeroGPU quota exceeded: Sign in for more.", error
 else:
@@ -194,16 +189,16 @@ def test_the_page_rejects_what_the_limits_reject(monkeypatch):
 def test_the_settings_of_the_readme_are_those_that_are_read():
     written = set(re.findall(r"\| `(SPECVIZ_\w+)`", (ROOT / "docs/hosting.md").read_text("utf-8")))
     code = "".join(path.read_text("utf-8") for path in (ROOT / "app").rglob("*.py"))
-    assert written == set(re.findall(r"SPECVIZ_[A-Z_]+", code)) - {"SPECVIZ_PAIR"}
+    library = {"SPECVIZ_CACHE", "SPECVIZ_PLUGINS"}
+    assert written == set(re.findall(r"SPECVIZ_[A-Z_]+", code)) | library
 
 
 @pytest.mark.nightly
 def test_the_load_script_prints_its_figures():
-    script = [sys.executable, str(ROOT / "tests" / "load.py"), "--visitors", "3", "--runs", "2", "--tokens", "6"]
+    script = [sys.executable, str(ROOT / "tests" / "load.py"), "--flood", "3", "--runs", "2", "--tokens", "6"]
     done = subprocess.run(script, capture_output=True, text=True)
-    assert "3 at once: 3 served, 0 rejected, 0 errors" in done.stdout, done.stderr[-2000:]
-    assert "The run failed. See the server's log for the reason." in done.stdout
-    assert re.search(r"2 in turn: 2 served, 0 errors; \d+ MB before, \d+ MB after", done.stdout)
+    assert "30 behind one address: {'served': 30}" in done.stdout, done.stderr[-2000:]
+    assert re.search(r"2 runs in turn: \d+ MB before, \d+ MB after", done.stdout)
 
 
 # ---- pairs that a visitor names ----
@@ -245,7 +240,8 @@ def test_the_card_of_the_space():
     assert data["python_version"] == '"3.12"', "ZeroGPU has no other one that the libraries accept"
     pinned = dict(re.findall(r"^(\S+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE))
     assert data["sdk_version"] == pinned["gradio"]
-    assert "torch>=2.8,<3\n" in (ROOT / "requirements.txt").read_text(), "ZeroGPU has torch 2.8 to 2.11"
+    lowest = re.search(r"^torch>=2\.(\d+),", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    assert int(lowest[1]) <= 11, "ZeroGPU has torch 2.8 to 2.11"
     assert not (ROOT / "spaces.py").exists() and not (ROOT / "spaces").exists(), "would hide the package"
 
 

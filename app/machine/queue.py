@@ -119,7 +119,7 @@ class FairQueue(Queue):
         super().__init__(True, blocks.max_threads, 1, max_size, blocks, default_concurrency_limit=4)
         self.order, self.limit = order, max_size
         self.max_size = None  # `push` makes room
-        self.process_time_per_fn = defaultdict(RecentTime)  # type: ignore[assignment]
+        self.process_time_per_fn: Any = defaultdict(RecentTime)
         self._paused: dict[str, Signal] = {}
         self._began = 0.0  # when the run that computes got its turn
 

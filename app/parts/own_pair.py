@@ -47,9 +47,9 @@ def connect(demo: gr.Blocks, engine: Engine) -> None:
         yield {report: said(text, "" if fits else "error")}
 
     def use(target: Any, draft: Any) -> Iterator[dict]:
-        title, *pair = names(engine, target, draft)
+        title, first, second = names(engine, target, draft)
         yield {report: said("Reading configurations and tokenizers.")}
-        name, text, fits = look(*pair)
+        name, text, fits = look(first, second)
         if not fits:
             raise ValueError(text)
         for message in engine.loading(title):

@@ -4,6 +4,7 @@
 import { finder, query, say as write } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeIn, placeText } from '../base/place.js';
+import { presents } from '../base/present.js';
 import { follow, onToken, spansOf } from '../base/ribbon.js';
 import { treeView } from '../tree/view.js';
 import { fly } from './flight.js';
@@ -187,7 +188,7 @@ function controls(element, { tree, at, fit, leave, show, pinned, pick }) {
       ' ': at.toggle,
       f: fit,
       Enter: () => { if (key !== null) tree.unfold(key); },
-      Escape: (key !== null || !at.resting) && leave,
+      Escape: !presents() && (key !== null || !at.resting) && leave,
     };
   }, { own: $('scrub') });
 }

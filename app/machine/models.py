@@ -46,17 +46,13 @@ def offered() -> Pairs:
         target, draft = _named(written, 'SPECVIZ_PAIRS must be like "target|draft, target|draft"')
         names = [name.rstrip("/").rsplit("/", 1)[-1] for name in (target, draft) if name]
         pairs[" + ".join(names)] = partial(_load, target=target, draft=draft)
-    disk = {title + ON_DISK: _streamed(load) for title, load in pairs.items() if title != EARLY_EXIT}
+    disk = {title + ON_DISK: partial(load, offload="disk") for title, load in pairs.items() if title != EARLY_EXIT}
     return pairs | disk
 
 
 def on_disk(title: Any) -> bool:
     """Whether a title is that of a pair whose weights are read from disk for every pass."""
     return isinstance(title, str) and title.endswith(ON_DISK)
-
-
-def _streamed(load: Callable[..., Any]) -> Callable[[], Any]:
-    return partial(load, offload="disk")
 
 
 def place(pairs: Pairs) -> None:
@@ -98,11 +94,6 @@ def _named(written: str, must: str) -> tuple[str, str | None]:
     if not target or "|" in draft:
         raise ValueError(f"{must}; got {written!r}.")
     return target, draft or None
-
-
-def default_pair() -> Any:
-    """The first pair, loaded."""
-    return next(iter(offered().values()))()
 
 
 def _load(**names: Any) -> Any:

@@ -69,11 +69,8 @@ def _verdict(report: Report) -> Advice:
 
 
 def _length(report: Report) -> Iterator[Advice]:
-    """A shorter draft, where it is expected to be faster than today's and than plain decoding.
-
-    Of the extra time of a step some is fixed and some grows with the length, the drafting in any case. The text does
-    not say how much, so a length has a band of speedups; lengths are compared by its geometric mean.
-    """
+    # Of the extra time of a step some is fixed and some grows with the length, the drafting in any case. The text does
+    # not say how much, so a length has a band of speedups; lengths are compared by its geometric mean.
     rates, c, now = report.per_position, report.step_price, report.speedup
     if not (c and now and len(rates) > 1 and rates[0] >= 0.3):
         return
@@ -95,7 +92,6 @@ def _length(report: Report) -> Iterator[Advice]:
 
 
 def _acceptance(report: Report) -> Iterator[Advice]:
-    """What the rates of the positions say, with or without a baseline."""
     rates, tau = report.per_position, report.acceptance_length or 1.0
     first = rates[0] if rates else tau - 1  # without rates the first is accepted at most that often
     if first < 0.3 and report.acceptance_length:
@@ -122,7 +118,6 @@ def _acceptance(report: Report) -> Iterator[Advice]:
 
 
 def _load(report: Report) -> Iterator[Advice]:
-    """What the number of requests and the engine's settings say."""
     running, each, rate = report.running_requests, report.drafted_per_step, report.acceptance_rate
     if running and running >= 8 and each and each >= 3 and rate is not None and rate < 0.5:
         yield Advice(

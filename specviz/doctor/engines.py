@@ -158,6 +158,5 @@ def read_tensorrt_iterations(text: str) -> Iterator[Window]:
 
 
 def _rates(line: str) -> tuple[float, ...]:
-    """The acceptance rates of the positions in a line, () where it has none."""
     found = RATES.search(line)
     return tuple(map(float, found[1].split(", "))) if found else ()

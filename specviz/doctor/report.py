@@ -75,13 +75,10 @@ class Report:
 
 
 def pool(engine: str, windows: Sequence[Window]) -> Report | None:
-    """Take the windows of one engine together; None if there are none.
-
-    Counts come from the format that counted most steps, since two formats may count the same; throughput and load from
-    it as well where it has them.
-    """
+    """Take the windows of one engine together; None if there are none."""
     if not windows:
         return None
+    # Counts come from the format that counted most steps, since two formats may count the same.
     every = [one for one in windows if one.speculates]
     groups = [[one for one in every if one.source == source] for source in dict.fromkeys(one.source for one in every)]
     seen = max(groups, key=lambda group: sum(one.steps or 0.0 for one in group), default=[])

@@ -49,10 +49,7 @@ class Window:
 
 
 def lines_with(text: str, *marks: str) -> Iterator[str]:
-    """The lines of a text that contain one of the marks, at most `MAX_LINE` characters of each.
-
-    Each line is read once, so the work is in proportion to the text.
-    """
+    """The lines of a text that contain one of the marks, at most `MAX_LINE` characters of each."""
     pattern, end = re.compile("|".join(map(re.escape, marks))), 0
     while found := pattern.search(text, end):
         begin = text.rfind("\n", end, found.start()) + 1 or end

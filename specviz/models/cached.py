@@ -1,8 +1,4 @@
-"""A pair that keeps the logits after every text it has read, for many runs from one prompt.
-
-The logits after a text do not depend on the run. So each text is read once, in a pass over all nodes of a tree that
-were not read yet, and every further run draws from the same rows.
-"""
+"""A pair that reads each text once, for many runs from one prompt: logits after a text do not depend on the run."""
 
 from __future__ import annotations
 
@@ -24,11 +20,7 @@ class ReadsTarget(Exception):
 
 
 class RowCache:
-    """The logits of one model, and distributions made of them, after texts that begin with the same prompt.
-
-    Args:
-        session: the model on the prompt; it commits nothing.
-    """
+    """The logits of one model, and distributions made of them, after texts that begin with the same prompt."""
 
     def __init__(self, session: Session) -> None:
         self.session, self.start = session, len(session.context)
@@ -105,13 +97,11 @@ class CachedSession:
         self._cache, self._width = cache, width
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> CachedLogits:
-        """See `Session.forward`."""
         text = tuple(self.context[self._cache.start :])
         texts = [(*text, *(tree.tokens[step] for step in tree.topology.path(node))) for node in nodes]
         return CachedLogits(self._cache, texts, self._width)
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
-        """See `Session.commit`."""
         self.context.extend(emitted)
 
     def watch(self) -> Any:
@@ -124,17 +114,7 @@ class CachedSession:
 
 
 class CachedPair:
-    """A pair on one prompt, whose target and draft read each continuation once.
-
-    Args:
-        pair: the models.
-        prompt: token ids that every run begins with.
-
-    >>> cached = CachedPair(specviz.toy_pair(), [0, 1])
-    >>> config = specviz.RunConfig([0, 1], max_new_tokens=8, seed=1)
-    >>> specviz.run(cached, config).tokens == specviz.run(specviz.toy_pair(), config).tokens
-    True
-    """
+    """A pair on one prompt, whose target and draft read each continuation once."""
 
     def __init__(self, pair: Any, prompt: Sequence[int]) -> None:
         self.pair = pair

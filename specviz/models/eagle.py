@@ -1,9 +1,7 @@
-"""EAGLE's layer: from a hidden state and the next token's embedding to the next hidden state (Li et al. 2024).
+"""EAGLE's layer: from a hidden state f_j and the next token's embedding to the next hidden state (Li et al. 2024).
 
-Its input at j is W [f_j ; e(t_{j+1})], its output a guess of f_{j+1}, of which the target's output head makes a row for
-the token after t_{j+1}. So what it reads at place j is the token at j + 1 of the text: its context is the text without
-its first token. Along the text f is the target's own; below the root it is the layer's guess at the parent. At a commit
-only the root, which was read with a true feature, stays in the cache; accepted tokens are read again with theirs.
+What it reads at place j is the token at j + 1 of the text, so its context is the text without its first token. Along
+the text f is the target's own; below the root it is the layer's guess at the parent, which no commit keeps.
 """
 
 from __future__ import annotations
@@ -27,11 +25,7 @@ if TYPE_CHECKING:
 
 
 class EagleLayer(nn.Module):
-    """The joining matrix and a decoder layer with its final norm.
-
-    Args:
-        config: sizes of the layer, a Llama of one layer; its embeddings are the target's and not among the weights.
-    """
+    """The joining matrix and a decoder layer with its final norm."""
 
     def __init__(self, config: LlamaConfig) -> None:
         super().__init__()
@@ -96,15 +90,7 @@ def load_layer(folder: Path, target: HuggingFaceModel) -> EagleModel:
 
 
 class EagleModel(HuggingFaceModel):
-    """A layer that reads features beside tokens, and the target's embeddings and output head around it.
-
-    Args:
-        target: whose features it reads.
-        layer: moved to the target's device and type.
-
-    Raises:
-        ValueError: if the layer has more positions than a direct forward has a rotary table for.
-    """
+    """A layer that reads features beside tokens, and the target's embeddings and output head around it."""
 
     def __init__(self, target: HuggingFaceModel, layer: EagleLayer) -> None:
         layer = layer.to(target.device, target.dtype).eval()

@@ -1,7 +1,4 @@
-"""From a name to a folder: a local one, or a model of the Hugging Face hub in its cache, downloaded if need be.
-
-The hub is the one that HF_ENDPOINT names. Only files that are loaded here are fetched: safetensors, never pickles.
-"""
+"""From a name to a folder: a local one, or a model of the Hugging Face hub in its cache, downloaded if need be."""
 
 from __future__ import annotations
 
@@ -25,14 +22,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """What is known of a model before it is loaded.
-
-    Args:
-        name: on the hub, or of the folder.
-        bytes: the size of its files.
-        parameters: how many, or None where that is not known.
-        licence: its short name, or "unknown".
-    """
+    """What is known of a model before it is loaded."""
 
     name: str
     bytes: int
@@ -41,18 +31,7 @@ class ModelFiles:
 
 
 def model_folder(role: str, name: str, weights: bool = True, report: Callable[[int, int], None] | None = None) -> Path:
-    """The folder of a model, its files downloaded if they are not here yet.
-
-    Args:
-        role: "target" or "draft", for messages.
-        name: a folder, or "organisation/model" on the hub.
-        weights: whether the weights are needed, or only configuration and tokenizer.
-        report: gets the bytes that were downloaded, and those of all files; if it raises `Stopped` the download ends,
-            and the next one continues it.
-
-    Raises:
-        ValueError: if there is no such model, or it cannot be downloaded; the message says what to do.
-    """
+    """The folder of a model, its files downloaded if they are not here yet."""
     folder = Path(name).expanduser()
     if name.strip() and folder.is_dir():
         _check_folder(role, name, folder)
@@ -103,7 +82,6 @@ def _check_folder(role: str, name: str, folder: Path) -> None:
 
 
 def _is_complete(folder: Path) -> bool:
-    """Whether all weights of a model in the cache are here."""
     index = folder / "model.safetensors.index.json"
     names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
     return all((folder / name).is_file() for name in names)
@@ -130,12 +108,7 @@ def _progress_bar(report: Callable[[int, int], None] | None) -> Any:
 
 
 def model_files(name: str, timeout: float = 5.0) -> ModelFiles:
-    """The size, parameters and licence of a folder or of a hub model.
-
-    Raises:
-        ValueError: if the weights in the folder are damaged.
-        Exception: what `huggingface_hub` raises where it cannot tell.
-    """
+    """The size, parameters and licence of a folder or of a hub model."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         files = [file for pattern in FILES for file in folder.glob(pattern)]

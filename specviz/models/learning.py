@@ -1,8 +1,6 @@
-"""A draft that learns on the text it drafts for: the weights of one run, and the step that moves them.
+"""A draft that learns on the text it drafts for: it trains a copy in float32, and drafts in its own type.
 
-Weights are trained in float32, and drafted with in the draft's own type. Until it has learnt something a session drafts
-with the draft itself; then it has copies. After every step what drafts is given the new weights and reads the text
-again: no weight and no key in the cache is older than the last step.
+After every step it reads the text again: no weight and no key in the cache is older than the last step.
 """
 
 from __future__ import annotations
@@ -22,12 +20,7 @@ CONTEXT = 256  # tokens of the text that a step of the optimiser reads at most
 
 
 class LearningModel:
-    """What opens sessions that learn, each with weights of its own.
-
-    Args:
-        draft: where the weights come from; it is left as it is.
-        rate: of the optimiser.
-    """
+    """What opens sessions that learn, each with weights of its own."""
 
     def __init__(self, draft: HuggingFaceModel, rate: float) -> None:
         self.draft, self.rate = draft, rate
@@ -38,15 +31,7 @@ class LearningModel:
 
 
 class LearningSession:
-    """A session on one text whose model changes between steps.
-
-    Args:
-        draft, rate: as for `LearningModel`.
-        tokens: the text so far.
-
-    Attributes:
-        weights: the model it drafts with, as transformers knows it; in float32 once it has learnt.
-    """
+    """A session on one text whose model changes between steps."""
 
     def __init__(self, draft: HuggingFaceModel, rate: float, tokens: Sequence[int]) -> None:
         self.draft, self.rate, self.weights = draft, rate, draft.model
@@ -59,20 +44,13 @@ class LearningSession:
         return self.session.context
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
-        """See `Session.forward`."""
         return self.session.forward(tree, nodes)
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
-        """See `Session.commit`."""
         self.session.commit(tree, path, emitted)
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:
-        """One step of the optimiser towards the target's rows.
-
-        Args:
-            rows: the target's after each of the last tokens of the text but the very last, [n, V].
-            temperature: at which the draft's rows are drawn from.
-        """
+        """One step of the optimiser towards the target's rows."""
         reader = self._reader = self._reader or self._copy()
         end = len(self.context) - 1
         begin = max(0, end - max(CONTEXT, len(rows)))

@@ -17,7 +17,7 @@ from .loading import choose_device, choose_dtype, load_model, load_tokenizer, lo
 from .selftest import check_tree_reading
 from .shapes import NumberText
 from .streamed import stream_target
-from .text import Text, TokenText
+from .text import TokenText
 from .translated import TranslatedModel, common_mass
 from .vocabulary import translation
 
@@ -42,7 +42,7 @@ class HuggingFacePair:
         self,
         target: HuggingFaceModel,
         draft: HuggingFaceModel | TranslatedModel | None,
-        text: Text,
+        text: TokenText | NumberText,
         max_positions: int,
         eos_ids: frozenset[int],
         info: dict[str, Any],
@@ -117,11 +117,7 @@ DRAFTERS: dict[str, Callable[..., Any]] = {
 
 
 def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str, str | None]:
-    """The folders or names of both models, the embedded ones where none is given.
-
-    Raises:
-        ValueError: if a draft with weights of its own is given without the target that it drafts for.
-    """
+    """The folders or names of both models, the embedded ones where none is given."""
     own = target is None and draft is not None and count_layers(str(draft)) is None
     if own and Path(str(draft)).expanduser().resolve() != (PAIR / "draft").resolve():
         must = f"be given with the draft {str(draft)!r}, which was not made for the embedded target"
@@ -237,11 +233,7 @@ def load_pair(
 
 
 def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
-    """The tokenizer of a pair, and the draft's where it has another vocabulary, else None; no weights are read.
-
-    Raises:
-        ValueError: if a model is unknown, or the two vocabularies have no token in common.
-    """
+    """The tokenizer of a pair, and the draft's where it has another vocabulary, else None; no weights are read."""
     tokenizer = load_tokenizer("target", target)
     if draft is None or count_layers(draft):
         return tokenizer, None

@@ -1,8 +1,6 @@
 """Self-test of a model: it must score every node of a tree as transformers' own pass along its path does.
 
-The reference is what transformers itself computes from token ids and nothing of ours: no mask, no positions, no cache.
-Four readings are compared with it: the direct forward, which is given up where it differs; a tree behind a short and
-behind a long text; and a tree far from its text in the cache, which a model notices that goes by slots.
+The reference is computed from token ids and nothing of ours: no mask, no positions, no cache.
 """
 
 from __future__ import annotations
@@ -30,18 +28,7 @@ LAST = 3  # rows of a text that are compared
 
 
 def check_tree_reading(role: str, model: HuggingFaceModel, target: HuggingFaceModel | None = None) -> None:
-    """Read trees, accept a path, read on, and compare with transformers' own passes; see above.
-
-    A direct forward that differs from transformers' is given up, with one logged sentence.
-
-    Args:
-        role: "target" or "draft", for messages.
-        model: what to test.
-        target: the model it drafts for, whose cache it may share.
-
-    Raises:
-        ValueError: if the model cannot read a tree, or reads it wrongly.
-    """
+    """Read trees, accept a path, read on, and compare with transformers' own passes; see above."""
     kind, tolerance = type(model.model).__name__, TOLERANCE[model.dtype]
     limit = longest_text(role, model.model.config)
     weights = sum(part.numel() for part in model.model.parameters())

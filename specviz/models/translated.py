@@ -19,16 +19,7 @@ SPARE = 128  # positions kept free for the tree, at most a quarter of all
 
 
 class TranslatedSession:
-    """A draft's session on a text of the target.
-
-    It reads a tree of its own, in which each node is the draft's tokens for one of the target's, none or several.
-
-    Args:
-        open_draft: makes the draft's session on its own ids.
-        words: the translation.
-        tokens: the text so far, ids of the target.
-        longest: the longest text that the draft can hold, in its own tokens; of a longer one it reads the end.
-    """
+    """A draft's session on a text of the target; a node of its tree is several of the draft's, or none."""
 
     def __init__(
         self, open_draft: Callable[[list[int]], Session], words: Translation, tokens: Sequence[int], longest: int
@@ -81,13 +72,7 @@ class TranslatedSession:
 
 
 class TranslatedModel:
-    """A draft whose vocabulary is not the target's.
-
-    Args:
-        draft: the weights, with logits of their own width.
-        words: the translation.
-        longest: the longest text that it can hold, in its own tokens.
-    """
+    """A draft whose vocabulary is not the target's."""
 
     def __init__(self, draft: HuggingFaceModel, words: Translation, longest: int) -> None:
         self.draft, self.words, self.longest = draft, words, longest

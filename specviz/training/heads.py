@@ -1,8 +1,6 @@
-"""Medusa's heads and EAGLE's layer, trained on samples of the target; the target is frozen.
+"""Medusa's heads and EAGLE's layer, trained on samples of the frozen target, which hold its last hidden states.
 
-The samples hold the target's last hidden states, so no pass of the target is made. Both learn the target's own
-distribution at the place they guess. Almost all of the cost is the output head; a batch is scored on the tokens that
-occur in it and some others at random, a quarter of a vocabulary or less.
+A batch is scored on its own tokens and some others at random, since the output head is almost all of the cost.
 """
 
 from __future__ import annotations
@@ -116,14 +114,7 @@ def train_heads(
 def heads_loss(
     model: MedusaHeads, teacher: Any, rows: dict[str, torch.Tensor], generator: torch.Generator, done: float = 0.0
 ) -> torch.Tensor:
-    """Cross-entropy of head i at t with the target's distribution at t + i, summed with falling weights.
-
-    Args:
-        model, teacher: the heads, and the target whose output head they share.
-        rows: neighbouring rows of a shard: tokens [r, T], states [r, T, width], temperatures [r].
-        generator: of the random choices.
-        done: fraction of the time that is over.
-    """
+    """Cross-entropy of head i at t with the target's distribution at t + i, summed with falling weights."""
     states, head, p = _targets(teacher, rows, generator)
     total = states.new_zeros(())
     for level, matrix in enumerate(model.weight[: states.shape[1] - 1], 1):
@@ -136,7 +127,7 @@ def heads_loss(
 def layer_loss(
     model: EagleLayer, teacher: Any, rows: dict[str, torch.Tensor], generator: torch.Generator, done: float = 0.0
 ) -> torch.Tensor:
-    """Smooth-L1 on the next feature and cross-entropy with the target's distribution there; arguments as above.
+    """Smooth-L1 on the next feature and cross-entropy with the target's distribution there.
 
     In the second half of the time every other feature it reads, at random, is a guess of its own, as below the root
     (the training-time test of EAGLE-3, Li et al. 2025).

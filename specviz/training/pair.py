@@ -186,12 +186,6 @@ def draft_loss(draft: PreTrainedModel, head: torch.Tensor, rows: dict[str, torch
 
     Cross-entropy teaches quickly where the draft is far off; 1 - total variation is the acceptance rate itself
     (Leviathan et al. 2023, arXiv:2211.17192, section 3.2).
-
-    Args:
-        draft: the model.
-        head: the target's output matrix [V, width].
-        rows: a slice of a shard; each row counts at the temperature it was drawn at, at least `MIN_TEMPERATURE`.
-        done: fraction of the time that is over.
     """
     tokens = rows["tokens"].to(head.device, torch.long)
     temperatures = rows["temperatures"].to(head.device).clamp(min=MIN_TEMPERATURE)[:, None].expand(tokens.shape)
@@ -221,11 +215,7 @@ def save(model: PreTrainedModel, tokenizer: Tokenizer, folder: Path) -> None:
 
 
 def load(folder: Path, place: torch.device) -> PreTrainedModel:
-    """A model to read with, in the device's fastest format.
-
-    Raises:
-        ValueError: if the folder holds none.
-    """
+    """A model to read with, in the device's fastest format."""
     dtype = choose_dtype("auto", place)
     logging.disable_progress_bar()
     try:

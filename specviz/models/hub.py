@@ -12,7 +12,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 SMALL_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
-FILES = [*SMALL_FILES, "*.safetensors"]
+FILES = [*SMALL_FILES, "*.safetensors"]  # never pickles
 TIMEOUT = 10.0  # seconds
 
 
@@ -54,9 +54,7 @@ def model_folder(role: str, name: str, weights: bool = True, report: Callable[[i
         constants.HF_HUB_DISABLE_XET = True  # its own threads cannot be stopped
         return Path(snapshot_download(name, tqdm_class=_progress_bar(report), **options))
     except GatedRepoError:
-        raise ValueError(
-            f"{role} {name!r} is a gated model. Log in to the hub with an account that has access."
-        ) from None
+        raise ValueError(f"{role} {name!r} is a gated model. Log in to the hub with access to it.") from None
     except RepositoryNotFoundError:
         raise ValueError(f"{role} {name!r} is not on the Hugging Face hub. Check the spelling of org/model.") from None
     except Stopped:
@@ -72,9 +70,7 @@ def _check_folder(role: str, name: str, folder: Path) -> None:
     try:
         json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ValueError(
-            f"{role} folder {name!r} has no config.json. Give a folder saved by save_pretrained."
-        ) from None
+        raise ValueError(f"{role} folder {name!r} has no config.json. Save it with save_pretrained.") from None
     except ValueError:
         raise ValueError(f"{role} folder {name!r} has a config.json that is not JSON. Save the model again.") from None
     if not any(folder.glob("*.safetensors")):
@@ -118,13 +114,10 @@ def model_files(name: str, timeout: float = 5.0) -> ModelFiles:
 
     info = HfApi().model_info(name, files_metadata=True, timeout=timeout)
     suffixes = tuple(pattern.removeprefix("*") for pattern in FILES)
-    sizes = [
-        file.size or 0
-        for file in info.siblings or ()
-        if "/" not in file.rfilename and file.rfilename.endswith(suffixes)
-    ]
+    top = [file for file in info.siblings or () if "/" not in file.rfilename]
+    size = sum(file.size or 0 for file in top if file.rfilename.endswith(suffixes))
     licence = next((tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")), "unknown")
-    return ModelFiles(name, sum(sizes), getattr(info.safetensors, "total", None), licence)
+    return ModelFiles(name, size, getattr(info.safetensors, "total", None), licence)
 
 
 def _count_parameters(file: Path) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ from ..tree import TokenTree
 CONTEXT = 256  # tokens of the text that a step of the optimiser reads at most
 
 
+@dataclass
 class LearningModel:
     """What opens sessions that learn, each with weights of its own."""
 
-    def __init__(self, draft: HuggingFaceModel, rate: float) -> None:
-        self.draft, self.rate = draft, rate
+    draft: HuggingFaceModel
+    rate: float
 
     def open(self, tokens: Sequence[int], target: Any = None) -> LearningSession:
         """A session that starts with `tokens`."""

@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn import functional
-from transformers import AutoTokenizer
 
 from ..models.eagle import EagleLayer, begin_with_last_layer, layer_config, save_layer
 from ..models.heads import MedusaHeads, save_heads
-from ..models.loading import choose_device, longest_text
+from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from ..models.pair import end_of_text
 from .corpus import checksum, encode, read_texts
 from .loop import check_same_run, fit, weights_digest
-from .pair import load
 from .samples import random_rows, shards, write_samples
 
 SAMPLE_TIME = 0.3  # fraction of the time, where samples are made
@@ -68,12 +66,13 @@ def train_heads(
         ValueError: if there are no samples, something cannot be written, or `out` holds another run.
     """
     out = out or target.parent / kind
-    teacher, digest = load(target, choose_device(device)), weights_digest(target)
+    place, digest = choose_device(device), weights_digest(target)
+    teacher = load_model("target", str(target), place, choose_dtype("auto", place))
     facts = {"drafter": kind, "target": digest, "seed": seed, "heads": heads if kind == "medusa" else None}
     check_same_run(out / "checkpoint", facts)
     if text_files:
         began, samples = clock(), out / "checkpoint" / "samples"
-        tokenizer = AutoTokenizer.from_pretrained(target, local_files_only=True)
+        tokenizer = load_tokenizer("target", str(target))
         texts = read_texts(text_files, code_folder, code=code_folder is not None)
         text = encode(texts, tokenizer.backend_tokenizer, sorted(end_of_text(teacher, tokenizer))[:1])
         check_same_run(samples, {"text": checksum(text), "target": digest, "seed": seed})

@@ -15,10 +15,6 @@ MAX_NUMBERS = 1 << 26  # of all rows of one model, at most 512 MB
 Text = tuple[int, ...]
 
 
-class ReadsTarget(Exception):
-    """A drafter reads more of the target than its logits, so the runs need sessions of their own."""
-
-
 class RowCache:
     """The logits of one model, and distributions made of them, after texts that begin with the same prompt."""
 
@@ -63,10 +59,10 @@ class CachedLogits:
         return len(self._texts)
 
     def __getitem__(self, index: Any) -> np.ndarray:
-        if not isinstance(index, slice) and not np.ndim(index):
-            return self._cache.logits(self._texts[index], self._texts)
-        texts = self._texts[index] if isinstance(index, slice) else [self._texts[i] for i in index]
-        return np.array([self._cache.logits(text, self._texts) for text in texts])
+        nodes = np.arange(len(self))[index]
+        if nodes.ndim:
+            return np.array([self[node] for node in nodes])
+        return self._cache.logits(self._texts[nodes], self._texts)
 
     def rows(self, sampling: Sampling, ahead: int = 1) -> Distributions:
         """The distributions, made when they are used."""
@@ -106,11 +102,7 @@ class CachedSession:
 
     def watch(self) -> Any:
         """Not available: features are not kept."""
-        raise ReadsTarget
-
-    def features(self, nodes: Sequence[int]) -> Any:
-        """Not available: features are not kept."""
-        raise ReadsTarget
+        raise NotImplementedError
 
 
 class CachedPair:
@@ -126,7 +118,7 @@ class CachedPair:
 
     def drafter(self, kind: str, **parameters: Any) -> Any:
         """Not available: what else the pair drafts with may read the target's cache."""
-        raise ReadsTarget
+        raise NotImplementedError
 
     def open(self, tokens: Sequence[int]) -> tuple[CachedSession, CachedSession | None]:
         """Fresh sessions of target and draft that start with `tokens`, which begin with the prompt."""

@@ -18,7 +18,7 @@ from ..config import LARGEST, RunConfig
 from ..decode import speculate
 from ..distributions import distributions_of, total_variation
 from ..models.base import Pair
-from ..models.cached import CachedPair, ReadsTarget
+from ..models.cached import CachedPair
 from ..session import DecodingSession, prompt_tokens
 from ..tree import TokenTree
 
@@ -175,7 +175,7 @@ def _source(pair: Any, kept: CachedPair, config: RunConfig) -> Any:
     builder, drafter = config.builder, config.drafter
     try:
         DecodingSession(kept, config, drafter if builder.reads_draft else None)
-    except ReadsTarget:
+    except NotImplementedError:
         return pair
     return kept
 

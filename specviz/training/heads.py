@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from ..models.eagle import EagleLayer, begin_with_last_layer, layer_config, save_layer
+from ..models.eagle import EagleLayer, begin_with_last_layer, layer_sizes, save_layer
 from ..models.heads import MedusaHeads, save_heads
 from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from ..models.pair import end_of_text
@@ -96,7 +96,7 @@ def train_heads(
     if kind == "medusa":
         model, loss = MedusaHeads(heads, width), heads_loss
     else:
-        model, loss = EagleLayer(layer_config(teacher)), layer_loss
+        model, loss = EagleLayer(layer_sizes(teacher)), layer_loss
         begin_with_last_layer(model, teacher)
     model.to(teacher.device)
 

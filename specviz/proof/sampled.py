@@ -170,7 +170,7 @@ def exact_texts(pair: Any, config: RunConfig, prompt: list[int], shown: int = SH
     return best
 
 
-def _source(pair: Any, kept: CachedPair, config: RunConfig) -> Any:
+def _source(pair: Any, kept: Any, config: RunConfig) -> Any:
     """The pair that runs draw from: the one that remembers, unless the drafter reads more of the target."""
     builder, drafter = config.builder, config.drafter
     try:

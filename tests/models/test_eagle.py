@@ -16,7 +16,7 @@ pytestmark = pytest.mark.adapter
 def test_a_layer_with_too_many_positions_is_rejected():
     target = new_model(20, 16, Shape(8, 1, 2, 8))
     sizes = layer_sizes(target)
-    config.max_position_embeddings = MOST_POSITIONS
+    sizes["positions"] = MOST_POSITIONS
     assert EagleModel(HuggingFaceModel(target), EagleLayer(sizes)).direct is not None
     sizes["positions"] = MOST_POSITIONS + 1
     with pytest.raises(ValueError, match="at most 262,144; got 262,145"):

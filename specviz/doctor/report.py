@@ -70,8 +70,8 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """The report as plain JSON data, without what it was made from."""
         names = [name for name in self.__dataclass_fields__ if name not in ("windows", "advice")]
-        found = {name: getattr(self, name) for name in (*names, "step_price", "speedup", "pays")}
-        return found | {"advice": [one._asdict() for one in self.advice]}
+        data = {name: getattr(self, name) for name in (*names, "step_price", "speedup", "pays")}
+        return data | {"advice": [one._asdict() for one in self.advice]}
 
 
 def pool(engine: str, windows: Sequence[Window]) -> Report | None:

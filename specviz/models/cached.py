@@ -93,11 +93,13 @@ class CachedSession:
         self._cache, self._width = cache, width
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> CachedLogits:
+        """See `Session.forward`."""
         text = tuple(self.context[self._cache.start :])
         texts = [(*text, *(tree.tokens[step] for step in tree.topology.path(node))) for node in nodes]
         return CachedLogits(self._cache, texts, self._width)
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        """See `Session.commit`."""
         self.context.extend(emitted)
 
     def watch(self) -> Any:

@@ -46,9 +46,11 @@ class LearningSession:
         return self.session.context
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
+        """See `Session.forward`."""
         return self.session.forward(tree, nodes)
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        """See `Session.commit`."""
         self.session.commit(tree, path, emitted)
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:

@@ -142,5 +142,5 @@ def _switches(config: Any) -> list[int]:
     rotary = getattr(config, "rope_parameters", None) or {}
     parts = [part for part in (rotary, *rotary.values()) if isinstance(part, dict)]
     name = "original_max_position_embeddings"
-    found = [part.get(name) or getattr(config, name, None) for part in parts if part.get("rope_type") == "longrope"]
-    return [length for length in found if length]
+    lengths = [part.get(name) or getattr(config, name, None) for part in parts if part.get("rope_type") == "longrope"]
+    return [length for length in lengths if length]

@@ -1,4 +1,4 @@
-"""A target whose layers are read from disk for every pass; never is more of it in memory than a few layers."""
+"""A target whose layers are read from disk for every pass; only a few of them are in memory at a time."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ class Checkpoint:
 
     def hash(self) -> str:
         """A hash of all files; known files are not read again."""
-        known = from_cache("weights.json", lambda path: json.loads(path.read_text("utf-8"))) or {}
+        digests = from_cache("weights.json", lambda path: json.loads(path.read_text("utf-8"))) or {}
         hashes = {}
         for file in self.files:
             status = file.stat()
             key = f"{file.resolve()} {status.st_size} {status.st_mtime_ns}"
-            if key not in known:
+            if key not in digests:
                 with open(file, "rb") as content:
-                    known[key] = hashlib.file_digest(content, "sha256").hexdigest()
-            hashes[file.name] = known[key]
-        to_cache("weights.json", lambda path: path.write_text(json.dumps(known), "utf-8"))
+                    digests[key] = hashlib.file_digest(content, "sha256").hexdigest()
+            hashes[file.name] = digests[key]
+        to_cache("weights.json", lambda path: path.write_text(json.dumps(digests), "utf-8"))
         return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
 
 

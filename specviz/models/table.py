@@ -45,18 +45,22 @@ class TableSession:
         self._tree: TokenTree | None = None
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+        """See `Session.forward`."""
         self._tree = tree
         return np.array([self.model.logits([*self.context[-MEMORY:], *self._below(node)]) for node in nodes])
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        """See `Session.commit`."""
         self.context.extend(emitted)
 
     # A table's "hidden state" after a token is the last tokens themselves: rows that depend on it are easily made.
 
     def watch(self) -> np.ndarray:
+        """See `Session.watch`."""
         return np.array([feature_of(self.context[: i + 1]) for i in range(len(self.context) - 1)])
 
     def features(self, nodes: Sequence[int]) -> np.ndarray:
+        """See `Session.features`."""
         return np.array([feature_of([*self.context, *self._below(node)]) for node in nodes])
 
     def _below(self, node: int) -> list[int]:

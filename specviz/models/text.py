@@ -83,8 +83,8 @@ def _decodes_as_its_backend(kind: Any) -> bool:
 
 def bytes_of(written: str, letters: bool = True) -> bytes:
     """The bytes of a token as it stands in a vocabulary."""
-    if found := re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", written):
-        return bytes([int(found[1], 16)])
+    if match := re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", written):
+        return bytes([int(match[1], 16)])
     table = _byte_letters() if letters else {}
     return b"".join(bytes([table[letter]]) if letter in table else letter.encode() for letter in written)
 

@@ -194,9 +194,9 @@ def draft_loss(draft: PreTrainedModel, head: torch.Tensor, rows: dict[str, torch
         temperatures.reshape(-1, 1).split(CHUNK),
     )
 
-    def chunk_loss(ours: torch.Tensor, theirs: torch.Tensor, heat: torch.Tensor) -> torch.Tensor:
-        p = torch.softmax((theirs @ head.T).float() / heat, -1)
-        log_q = torch.log_softmax(draft.lm_head(ours).float() / heat, -1)
+    def chunk_loss(ours: torch.Tensor, theirs: torch.Tensor, temperature: torch.Tensor) -> torch.Tensor:
+        p = torch.softmax((theirs @ head.T).float() / temperature, -1)
+        log_q = torch.log_softmax(draft.lm_head(ours).float() / temperature, -1)
         return (1 - done) * -(p * log_q).sum() + done * (p - log_q.exp()).abs().sum()
 
     # A distribution is ten times larger than the states it is made from: it is computed again for the gradient.

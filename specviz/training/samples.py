@@ -75,13 +75,13 @@ def write_samples(
                 tokens = windows(rng, max(1, rows * length // window), window)
                 with torch.inference_mode():
                     states = torch.cat([target.base_model(part).last_hidden_state for part in tokens.split(8)])
-                heat = torch.ones(len(tokens))
+                temperature = torch.ones(len(tokens))
             else:
                 prompts = windows(rng, rows, int(rng.integers(4, min(LONGEST_PROMPT, length // 2) + 1)))
-                heat = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
+                temperature = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
                 generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-                tokens, states = continue_text(target, prompts, length, heat.to(target.device), generator)
-            shard = {"tokens": tokens.int().cpu(), "states": states.bfloat16().cpu(), "temperatures": heat}
+                tokens, states = continue_text(target, prompts, length, temperature.to(target.device), generator)
+            shard = {"tokens": tokens.int().cpu(), "states": states.bfloat16().cpu(), "temperatures": temperature}
             path = folder / f"{number:05d}.safetensors"
             try:
                 save_file(shard, path.with_suffix(".part"))

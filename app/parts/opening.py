@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from .frame import Tab
 
@@ -13,13 +14,13 @@ OLD = {  # former names of tabs, which links still use
 }  # fmt: skip
 
 
-OLD_PAGES = (["Learn", "Lessons", "lab=race"], ["Learn", "Lessons", "lab=sender and receiver"])
+OLD_PAGES = [["Learn", "Lessons", "lab=race"], ["Learn", "Lessons", "lab=sender and receiver"]]
 
 
 def opens(tabs: Sequence[Tab]) -> str:
     """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens, and which page of each tab."""
     inner = [tab for tab in tabs if tab.pages]
-    named = [[tab.title, page.title, page.query] for tab in inner for page in tab.pages]
+    named: list[Any] = [[tab.title, page.title, page.query] for tab in inner for page in tab.pages]
     named += [*OLD_PAGES, *([tab.title, None, tab.query] for tab in tabs)]
     return f"""() => {{
       const asked = new URLSearchParams(location.search), places = {json.dumps(named)}, old = {json.dumps(OLD)};

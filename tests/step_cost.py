@@ -87,22 +87,27 @@ def main() -> None:
 
 
 def decoded(specviz, pair, config) -> dict:
-    """One run: its steps after the first, their tokens a second, and what reading their records took."""
+    """One run: its results after the first, their tokens a second, and what their records took."""
+    from specviz.decode import decode
+    from specviz.session import record
+
     cpu = process_time()
-    steps = list(specviz.speculate(pair, config))[1:]
+    steps = list(decode(pair, config))[1:]
     cpu = process_time() - cpu
     began = perf_counter()
-    for step in steps:
-        _ = step.target_prob, step.detail, step.texts
-    record = perf_counter() - began
+    for result in steps:
+        record(result, pair.piece)
+    spent = perf_counter() - began
     rate = sum(len(step.emitted) for step in steps) / sum(step.seconds.total for step in steps)
-    return {"steps": steps, "rate": rate, "record": record, "cpu": cpu}
+    return {"steps": steps, "rate": rate, "record": spent, "cpu": cpu}
 
 
 def counted(specviz, pair, config) -> float:
     """Calls of functions per step, of Python and of C."""
     profile = cProfile.Profile()
-    steps = specviz.speculate(pair, config)
+    from specviz.decode import decode
+
+    steps = decode(pair, config)
     next(steps)
     profile.enable()
     rest = list(steps)

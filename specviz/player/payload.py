@@ -135,13 +135,16 @@ def worth_showing(steps: Sequence[Step]) -> int:
     return worth.index(max(worth))
 
 
-def recorded_message(trace: Trace, name: str = "recorded", badge: str = "recorded run") -> str:
+def recorded_message(
+    trace: Trace, name: str = "recorded", badge: str = "recorded run", models: str | None = None
+) -> str:
     """A recorded run as one message, opened at a step with a rejection, the one that writes the most tokens.
 
     Args:
         trace: the run.
         name: of the run on the page.
         badge: what the page calls it.
+        models: the title of its pair in the menu, where the menu has it.
 
     Raises:
         ValueError: if there is nothing to show, or its builder or rule is unknown here.
@@ -161,6 +164,7 @@ def recorded_message(trace: Trace, name: str = "recorded", badge: str = "recorde
         steps,
         head=about | {"recorded": True, "badge": badge, "show": worth_showing(trace.steps)},
         state="done",
+        models=models,
         figures=as_plain(trace.counts.figures()),
         speedup=as_plain(trace.speedup),
     )

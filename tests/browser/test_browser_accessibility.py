@@ -71,33 +71,31 @@ def test_no_tab_has_a_serious_fault_with_its_folds_open(tab, serve, visit):
 
 def test_axe_would_notice(serve, visit):
     page = visit(serve())
-    page.evaluate("document.querySelector('.sv-why').style.color = '#ccc'; document.querySelector('.sv-play').remove()")
+    page.evaluate("document.querySelector('.sv-caption').style.color = '#ccc'")
     page.evaluate("document.querySelector('.sv-scrub').removeAttribute('aria-label')")
     rules = {rule for _, rule, *_ in look_at(page, "Explore")}
     assert {"label", "color-contrast"} <= rules
     assert {rule for _, rule, *_ in look_at(page, "Explore", "dark")} == {"color-contrast"}
 
 
-def test_present_grows_the_type_leaves_out_the_controls_and_ends_with_escape(serve, visit):
-    page = visit(serve(), width=1440, height=900)
-    measure = """() => ['.sv-ribbon', '.sv-svg .node text', '.sv-where'].map(
-      place => parseFloat(getComputedStyle(document.querySelector('#sv-stage ' + place)).fontSize))"""
-    small = page.evaluate(measure)
+def test_present_is_one_sentence_and_a_tree_that_the_last_row_can_read(serve, visit):
+    page = visit(serve(), width=1280, height=720, reduced_motion="reduce", settings=False)
+    small = page.locator("#sv-stage .sv-caption").evaluate("box => getComputedStyle(box).fontSize")
     button = page.locator(".sv-present-button")
     button.click()
-    expect(button).to_have_attribute("aria-pressed", "true")
-    page.wait_for_function(f"() => ({measure})().every((size, i) => size > 1.1 * {small}[i])")
-    expect(page.locator("footer")).to_be_hidden()
-    expect(page.locator(".sv-rail:visible")).to_have_count(0)
-    before = page.locator("#sv-stage .sv-svg").get_attribute("data-step")
+    expect(page.locator("#sv-stage .sv-player")).to_be_hidden()
+    sizes = """() => ['.sv-caption', '.sv-ribbon', '.sv-svg .node text'].map(place => {
+      const at = document.querySelector('#sv-stage ' + place), scale = at.getScreenCTM ? at.getScreenCTM().a : 1;
+      return scale * parseFloat(getComputedStyle(at).fontSize); })"""
+    caption, text, label = page.evaluate(sizes)
+    assert caption >= 28 and text >= 28 and label >= 24
+    room = page.locator("#sv-stage .sv-scroll").bounding_box()
+    assert room["width"] * room["height"] > 0.6 * 1280 * 720
     page.keyboard.press("ArrowRight")
-    expect(page.locator("#sv-stage .sv-svg")).not_to_have_attribute("data-step", before)
-    page.keyboard.press("Space")
-    expect(page.locator("#sv-stage .sv-play")).to_have_accessible_name("pause")
-    page.keyboard.press("Space")
+    expect(page.locator("#sv-stage .sv-svg")).to_have_attribute("data-phase", "1")
     page.keyboard.press("Escape")
-    expect(button).to_have_attribute("aria-pressed", "false")
-    expect(page.locator("#sv-stage .sv-ribbon")).to_have_css("font-size", f"{small[0]}px")
+    expect(page.locator("#sv-stage .sv-player")).to_be_visible()
+    expect(page.locator("#sv-stage .sv-caption")).to_have_css("font-size", small)
 
 
 def test_all_tabs_fit_on_a_phone(serve, visit):

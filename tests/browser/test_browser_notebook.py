@@ -34,5 +34,5 @@ def test_the_frame_of_a_trace_becomes_as_tall_as_its_page(chromium):
         page.wait_for_timeout(500)  # the tree takes its share of the frame, which grows once more
         heights.append(page.locator("iframe").bounding_box()["height"])
         assert page.frames[1].evaluate("document.documentElement.scrollHeight <= innerHeight")
-        page.frame_locator("iframe").locator(".sv-how summary").click()  # opens a text below
+        page.frame_locator("iframe").locator(".sv-about summary").click()  # opens a text below
     page.close()

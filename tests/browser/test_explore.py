@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 import specviz
 from app.tabs import explore
 from app.tabs.explore import recordings
+from tests.browser.test_browser_runs import HOSTILE
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore",)
@@ -31,7 +32,7 @@ def page(seen):
 
 
 def pick(page, label):
-    page.locator(".sv-choice label", has_text=re.compile(f"^{label}$")).click()
+    page.locator(".sv-choice label", has_text=re.compile(rf"^\s*{label}\s*$")).click()
 
 
 def test_the_first_screen_is_a_recorded_run_that_needs_no_model(page):
@@ -145,9 +146,9 @@ def test_a_large_tree_scrolls_and_fits_when_it_is_asked_to(page, tmp_path, chrom
 
 @pytest.mark.parametrize("builder", sorted(set(B) - {"plain"}))
 def test_every_builder_s_step_plays_to_its_end(page, tmp_path, builder):
-    run = specviz.run(
-        specviz.toy_pair(vocab=12), specviz.RunConfig("abc", B[builder](), "specinfer", max_new_tokens=12)
-    )
+    rule = "specinfer" if B[builder].reads_draft else "target-match"
+    config = specviz.RunConfig("abc", B[builder](), rule, max_new_tokens=12)
+    run = specviz.run(specviz.toy_pair(vocab=12), config)
     path = tmp_path / "run.json"
     path.write_text(run.to_json(), encoding="utf-8")
     page.locator(f"{STAGE} .sv-open-file").set_input_files(str(path))
@@ -160,14 +161,13 @@ def test_every_builder_s_step_plays_to_its_end(page, tmp_path, builder):
 
 
 def test_hostile_text_of_a_file_is_only_ever_text(page, tmp_path):
-    script = "<img src=x onerror=window.hacked=1>"
-    run = specviz.run(specviz.toy_pair(vocab=12), specviz.RunConfig("abc", max_new_tokens=20))
-    text = run.to_json().replace(json.dumps(run.steps[0].texts[0]), json.dumps(script))
+    run = specviz.run(Gated(pieces=HOSTILE), specviz.RunConfig("abc", max_new_tokens=20))
     path = tmp_path / "run.json"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(run.to_json(), encoding="utf-8")
     page.locator(f"{STAGE} .sv-open-file").set_input_files(str(path))
-    expect(page.locator(f"{STAGE} .sv-svg")).to_contain_text("<img src=x")
-    assert page.locator(f"{STAGE} img").count() == 0
+    expect(page.locator(f"{STAGE} .sv-about-run")).to_contain_text("opened from a file")
+    expect(page.locator(f"{STAGE} .sv-ribbon")).to_contain_text("<img src=x")
+    assert page.locator(f"{STAGE} img, {STAGE} script").count() == 0
 
 
 def test_menus_mark_what_does_not_fit_and_name_what_works(serve, visit):

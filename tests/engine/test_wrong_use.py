@@ -162,6 +162,12 @@ def test_a_spelled_strategy_is_read_back(kind):
     assert format_strategy(specviz.BUILDERS["sequoia"](size=24)) == "sequoia:size=24"
 
 
+@pytest.mark.parametrize("vector", [(0.6,), (0.6, 1e-05), ((0.6, 0.2), (0.5,)), ((0.6,),)])
+def test_a_spelled_vector_is_read_back(vector):
+    made = specviz.BUILDERS["sequoia"](acceptance=vector, size=9)
+    assert parse_strategy("builder", format_strategy(made)) == made
+
+
 def test_only_the_command_line_reads_a_vector_from_a_file(tmp_path):
     path = tmp_path / "a,b.json"
     path.write_text('{"acceptance": [0.6, 0.2]}')

@@ -62,9 +62,10 @@ def build(engine: Engine) -> Controls:
             own_pair.lay_out(engine)
             settings = controls(prompt, opened, temperature)
         with gr.Row(elem_classes="sv-said"):
-            said = notice(about(opened, title_of(engine, engine.titles[0], weights.value)), elem_id="sv-notice")
+            title = title_of(engine, engine.titles[0], weights.value)
+            said = notice(about(opened, title), elem_id="sv-notice")
             link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
-        shown = stage(first.message(), elem_id="sv-stage")
+        shown = stage(first.message(title), elem_id="sv-stage")
     linked = links.Together({"models": models, "weights": weights}, {"": settings})
     links.connect(link, linked, [go.click, prompt.submit])
     boxes = {"models": models, "weights": weights, "preset": preset, "go": go, "stop": stop}
@@ -95,7 +96,7 @@ def events(engine: Engine, settings: Controls, boxes: dict[str, Any], said, show
             about(config, title, None if possible else menus.nearest(config)),
             gr.Button(interactive=possible),
             gr.Radio(value=presets.preset_of(config)),
-            recorded(values[0], config, str(title).replace(engine.titles[0], EMBEDDED_PAIR, 1)) or gr.skip(),
+            recorded(values[0], config, title, engine.titles[0]) or gr.skip(),
             *mark(config),
         )
 
@@ -123,12 +124,12 @@ def events(engine: Engine, settings: Controls, boxes: dict[str, Any], said, show
     return job.starts([boxes["go"].click, settings.prompt.submit], run, [*pairs, *settings.inputs], [shown, said])
 
 
-def recorded(prompt: Any, config: RunConfig, title: Any) -> str | None:
-    """The message of the recording of a configuration, where there is one."""
-    if not isinstance(prompt, str) or not prompt.strip():
+def recorded(prompt: Any, config: RunConfig, title: Any, first: str = EMBEDDED_PAIR) -> str | None:
+    """The message of the recording of a configuration, where there is one; recordings stand for the `first` pair."""
+    if not isinstance(prompt, str) or not prompt.strip() or not isinstance(title, str):
         return None
-    found = recordings.find(replace(config, prompt=prompt), title)
-    return found and found.message()
+    found = recordings.find(replace(config, prompt=prompt), title.replace(first, EMBEDDED_PAIR, 1))
+    return found and found.message(title)
 
 
 def about(config: RunConfig, title: Any, fix: dict[str, str] | None = None) -> str:

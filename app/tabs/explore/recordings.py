@@ -48,9 +48,9 @@ class Recording(NamedTuple):
     def trace(self) -> Trace:
         return Trace.from_json(self.path.read_text("utf-8"))
 
-    def message(self) -> str:
-        """The run as a message to the page."""
-        return _message(self)
+    def message(self, models: str | None = None) -> str:
+        """The run as a message to the page, whose menus call its pair `models`."""
+        return _message(self, models)
 
 
 RECORDINGS = tuple(
@@ -80,8 +80,8 @@ def opening() -> Recording:
 
 
 @cache
-def _message(recording: Recording) -> str:
-    return recorded_message(recording.trace(), recording.name, "recorded")
+def _message(recording: Recording, models: str | None) -> str:
+    return recorded_message(recording.trace(), recording.name, "recorded", models)
 
 
 for one in RECORDINGS:

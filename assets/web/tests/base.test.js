@@ -57,16 +57,6 @@ test('a message goes to all who listen, and waits for the first where nobody doe
   assert.deepEqual(heard.slice(3), [['other', 3]], 'what left the page hears no more');
 });
 
-assert.deepEqual(jobNews('b 1', 'b', 'stopping'), { was: undefined, lit: false }, 'nobody asked for it');
-  assert.deepEqual(jobNews('a 2', 'a', 'asked'), { was: undefined, lit: true });
-  assert.deepEqual(jobNews('a 1', 'a', 'ended'), { was: 'asked', lit: true }, 'the other still runs');
-  assert.deepEqual(jobNews('a 2', 'a', 'stopping'), { was: 'asked', lit: false });
-  assert.deepEqual(jobNews('a 2', 'a', 'asked'), { was: 'stopping', lit: false }, 'it must end first');
-  assert.deepEqual(jobNews('a 2', 'a', 'ended'), { was: 'stopping', lit: false });
-  assert.deepEqual(jobNews('a 2', 'a', 'asked'), { was: undefined, lit: true });
-  assert.deepEqual(jobNews('a 2', 'a', 'ended'), { was: 'asked', lit: false });
-});
-
 test('a listener on the page ends with its element', () => {
   const document = freshPage('<i></i>'), box = document.querySelector('i');
   let heard = 0;

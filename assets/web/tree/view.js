@@ -41,8 +41,8 @@ export function treeView(svg, { hover, pick }) {
     const { least, size, unit, below } = sizes;
     layout = whole ? treeLayout(step, () => true)
       : roomyLayout(step, key => open.has(key), { rows: Math.floor(room.high / SMALLEST / least.dy), columns: Math.floor(room.wide / least.dx) });
-    const { rows, columns } = layout, most = presents() ? 1.1 : LARGEST;
-    scale = Math.min(most, Math.max(SMALLEST, Math.min(room.wide / (columns * least.dx), room.high / (rows * least.dy))));
+    const { rows, columns } = layout, [smallest, most] = presents() ? [0.95, 1.1] : [SMALLEST, LARGEST];
+    scale = Math.min(most, Math.max(smallest, Math.min(room.wide / (columns * least.dx), room.high / (rows * least.dy))));
     sizes.dy = Math.min(size * 3.5, Math.max(least.dy, room.high / scale / rows));
     sizes.dx = Math.min(190 * unit, Math.max(least.dx, room.wide / scale / columns));
     const marks = layout.marks.filter(mark => visibleIn(mark, frame));
@@ -52,12 +52,12 @@ export function treeView(svg, { hover, pick }) {
     const wide = (marks.length === layout.marks.length ? right : paint(layout.marks, step, sizes, null).right) - left; // nothing moves while frames play
     const top = -sizes.dy / 2, high = rows * sizes.dy + (below ? size : 0);
     const fits = Math.min(room.wide / wide, room.high / high);
-    scale = whole ? Math.min(most, fits) : Math.min(scale, Math.max(SMALLEST, fits));
+    scale = whole ? Math.min(most, fits) : Math.min(scale, Math.max(smallest, fits));
     svg.setAttribute('viewBox', `${left} ${top} ${wide} ${high}`);
     svg.style.width = `${wide * scale}px`;
     svg.style.height = `${high * scale}px`;
     Object.assign(svg.dataset, { step: String(step.index), nodes: String(step.parents.length), phase: String(frame?.phase ?? 4) });
-    box.dataset.fits = String(fits >= SMALLEST && layout.marks.length === step.parents.length + Number(step.last !== null));
+    box.dataset.fits = String(fits >= smallest && layout.marks.length === step.parents.length + Number(step.last !== null));
     markSelected();
   }
 

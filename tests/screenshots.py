@@ -92,12 +92,12 @@ def every(
             page.close()
         page = opened(browser, url, scheme, 1440)
         page.locator("#sv-run").click()
-        page.locator("#sv-stage .sv-recorded").wait_for(state="hidden", timeout=RUN_SECONDS * 1000)
+        page.locator("#sv-stage .sv[data-recorded=false]").wait_for(timeout=RUN_SECONDS * 1000)
         page.locator("#sv-stage .sv-state[data-state=done]").wait_for(state="attached", timeout=RUN_SECONDS * 1000)
         open_tab(page, "Compare")
         page.locator("#sv-compare-run").click()
-        for state in ("enabled", "disabled"):  # Stop, while it runs and when it ended
-            page.locator(f"#sv-compare-stop:{state}").wait_for(timeout=RUN_SECONDS * 1000)
+        for state in ("visible", "hidden"):  # Stop, while it runs and when it ended
+            page.locator("#sv-compare-stop").wait_for(state=state, timeout=RUN_SECONDS * 1000)
         for width in widths:
             page.set_viewport_size(size(width))
             shoot_all(page, f"after-{scheme}-{width}")

@@ -63,6 +63,12 @@ def test_a_tree_counts_all_that_its_rule_accepted():
     assert Counts.of([ended]).tokens == 1 and Counts.of([ended], whole=True).tokens == len(step.path) + 1
 
 
+def test_probes_are_not_drafted_nodes():
+    trace = specviz.run(specviz.toy_pair(vocab=6), specviz.RunConfig("abab", "lookahead", "race", max_new_tokens=20))
+    assert any("probe" in step.outcome for step in trace.steps)
+    assert trace.counts.nodes == sum(step.drafted for step in trace.steps)
+
+
 # One trace, everywhere.
 
 

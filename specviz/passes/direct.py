@@ -1,10 +1,13 @@
 """The forward pass of Llama-like models, called directly: the same arithmetic as transformers', without its overhead.
 
-At the sizes of the embedded pair a transformers forward takes about twice as long as its arithmetic. Here query, key
-and value are one product, gate and up another, rotary embeddings one table for queries and keys together, the cache is
-written in place, and on a CPU a norm is one call, half precision attends in float32, which takes a third of the time
-there, and small passes are compiled (`compiled.py`). Any model that is not plainly of this kind, or whose logits
-differ, keeps the transformers forward (`direct_forward` returns None).
+At the sizes of the bundled pair a transformers forward takes about twice as long as its arithmetic. Here
+
+- query, key and value are one matrix product, gate and up another;
+- rotary embeddings are one table for queries and keys, and the cache is written in place;
+- on a CPU, half precision attends in float32, a third of the time, and small passes are compiled (`compiled/`).
+
+`direct_forward` returns None for an architecture that is not supported; the self-test of a pair (`models/selftest.py`)
+returns to transformers' forward where the logits differ.
 """
 
 from __future__ import annotations
@@ -47,8 +50,8 @@ class DirectForward:
         self.mlp = config.intermediate_size
         self.scale, self.eps = model.model.layers[0].self_attn.scaling, config.rms_norm_eps
         self.embed, self.norm, self.head = model.get_input_embeddings().weight, model.model.norm.weight, model.lm_head
-        half = self.embed.is_cpu and self.embed.dtype.itemsize < 4
-        self.kv_dtype = torch.float32 if half else self.embed.dtype
+        half_precision = self.embed.is_cpu and self.embed.dtype.itemsize < 4
+        self.kv_dtype = torch.float32 if half_precision else self.embed.dtype
         self.rotary = self._rotary(config.max_position_embeddings)
         self.compiled: CompiledPasses | None = None
 
@@ -121,7 +124,7 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
 
 
 def _untouched(model: Any) -> bool:
-    """Whether a weight is all there is to each product: no adapter (LoRA), quantised layer, hook or changed forward."""
+    """Whether every layer is a plain module: no adapter (LoRA), quantised layer, hook or changed forward."""
     products = [model.lm_head]
     for layer in model.model.layers:
         attention, mlp = layer.self_attn, layer.mlp
@@ -154,11 +157,11 @@ def is_known(model: Any) -> bool:
 
 
 def direct_forward(model: Any) -> DirectForward | None:
-    """A direct forward of `model`, None where it is of another kind."""
+    """A direct forward of `model`, None if its architecture is not supported."""
     if not is_known(model):
         return None
     small = worth_compiling(model)
-    for weight in model.parameters() if small else ():  # the file's pages would stay beside the fused weights
+    for weight in model.parameters() if small else ():  # a copy, so that the memory-mapped file can be released
         weight.data = weight.data.clone()
     with torch.inference_mode():
         direct = DirectForward(model, [fuse(module) for module in model.model.layers])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import specviz
+from specviz.drafters import ngram
 from specviz.drafters.ngram import DISCOUNT, Counting, Counts
 from specviz.drafters.retrieval import RetrievalSession, library, longest_match
 from specviz.randomness import Seeded
@@ -73,6 +74,14 @@ def test_a_row_of_n_grams_is_discounted_counting_and_sums_to_one():
     total = sum(after.values())
     wanted = [(max(after[t] - DISCOUNT, 0) + DISCOUNT * len(after) * lowest[t]) / total for t in range(vocab)]
     np.testing.assert_allclose(drafting.row([3]), wanted)
+
+
+def test_counts_are_shared_only_once_they_are_complete(monkeypatch):
+    """Another thread that finds the counts of a text finds all of them."""
+    add, text = Counts.add, np.array([1, 2, 1, 2])
+    monkeypatch.setattr(ngram, "_tables", {})
+    monkeypatch.setattr(Counts, "add", lambda *args: ngram._tables or add(*args))
+    assert ngram._counted(text, 2).seen((1,)) == {2: 2} and len(ngram._tables) == 1
 
 
 def test_a_staged_draft_has_the_drafts_rows_and_fewer_passes():

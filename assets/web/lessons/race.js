@@ -31,8 +31,8 @@ export function raceFigure(box, start, server) {
   function write({ tokens, times, rows, winners, equal, seeds }) {
     const farthest = 3 * Math.max(times.p[winners.p], times.q[winners.q]), [target, drafted] = [tokens[winners.p], tokens[winners.q]];
     lanes.replaceChildren(barTable({
-      caption: 'arrival = noise / probability; the first one wins', place: time => time / farthest, write: time => time.toFixed(2),
-      series: [{ name: 'under p', kind: 'p' }, { name: 'under q', kind: 'q' }],
+      caption: 'Arrival of each token under p and q: noise / probability. The first one wins.', place: time => time / farthest, write: time => time.toFixed(2),
+      series: [{ name: 'p', kind: 'p' }, { name: 'q', kind: 'q' }],
       rows: tokens.map((token, i) => ({ name: `${token} ${rows.p[i].toFixed(2)}, ${rows.q[i].toFixed(2)}`, values: [times.p[i], times.q[i]], kind: i === winners.p ? 'own' : '' })),
     }));
     result.textContent = `${target === drafted ? `“${target}” wins both races: the draft’s token is accepted.`

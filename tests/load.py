@@ -66,31 +66,20 @@ class Site:
         self.url, self.tokens, self.finished = url, tokens, list[str]()
         config = httpx.get(f"{url}config", trust_env=False).json()
         (event,) = (event for event in config["dependencies"] if event["api_name"] == "generate")
-        self.event = event["id"]
+        self.event, self.inputs = event["id"], len(event["inputs"])
 
     async def run(self, client: httpx.AsyncClient, address: str, session: str) -> tuple[float, str]:
         """One run of one visitor: seconds until its first tokens, and "served", "rejected" or "failed"."""
-        data = [
-            "Once upon a time",
-            "sequoia:size=16,depth=6",
-            "sequoia",
-            0.8,
-            1,
-            None,
-            None,
-            self.tokens,
-            0,
-            "",
-            0,
-            "model",
-        ]
-        body = {"data": data, "fn_index": self.event, "session_hash": f"{address} {session}".replace(" ", "x")}
+        strategies, rest = ["sequoia:size=16,depth=6", "sequoia"], [self.tokens, 0, "", 0, "model", "memory"]
+        data = ["Once upon a time", *strategies, 0.8, 1, None, None, *rest][: self.inputs]
+        name = f"{address} {session}".replace(" ", "x")
+        body = {"data": data, "fn_index": self.event, "session_hash": name}
         began = perf_counter()
         answer = await client.post("gradio_api/queue/join", json=body, headers={"X-Forwarded-For": address})
         if answer.status_code != 200:
             return perf_counter() - began, "rejected"
         first, path = 0.0, "gradio_api/queue/data"
-        async with client.stream("GET", path, params={"session_hash": body["session_hash"]}) as lines:
+        async with client.stream("GET", path, params={"session_hash": name}) as lines:
             async for line in lines.aiter_lines():
                 message = json.loads(line[5:]) if line.startswith("data:") else {}
                 if message.get("msg") == "process_generating" and not first and message["output"]["data"][0]:

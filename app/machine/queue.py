@@ -79,9 +79,9 @@ class Order:
         def take_turns(items: list[T], key: Callable[[T], Any]) -> list[T]:
             rounds = Counter[Any]()
             places = []
-            for item in items:
-                places.append((rounds[key(item)], self._served.get(key(item), 0)))
-                rounds[key(item)] += 1
+            for owner in map(key, items):
+                places.append((rounds[owner], self._served.get(owner, 0)))
+                rounds[owner] += 1
             return [items[i] for i in sorted(range(len(items)), key=places.__getitem__)]
 
         return take_turns(take_turns(list(waiting), visitor_of), lambda item: visitor_of(item).address)
@@ -107,9 +107,11 @@ class RecentTime:
 
 
 def visitor_of(event: Any) -> Visitor:
-    """Who waits for an event of gradio's queue."""
-    client = getattr(event.request, "client", None)
-    return Visitor(client.host if client else "", event.session_hash)
+    """Who waits for an event of gradio's queue, looked up once."""
+    if not hasattr(event, "visitor"):
+        client = getattr(event.request, "client", None)
+        event.visitor = Visitor(client.host if client else "", event.session_hash)
+    return event.visitor
 
 
 class FairQueue(Queue):

@@ -87,7 +87,7 @@ def status(elem_id: str) -> gr.HTML:
                    elem_classes="sv-status")  # fmt: skip
 
 
-def said(text: str, kind: str = "", done: int = 0, of: int = 0) -> str:
+def status_text(text: str, kind: str = "", done: int = 0, of: int = 0) -> str:
     """The value of a status line.
 
     Args:
@@ -101,6 +101,3 @@ def said(text: str, kind: str = "", done: int = 0, of: int = 0) -> str:
 def to_html_json(data: Any) -> str:
     """JSON in which "<" is escaped, so that no layer between here and the page can mistake it for markup."""
     return dumps(data).replace("<", "\\u003c")
-
-
-harmless = to_html_json

@@ -11,7 +11,7 @@ from ..machine.engine import Engine
 from ..machine.fetching import free_memory, needed, size, too_large
 from ..machine.queue import MACHINE
 from ..machine.server import local
-from .card import said, status
+from .card import status, status_text
 from .failures import explained
 from .pairs import MODELS, offered
 
@@ -39,26 +39,26 @@ def connect(demo: gr.Blocks, engine: Engine) -> None:
         return
     menus = [block for block in demo.blocks.values() if MODELS in (getattr(block, "elem_classes", None) or ())]
     inputs, report = [named[TARGET], named[DRAFT]], named[REPORT]
-    answer = explained("The pair could not be checked.", lambda text: {report: said(text, "error")})
+    answer = explained("The pair could not be checked.", lambda text: {report: status_text(text, "error")})
 
     def check(target: Any, draft: Any) -> Iterator[dict]:
-        yield {report: said("Reading configurations and tokenizers.")}
+        yield {report: status_text("Reading configurations and tokenizers.")}
         _, text, fits = look(*names(engine, target, draft)[1:])
-        yield {report: said(text, "" if fits else "error")}
+        yield {report: status_text(text, "" if fits else "error")}
 
     def use(target: Any, draft: Any) -> Iterator[dict]:
         title, first, second = names(engine, target, draft)
-        yield {report: said("Reading configurations and tokenizers.")}
+        yield {report: status_text("Reading configurations and tokenizers.")}
         name, text, fits = look(first, second)
         if not fits:
             raise ValueError(text)
         for message in engine.loading(title):
-            yield {report: said(message)}
+            yield {report: status_text(message)}
         if local():  # whoever uses this machine's page finds the pair again; elsewhere it is for this page alone
             engine.own[title] = name
         choices = {title: name for name, title in offered(engine)[0]} | {title: name}
         menu = gr.Dropdown(choices=[(name, title) for title, name in choices.items()], value=title, info="")
-        yield {report: said(f"In use: {name}. {text}")} | dict.fromkeys(menus, menu)
+        yield {report: status_text(f"In use: {name}. {text}")} | dict.fromkeys(menus, menu)
 
     shared = dict(show_progress="hidden", preprocess=False, api_visibility="private")
     named[CHECK].click(answer(check), inputs, [report], **shared)  # the hub may take long: no run waits for it

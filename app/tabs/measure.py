@@ -17,7 +17,7 @@ from specviz.plots import plot
 
 from ..machine.engine import Engine
 from ..parts import recorded
-from ..parts.card import Card, said, status
+from ..parts.card import Card, status, status_text
 from ..parts.failures import explained
 from ..parts.frame import Tab
 from ..parts.job import Job
@@ -92,26 +92,30 @@ def build(engine: Engine) -> None:
 
     for control in (temperature, weights, rules):
         control.change(
-            explained("The figures could not be drawn.", lambda text: {line: said(text, "error")})(draw),
+            explained("The figures could not be drawn.", lambda text: {line: status_text(text, "error")})(draw),
             [temperature, weights, rules, measurement], outputs, queue=False, show_progress="hidden",
             trigger_mode="always_last", api_visibility="private",
         )  # fmt: skip
 
-    @explained("The measurement failed. The figures are unchanged.", lambda text: {line: said(text, "error")})
+    @explained("The measurement failed. The figures are unchanged.", lambda text: {line: status_text(text, "error")})
     def run(value: Any, names: Any) -> Iterator[dict]:
         value, _ = check_choices(value, "memory")
         own: MachineMeasurement | None = None
         for sentence in engine.loading():
-            yield {line: said(sentence)}
+            yield {line: status_text(sentence)}
         for news in engine.compute(measure_machine, value):
-            yield {line: said(f"{news.done} of {news.total} runs", done=news.done, of=news.total)}
+            yield {line: status_text(f"{news.done} of {news.total} runs", done=news.done, of=news.total)}
             if news.result and (own is None or len(news.result.points) > len(own.points)):
                 own = news.result
                 yield {measurement: own, **draw(value, "memory", names, own)}
         if own:
-            yield {line: said("Measured on this machine."), measurement: own, **draw(value, "memory", names, own)}
+            yield {
+                line: status_text("Measured on this machine."),
+                measurement: own,
+                **draw(value, "memory", names, own),
+            }
 
-    job = Job(stop, line, {line: said("Stopped. The figures show the measurements so far.")})
+    job = Job(stop, line, {line: status_text("Stopped. The figures show the measurements so far.")})
     job.starts(go.click, run, [temperature, rules], outputs)
 
 

@@ -44,11 +44,12 @@ def test_a_link_opens_the_recording_that_was_seen(serve, visit):
     url = serve(load=never)
     page = visit(url, permissions=CLIPBOARD, reduced_motion="reduce", settings=False)
     page.locator(".sv-choice label", has_text="Large tree").click()
-    expect(page.locator(f"{STAGE} .sv-about-run")).to_contain_text("Sequoia")
+    expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-of", "recorded-large-tree-0.6")
     to_step(page, 2)
     headline = page.locator("#sv-headline").inner_text()
     link = copy_link(page)
     other = visit(link, reduced_motion="reduce", settings=False)
+    expect(other.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-of", "recorded-large-tree-0.6")
     expect(other.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-step", "2")
     assert other.locator("#sv-headline").inner_text() == headline
     expect(other.locator("#sv-headline")).not_to_contain_text("press Run")
@@ -108,8 +109,8 @@ def test_what_an_unfinished_run_had_decoded_can_be_saved(serve, visit, step_by_s
         expect(page.locator(f"{STAGE} .sv-where")).to_have_text("step 3 of 3")
         page.locator("#sv-stop").click()
     state(page, end)
-    pair.gate.release(10**6)
     trace = specviz.Trace.from_json(save(page, "json", tmp_path).read_text("utf-8"))
+    pair.gate.release(10**6)
     assert len(trace.steps) == 3 and trace.stop == "stopped"
 
 

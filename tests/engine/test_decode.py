@@ -8,7 +8,7 @@ from specviz.compatibility import compatible
 
 BUILDERS = {name: cls() for name, cls in specviz.BUILDERS.items()}
 
-COLUMNS = "parents tokens texts draft_prob target_prob target_prob_plain outcome accept_prob coin keys".split()
+COLUMNS = {"parents", "tokens", "texts", "draft_prob", "target_prob", "outcome", "accept_prob", "coin", "keys"}
 
 
 def configs(**values):

@@ -12,7 +12,7 @@ from specviz.player.payload import message
 
 from ...machine.engine import Engine
 from ...parts import links
-from ...parts.card import said, status
+from ...parts.card import status, status_text
 from ...parts.failures import explained
 from ...parts.frame import Tab
 from ...parts.job import Job
@@ -68,11 +68,11 @@ def events(engine: Engine, chosen: Settings, pairs: list[Any], go, stop, line, b
     """Every event of a run."""
 
     def end(text: str) -> dict:
-        return {line: said(text, "error"), board: message("", state="done")}
+        return {line: status_text(text, "error"), board: message("", state="done")}
 
     @explained("The comparison failed. The earlier results are unchanged.", end, chosen.with_labels)
     def run(models: Any, weights: Any, *values: Any) -> Iterator[dict]:
-        yield {line: said("")}
+        yield {line: status_text("")}
         for value in play(engine, chosen.read(values), title_of(engine, models, weights)):
             yield {board: value}
 

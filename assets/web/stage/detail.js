@@ -38,10 +38,16 @@ export function detailOf(step, key) {
   if (key === 'last') return [...bars('distribution of this token', here.after, own), ...races('race of this token', here.race, own)];
   return [
     ...numbers({ 'Parent: ': above.facts, 'Node: ': here.facts }),
-    ...bars('before this try', here.tried, own),
+    ...bars('before this try', withoutFirstResidual(here.tried), own),
     ...(here.race ? races('race for the next token', here.race) : races('the race here', above.race, own)),
     ...(here.after ? bars('distribution of the target’s next token', here.after) : here.tried ? [] : bars('distribution of the target’s own token', above.after, own)),
   ];
+}
+
+/** Before the first try at a node the residual is p itself, so p alone is shown. @param {Chart | undefined} chart */
+export function withoutFirstResidual(chart) {
+  const { p, residual, ...rows } = chart?.rows ?? {};
+  return chart && p && residual && residual.every((value, i) => value === p[i]) ? { ...chart, rows: { p, ...rows } } : chart;
 }
 
 /** @param {Record<string, Record<string, number> | undefined>} places */

@@ -36,7 +36,7 @@ export function runPlayer(element, around = {}) {
   const { take: opens } = around;
   const inspector = inspectorView(element, opens && ((step, key, index) => opens(step, key, run.head, index)));
   const tree = treeView($('svg'), { hover: key => { hovered = key; inspect(); }, pick: pin });
-  let run = emptyRun(null), spans = /** @type {HTMLElement[][]} */ ([]), wanted = /** @type {Place | null} */ (null), drawn = -1;
+  let run = emptyRun(null), spans = /** @type {HTMLElement[][]} */ ([]), wanted = /** @type {Place | null} */ (null), arrived = false, drawn = -1;
   let pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null), drawing = /** @type {number | null} */ (null);
   const at = playback(element, { steps: () => run.steps, running: () => run.state === 'running', head: () => run.head, changed: () => schedule() });
   saving(element, around, { shown: () => ({ run, step: run.steps[at.current] }), say, replace });
@@ -48,6 +48,7 @@ export function runPlayer(element, around = {}) {
     run = emptyRun(name);
     spans = [];
     pinned = hovered = null;
+    arrived = false;
     at.reset();
     tree.clear();
     $('ribbon').replaceChildren($('prompt'));
@@ -71,9 +72,9 @@ export function runPlayer(element, around = {}) {
   }
 
   function arrive() { // where the link of the page leads, as soon as the run it means is that far
-    if (!wanted || wanted.of !== kindOf(run) || !run.steps.length || (wanted.index >= run.steps.length && !isOver(run))) return;
+    if (arrived || !wanted || wanted.of !== kindOf(run) || !run.steps.length || (wanted.index >= run.steps.length && !isOver(run))) return;
     const place = placeIn(run.steps, wanted);
-    wanted = null;
+    arrived = true; // while controls follow a link, its picture may come and go
     show(place.index, place.key);
   }
 
@@ -149,6 +150,7 @@ export function runPlayer(element, around = {}) {
     pick: key => { if (key !== null) pin(key, true); },
     leave: () => (pinned === null ? at.rest() : pin(null)),
   });
+  for (const kind of ['pointerdown', 'keydown']) element.addEventListener(kind, () => { wanted = null; });
   return { receive, show, move: at.move, changed: schedule, expect: (/** @type {Place | null} */ place) => { wanted = place; } };
 }
 

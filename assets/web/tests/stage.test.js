@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { weighed } from '../stage/detail.js';
+import { weighed, withoutFirstResidual } from '../stage/detail.js';
 import { framesOf, stepSentence, triesOf, trySentence } from '../stage/frames.js';
 import { playback } from '../stage/playback.js';
 import { writeMeasures, writeWhose } from '../stage/panel.js';
@@ -152,4 +152,12 @@ test('with less motion a step is shown at rest, and its parts one at a time', ()
   assert.deepEqual([at.frame.phase, at.playing], [4, false]);
   at.play(3);
   assert.deepEqual([at.frame.phase, at.playing], [3, false]);
+});
+
+test('before the first try the residual is p, and is not shown as what a rejection leaves', () => {
+  const chart = { tokens: [3, 4], texts: ['a', 'b'], rows: { p: [0.5, 0.2], draft: [0.9, 0.1], residual: [0.5, 0.2] } };
+  assert.deepEqual(Object.keys(withoutFirstResidual(chart).rows), ['p', 'draft']);
+  const later = { ...chart, rows: { ...chart.rows, residual: [0, 0.4] } };
+  assert.equal(withoutFirstResidual(later), later);
+  assert.equal(withoutFirstResidual(undefined), undefined);
 });

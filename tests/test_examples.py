@@ -44,7 +44,7 @@ doctor: diagnose
 plots: plot
 progress: final_result
 acceptance.in_traces: depth_acceptance
-acceptance.on_text: acceptance_vector write_vectors
+acceptance.on_text: acceptance_vector
 acceptance.vectors: check_acceptance expected_tokens find_acceptance
 planning.cost_table: CostTable roofline
 planning.forecast: forecast predict

@@ -182,8 +182,9 @@ def test_a_damaged_result_is_a_sentence(tmp_path, capsys):
     ],
 )  # fmt: skip
 def test_a_vector_that_cannot_be_is_rejected_everywhere(tmp_path, capsys, vector, words):
-    from specviz.acceptance.on_text import read_vectors
+    from specviz.acceptance.on_text import Acceptance
     from specviz.acceptance.vectors import read_acceptance
+    from specviz.codec import read
 
     path = tmp_path / "vector.json"
     path.write_text(json.dumps({"acceptance": vector}))
@@ -199,14 +200,7 @@ def test_a_vector_that_cannot_be_is_rejected_everywhere(tmp_path, capsys, vector
             "verifier": "sequoia", "temperature": 1, "draft_temperature": None,
         }  # fmt: skip
         with pytest.raises(ValueError, match=f"{words}|at most 64 items"):
-            read_vectors(json.dumps(found))
-
-
-def test_every_shipped_vector_is_one():
-    from specviz.acceptance.vectors import check_acceptance, measured, published
-
-    for row in [*measured(), *published().values()]:
-        check_acceptance(list(row["acceptance"]))
+            read(Acceptance, found, "vector")
 
 
 # ---- the terminal ----
@@ -306,10 +300,3 @@ def test_a_repeated_option_adds_up_or_is_rejected(capsys):
     with pytest.raises(SystemExit):
         main(["generate", "--prompt", "a", "--builder", "chain", "--builder", "sequoia"])
     assert "more than once" in capsys.readouterr().err
-
-
-def test_a_bad_seed_is_said_before_a_text_is_read(tmp_path, capsys, monkeypatch):
-    text = tmp_path / "a.txt"
-    text.write_text("Once.")
-    monkeypatch.setitem(sys.modules, "specviz.training.pair", None)
-    sentence(capsys, ["train", "--text", str(text), "--out", str(tmp_path / "out"), "--seed", "-1"], "seed must be")

@@ -1,7 +1,6 @@
-"""The loop: draft a tree, score it in one pass of the target, verify, commit.
+"""The loop: draft a tree, score it in one pass of the target, verify, commit. Only this module knows their order.
 
-This is the only module that knows the order of these operations. Plain decoding is the same loop with a tree that is
-only a root.
+Plain decoding is the same loop with a tree that is only a root.
 """
 
 from __future__ import annotations
@@ -45,10 +44,7 @@ def speculate(
 
 
 def decode(pair: Pair, config: RunConfig, rng: Randomness | None = None, scheme: str | None = None) -> Iterator[Result]:
-    """The loop itself: what each step did, without a record of it. p target, q draft.
-
-    Args:
-        pair, config, rng, scheme: as for `speculate`; errors too.
+    """The loop itself, without records; arguments and errors as for `speculate`. p target, q draft.
 
     Source: Leviathan et al. 2023, algorithm 1, for chains; Miao et al. 2024 (SpecInfer), for trees.
     """
@@ -98,16 +94,7 @@ def autoregress(pair: Pair, config: RunConfig) -> Trace:
 
 
 def collect(pair: Pair, config: RunConfig, steps: Iterable[Step]) -> Trace:
-    """The trace of steps (all of a run, or those before it was stopped).
-
-    Args:
-        pair, config: as they were given to `speculate`.
-        steps: what it yielded, in order.
-
-    >>> pair, config = specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=8)
-    >>> collect(pair, config, [next(specviz.speculate(pair, config))]).stop
-    'stopped'
-    """
+    """The trace of what `speculate` yielded: all `steps` of a run, or those until it was stopped."""
     prompt, steps = tuple(prompt_tokens(pair, config)), tuple(steps)
     written = [token for step in steps for token in step.emitted]
     if written and written[-1] in pair.eos_ids:

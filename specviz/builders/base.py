@@ -64,17 +64,7 @@ class TreeBuilder(Strategy):
 
     @classmethod
     def sized(cls, nodes: int) -> dict[str, Any]:
-        """Parameters that give its trees about `nodes` nodes, the root included.
-
-        Args:
-            nodes: how many, at least 2.
-
-        Raises:
-            ValueError: if the builder has no parameter for the size of its trees.
-
-        >>> specviz.BUILDERS["chain"].sized(5)
-        {'depth': 4}
-        """
+        """Parameters that give its trees about `nodes` nodes, the root included (`ValueError` if there are none)."""
         names = cls.model_fields
         if "size" in names:
             return {"size": nodes}

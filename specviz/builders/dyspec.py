@@ -1,10 +1,7 @@
-"""DySpec's trees: the slots that are most likely to be reached are filled (Xiong et al. 2024).
+"""DySpec's trees: the positions most likely to be reached are filled (Xiong et al. 2024, equations 8 to 11).
 
-Unlike Sequoia's tree the shape depends on the draft's distributions in the current step. A slot is a place where a
-token could be drawn; its key is the draft's probability that a verifier gets there: the product of q along the path,
-times the draft's mass that the siblings before it left over. A slot is taken off the heap *before* its token is known,
-and both slots it opens, next sibling and first child, have smaller keys (equations 8 to 11). The target is fed the
-nodes along heavy paths (appendix C), which keeps an accepted path in neighbouring slots.
+A position's key is the probability that a verifier gets there: q along the path, times the mass that the siblings
+before it left over. It is taken off the heap before its token is known, so no drawn token is dropped for its value.
 """
 
 from __future__ import annotations
@@ -26,15 +23,7 @@ RISE = 1.25  # by how much the threshold rises after a tree that was cut
 
 
 class SlotHeap:
-    """The slots where a token could be drawn, the best one first; at most one slot a parent at any time.
-
-    Args:
-        draft, scheme, rng: as a builder is given them.
-
-    Attributes:
-        slots: (minus key, parent), a heap.
-        reach: the product of q along the path of each node, [n].
-    """
+    """The slots where a token could be drawn, the most likely one first; at most one slot a parent at any time."""
 
     def __init__(self, draft: Draft, scheme: str, rng: Randomness) -> None:
         self.draft, self.tree, self.scheme, self.rng = draft, draft.tree, scheme, rng
@@ -70,9 +59,9 @@ class SlotHeap:
 class SlotBuilder(TreeBuilder):
     """A builder that fills slots in the order of their keys."""
 
-    key_title: ClassVar[str] = "probability to be reached"
-    schemes: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
-    in_support: ClassVar[bool] = True
+    key_title = "probability to be reached"
+    schemes = ("distinct", "top", "race")
+    in_support = True
 
     def finish(self, heap: SlotHeap, **facts: Any) -> Any:
         """The tree, in the order in which the target is to read it, with a record of how it grew."""
@@ -96,8 +85,7 @@ class DySpec(SlotBuilder):
     whose turn is likely to come next.
     """
 
-    name: ClassVar[str] = "dyspec"
-    title: ClassVar[str] = "DySpec"
+    name, title = "dyspec", "DySpec"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2}
     size: int = tree_size(16)
     depth: int = max_depth(16)
@@ -142,8 +130,7 @@ class DySpecThreshold(SlotBuilder):
     change the distribution.
     """
 
-    name: ClassVar[str] = "dyspec-threshold"
-    title: ClassVar[str] = "DySpec by threshold"
+    name, title = "dyspec-threshold", "DySpec by threshold"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "threshold": 0.2}
     threshold: Literal["auto"] | Annotated[float, Field(ge=LOW, le=HIGH)] = Field(
         "auto",

@@ -84,10 +84,5 @@ class Verifier(Strategy):
         raise NotImplementedError
 
     def explain(self, step: Step, node: int) -> str:
-        """One sentence on why a node has its outcome, from the record; the outcome alone if a rule does not say more.
-
-        Args:
-            step: the record.
-            node: the number of the node, from 0.
-        """
+        """One sentence on why a `node` has its outcome, from the record of its `step`."""
         return f"{step.outcome[node].capitalize()}."

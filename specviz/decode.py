@@ -49,21 +49,22 @@ def decode(pair: Pair, config: RunConfig, rng: Randomness | None = None, scheme:
     Source: Leviathan et al. 2023, algorithm 1, for chains; Miao et al. 2024 (SpecInfer), for trees.
     """
     _check_order(pair, config)
-    match, verifier, drafter = compatible(config, scheme).required(), config.verifier, config.drafter
+    scheme = compatible(config, scheme).required().scheme
+    verifier, drafter = config.verifier, config.drafter
     builder = config.builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])
     rng = rng or Seeded(config.seed)
-    text = DecodingSession(pair, config, drafter if builder.reads_draft else None)
+    session = DecodingSession(pair, config, drafter if builder.reads_draft else None)
     state = builder.start()
-    while text.tokens_left:
+    while session.tokens_left:
         watch = Stopwatch()
-        draft = text.draft(match.scheme, watch)  # rows of q, as the builder asks for them
-        tree = builder(draft, rng, match.scheme, text.tokens_left, state)
+        draft = session.draft(scheme, watch)  # rows of q, as the builder asks for them
+        tree = builder(draft, rng, scheme, session.tokens_left, state)
         with watch("target"):
-            p = text.score(tree)  # ONE pass over the whole tree under its attention mask
+            p = session.score(tree)  # ONE pass over the whole tree under its attention mask
         with watch("verify"):
             verdict = verifier(tree, p, rng)
         state = builder.learn(state, tree, verdict, p)
-        yield text.commit(draft, tree, p, verdict)
+        yield session.commit(draft, tree, p, verdict)
 
 
 def run(pair: Pair, config: RunConfig) -> Trace:

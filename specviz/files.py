@@ -184,7 +184,6 @@ def to_cache(name: str, write: Callable[[Path], object]) -> None:
 
 @cache
 def _log_cache(sentence: str) -> None:
-    """Log each message once."""
     logging.getLogger(__name__).warning("the cache %s", sentence)
 
 

@@ -136,7 +136,6 @@ class Counts:
         }
 
     def _right(self, drafter: str) -> dict[str, Any]:
-        """How often a drafter's tokens were accepted."""
         accepted = self.guesses[drafter, "accepted"]
         compared = sum(self.guesses[drafter, outcome] for outcome in COMPARED)
         return {"accepted": accepted, "compared": compared, "acceptance": known(_over(accepted, compared))}
@@ -254,7 +253,6 @@ def plus_minus(margin: float | None, digits: int = 2) -> str:
 
 
 def _by_text(rows: np.ndarray, texts: Sequence[str] | None) -> np.ndarray:
-    """Rows of one text added up, [..., texts, columns]."""
     if texts is None:
         return rows
     names = list(dict.fromkeys(texts))

@@ -73,7 +73,6 @@ def without(d: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
 
 
 def _uniform(size: int, drawn: Sequence[int]) -> np.ndarray:
-    """All tokens not drawn yet, equally likely; zeros once the whole vocabulary was drawn."""
     row = np.ones(size)
     row[drawn] = 0.0
     return row / max(row.sum(), 1.0)
@@ -144,12 +143,12 @@ def drafter_of(q: np.ndarray, scheme: str, tokens: Sequence[int]) -> list[int | 
 class ChildSampler:
     """The children of one node drawn one by one, for builders that decide between two of them.
 
-    `left` is the draft's mass on the tokens not drawn yet; there are no further children once it is 0.
+    `mass_left` is the draft's mass on the tokens not drawn yet; there are no further children once it is 0.
     """
 
     def __init__(self, q: np.ndarray, scheme: str, rng: Randomness, position: int) -> None:
         self.q, self.scheme, self.rng, self.position = q, scheme, rng, position
-        self.left = 1.0 if q.any() else 0.0
+        self.mass_left = 1.0 if q.any() else 0.0
         self._unseen = q.copy()
         self._proposal = SequentialProposal(q, scheme) if scheme == "distinct" else None
         self._order: list[int] = []
@@ -167,7 +166,7 @@ class ChildSampler:
             token = self._order[len(self._drawn)]
         self._drawn.append(token)
         self._unseen[token] = 0.0
-        self.left = float(self._unseen.sum())
+        self.mass_left = float(self._unseen.sum())
         return token
 
 

@@ -96,16 +96,7 @@ class DecodingSession:
 
 @dataclass(frozen=True)
 class Result:
-    """What a step did, before it is written down as a `Step`.
-
-    Args:
-        index: its number in the run, from 0.
-        tree, p, verdict: the tree, the target's distributions after its nodes, and what the rule decided.
-        emitted, pieces: the token ids that were added to the text, and the text of each.
-        drafter, draft_prob: the drafter of each node, and its probability in the row it was drawn from, [n].
-        guesses: how a drafter came to a node, node -> plain facts.
-        draft_passes, seconds: passes of the draft, and where the time went.
-    """
+    """What a step did, before it is written down as a `Step`, whose fields have the same names."""
 
     index: int
     tree: TokenTree

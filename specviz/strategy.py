@@ -131,7 +131,6 @@ def built_in(cls: type) -> bool:
 
 
 def _check_class(cls: Any) -> None:
-    """Raise a `ParameterError` for what would fail later in a menu, a proof or a run."""
     where = cls.__qualname__
     if "__dataclass_fields__" in vars(cls):
         raise ParameterError(where, "be a plain class", hint="Remove @dataclass above it.")

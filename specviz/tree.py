@@ -109,7 +109,6 @@ class Topology:
         return self._subtree_by_subtree(lambda child: (self.weight[child], -child))
 
     def _subtree_by_subtree(self, rank: Callable[[int], Any]) -> tuple[int, ...]:
-        """All nodes in preorder, the child with the largest `rank` first."""
         order, stack = [], [0]
         while stack:
             node = stack.pop()

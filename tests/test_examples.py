@@ -54,7 +54,7 @@ metrics: Counts.of
 builders.base: TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
 builders.static: fill
 verifiers.base: Verdict Verifier.__call__
-verifiers.walk: follow try_in_turn
+verifiers.walk: follow recursive_rejection
 drafters.base: Draft.expand Drafter.open DrafterContext DrafterSession.commit DrafterSession.expand Seen
 acceptance.on_text: Acceptance measure_acceptance
 acceptance.texts: Text continuations

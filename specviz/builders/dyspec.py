@@ -29,7 +29,7 @@ class SlotHeap:
         self.draft, self.tree, self.scheme, self.rng = draft, draft.tree, scheme, rng
         self.samplers: dict[int, ChildSampler] = {}
         self.slots: list[tuple[float, int]] = []
-        self.reach = [1.0]
+        self.path_prob = [1.0]
         self.waiting: list[tuple[tuple[int, float], ...]] = []
 
     def add(self, parent: int, key: float) -> None:
@@ -44,16 +44,16 @@ class SlotHeap:
     def fill(self, key: float, parent: int) -> int | None:
         """Draw the token of a slot that was taken off; None where the drafter has nothing to say there."""
         sampler = self.samplers[parent]
-        if sampler.left == 0:
+        if sampler.mass_left == 0:
             return None
         self.waiting.append(tuple((other, -minus) for minus, other in nsmallest(WAITING, self.slots)))
         node = self.tree.add(parent, sampler.draw(), key)
-        self.reach.append(self.reach[parent] * float(sampler.q[self.tree.tokens[node]]))
+        self.path_prob.append(self.path_prob[parent] * float(sampler.q[self.tree.tokens[node]]))
         return node
 
     def sibling_key(self, parent: int) -> float:
         """The key of the next slot below a parent; 0 where nothing is left there."""
-        return self.reach[parent] * self.samplers[parent].left
+        return self.path_prob[parent] * self.samplers[parent].mass_left
 
 
 class SlotBuilder(TreeBuilder):
@@ -115,7 +115,7 @@ class DySpec(SlotBuilder):
             if (key := heap.sibling_key(parent)) > 0:
                 heap.add(parent, key)
             if tree.depths[node] < deepest:
-                heap.add(node, heap.reach[node])
+                heap.add(node, heap.path_prob[node])
         return self.finish(heap)
 
 
@@ -154,7 +154,7 @@ class DySpecThreshold(SlotBuilder):
             heap.read(level)
             heap.slots = []  # what the level before left over is not deep enough
             for node in level:
-                heap.add(node, heap.reach[node])
+                heap.add(node, heap.path_prob[node])
             level = []
             while heap.slots and len(tree) < self.size:
                 minus_key, parent = heappop(heap.slots)
@@ -163,7 +163,7 @@ class DySpecThreshold(SlotBuilder):
                     continue
                 if (key := heap.sibling_key(parent)) > threshold:
                     heap.add(parent, key)
-                if heap.reach[node] > threshold:
+                if heap.path_prob[node] > threshold:
                     level.append(node)
         return self.finish(heap, threshold=threshold)
 

@@ -72,7 +72,6 @@ class Reranked(TreeBuilder):
         return True
 
     def _keep_best(self, drafted: TokenTree, root: Candidate, read: dict, ranked: list[Candidate]) -> TokenTree:
-        """The tree of the best candidates, best first, and a record of what was cut."""
         tree, place = TokenTree(drafted.tokens[0], drafted.start, drafted.scheme), {root: 0}
         for candidate in ranked[: self.size - 1]:
             assert candidate.parent is not None

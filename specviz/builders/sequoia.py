@@ -152,7 +152,6 @@ def best_trees(
 
 
 def _levels(acceptance: tuple, depth: int, width: int) -> list[np.ndarray]:
-    """P of each of `depth` levels, cut at `width` children."""
     vectors = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
     return [np.array(vectors[min(level, len(vectors) - 1)][:width], float) for level in range(depth)]
 

@@ -110,15 +110,6 @@ class DrafterContext:
 class Drafter(Strategy):
     """A source of draft distributions. The fields of a subclass are its parameters.
 
-    Class attributes:
-        name: the name in menus; title: the same for people; spoken: the same within a sentence,
-        the title with a small letter where nothing is said; reads_features: whether it must be handed the target's
-        hidden states; sparse: whether its rows hold a few tokens that it has seen and no mass anywhere else, so that
-        no child is drawn beyond them; blends: whether children of one node come from different distributions; merges:
-        whether equal tokens of one node are merged after they were drawn; of_tokens: whether its rows follow from the
-        tokens alone, so that one pass over a text gives all of them; by_level: whether the row after the same tokens
-        depends on how many of them were drafted; small: parameters that make it small enough to prove.
-
     >>> class Uniform(DrafterSession):
     ...     def expand(self, tree, nodes, sampling):
     ...         return [np.full(3, 1 / 3) for _ in nodes]
@@ -133,14 +124,14 @@ class Drafter(Strategy):
 
     kind: ClassVar[str] = "drafter"
     needs: ClassVar[str] = "open"
-    spoken: ClassVar[str]
-    reads_features: ClassVar[bool] = False
-    sparse: ClassVar[bool] = False
-    blends: ClassVar[bool] = False
-    merges: ClassVar[bool] = False
-    of_tokens: ClassVar[bool] = False
-    by_level: ClassVar[bool] = False
-    small: ClassVar[dict[str, Any]] = {}
+    spoken: ClassVar[str]  # the title within a sentence; with a small letter where nothing is said
+    reads_features: ClassVar[bool] = False  # whether it must be handed the target's hidden states
+    sparse: ClassVar[bool] = False  # whether its rows hold a few tokens and no mass elsewhere: no child is beyond them
+    blends: ClassVar[bool] = False  # whether children of one node come from different distributions
+    merges: ClassVar[bool] = False  # whether equal tokens of one node are merged after they were drawn
+    of_tokens: ClassVar[bool] = False  # whether one pass over a text gives all its rows
+    by_level: ClassVar[bool] = False  # whether the row after the same tokens depends on how many were drafted
+    small: ClassVar[dict[str, Any]] = {}  # parameters that make it small enough to prove
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

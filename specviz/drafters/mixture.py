@@ -205,13 +205,11 @@ class StagedSession(DrafterSession):
         return [self._rows[node] for node in own]
 
     def _add(self, path: tuple[int, ...]) -> int:
-        """The node of a path in the draft's tree."""
         if path not in self._nodes:
             self._nodes[path] = self._tree.add(self._add(path[:-1]), path[-1])
         return self._nodes[path]
 
     def _guess(self, path: tuple[int, ...], sampling: Any) -> list[int]:
-        """Nodes of the draft's tree for what most likely follows a path, those not read yet."""
         guesses = []
         for _ in range(self.ahead):
             (row,) = self.guesser.expand(self._tree, [self._add(path)], sampling)

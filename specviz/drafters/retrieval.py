@@ -66,7 +66,6 @@ class Library:
 
     @cached_property
     def _by_token(self) -> tuple[np.ndarray, np.ndarray]:
-        """The places of the stream sorted by their token, and the tokens in that order."""
         order = np.argsort(self.tokens, kind="stable")
         return order, self.tokens[order]
 

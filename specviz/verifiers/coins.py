@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import ClassVar
 
 from .base import Verifier
-from .walk import explain_coin, try_in_turn
+from .walk import explain_coin, recursive_rejection
 
 
 class CoinRule(Verifier):
-    """The loop is `walk.try_in_turn`; `drawn` says how the children were drawn, `formula` explains the probability."""
+    """The loop is `recursive_rejection`; `drawn` says how children were drawn, `formula` explains the probability."""
 
     drawn: ClassVar[str] = "distinct"
     formula: ClassVar[str] = "min(1, residual/remaining draft)"
 
     def __call__(self, tree, p, rng):
-        return try_in_turn(tree, p, rng, self.drawn, self.in_support)
+        return recursive_rejection(tree, p, rng, self.drawn, self.in_support)
 
     def explain(self, step, node):
         return explain_coin(step, node, self.formula)

@@ -13,7 +13,7 @@ from ..distributions import Distributions
 from ..randomness import first_arrivals
 from ..tree import Chart
 from .base import Verifier
-from .walk import ROOT, Bars, Walk, explain_match, follow
+from .walk import ROOT, Bars, Walk, follow, untried
 
 ARRIVALS = 5  # of a race that are recorded
 
@@ -30,7 +30,8 @@ class MatchRule(Verifier):
     other: ClassVar[str] = "the target drew another token"
 
     def explain(self, step, node):
-        return explain_match(step, node, self.found, self.other)
+        outcome = step.outcome[node]
+        return untried(step, node) or f"{outcome.capitalize()}: {self.found if outcome == 'accepted' else self.other}."
 
 
 def follow_draws(tree, p: Distributions, draw: Callable[[int], int]):
@@ -112,7 +113,6 @@ class Race(MatchRule):
 
 
 def _race_charts(noise: np.ndarray, arrivals: np.ndarray, p: np.ndarray, q: np.ndarray | None) -> dict[str, Chart]:
-    """The first arrivals and their times, under the target and under the draft where there is one."""
     rows = {"target": (arrivals, p)}
     if q is not None:
         rows["draft"] = (first_arrivals(q, noise, ARRIVALS), q)

@@ -83,7 +83,9 @@ class Walk:
         return Verdict(tuple(self.path), int(bonus), outcome, accept_prob, coin, self._notes)
 
 
-def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False) -> Verdict:
+def recursive_rejection(
+    tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False
+) -> Verdict:
     """Try the children of a node one after the other, and continue from the first that is accepted.
 
     Each has one coin, min(1, r / d): r is p at first and after every rejection the residual norm([r - d]+), d the
@@ -173,12 +175,6 @@ def untried(step: Step, node: int) -> str:
     if any(step.outcome[other] == "accepted" for other in siblings):
         return "Not visited: a sibling before it was accepted."
     return "Not visited: every token with draft probability above 0 had been tried, so the rule stopped."
-
-
-def explain_match(step: Step, node: int, accepted: str, rejected: str) -> str:
-    """The sentence of a rule that fixes the target's token first and then looks for it among the children."""
-    found = f"Accepted: {accepted}." if step.outcome[node] == "accepted" else f"Rejected: {rejected}."
-    return untried(step, node) or found
 
 
 def explain_coin(step: Step, node: int, formula: str) -> str:

@@ -36,7 +36,7 @@ drafters.base: Drafter
 doctor: diagnose
 plots: plot
 acceptance.in_traces: depth_acceptance
-acceptance.on_text: acceptance_vector write_vectors
+acceptance.on_text: acceptance_vector
 acceptance.vectors: check_acceptance expected_tokens find_acceptance
 planning.cost_table: CostTable roofline
 planning.forecast: forecast predict

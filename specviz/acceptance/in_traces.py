@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..metrics import Interval, share_interval
 from ..record import Step
 from ..trace import Trace
 from ..tree import Topology
@@ -29,37 +28,18 @@ class DepthAcceptance:
     Args:
         tried: how often an accepted node of level d (0 is the root) had a child of rank k.
         accepted: how often that child was accepted.
-        runs: the same of each run, which are the unit of the intervals.
     """
 
     tried: tuple[tuple[int, ...], ...]
     accepted: tuple[tuple[int, ...], ...]
-    runs: tuple[DepthAcceptance, ...] = ()
 
     @property
     def rates(self) -> tuple[tuple[float | None, ...], ...]:
         """accepted / tried; None where nothing was tried."""
-        return _cells(lambda hits, tries: hits / tries, self.accepted, self.tried)
-
-    @property
-    def intervals(self) -> tuple[tuple[tuple[float, float] | None, ...], ...]:
-        """Intervals at 95 % over runs; None where nothing was tried, or in one run only."""
-        every = [
-            [_interval(self.runs, level, rank) for rank in range(len(row))] for level, row in enumerate(self.tried)
-        ]
-        return tuple(tuple(None if ends[0] is None else ends for ends in row) for row in every)
-
-
-def _interval(runs: Sequence[DepthAcceptance], level: int, rank: int) -> Interval:
-    known = [one for one in runs if level < len(one.tried) and rank < len(one.tried[level])]
-    return share_interval(*([getattr(one, side)[level][rank] for one in known] for side in ("accepted", "tried")))
-
-
-def _cells(value, *matrices):
-    return tuple(
-        tuple(value(*cells) if cells[-1] else None for cells in zip(*rows, strict=True))
-        for rows in zip(*matrices, strict=True)
-    )
+        return tuple(
+            tuple(hits / tries if tries else None for hits, tries in zip(*rows, strict=True))
+            for rows in zip(self.accepted, self.tried, strict=True)
+        )
 
 
 def depth_acceptance(traces: Iterable[Trace], ranks: int = 32) -> DepthAcceptance:
@@ -74,8 +54,6 @@ def depth_acceptance(traces: Iterable[Trace], ranks: int = 32) -> DepthAcceptanc
     >>> found.tried, found.accepted  # [level][rank]
     (((15,), (8,)), ((9,), (6,)))
     """
-    traces = list(traces)
-    runs = tuple(depth_acceptance([trace], ranks) for trace in traces) if len(traces) > 1 else ()
     tried: list[list[int]] = []
     accepted: list[list[int]] = []
     width = 0
@@ -91,4 +69,4 @@ def depth_acceptance(traces: Iterable[Trace], ranks: int = 32) -> DepthAcceptanc
                 accepted[level][rank] += child == following
             width = max(width, len(children))
     tries, hits = (tuple(tuple(row[:width]) for row in matrix) for matrix in (tried, accepted))
-    return DepthAcceptance(tries, hits, runs)
+    return DepthAcceptance(tries, hits)

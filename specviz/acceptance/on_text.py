@@ -14,11 +14,10 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field, model_validator
 
-from .. import codec
 from ..codec import Levels, NonNegative, Positive, Probability, Record, one_of
 from ..config import RunConfig
 from ..drafters import DRAFTERS
-from ..files import __version__, parse_json
+from ..files import __version__
 from ..metrics import share_interval
 from ..models.base import Pair
 from ..progress import Progress, final_result
@@ -232,33 +231,3 @@ def _weighted(counts: Sequence[int], vectors: Sequence[tuple[float, ...]]) -> tu
 
 def _shape(plan: tuple) -> list[int]:
     return [len(level) for level in (plan if isinstance(plan[0], tuple) else (plan,))]
-
-
-def write_vectors(vectors: Sequence[Acceptance]) -> str:
-    """Vectors as JSON text: one as an object, several in a list.
-
-    Args:
-        vectors: at least one.
-
-    >>> pair, rule = specviz.toy_pair(), specviz.VERIFIERS["sequoia"]()
-    >>> measured = acceptance_vector(pair, rule, [pair.encode("abcab")], specviz.RunConfig(), width=2)
-    >>> read_vectors(write_vectors([measured])) == (measured,)
-    True
-    """
-    return codec.lines(vectors[0] if len(vectors) == 1 else {"vectors": vectors}, exact=True) + "\n"
-
-
-def read_vectors(text: str | bytes) -> tuple[Acceptance, ...]:
-    """The vectors of a file from `calibrate`, of strangers as well.
-
-    Raises:
-        ValueError: if it is damaged in any way; the message says where.
-    """
-    try:
-        data = parse_json(text)
-    except ValueError:
-        raise ValueError("The file is not JSON. It may be truncated or damaged.") from None
-    rows = data.get("vectors", [data]) if isinstance(data, dict) and {"vectors", "acceptance"} & data.keys() else None
-    if not isinstance(rows, list) or not 0 < len(rows) <= MAX_RANKS:
-        raise ValueError("The file must contain acceptance vectors, as `specviz calibrate --out FILE` writes them.")
-    return tuple(codec.read(Acceptance, row, f"vector {number}") for number, row in enumerate(rows, 1))

@@ -98,7 +98,8 @@ def advise(
     failed: list[tuple[str, str]] = []
     each, total = len(prompts) + 1, len(choices) * (len(prompts) + 1) + (TIMED + 1) * len(timed)
     for place, (name, (pair, drafter)) in enumerate(choices.items()):
-        own = _suited(replace(config, drafter=drafter))
+        own = replace(config, drafter=drafter, prompt=PROMPT, builder=BUILDERS["sequoia"]())
+        own = replace(own, verifier=suited(own))
         try:
             measured = profile
             for update in () if profile else _measure(pair, own, prompts, costs):
@@ -127,12 +128,6 @@ def advise(
             advice = replace(advice, options=(*measured_best, *rest))
             yield Progress(total - timing.total + timing.done, total, "timing the best", advice)
     yield Progress(total, total, "done", advice)
-
-
-def _suited(config: RunConfig) -> RunConfig:
-    """The configuration with a tree and the first rule that suits it."""
-    config = replace(config, prompt=PROMPT, builder=BUILDERS["sequoia"]())
-    return replace(config, verifier=suited(config))
 
 
 def _measure(
@@ -175,14 +170,11 @@ def _options(
 
 def verdict_of(option: Option | None) -> tuple[Verdict, tuple[float, float] | None]:
     """Whether it pays, and the 95 % interval of its speedup; "undecided" where that holds 1 or is not known."""
-    if option is None:
+    if option is None or (option.timing and option.timing.margin is None):
         return "undecided", None
-    if timing := option.timing:
-        low, high = (
-            (None, None) if timing.margin is None else (timing.speedup - timing.margin, timing.speedup + timing.margin)
-        )
-    else:
-        _, low, high = option.speedup
+    _, low, high = option.speedup
+    if (timing := option.timing) and timing.margin is not None:
+        low, high = timing.speedup - timing.margin, timing.speedup + timing.margin
     if low is None or high is None:
         return "undecided", None
     return ("pays" if low > 1 else "does-not-pay" if high < 1 else "undecided"), (max(0.0, low), high)
@@ -191,13 +183,8 @@ def verdict_of(option: Option | None) -> tuple[Verdict, tuple[float, float] | No
 def reason(option: Option) -> str:
     """Why it is as fast as it is: tokens a pass against the price of a step, in plain steps."""
     if timing := option.timing:
-        tokens, price = timing.counts.tokens_per_pass, timing.step_price
-        seconds = timing.counts.step_parts
-        parts = {
-            "draft": seconds["draft"],
-            "target": seconds["target"],
-            "overhead": seconds["verify"] + seconds["other"],
-        }
+        tokens, price, parts = timing.counts.tokens_per_pass, timing.step_price, dict(timing.counts.step_parts)
+        parts["overhead"] = parts.pop("verify") + parts.pop("other")
     else:
         tokens, price, parts = option.tokens[0], option.tree.predicted.price, option.tree.predicted.parts
     shares = {part: price * spent / sum(parts.values()) for part, spent in parts.items()}

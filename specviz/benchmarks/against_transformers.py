@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from time import perf_counter
 from typing import Any
@@ -23,6 +25,7 @@ from .timing import TimedRun, interleave, seconds_of, summarise
 
 TRIED = 24  # tokens of each setting that is tried
 PLAIN, OTHER = "specviz", "transformers"
+_make: Callable[[], Any]  # in a process of a pool: its side, made once
 
 
 def time_transformers(
@@ -43,64 +46,42 @@ def time_transformers(
     Raises:
         ValueError: if the pair cannot be loaded, or transformers cannot use its draft.
     """
-    sides = {PLAIN: _Side(_Engine, spec), OTHER: _Side(_Transformers, spec | {"assisted": assisted})}
-    try:
+    with ExitStack() as stack:
+        sides = {}
+        for name, make, arguments in ((PLAIN, _Engine, spec), (OTHER, _Transformers, spec | {"assisted": assisted})):
+            pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _start, (make, arguments))
+            sides[name] = stack.enter_context(pool)
         first = replace(config, prompt=prompts[0], max_new_tokens=min(TRIED, config.max_new_tokens))
-        settings = {name: side.call("choose", first) for name, side in sides.items()}
-        count = len(prompts)
-        calls = {
-            name: partial(lambda side, turn: side.call(
-                "generate", replace(config, prompt=prompts[turn % count], seed=config.seed + turn % count)
-            ), side)
-            for name, side in sides.items()
-        }  # fmt: skip
+        settings = {name: _call(side, "choose", first) for name, side in sides.items()}
+        texts = [prompts[turn % len(prompts)] for turn in range(rounds * len(prompts))]
+
+        def generate(side: ProcessPoolExecutor, turn: int) -> Counts:
+            return _call(side, "generate", replace(config, prompt=texts[turn], seed=config.seed + turn % len(prompts)))
+
         counts: dict[str, list[Counts]] = {name: [] for name in sides}
-        for _, name, one in interleave(calls, rounds * count):
+        for _, name, one in interleave({name: partial(generate, side) for name, side in sides.items()}, len(texts)):
             counts[name].append(one)
-        texts = [prompts[turn % count] for turn in range(rounds * count)]
         return summarise(OTHER, counts[OTHER], counts[PLAIN], texts), settings
-    finally:
-        for side in sides.values():
-            side.close()
 
 
-class _Side:
-    """A process that makes an object and calls its methods."""
-
-    def __init__(self, make: Any, spec: dict[str, Any]) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pipe, other = context.Pipe()
-        self._process = context.Process(target=_serve, args=(other, make, spec), daemon=True)
-        self._process.start()
-        other.close()
-
-    def call(self, method: str, *args: Any) -> Any:
-        self._pipe.send((method, args))
-        try:
-            result = self._pipe.recv()
-        except EOFError:
-            raise ValueError("the process that was timed ended; memory may have been too small.") from None
-        if isinstance(result, Exception):
-            raise ValueError(" ".join(str(result).split())[:300]) from result
-        return result
-
-    def close(self) -> None:
-        with suppress(OSError):
-            self._pipe.close()
-        self._process.terminate()
-        self._process.join()
+def _start(make: Any, arguments: dict[str, Any]) -> None:
+    """Remember, in a process of a pool, what its side is made of; Ctrl-C is the parent's."""
+    global _make
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _make = cache(partial(make, **arguments))
 
 
-def _serve(pipe: Any, make: Any, spec: dict[str, Any]) -> None:
-    worker = None
-    with suppress(EOFError, KeyboardInterrupt):
-        while True:
-            method, args = pipe.recv()
-            try:
-                worker = worker or make(**spec)
-                pipe.send(getattr(worker, method)(*args))
-            except Exception as error:
-                pipe.send(ValueError(f"{type(error).__name__}: {error}"))
+def _run(method: str, config: RunConfig) -> Any:
+    return getattr(_make(), method)(config)
+
+
+def _call(side: ProcessPoolExecutor, method: str, config: RunConfig) -> Any:
+    try:
+        return side.submit(_run, method, config).result()
+    except BrokenExecutor:
+        raise ValueError("the process that was timed ended; memory may have been too small.") from None
+    except Exception as error:
+        raise ValueError(" ".join(f"{type(error).__name__}: {error}".split())[:300]) from error
 
 
 class _Engine:

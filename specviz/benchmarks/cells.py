@@ -71,7 +71,10 @@ def _measure(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
     rows = final_result(time_runs({"tree": (pair, config)}, prompts, cell["rounds"]))
     if not rows:
         raise ValueError("the models end every text at once, so there is no step to time. Use other prompts.")
-    return {"result": summary(rows[0]) | _settings(pair) | {"lossless": match.lossless, "machine": list(machine())}}
+    threads = getattr(getattr(getattr(pair, "target", None), "threads", None), "count", None)
+    settings = {"dtype": pair.info.get("dtype"), "threads": threads, "offload": getattr(pair, "offload", None)}
+    more = {"version": __version__, "lossless": match.lossless, "machine": list(machine())}
+    return {"result": summary(rows[0]) | settings | more}
 
 
 def summary(row: TimedRun) -> dict[str, Any]:
@@ -88,23 +91,8 @@ def summary(row: TimedRun) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _settings(pair: Pair) -> dict[str, Any]:
-    """With what a cell was measured."""
-    threads = getattr(getattr(getattr(pair, "target", None), "threads", None), "count", None)
-    offload = getattr(pair, "offload", None)
-    return {"dtype": pair.info.get("dtype"), "threads": threads, "offload": offload, "version": __version__}
-
-
 def sized(text: str, size: int | None) -> TreeBuilder:
-    """A builder with trees of about `size` nodes, its root included.
-
-    Args:
-        text: as `parse_strategy` reads it; its parameters override what follows from the size.
-        size: None leaves the builder its own.
-
-    Raises:
-        ValueError: if the builder has no parameter for the size of its trees.
-    """
+    """A builder with trees of about `size` nodes, its root included; parameters in its text override the size."""
     builder, (_, own) = parse_strategy("builder", text), split_strategy("builder", text)
     parameters = {} if size is None else builder.sized(size)
     return builder.replace(**{name: value for name, value in parameters.items() if name not in own})

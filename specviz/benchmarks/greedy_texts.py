@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from math import isfinite
-from typing import Any
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -29,10 +27,6 @@ class Difference:
     prompt: str
     position: int
     margin: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """The difference as plain JSON data."""
-        return asdict(self) | {"margin": self.margin if isfinite(self.margin) else None}
 
 
 def greedy_differences(

@@ -65,16 +65,22 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
     if not (isinstance(prompts, list) and prompts and all(isinstance(text, str) and text for text in prompts)):
         raise ValueError("grid.prompts must be a non-empty list of non-empty texts.")
     checks: dict[str, Callable[[Any], Any]] = {
-        "pairs": _pair, "builders": _builder, "verifiers": _verifier, "drafters": partial(_strategy, "drafter"),
-        "temperatures": _temperature, "sizes": _size,
+        "pairs": _pair, "sizes": _size, "temperatures": lambda value: float(RunConfig(temperature=value).temperature),
+        "builders": partial(_strategy, "builder", ("all", *TRANSFORMERS)),
+        "verifiers": partial(_strategy, "verifier", ("auto",)), "drafters": partial(_strategy, "drafter", ()),
     }  # fmt: skip
-    lists = {
-        name: [check(value) for value in _list(name, grid.get(name, LISTS[name]))] for name, check in checks.items()
-    }
-    lists["builders"] = [one for name in lists["builders"] for one in (_menu() if name == "all" else [name])]
-    shared: dict[str, Any] = {
-        name: _number(name, grid.get(name, default), low) for name, (default, low) in NUMBERS.items()
-    }
+    lists = {}
+    for name, check in checks.items():
+        values = grid.get(name, LISTS[name])
+        if not (isinstance(values, list) and values):
+            raise ValueError(f"grid.{name} must be a non-empty list; got {values!r:.60}.")
+        lists[name] = [check(value) for value in values]
+    menu = [name for name, cls in BUILDERS.items() if not cls.alone]
+    lists["builders"] = [one for name in lists["builders"] for one in (menu if name == "all" else [name])]
+    shared: dict[str, Any] = {name: grid.get(name, default) for name, (default, _) in NUMBERS.items()}
+    for name, (_, low) in NUMBERS.items():
+        if type(shared[name]) is not int or not low <= shared[name] <= 10**6:
+            raise ValueError(f"{name} must be a whole number from {low} to {10**6}; got {shared[name]!r:.60}.")
     shared |= {name: grid[name] for name in ROWS if grid.get(name) is not None}
     RunConfig(**{name: shared[name] for name in ROWS if name in shared})  # raises on a bad one
     shared["prompts"] = sha256(json.dumps(prompts).encode()).hexdigest()[:12]
@@ -96,22 +102,6 @@ def key_of(cell: dict[str, Any]) -> str:
     return json.dumps(cell, sort_keys=True)
 
 
-def _menu() -> list[str]:
-    return [name for name, cls in BUILDERS.items() if not cls.alone]
-
-
-def _list(name: str, value: Any) -> list:
-    if not (isinstance(value, list) and value):
-        raise ValueError(f"grid.{name} must be a non-empty list; got {value!r:.60}.")
-    return value
-
-
-def _number(name: str, value: Any, low: int) -> int:
-    if type(value) is not int or not low <= value <= 10**6:
-        raise ValueError(f"{name} must be a whole number from {low} to {10**6}; got {value!r:.60}.")
-    return value
-
-
 def _pair(value: Any) -> dict[str, Any]:
     if isinstance(value, str) and value in PAIRS:
         return PAIRS[value]
@@ -123,26 +113,16 @@ def _pair(value: Any) -> dict[str, Any]:
     return value
 
 
-def _builder(value: Any) -> str:
-    return value if value in ("all", *TRANSFORMERS) else _strategy("builder", value)
-
-
-def _verifier(value: Any) -> str:
-    return value if value == "auto" else _strategy("verifier", value)
-
-
-def _strategy(kind: str, value: Any) -> str:
+def _strategy(kind: str, others: Sequence[str], value: Any) -> str:
     try:
+        if value in others:
+            return value
         if not isinstance(value, str):
             raise ParameterError(kind, "be written like sequoia:size=16,depth=6", value)
         parse_strategy(kind, value)
     except ValueError as error:
         raise ValueError(f"grid.{kind}s: {error}") from None
     return value.strip()
-
-
-def _temperature(value: Any) -> float:
-    return float(RunConfig(temperature=value).temperature)
 
 
 def _size(value: Any) -> int | None:

@@ -19,20 +19,20 @@ KINDS = {"result": dict, "impossible": str, "failed": str}
 
 
 class Results:
-    """The outcomes in a file.
+    """The outcomes in a file, or in memory.
 
     Args:
-        path: of the file; it need not exist. The cut-off beginning of an outcome at its end, as a power failure leaves
-            one, is removed. Whoever writes holds the file (`files.held`).
+        path: of the file, None for memory; it need not exist. The cut-off beginning of an outcome at its end, as a
+            power failure leaves one, is removed. Whoever writes holds the file (`files.file_lock`).
 
     Raises:
         ValueError: if it holds anything else; it is then left as it is.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | Path | None) -> None:
+        self.path = Path(path) if path else None
         self.outcomes: dict[str, dict[str, Any]] = {}  # the latest of each cell
-        if self.path.exists():
+        if self.path and self.path.exists():
             with open(self.path, "rb") as file:
                 whole = self._read(iter(partial(file.readline, MAX_LINE), b""))
             if whole < self.path.stat().st_size:
@@ -61,11 +61,11 @@ class Results:
 
     def add(self, outcome: dict[str, Any]) -> None:
         """Append an outcome."""
-        line = json.dumps(codec.plain(outcome, exact=True), ensure_ascii=False).encode() + b"\n"
-        with open(self.path, "ab") as file:
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+        if self.path:
+            with open(self.path, "ab") as file:
+                file.write(json.dumps(codec.plain(outcome, exact=True), ensure_ascii=False).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
         self.outcomes[key_of(outcome["cell"])] = outcome
 
     def of(self, cells: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

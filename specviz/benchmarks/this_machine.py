@@ -52,8 +52,8 @@ class MachineMeasurement:
     points: tuple[Point, ...] = ()
 
 
-def prompts(count: int) -> list[str]:
-    """The first `count` held-out prompts, prose and code in turns."""
+def prompts(count: int | None = None) -> list[str]:
+    """The first `count` prompts, or all, that no training text holds: prose and code in turns."""
     kinds = parse_json(HELD_OUT.read_text(encoding="utf-8")).values()
     return list(chain.from_iterable(zip(*kinds, strict=False)))[:count]
 

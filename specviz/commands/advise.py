@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from ..benchmarks.advice import Advice, Option, advise, engines_for, reason, to_dict, verdict_of
-from ..benchmarks.quiet import MAX_CORES, Watch
+from ..benchmarks.quiet import Watch
 from ..config import RunConfig
 from ..drafters import DRAFTERS
 from ..files import __version__, printable
@@ -17,8 +17,8 @@ from ..planning.cost_table import MACHINES, machine
 from ..planning.machine_profile import machine as this_machine
 from ..planning.profile import read_profile
 from ..strategy import format_strategy
-from .display import print_table, until_stopped
-from .options import add_pair, add_strategy, add_temperature, load, numbers, strategies
+from .display import print_table, until_stopped, warn_if_busy
+from .options import add_pair, add_strategy, add_temperature, load, strategies
 from .prompts import add_prompts, prompts_of, source_of
 
 EXAMPLE = "--target org/target --draft org/small --draft early-exit:3 --prompts mine.txt"
@@ -30,24 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_temperature(parser)
     add_strategy(parser, "drafter", "none besides the drafts", several=True)
     add_prompts(parser)
-    parser.add_argument(
-        "--each", type=int, default=12, metavar="N", help="prompts that are timed at most, from 2 (default 12)"
-    )
-    parser.add_argument("--no-timing", action="store_true", help="only predict")
-    parser.add_argument(
-        "--profile", metavar="FILE", help="acceptance and costs from `calibrate --out` (default: measure both now)"
-    )
-    parser.add_argument(
-        "--machine", metavar="NAME",
-        help=f"predict for another machine: {', '.join(MACHINES)}, or flat:N if N nodes cost as much as one (default: "
-        "this machine)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--texts", metavar="N,N", help="also predict for so many texts decoded together, as in 1,4,16, from 1 to 256 "
-        "(default: none)",
-    )  # fmt: skip
     add_pair(parser, drafts=True)
-    parser.add_argument("--json", action="store_true", help="print the advice as JSON")
+    add = parser.add_argument
+    add("--each", type=int, default=12, metavar="N", help="prompts that are timed at most, from 2")
+    add("--no-timing", action="store_true", help="only predict")
+    add("--profile", metavar="FILE", help="acceptance and costs from `calibrate --out` (default: measure both now)")
+    add("--machine", metavar="NAME", help=f"predict for {', '.join(MACHINES)}, or flat:N (N nodes cost as much as one)")
+    add("--texts", metavar="N,N", help="also predict for so many texts decoded together, as in 1,4,16, from 1 to 256")
+    add("--json", action="store_true", help="print the advice as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,7 +46,9 @@ def run(args: argparse.Namespace) -> int:
     config = RunConfig(temperature=args.temperature, max_new_tokens=64, seed=1)
     costs = machine(args.machine) if args.machine else None
     profile = read_profile(args.profile) if args.profile else None
-    texts = numbers("--texts", args.texts, 1, 256) if args.texts else []
+    texts = [] if args.texts is None else args.texts.split(",")
+    if not all(text.isdecimal() and 1 <= int(text) <= 256 for text in texts):
+        raise ValueError(f"--texts must be whole numbers from 1 to 256 like 1,4,16; got {args.texts!r:.60}.")
     prompts = prompts_of(args)
     if profile and args.no_timing and args.prompts:
         raise ValueError("--prompts is not used with --profile and --no-timing. Omit it.")
@@ -65,15 +57,14 @@ def run(args: argparse.Namespace) -> int:
     first, second = prompts[0::2][:CALIBRATED], (prompts[1::2] or prompts)[: args.each]
     timed = [] if args.no_timing or args.machine else second
     watch = Watch()
-    advice, stopped = until_stopped(advise(choices, config, first, timed, profile, costs, texts), "parts")
+    advice, stopped = until_stopped(advise(choices, config, first, timed, profile, costs, [*map(int, texts)]), "parts")
     busy = max([watch.cores, *(one.busy for one in advice.options)]) if not args.machine else 0.0
     failed += advice.failed
     if args.json:
         print(json.dumps(whole_advice(advice, failed, pair, config, busy)))
     else:
         print_advice(advice, failed, source_of(args))
-        if busy > MAX_CORES:
-            print(f"\nThe machine was busy: other processes used {busy:.1f} cores. Repeat this when it is idle.")
+        warn_if_busy(busy)
     return 130 if stopped else 0
 
 
@@ -159,12 +150,8 @@ def print_advice(advice: Advice, failed: list[tuple[str, str]], prompts: str) ->
     print(reason(best))
     if best.by_texts:
         print("\nseveral texts decoded together, predicted:")
-        print_table(
-            [
-                {"texts": count, "best tree": tree, "speedup": speedup}
-                for count, (tree, speedup) in best.by_texts.items()
-            ]
-        )
+        together = best.by_texts.items()
+        print_table([{"texts": texts, "best tree": tree, "speedup": speedup} for texts, (tree, speedup) in together])
     print("\nnearest settings of other engines, whose own costs differ from those measured here:")
     for engine in engines_for(best):
         print(printable(f"  {engine.engine:10} {engine.flags or '-'}{f'  ({engine.note})' if engine.note else ''}"))

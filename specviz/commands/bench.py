@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 from ..benchmarks.cells import measure_cells, on_ray
 from ..benchmarks.grid import LISTS, LOADING, NUMBERS, ROWS, TRANSFORMERS, cells_of, read_grid
-from ..benchmarks.quiet import MAX_CORES
 from ..benchmarks.results import Results
+from ..benchmarks.this_machine import prompts as built_in_prompts
 from ..codec import lines
 from ..files import check_output, file_lock, printable
 from ..metrics import plus_minus
 from ..progress import Progress
-from .display import print_table, until_stopped
-from .options import add_pair, add_rows, add_strategy, check_draft, load, reject_given, strategies, strategy
-from .prompts import FEW, add_prompts, built_in_prompts, prompts_of
+from .display import print_table, until_stopped, warn_if_busy
+from .options import (
+    SEVERAL,
+    add_pair,
+    add_rows,
+    add_strategy,
+    add_temperature,
+    check_draft,
+    load,
+    reject_given,
+    strategies,
+    strategy,
+)
+from .prompts import add_prompts, prompts_of
 
+FEW = 10  # built-in prompts that are timed
 EXAMPLE = "--builder sequoia --builder eagle2 --temperature 0 --temperature 0.8 --size 16 --out results.jsonl"
 
 
@@ -32,40 +44,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser, "builder", "all", several=True)
     add_strategy(parser, "verifier", "the first one that suits builder and temperature", several=True)
     add_strategy(parser, "drafter", "the draft model", several=True)
-    parser.add_argument(
-        "--temperature", type=float, action="append", metavar="T",
-        help="temperature of the target, repeat for several: 0, or from 0.001 (default 0.8)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--size", type=int, action="append", metavar="N",
-        help="nodes of the trees, repeat for several: from 2 to 1024 (default: as the builder's parameters say)",
-    )  # fmt: skip
+    add_temperature(parser, several="0.8")
     add_rows(parser)
-    parser.add_argument(
-        "--max-new-tokens", type=int, default=64, metavar="M", help="tokens per run, from 1 (default 64)"
-    )
     add_pair(parser)
     add_prompts(parser)
-    parser.add_argument(
-        "--rounds", type=int, default=1, metavar="N", help="number of rounds over all prompts, from 1 (default 1)"
-    )
-    parser.add_argument(
-        "--transformers", action="store_true", help="also time generation with transformers, plain and assisted"
-    )
-    parser.add_argument(
-        "--same-text", action="store_true",
-        help="compare every builder's greedy text with transformers instead (use --dtype float32)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--out", metavar="FILE", help="append results, one JSON object a line; what is there is not measured again "
-        "(default: only print)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--ray", metavar="ADDRESS", help="measure on this Ray cluster; needs ray (default: this machine)"
-    )
-    parser.add_argument("--cpus", type=float, default=1, metavar="N", help="CPUs per cell, from 0 (default 1)")
-    parser.add_argument("--gpus", type=float, default=0, metavar="N", help="GPUs per cell, from 0 (default 0)")
-    parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
+    add = parser.add_argument
+    add("--size", type=int, action="append", metavar="N", help=f"nodes of the trees{SEVERAL}: from 2 to 1024")
+    add("--max-new-tokens", type=int, default=64, metavar="M", help="tokens per run, from 1")
+    add("--rounds", type=int, default=1, metavar="N", help="number of rounds over all prompts, from 1")
+    add("--transformers", action="store_true", help="also time generation with transformers, plain and assisted")
+    add("--same-text", action="store_true", help="compare greedy texts with transformers (use --dtype float32)")
+    add("--out", metavar="FILE", help="append results, a JSON object a line; what is there is not measured again")
+    add("--ray", metavar="ADDRESS", help="measure on this Ray cluster; needs ray (default: this machine)")
+    add("--cpus", type=float, default=1, metavar="N", help="CPUs per cell, from 0")
+    add("--gpus", type=float, default=0, metavar="N", help="GPUs per cell, from 0")
+    add("--json", action="store_true", help="print the outcomes as JSON")
 
 
 OPTIONS = ("builder", "verifier", "drafter", "temperature", "size", "max_new_tokens", "rounds", "seed",
@@ -86,18 +79,14 @@ def run(args: argparse.Namespace) -> int:
         reject_given(args, OPTIONS, "with a grid file")
     if args.out:
         check_output(args.out, args.grid, args.prompts)
-    cells, prompts = cells_of(read_grid(args.grid) if args.grid else grid_of(args), built_in_prompts()[:FEW])
-    results: Results | None = None
-    if args.out:
-        with file_lock(args.out):
-            results = Results(args.out)
-            missing = results.missing(cells)
+    cells, prompts = cells_of(read_grid(args.grid) if args.grid else grid_of(args), built_in_prompts(FEW))
+    with file_lock(args.out) if args.out else nullcontext():
+        results = Results(args.out)
+        missing = results.missing(cells)
+        if args.out:
             print(f"{len(cells)} cells, {len(cells) - len(missing)} of them in {printable(args.out)}", file=sys.stderr)
-            stopped = measure(missing, prompts, args, results)
-        outcomes = list(results.of(cells))
-    else:
-        outcomes = []
-        stopped = measure(cells, prompts, args, outcomes)
+        stopped = bool(missing) and measure(missing, prompts, args, results)
+    outcomes = list(results.of(cells))
     try:
         rows = [row_of(outcome) for outcome in outcomes if "result" in outcome]
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -127,17 +116,14 @@ def grid_of(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in lists.items() if value} | numbers | rows
 
 
-def measure(cells: list[dict], prompts: list[str], args: argparse.Namespace, sink: Results | list) -> bool:
+def measure(cells: list[dict], prompts: list[str], args: argparse.Namespace, results: Results) -> bool:
     """Measure cells, each stored as it comes; returns whether Ctrl-C ended it."""
-    if not cells:
-        return False
-    outcomes = on_ray(cells, prompts, args.ray, args.cpus, args.gpus) if args.ray else measure_cells(cells, prompts)
-    add = sink.add if isinstance(sink, Results) else sink.append
 
     def stored() -> Iterator[Progress[Any]]:
-        for done, outcome in enumerate(outcomes, 1):
+        some = on_ray(cells, prompts, args.ray, args.cpus, args.gpus) if args.ray else measure_cells(cells, prompts)
+        for done, outcome in enumerate(some, 1):
             try:
-                add(outcome)
+                results.add(outcome)
             except OSError as error:
                 raise ValueError(f"{args.out!r} cannot be written: {error.strerror}.") from None
             yield Progress(done, len(cells), result=outcome)
@@ -145,9 +131,9 @@ def measure(cells: list[dict], prompts: list[str], args: argparse.Namespace, sin
     try:
         return until_stopped(stored(), "cells")[1]
     except KeyboardInterrupt:
-        if args.out or sink:
-            return True
-        raise
+        if not args.out:
+            raise  # before there was anything
+        return True
 
 
 def row_of(outcome: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +152,7 @@ def row_of(outcome: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def print_outcomes(rows: list[dict[str, Any]], outcomes: Iterable[dict[str, Any]]) -> None:
+def print_outcomes(rows: list[dict[str, Any]], outcomes: list[dict[str, Any]]) -> None:
     """The results as a table without columns that are the same for all, then what could not be measured."""
     if rows:
         print("± 95 % over prompts; plain ms: milliseconds per token of plain decoding next to each row")
@@ -179,9 +165,7 @@ def print_outcomes(rows: list[dict[str, Any]], outcomes: Iterable[dict[str, Any]
             cell = outcome["cell"]
             what = f"{cell['builder']} + {cell.get('verifier', '')}, T {cell['temperature']:g}"
             print(printable(f"{what}: {kind}: {outcome[kind]}"))
-    busy = max((outcome["result"].get("busy_cores") or 0.0 for outcome in outcomes if "result" in outcome), default=0.0)
-    if busy > MAX_CORES:
-        print(f"The machine was busy: other processes used up to {busy:.1f} cores. Repeat this when it is idle.")
+    warn_if_busy(max((outcome.get("result", {}).get("busy_cores") or 0.0 for outcome in outcomes), default=0.0))
 
 
 def compare_texts(args: argparse.Namespace) -> int:
@@ -189,21 +173,15 @@ def compare_texts(args: argparse.Namespace) -> int:
     from ..benchmarks.greedy_texts import greedy_differences
 
     pair, prompts = load(args), prompts_of(args)
+    updates = greedy_differences(pair, prompts, args.max_new_tokens, args.builder or ())
     (found, done), stopped = until_stopped(
-        (
-            Progress(update.done, update.total, result=(update.result, update.done))
-            for update in greedy_differences(pair, prompts, args.max_new_tokens, args.builder or ())
-        ),
-        "prompts",
+        (Progress(one.done, one.total, result=(one.result, one.done)) for one in updates), "prompts"
     )
     if args.json:
-        print(json.dumps([one.to_dict() for one in found]))
+        print(lines(found))
     else:
         for one in found:
-            print(
-                printable(
-                    f"{one.method}: token {one.position} differs after {one.prompt!r:.60}, margin {one.margin:.2e}"
-                )
-            )
+            text = f"{one.method}: token {one.position} differs after {one.prompt!r:.60}, margin {one.margin:.2e}"
+            print(printable(text))
         print(f"{done} prompts x {args.max_new_tokens} tokens in {args.dtype}: {len(found)} differences")
     return 130 if stopped else 1 if found else 0

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from time import time
 from typing import Any
 
 from ..acceptance.on_text import Acceptance, measure_acceptance
@@ -20,47 +18,36 @@ from ..compatibility import compatible
 from ..config import RunConfig
 from ..files import check_output, printable, read_text, write_text
 from ..models.base import Pair
-from ..planning.cost_table import CostTable
 from ..planning.machine_profile import MachineProfile, about, machine, store_profile
 from ..planning.profile import Profile
 from ..progress import Progress
 from ..verifiers import VERIFIERS
-from .display import print_table, until_stopped
-from .options import add_pair, add_rows, add_strategy, load, sampling, strategies, strategy
+from .display import print_table, until_stopped, warn_if_busy
+from .options import add_pair, add_rows, add_strategy, add_temperature, load, sampling, strategies, strategy
 from .prompts import add_prompts, prompts_of, source_of
 
 EXAMPLE = "--target org/target --draft org/small --temperature 0 --temperature 0.8 --out profile.json"
 TOKENS = 96  # of each continuation
+SHARE = 1000  # of the progress, for each temperature and for the costs
 ROUNDS = 50  # of the prompts, each with seeds of its own, where they are too few
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser, "verifier", "every rule that suits the temperature and the drafter", several=True)
     add_strategy(parser, "drafter", "model")
-    parser.add_argument(
-        "--temperature", type=float, action="append", metavar="T",
-        help="temperature of the target, repeat for several: 0, or from 0.001 (default 0 and 0.8)",
-    )  # fmt: skip
+    add_temperature(parser, several="0 and 0.8")
     add_rows(parser)
     add_prompts(parser)
-    parser.add_argument(
-        "--text", metavar="FILE", help="measure on this text in place of the target's continuations of --prompts; it "
-        "shows what would be accepted if the target had written it (default: none)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--positions", type=int, default=2000, metavar="N", help="number of positions, from 1 (default 2000)"
-    )
-    parser.add_argument(
-        "--width", type=int, default=32, metavar="K", help=f"children per position, 1 to {MAX_RANKS} (default 32)"
-    )
+    add = parser.add_argument
+    add("--text", metavar="FILE", help="measure on this text in place of the target's continuations of --prompts")
+    add("--positions", type=int, default=2000, metavar="N", help="number of positions, from 1")
+    add("--width", type=int, default=32, metavar="K", help=f"children per position, 1 to {MAX_RANKS}")
     costs = parser.add_mutually_exclusive_group()
-    costs.add_argument(
-        "--seconds", type=float, default=45.0, metavar="S", help="time limit of the costs, above 0 (default 45)"
-    )
+    costs.add_argument("--seconds", type=float, default=45.0, metavar="S", help="time limit of the costs, above 0")
     costs.add_argument("--no-costs", action="store_true", help="measure acceptance only")
     add_pair(parser)
-    parser.add_argument("--out", metavar="FILE", help="write the profile to this file (default: print it only)")
-    parser.add_argument("--json", action="store_true", help="print the profile as JSON")
+    add("--out", metavar="FILE", help="write the profile to this file")
+    add("--json", action="store_true", help="print the profile as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,21 +67,20 @@ def run(args: argparse.Namespace) -> int:
     prompts = prompts_of(args)
     pair = load(args)
     name = f"windows of {Path(args.text).name}" if args.text else f"the target's continuations of {source_of(args)}"
-    profile = Profile(
-        f"specviz calibrate, {args.positions} positions, {name}", pair.info, drafter.to_dict(), (), None,
-        tuple(machine()),
-    )  # fmt: skip
+    source = f"specviz calibrate, {args.positions} positions, {name}"
+    blank = Profile(source, pair.info, drafter.to_dict(), (), None, tuple(machine()))
 
     def texts(one: RunConfig) -> Iterator[Text]:
-        every = continued(pair, prompts, one) if text is None else windows(pair, text, name)
-        return limited(every, args.positions)
+        """What the target writes, again with other seeds where a seed changes anything; or the text."""
+        if text is not None:
+            yield from windows(pair, text, name)
+            return
+        for turn in range(1 if one.temperature == 0 else ROUNDS):
+            yield from continuations(pair, prompts, replace(one, seed=seed_of(one, turn * len(prompts))))
 
-    stages = [acceptance(pair, rules[value], texts(one), one, name, args) for value, one in configs.items()]
-    if not args.no_costs:
-        stages.append(costs(pair, next(iter(configs.values())), rules, args.seconds))
-    profile, stopped = until_stopped(collect(profile, stages), "parts")
+    profile, stopped = until_stopped(measure(blank, pair, configs, rules, texts, name, args), "parts")
     if profile.costs and profile.costs.settings.get("busy_cores", 0.0) <= MAX_CORES and not stopped:
-        store_profile(MachineProfile(about(pair.info), profile.costs, (), time()))  # a busy machine is not stored
+        store_profile(MachineProfile(about(pair.info), profile.costs))  # a busy machine is not stored
     if args.out:
         write_text(args.out, profile.to_json())
         stored.cache_clear()
@@ -116,40 +102,26 @@ def rules_for(named: Sequence[Any], config: RunConfig) -> list[Any]:
     return usable if named else [rule for rule in usable if rule.greedy_only == greedy]
 
 
-def continued(pair: Pair, prompts: Sequence[str], config: RunConfig) -> Iterator[Text]:
-    """What the target writes after the prompts, again with other seeds where a seed changes anything."""
-    for turn in range(1 if config.temperature == 0 else ROUNDS):
-        yield from continuations(pair, prompts, replace(config, seed=seed_of(config, turn * len(prompts))))
-
-
-def acceptance(
-    pair: Pair, rules: Sequence[Any], texts: Iterable[Text], config: RunConfig, name: str, args: argparse.Namespace
-) -> Iterator[Progress[Any]]:
-    """The vectors of some rules at one temperature."""
-    stage = f"acceptance at temperature {config.temperature:g}"
+def measure(
+    profile: Profile, pair: Pair, configs: dict[float, RunConfig], rules: dict[float, list[Any]],
+    texts: Callable[[RunConfig], Iterator[Text]], name: str, args: argparse.Namespace,
+) -> Iterator[Progress[Profile | None]]:  # fmt: skip
+    """The profile with more and more in it: vectors at each temperature, then the costs at the first one."""
+    total = (len(configs) + (not args.no_costs)) * SHARE
     width = min(args.width, pair.vocab_size)
-    for update in measure_acceptance(pair, rules, texts, config, width, positions=args.positions):
-        vectors = tuple(replace(one, texts=name) for one in update.result)
-        yield Progress(update.done, update.total, stage, vectors)
-
-
-def costs(pair: Pair, config: RunConfig, rules: dict[float, list[Any]], seconds: float) -> Iterator[Progress[Any]]:
-    """The costs with the first rule that takes trees."""
-    rule = next((one for one in rules[config.temperature] if not one.chain_only), rules[config.temperature][0])
-    yield from measure_cost(pair, replace(config, verifier=rule), seconds=seconds)
-
-
-def collect(profile: Profile, stages: Sequence[Iterator[Progress[Any]]]) -> Iterator[Progress[Profile | None]]:
-    """The profile after every update of a stage, each stage counted alike."""
-    for place, stage in enumerate(stages):
-        before, share = profile.vectors, 1000
-        for update in stage:
-            if isinstance(update.result, CostTable):
-                profile = replace(profile, costs=update.result)
-            elif update.result:
-                profile = replace(profile, vectors=(*before, *update.result))
-            done = place * share + min(share, share * update.done // max(1, update.total))
-            yield Progress(done, len(stages) * share, update.stage, profile if profile.vectors else None)
+    for place, (temperature, config) in enumerate(configs.items()):
+        before, some = profile.vectors, limited(texts(config), args.positions)
+        for update in measure_acceptance(pair, rules[temperature], some, config, width, positions=args.positions):
+            vectors = (replace(one, texts=name) for one in update.result)
+            profile = replace(profile, vectors=(*before, *vectors))
+            done = place * SHARE + SHARE * update.done // update.total
+            yield Progress(done, total, f"acceptance at temperature {temperature:g}", profile)
+    if not args.no_costs:
+        temperature, config = next(iter(configs.items()))
+        rule = next((one for one in rules[temperature] if not one.chain_only), rules[temperature][0])
+        for costs in measure_cost(pair, replace(config, verifier=rule), seconds=args.seconds):
+            profile = replace(profile, costs=costs.result)
+            yield Progress(total - SHARE + SHARE * costs.done // costs.total, total, costs.stage, profile)
 
 
 def print_profile(profile: Profile) -> None:
@@ -159,7 +131,6 @@ def print_profile(profile: Profile) -> None:
     print(f"{first.positions} positions of {len(first.by_text)} texts; P[k] ± 95 % over texts\n")
     print_table([vector_row(one) for one in profile.vectors], digits=3)
     if table := profile.costs:
-        busy = table.settings.get("busy_cores", 0.0)
         print(f"\none plain step: {1000 * table.plain_s:.2f} ms; pass of the target over n nodes, rest of the step")
         rows = zip(table.sizes, table.target_s, table.overhead_s, strict=True)
         print_table([
@@ -169,11 +140,7 @@ def print_profile(profile: Profile) -> None:
         print("\npass of the draft over n nodes")
         widths = zip(table.widths, table.draft_s, strict=True)
         print_table([{"nodes": width, "ms": 1000 * seconds} for width, seconds in widths])
-        if busy > MAX_CORES:
-            print(
-                f"The machine was busy: other processes used {busy:.1f} cores. Measure again when it is idle.",
-                file=sys.stderr,
-            )
+        warn_if_busy(table.settings.get("busy_cores", 0.0))
 
 
 def vector_row(one: Acceptance) -> dict[str, Any]:

@@ -40,13 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{kind}", action="append", metavar="NAME",
             help=f"only this one; repeat for several: {', '.join(names)} (default: all)",
         )  # fmt: skip
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="number of processes, from 1 (default 1)")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="number of processes, from 1")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     only = parser.add_mutually_exclusive_group()
-    only.add_argument(
-        "--quick", action="store_true",
-        help="prove a few configurations that cover every builder, rule and drafter; a minute",
-    )  # fmt: skip
+    only.add_argument("--quick", action="store_true", help="prove a few that cover every builder, rule and drafter")
     only.add_argument("--table", action="store_true", help="print what is declared as a Markdown table, without proof")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from typing import Any, NoReturn, TextIO
 
@@ -38,7 +39,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong in one sentence and exit with 2."""
-        _complain(f"{self.prog}: {message}")
+        _complain(f"{self.prog}: {message.rstrip('.')}.")
         self.exit(2)
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -127,4 +128,8 @@ def _parser(arguments: list[str]) -> Parser:
         if name == asked:
             one.epilog = f"example:\n  python -m specviz {name} {command(name).EXAMPLE}"
             command(name).add_arguments(one)
+            for option in one._actions:
+                if option.option_strings and option.nargs != 0 and not re.search("default|required", option.help or ""):
+                    default = "none" if option.default in (None, []) else option.default
+                    option.help = f"{option.help} (default: {default})"
     return parser

@@ -3,57 +3,53 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tqdm import tqdm
 
+from ..benchmarks.quiet import MAX_CORES
 from ..files import printable
 from ..progress import Progress, Result
 
 EVERY = 30.0  # seconds between two lines of progress where there is no terminal
 
 
-def watch(updates: Iterable[Progress[Result]], unit: str) -> Iterator[Progress[Result]]:
-    """Pass updates on, with a progress bar on standard error.
+def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tuple[Result, bool]:
+    """The last result of a measurement, shown with a progress bar, and whether Ctrl-C ended it early.
 
     Args:
         updates: the measurement.
         unit: its pieces in the plural, "runs" say.
-    """
-    with tqdm(unit=f" {unit}", leave=False, mininterval=0.1 if sys.stderr.isatty() else EVERY) as bar:
-        for update in updates:
-            bar.total = update.total
-            bar.set_description(update.stage, refresh=False)
-            bar.update(update.done - bar.n)
-            yield update
-
-
-def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tuple[Result, bool]:
-    """The last result of a measurement, and whether Ctrl-C ended it early.
-
-    Args:
-        updates, unit: as for `watch`.
 
     Raises:
         KeyboardInterrupt: if it was ended before there was a result.
         ValueError: if there is none.
     """
-    last: deque[Progress[Result | None]] = deque(maxlen=1)
+    last: Progress[Result | None] | None = None
     stopped = False
-    try:
-        for update in watch(updates, unit):
-            if update.result:
-                last.append(update)
-    except KeyboardInterrupt:
-        if not last:
-            raise
-        stopped = True
-        print(f"\nstopped: results of {last[0].done} of {last[0].total} {unit}", file=sys.stderr)
-    if not last or not last[0].result:
+    with tqdm(unit=f" {unit}", leave=False, mininterval=0.1 if sys.stderr.isatty() else EVERY) as bar:
+        try:
+            for update in updates:
+                bar.total = update.total
+                bar.set_description(update.stage, refresh=False)
+                bar.update(update.done - bar.n)
+                last = update if update.result else last
+        except KeyboardInterrupt:
+            if last is None:
+                raise
+            stopped = True
+    if last is None or not last.result:
         raise ValueError("the measurement ended without a result. Give it more to measure.")
-    return last[0].result, stopped
+    if stopped:
+        print(f"\nstopped: results of {last.done} of {last.total} {unit}", file=sys.stderr)
+    return last.result, stopped
+
+
+def warn_if_busy(cores: float) -> None:
+    """Say that other processes used the machine while it was measured, if they did."""
+    if cores > MAX_CORES:
+        print(f"The machine was busy: other processes used up to {cores:.1f} cores. Repeat this when it is idle.")
 
 
 def print_table(rows: Sequence[dict[str, Any]], digits: int = 2) -> None:

@@ -18,7 +18,6 @@ BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}  # as a redire
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     parser.add_argument(
         "sources", nargs="+", metavar="FILE",
         help="logs or metrics of vLLM, llama.cpp, SGLang or TensorRT-LLM, of the same time; - for standard "
@@ -28,10 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--baseline", type=float, metavar="TOKENS_PER_S",
         help="throughput without speculation, with as many requests, above 0 (default: none, and no verdict)",
     )  # fmt: skip
-    parser.add_argument(
-        "--baseline-log", metavar="FILE",
-        help="the engine's log without speculation, in place of --baseline (default: none)",
-    )  # fmt: skip
+    parser.add_argument("--baseline-log", metavar="FILE", help="its log without speculation, in place of --baseline")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line, for each engine")
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 from math import isnan
+from typing import Any
 
-from ..acceptance.vectors import planned_with
-from ..compatibility import compatible
-from ..files import MOST_TRACE, check_output, printable, write_text
+from ..acceptance.vectors import mismatch, planned_with
+from ..compatibility import compatible, suited
+from ..config import RunConfig
+from ..files import MOST_TRACE, __version__, check_output, printable, write_text
 from ..record import Step
 from ..trace import Trace
-from .options import add_pair, add_sampling, add_strategy, config_from, load, vector_files, vector_notice
+from .options import add_pair, add_rows, add_strategy, add_temperature, load, sampling, strategy, vector_files
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'
 
@@ -22,15 +25,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser, "builder", "sequoia")
     add_strategy(parser, "verifier", "the first one that suits builder and temperature")
     add_strategy(parser, "drafter", "model")
-    add_sampling(parser)
+    add_temperature(parser)
+    add_rows(parser)
+    parser.add_argument("--max-new-tokens", type=int, default=128, metavar="M", help="tokens to write, from 1")
     add_pair(parser)
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print the trace instead of the text")
-    output.add_argument("--trace", metavar="FILE", help="write the trace to a file as well (default: none)")
+    output.add_argument("--trace", metavar="FILE", help="write the trace to a file as well")
 
 
 def run(args: argparse.Namespace) -> None:
-    config = config_from(args)  # before the models: report a typing mistake early
+    builder, drafter = (strategy(args, kind, getattr(args, kind)) for kind in ("builder", "drafter"))
+    config = RunConfig(
+        args.prompt, builder, temperature=args.temperature, max_new_tokens=args.max_new_tokens, drafter=drafter,
+        **sampling(args),
+    )  # fmt: skip
+    config = replace(config, verifier=strategy(args, "verifier", args.verifier or suited(config)))
     match = compatible(config).required()
     if args.trace:
         check_output(args.trace, *vector_files(args))
@@ -62,6 +72,17 @@ def run(args: argparse.Namespace) -> None:
         if len(text.encode()) > MOST_TRACE:
             print(f"this trace has more than {MOST_TRACE:,} bytes, which replay and the page reject", file=sys.stderr)
     print(f"\n\n{summary(trace)}{'' if match.lossless else ' (lossy)'}")
+
+
+def vector_notice(args: argparse.Namespace, pair: Any, config: RunConfig) -> str:
+    """A sentence where a builder's vector was measured in another setting; else ""."""
+    drafter, verifier = config.drafter, config.verifier
+    settings = {
+        "pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__, "drafter": drafter.name,
+        "parameters": drafter.parameters, "verifier": verifier.name, "temperature": config.temperature,
+    }  # fmt: skip
+    sentence = next(filter(None, (mismatch(path, settings) for path in vector_files(args))), "")
+    return sentence and f"{sentence}; a tree planned with it may not be optimal"
 
 
 def paint(step: Step) -> str:

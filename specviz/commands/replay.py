@@ -6,10 +6,9 @@ import argparse
 import os
 import sys
 
-from ..files import check_output, printable, write_text
+from ..files import MOST_TRACE, check_output, printable, read_text, write_text
 from ..trace import Trace
 from .generate import paint, summary
-from .options import read_trace
 
 EXAMPLE = "run.json --html run.html"
 EXPORTS = {
@@ -22,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a trace from `generate --trace` or the demo")
     parser.add_argument("--steps", action="store_true", help="print one line per step")
     for name, description in EXPORTS.items():
-        parser.add_argument(f"--{name}", metavar="OUT", help=f"{description} (default: none)")
+        parser.add_argument(f"--{name}", metavar="OUT", help=description)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -31,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"--steps cannot be combined with --{next(iter(outputs))}. Omit one of them.")
     for path in outputs.values():
         check_output(path, args.file)
-    trace = read_trace(args.file)
+    trace = Trace.from_json(read_text(args.file, "trace", MOST_TRACE))
     if outputs:
         export(trace, outputs)
     elif args.steps:

@@ -16,40 +16,22 @@ EXAMPLE = "--text stories.txt --out my-pair --minutes 180"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--text", nargs="+", action="extend", default=[], metavar="FILE",
         help="prose to train on, UTF-8 (required for a new pair); with --drafter: text that the target continues to "
         "make the samples (default: samples that are there)",
     )  # fmt: skip
-    parser.add_argument(
-        "--out", metavar="DIR",
-        help="folder for target, draft and checkpoints (required for a pair); with --drafter: for what is trained "
-        "(default: beside the target)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--target", metavar="DIR", help="keep this target and distil only a draft for it (default: train one)"
-    )
-    parser.add_argument(
-        "--drafter", metavar="KIND", help="train medusa or eagle for --target, on its samples (default: none)"
-    )
-    parser.add_argument("--samples", metavar="DIR", help="with --drafter: the samples (default: beside the target)")
-    parser.add_argument(
-        "--heads", type=int, default=4, metavar="K", help="with --drafter medusa: how many, from 1 to 16 (default 4)"
-    )
-    parser.add_argument(
-        "--minutes", type=float, default=180.0, metavar="M", help="time to train in all, above 0 (default 180)"
-    )
-    parser.add_argument(
-        "--code", metavar="DIR", help="folder of Python files (default: the standard library; with --drafter none)"
-    )
-    parser.add_argument(
-        "--code-share", type=float, default=0.2, metavar="S", help="of the target's text, from 0 to 1 (default 0.2)"
-    )
-    parser.add_argument("--device", default="auto", metavar="WHERE", help="auto, cpu, cuda or mps (default auto)")
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of weights, batches and samples, from 0 (default 0)"
-    )
+    add("--out", metavar="DIR", help="folder of the result (required for a pair; default: beside the target)")
+    add("--target", metavar="DIR", help="keep this target and distil only a draft for it (default: train one)")
+    add("--drafter", metavar="KIND", help="train medusa or eagle for --target, on its samples")
+    add("--samples", metavar="DIR", help="with --drafter: the samples (default: beside the target)")
+    add("--heads", type=int, default=4, metavar="K", help="with --drafter medusa: how many, from 1 to 16")
+    add("--minutes", type=float, default=180.0, metavar="M", help="time to train in all, above 0")
+    add("--code", metavar="DIR", help="folder of Python files (default: the standard library; with --drafter none)")
+    add("--code-share", type=float, default=0.2, metavar="S", help="of the target's text, from 0 to 1")
+    add("--device", default="auto", metavar="WHERE", help="auto, cpu, cuda or mps")
+    add("--seed", type=int, default=0, metavar="S", help="of weights, batches and samples, from 0")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,14 +7,13 @@ arithmetic, drawing, masks, commit, record) a sum that grows with n and with the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import model_validator
 
-from .. import codec
 from ..codec import NonNegative, Positive, Record, one_of
 from ..tree import Topology
 
@@ -121,19 +120,6 @@ class CostTable(Record):
         """The unit to show times in, and how many of it make one of the columns'."""
         return ("ms", 1000.0) if self.unit == "s" else ("target passes", 1.0)
 
-    def to_json(self) -> str:
-        """The table as JSON text."""
-        return codec.dumps(self, exact=True)
-
-    @classmethod
-    def from_json(cls, text: str) -> CostTable:
-        """Read what `to_json` wrote.
-
-        Raises:
-            ValueError: if it is no such table; the message says what is wrong with it.
-        """
-        return codec.read(cls, text, "cost table")
-
     @model_validator(mode="after")
     def _check(self) -> CostTable:
         """Check that the columns belong together."""
@@ -188,26 +174,22 @@ def roofline(
     )  # fmt: skip
 
 
-def a100() -> CostTable:
-    """Llama2-7B with a 68 M draft on one A100, from Sequoia's table 1."""
-    return roofline(
+MACHINES = {
+    "a100": roofline(
         "A100",
         "Projection: Llama2-7B with a 68 M draft on an A100. 24.2 ms per token and 0.5 ms per draft pass as printed in "
         "Sequoia's table 1, 1.7 ms overhead from its times between tokens; constant up to 153 tokens, where 312 "
         "TFLOP/s meet 2.04 TB/s.",
         pass_s=0.0242, draft_s=0.0005, overhead_s=0.0017, flat=153,
-    )  # fmt: skip
-
-
-def l40_offload() -> CostTable:
-    """Llama2-70B or Llama3-70B with a 7 B or 8 B draft on one L40, weights in main memory, from Sequoia's table 2."""
-    return roofline(
+    ),
+    "l40-offload": roofline(
         "L40 with offload",
         "Projection: a 70 B target offloaded to main memory with an 8 B draft on an L40. 5.7 s per token as printed in "
         "Sequoia's table 2; 0.02 s a draft pass, its 16 GB read at 864 GB/s; 0.8 s overhead from the table's times "
         "between tokens; constant for all sizes, because transferring the weights dominates.",
         pass_s=5.7, draft_s=0.02, overhead_s=0.8, flat=7000,
-    )  # fmt: skip
+    ),
+}  # fmt: skip
 
 
 def flat_up_to(nodes: float, draft_cost: float = 0.05) -> CostTable:
@@ -219,9 +201,6 @@ def flat_up_to(nodes: float, draft_cost: float = 0.05) -> CostTable:
     )  # fmt: skip
 
 
-MACHINES: dict[str, Callable[[], CostTable]] = {"a100": a100, "l40-offload": l40_offload}
-
-
 def machine(name: str) -> CostTable:
     """The table of a named machine: "a100", "l40-offload" or "flat:N" (N nodes at the price of one).
 
@@ -230,7 +209,7 @@ def machine(name: str) -> CostTable:
     """
     kind, colon, number = name.partition(":")
     if kind in MACHINES and not colon:
-        return MACHINES[kind]()
+        return MACHINES[kind]
     if kind == "flat" and number.isdecimal() and int(number) >= 1:
         return flat_up_to(int(number))
     raise ValueError(f"machine must be one of {', '.join(MACHINES)} or flat:N with N from 1; got {name!r}.")

@@ -14,7 +14,6 @@ from typing import Any
 
 from .. import codec
 from ..acceptance.vectors import EMBEDDED, find_acceptance
-from ..codec import Probability
 from ..files import PAIR, __version__, from_cache, parse_json, to_cache
 from .cost_table import CostTable
 from .forecast import Cell, forecast
@@ -31,14 +30,10 @@ class MachineProfile:
     Args:
         about: the machine, the pair with its number format and device, and the version; plain JSON data.
         table: the costs.
-        vectors: (temperature, acceptance vector) pairs that were counted; empty where the stored ones are the pair's.
-        when: seconds since 1970.
     """
 
     about: dict[str, Any]
     table: CostTable
-    vectors: tuple[tuple[float, tuple[Probability, ...]], ...] = ()
-    when: float = 0.0
 
     def best(self, verifier: str, temperature: float, most: int = 1024, least: int = 2) -> Cell:
         """Sequoia's tree of largest predicted speedup.
@@ -48,14 +43,9 @@ class MachineProfile:
             temperature: the target's.
             most, least: nodes it may have, at least 2.
         """
-        vector = find_acceptance(verifier, temperature)
-        if self.vectors:
-            # A text written greedily and one that is drawn are two things; apart from that the nearest will do.
-            fit = [row for row in self.vectors if (row[0] == 0) == (temperature == 0)] or self.vectors
-            vector = min(fit, key=lambda row: abs(row[0] - temperature))[1]
         largest = max(least, min(most, 2 * self.table.sizes[-1]))
         sizes = [size for size in range(least, largest + 1) if size <= 32 or size % 8 == 0]
-        return forecast(vector, self.table, sizes, DEPTHS).best
+        return forecast(find_acceptance(verifier, temperature), self.table, sizes, DEPTHS).best
 
 
 def about(info: dict[str, Any]) -> dict[str, Any]:
@@ -100,16 +90,10 @@ def store_profile(known: MachineProfile) -> None:
     to_cache(CACHE, lambda path: path.write_text(text, encoding="utf-8"))
 
 
-def find_profile(info: dict[str, Any] | None = None) -> MachineProfile | None:
-    """What is known of a pair, by how it describes itself; None means the embedded one, which need not be loaded."""
-    if info is not None:
-        wanted = codec.plain(about(info), exact=True)
-        return next((one for one in reversed(stored_profiles()) if one.about == wanted), None)
-    ours = {"machine": machine(), "version": __version__, "bytes": embedded_bytes()}
-    return next(
-        (one for one in reversed(stored_profiles()) if ours.items() <= one.about.items() and not _offloaded(one)), None
-    )
-
-
-def _offloaded(profile: MachineProfile) -> bool:
-    return "offload" in str(profile.about.get("pair", {}).get("device", ""))
+def find_profile() -> MachineProfile | None:
+    """What is known of the embedded pair, which need not be loaded."""
+    ours = {"machine": machine(), "version": __version__, "bytes": embedded_bytes()}.items()
+    for one in reversed(stored_profiles()):
+        if ours <= one.about.items() and "offload" not in str(one.about.get("pair", {}).get("device", "")):
+            return one
+    return None

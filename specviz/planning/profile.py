@@ -5,14 +5,13 @@ The vectors that are shipped in assets/acceptance have the same form, without co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .. import codec
 from ..acceptance.on_text import Acceptance
-from ..acceptance.vectors import MAX_BYTES, find_row, stored
+from ..acceptance.vectors import MAX_BYTES, find_row
 from ..codec import Positive, Record
 from ..config import RunConfig
 from ..files import parse_json, read_text
@@ -87,26 +86,9 @@ def read_profile(path: str | Path) -> Profile:
         raise ValueError(f"profile {str(path)!r} is not valid JSON. Make it with `calibrate --out`.") from None
     if not isinstance(data, dict) or not {"pair", "drafter", "vectors"} <= data.keys():
         raise ValueError(f"profile {str(path)!r} must be a file from `calibrate --out`; it is other JSON.")
-    return read_data(data, f"profile {str(path)!r}")
-
-
-def stored_profile(drafter: str) -> Profile | None:
-    """What is shipped of the embedded pair with a drafter, by its menu name."""
-    data = stored(drafter)
-    return None if data is None else read_data(data, "stored vectors")
-
-
-def read_data(data: dict[str, Any], what: str) -> Profile:
-    """A profile from plain JSON data; `what` it is, for messages."""
     pair = data.get("pair")
     shared = {"pair": pair.get("name", ""), "dtype": pair.get("dtype", "")} if isinstance(pair, dict) else {}
     vectors = data.get("vectors")
     if isinstance(vectors, list):
         data = data | {"vectors": [shared | row if isinstance(row, dict) else row for row in vectors]}
-    return codec.read(Profile, data, what)
-
-
-def with_vectors(profile: Profile, vectors: Sequence[Acceptance]) -> Profile:
-    """A profile with more vectors; a newer one of the same rule and temperature replaces the older."""
-    rows = {(one.verifier, one.temperature): one for one in (*profile.vectors, *vectors)}
-    return replace(profile, vectors=tuple(rows.values()))
+    return codec.read(Profile, data, f"profile {str(path)!r}")

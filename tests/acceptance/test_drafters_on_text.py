@@ -8,10 +8,11 @@ import pytest
 import specviz
 from specviz.acceptance import vectors as acceptance
 from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
-from specviz.acceptance.on_text import acceptance_vector, read_vectors, write_vectors
+from specviz.acceptance.on_text import Acceptance, acceptance_vector
 from specviz.acceptance.positions import LEVELS, levels_on_text
 from specviz.acceptance.texts import Text, continuations
 from specviz.acceptance.vectors import read_acceptance
+from specviz.codec import dumps, read
 from specviz.distributions import Sampling
 from specviz.session import open_drafter
 from specviz.tree import TokenTree
@@ -84,14 +85,15 @@ def test_where_retrieval_finds_nothing_no_child_is_accepted():
 
 def test_a_measurement_by_level_survives_json_and_older_ones_are_the_models(tmp_path):
     found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS, with_drafter("medusa"), width=3)
-    assert read_vectors(write_vectors([found]))[0] == found
-    (tmp_path / "vector.json").write_text(write_vectors([found]))
+    text = dumps(found, exact=True)
+    assert read(Acceptance, text, "vector") == found
+    (tmp_path / "vector.json").write_text(text)
     assert read_acceptance(tmp_path / "vector.json") == found.levels
-    old = json.loads(write_vectors([found]))
+    old = json.loads(text)
     del old["drafter"], old["levels"], old["by_text"]
-    assert read_vectors(json.dumps(old))[0].drafter == "model"
+    assert read(Acceptance, old, "vector").drafter == "model"
     with pytest.raises(ValueError, match="levels"):
-        read_vectors(json.dumps(json.loads(write_vectors([found])) | {"levels": [[0.9, 0.9]]}))
+        read(Acceptance, json.loads(text) | {"levels": [[0.9, 0.9]]}, "vector")
 
 
 def test_a_text_of_one_token_has_no_positions():

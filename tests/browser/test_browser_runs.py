@@ -30,7 +30,7 @@ def test_a_run_streams_to_its_end(serve, visit):
     state(page, "done")
     config = replace(explore.first_run().config, max_new_tokens=40)
     trace = specviz.run(pair, config)
-    assert page.locator(".sv-ribbon").inner_text() == config.prompt + trace.text
+    assert page.locator(".sv-ribbon").text_content() == config.prompt + trace.text
     assert steps(page) == len(trace.steps)
     expect(page.locator(".sv-per-pass")).to_contain_text(f"{trace.tokens_per_pass:.2f}")
     expect(page.locator(".sv-acceptance")).to_contain_text(f"{100 * trace.acceptance:.0f} %")
@@ -108,7 +108,7 @@ def test_hostile_text_is_only_ever_text(serve, visit):
         for node in page.locator(".sv-svg .node").all():
             node.hover(force=True)
         page.locator(".sv-svg .node.r").click()
-    assert "<img src=x" in page.locator(".sv-ribbon").inner_text()
+    assert "<img src=x" in page.locator(".sv-ribbon").text_content()
     assert page.evaluate("window.hacked") is None
 
 
@@ -147,7 +147,7 @@ def test_stop_ends_the_comparison_and_leaves_the_run(serve, visit, step_by_step)
     page.locator("#sv-stop").click()
     state(page, "done")
     expect(page.locator(".sv-state")).to_contain_text("stopped after 1 of 3 rounds")
-    assert page.locator(".sv-ribbon").inner_text() == config.prompt + trace.text
+    assert page.locator(".sv-ribbon").text_content() == config.prompt + trace.text
     assert steps(page) == len(trace.steps)
     expect(page.locator(".sv-speedup")).to_have_text(re.compile(r"\d×"))
     counts_add_up(page)

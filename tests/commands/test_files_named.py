@@ -182,8 +182,9 @@ def test_a_damaged_result_is_a_sentence(tmp_path, capsys):
     ],
 )  # fmt: skip
 def test_a_vector_that_cannot_be_is_rejected_everywhere(tmp_path, capsys, vector, words):
-    from specviz.acceptance.on_text import read_vectors
+    from specviz.acceptance.on_text import Acceptance
     from specviz.acceptance.vectors import read_acceptance
+    from specviz.codec import read
 
     path = tmp_path / "vector.json"
     path.write_text(json.dumps({"acceptance": vector}))
@@ -199,7 +200,7 @@ def test_a_vector_that_cannot_be_is_rejected_everywhere(tmp_path, capsys, vector
             "verifier": "sequoia", "temperature": 1, "draft_temperature": None,
         }  # fmt: skip
         with pytest.raises(ValueError, match=f"{words}|at most 64 items"):
-            read_vectors(json.dumps(found))
+            read(Acceptance, found, "vector")
 
 
 def test_every_shipped_vector_is_one():

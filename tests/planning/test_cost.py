@@ -13,6 +13,7 @@ from specviz.acceptance.vectors import expected_tokens
 from specviz.benchmarks import measure_cost as clock
 from specviz.builders.sequoia import best_tree, best_trees
 from specviz.builders.static import grow_shape
+from specviz.codec import dumps, read
 from specviz.planning.cost_table import MACHINES, CostTable, flat_up_to, machine, roofline
 from specviz.planning.forecast import forecast, predict
 from specviz.record import Timing
@@ -159,7 +160,7 @@ def test_a_measurement_reports_progress_and_a_table():
     assert table.widths[0] == 1 and list(table.widths) == sorted(set(table.widths))
     for part, middle in (("target", table.target_s), ("draft", table.draft_s)):
         assert all(low <= mid <= high for (low, high), mid in zip(table.spread[part], middle, strict=True))
-    assert CostTable.from_json(table.to_json()) == table
+    assert read(CostTable, dumps(table, exact=True), "cost table") == table
 
 
 def test_a_measurement_stopped_early_keeps_what_it_has():
@@ -218,7 +219,7 @@ def test_every_drafter_has_a_table_of_its_own(name):
     assert 0 < sum(one.first for one in seen) <= len(steps) <= len(seen)
     assert {one.nodes for one in seen} == {1}
     table = clock.cost_table(pair, config, sizes=(1, 2, 8), rounds=1, burst=2)
-    assert table.settings["drafter"] == name and CostTable.from_json(table.to_json()) == table
+    assert table.settings["drafter"] == name and read(CostTable, dumps(table, exact=True), "cost table") == table
     assert predict(grow_shape([2, 1]), VECTOR, table).speedup > 0
 
 
@@ -254,10 +255,10 @@ def test_a_pair_without_a_draft_gets_a_sentence():
     ],
 )  # fmt: skip
 def test_damaged_tables_get_a_sentence(change, words):
-    text = "{" if change is None else json.dumps(json.loads(TABLE.to_json()) | change if change else {})
+    text = "{" if change is None else json.dumps(json.loads(dumps(TABLE, exact=True)) | change if change else {})
     with pytest.raises(ValueError, match=words):
-        CostTable.from_json(text)
+        read(CostTable, text, "cost table")
 
 
 def test_a_table_survives_json():
-    assert CostTable.from_json(TABLE.to_json()) == TABLE
+    assert read(CostTable, dumps(TABLE, exact=True), "cost table") == TABLE

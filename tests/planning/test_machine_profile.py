@@ -45,20 +45,11 @@ def test_a_dear_draft_makes_flat_trees_and_a_limit_holds():
     assert here.MachineProfile(ABOUT, flat_up_to(512)).best("sequoia", 0.8, most=7).size <= 7
 
 
-def test_a_counted_vector_takes_the_place_of_the_stored_one():
-    sure, never = (0.99,), (0.01,)
-    known = here.MachineProfile(ABOUT, dear(0.05), ((0.8, sure), (0.0, never)))
-    drawn, greedy = known.best("sequoia", 0.7, 24), known.best("exact-match", 0.0, 24)
-    assert drawn.tokens_per_pass > 3 > 1.1 > greedy.tokens_per_pass
-
-
 def test_what_was_measured_is_kept_and_found_again(folder):
     pair = specviz.toy_pair(vocab=12)
-    known = here.MachineProfile(here.about(pair.info), dear(0.1), ((0.8, (0.6, 0.2)),), 5.0)
+    known = here.MachineProfile(here.about(pair.info), dear(0.1))
     here.store_profile(known)
-    again = here.find_profile(pair.info)
-    assert again == known and json.loads((folder / "speed.json").read_text())["entries"]
-    assert here.find_profile({"name": "another"}) is None and here.find_profile() is None
+    assert json.loads((folder / "speed.json").read_text())["entries"] and here.find_profile() is None
     here.store_profile(known)
     assert here.stored_profiles() == [known]  # in place of the older one
 

@@ -1,11 +1,7 @@
 """Does speculation pay in an engine that already runs? Its logs and metrics, read and understood.
 
-A step drafts, verifies, and writes tau = 1 + accepted / steps tokens. With the throughput S, and the throughput B of
-autoregressive decoding of as many requests, a step takes the time of c = tau B / S plain steps, and speculation pays
-where tau > c, which is where S > B. The first L positions accept the same tokens whatever follows them, so tau(L) = 1 +
-r_1 + ... + r_L.
-
-Source: Leviathan, Kalman, Matias 2023, theorem 3.8 and its cost coefficient; the rest follows.
+A step writes tau = 1 + accepted / steps tokens. With S tokens per second, and B of autoregressive decoding of as many
+requests, it takes the time of c = tau B / S plain steps, and pays where tau > c (Leviathan et al. 2023, theorem 3.8).
 """
 
 from __future__ import annotations

@@ -38,9 +38,8 @@ def _verdict(report: Report) -> Advice:
     tau, s, b, c = report.acceptance_length, report.throughput, report.baseline, report.step_price
     writes = f"A step writes {tau:.2f} tokens" if tau else "The tokens of a step are not known"
     if s is None:
-        return Advice(
-            "needs-baseline", f"{writes}. The text gives no throughput: add the engine's log, and --baseline."
-        )
+        text = f"{writes}. The text gives no throughput: add the engine's log, and --baseline."
+        return Advice("needs-baseline", text)
     if b is None:
         return Advice(
             "needs-baseline",
@@ -59,21 +58,18 @@ def _verdict(report: Report) -> Advice:
         low = " No step takes less than a plain one: the baseline may be of another load." if c and c < 0.98 else ""
         return Advice("pays", f"It pays: {text}{low}")
     reason = " Too few tokens are accepted for that cost." if tau and tau < 1.5 else " Acceptance is not the problem."
-    most = 1 + 2 * (report.drafted_per_step or c or 0.0)
-    if c and c > most:
+    limit = 1 + 2 * (report.drafted_per_step or c or 0.0)
+    if c and c > limit:
         reason += (
-            f" With a plain step to draft each token and another to verify it, it would be {most:.2f}: the rest is "
+            f" With a plain step to draft each token and another to verify it, it would be {limit:.2f}: the rest is "
             "outside the models, such as missing CUDA graphs, sampling or the scheduler."
         )
     return Advice("overhead", f"It does not pay: {text}{reason if c else ''}")
 
 
 def _length(report: Report) -> Iterator[Advice]:
-    """A shorter draft, where it is expected to be faster than today's and than plain decoding.
-
-    Of the extra time of a step some is fixed and some grows with the length, the drafting in any case. The text does
-    not say how much, so a length has a band of speedups; lengths are compared by its geometric mean.
-    """
+    # Of the extra time of a step some is fixed and some grows with the length, the drafting in any case. The text does
+    # not say how much, so a length has a band of speedups; lengths are compared by its geometric mean.
     rates, c, now = report.per_position, report.step_price, report.speedup
     if not (c and now and len(rates) > 1 and rates[0] >= 0.3):
         return
@@ -95,7 +91,6 @@ def _length(report: Report) -> Iterator[Advice]:
 
 
 def _acceptance(report: Report) -> Iterator[Advice]:
-    """What the rates of the positions say, with or without a baseline."""
     rates, tau = report.per_position, report.acceptance_length or 1.0
     first = rates[0] if rates else tau - 1  # without rates the first is accepted at most that often
     if first < 0.3 and report.acceptance_length:
@@ -122,7 +117,6 @@ def _acceptance(report: Report) -> Iterator[Advice]:
 
 
 def _load(report: Report) -> Iterator[Advice]:
-    """What the number of requests and the engine's settings say."""
     running, each, rate = report.running_requests, report.drafted_per_step, report.acceptance_rate
     if running and running >= 8 and each and each >= 3 and rate is not None and rate < 0.5:
         yield Advice(
@@ -133,8 +127,8 @@ def _load(report: Report) -> Iterator[Advice]:
         )
     without = sum(one.graphs is False for one in report.windows)
     if without > 0.1 * len(report.windows):
-        most = max(one.running or 1.0 for one in report.windows)
-        graphs = {"vllm": "omit --enforce-eager", "sglang": f"--cuda-graph-max-bs {most:.0f}"}
+        max_running = max(one.running or 1.0 for one in report.windows)
+        graphs = {"vllm": "omit --enforce-eager", "sglang": f"--cuda-graph-max-bs {max_running:.0f}"}
         yield Advice(
             "cuda-graph-off",
             f"{without} of {len(report.windows)} {ITEM[report.engine]}s ran without CUDA graphs: every pass pays "

@@ -1,9 +1,7 @@
 """Logs of engines: a reader for each, which yields a `Window` for each line, request or iteration.
 
-Sources: vllm-project/vllm, v1/spec_decode/metrics.py and v1/metrics/loggers.py;
-ggml-org/llama.cpp, tools/server/server-context.cpp (`print_timings`) and common/speculative.cpp;
-sgl-project/sglang, observability/scheduler_metrics_mixin.py; NVIDIA/TensorRT-LLM, executor/types.h
-(`SpecDecodingStats`, `IterationStats`).
+Sources: vllm v1/spec_decode/metrics.py and v1/metrics/loggers.py; llama.cpp tools/server/server-context.cpp; sglang
+observability/scheduler_metrics_mixin.py; TensorRT-LLM executor/types.h (`SpecDecodingStats`, `IterationStats`).
 """
 
 from __future__ import annotations
@@ -54,23 +52,23 @@ def read_vllm_log(text: str) -> Iterator[Window]:
     graphs = False if "enforce_eager=True" in text else None
     engine: Window | None = None
     for line in lines_with(text, "Avg generation throughput:", "SpecDecoding metrics:"):
-        found = fields(VLLM, line)
+        record = fields(VLLM, line)
         if "SpecDecoding metrics:" in line:
-            yield replace(engine or Window("vllm", "log", graphs=graphs), **_vllm_counts(found, _rates(line)))
+            yield replace(engine or Window("vllm", "log", graphs=graphs), **_vllm_counts(record, _rates(line)))
             engine = None
             continue
         if engine:
             yield engine
         engine = None
-        if found.get("throughput") and found.get("running"):  # without requests it was idle for a part of the time
-            engine = Window("vllm", "log", graphs=graphs, **found | {"prompts": bool(found.get("prompts"))})
+        if record.get("throughput") and record.get("running"):  # without requests it was idle for a part of the time
+            engine = Window("vllm", "log", graphs=graphs, **record | {"prompts": bool(record.get("prompts"))})
     if engine:
         yield engine
 
 
-def _vllm_counts(found: dict[str, Any], rates: tuple[float, ...]) -> dict[str, Any]:
+def _vllm_counts(record: dict[str, Any], rates: tuple[float, ...]) -> dict[str, Any]:
     """The counts of a line; the steps are exact if all drafted as many tokens, else from the rounded means."""
-    accepted, drafted, mean = (found.get(name) for name in ("accepted", "drafted", "acceptance_length"))
+    accepted, drafted, mean = (record.get(name) for name in ("accepted", "drafted", "acceptance_length"))
     if accepted is None or drafted is None:
         return {"acceptance_length": mean, "per_position": rates}
     steps, length = drafted / len(rates) if rates else 0.0, sum(rates) or (mean or 1.0) - 1
@@ -89,16 +87,16 @@ def read_llama_log(text: str) -> Iterator[Window]:
     totals: dict[str, dict[str, Any]] = {}
     for line in lines_with(text, "eval time =", "draft acceptance", "statistics "):
         if "statistics " in line:
-            if (found := fields(LLAMA_TOTALS, line)).get("drafted"):
-                totals[line.partition("statistics ")[2].partition(":")[0].strip()] = found | {"rates": _rates(line)}
-        elif found := fields(LLAMA, line):
-            if not requests or requests[-1].keys() & found.keys():
+            if (record := fields(LLAMA_TOTALS, line)).get("drafted"):
+                totals[line.partition("statistics ")[2].partition(":")[0].strip()] = record | {"rates": _rates(line)}
+        elif record := fields(LLAMA, line):
+            if not requests or requests[-1].keys() & record.keys():
                 requests.append({"rates": ()})
-            requests[-1] |= found | ({"rates": _rates(line)} if "accepted" in found else {})
+            requests[-1] |= record | ({"rates": _rates(line)} if "accepted" in record else {})
     steps, drafted, accepted, milliseconds = (
         sum(one.get(name, 0.0) for one in totals.values()) for name in LLAMA_TOTALS
     )
-    windows = [_llama_request(found, steps / drafted if drafted else 0.0) for found in requests]
+    windows = [_llama_request(record, steps / drafted if drafted else 0.0) for record in requests]
     if steps and not any(window.speculates for window in windows):
         rates = next(iter(totals.values()))["rates"] if len(totals) == 1 else ()
         windows.append(Window("llama.cpp", "log", steps, drafted, accepted, per_position=rates))
@@ -110,26 +108,26 @@ def read_llama_log(text: str) -> Iterator[Window]:
             yield window
 
 
-def _llama_request(found: dict[str, Any], drafts_per_token: float) -> Window:
+def _llama_request(record: dict[str, Any], drafts_per_token: float) -> Window:
     """One request; without a mean length a step is any pass after the first token, with a draft or without."""
-    seconds, tokens, mean = found.get("milliseconds", 0.0) / 1000, found.get("tokens", 0.0), "acceptance_length"
+    seconds, tokens, mean = record.get("milliseconds", 0.0) / 1000, record.get("tokens", 0.0), "acceptance_length"
     timed = {"throughput": tokens / seconds, "seconds": seconds} if seconds and tokens > 1 else {}
-    drafted, accepted = found.get("drafted"), found.get("accepted")
+    drafted, accepted = record.get("drafted"), record.get("accepted")
     if not drafted or accepted is None:
         return Window("llama.cpp", "log", **timed)
     steps = tokens - 1 - accepted if timed else round(drafted * drafts_per_token)
-    if accepted and found.get(mean, 0.0) > 1:
-        steps = round(accepted / (found[mean] - 1))
-    counts = {"drafted": drafted, "accepted": accepted, "per_position": found.get("rates", ())}
+    if accepted and record.get(mean, 0.0) > 1:
+        steps = round(accepted / (record[mean] - 1))
+    counts = {"drafted": drafted, "accepted": accepted, "per_position": record.get("rates", ())}
     return Window("llama.cpp", "log", float(max(1, steps)) if steps or timed else None, **counts, **timed)
 
 
 def read_sglang_log(text: str) -> Iterator[Window]:
     """A window for each line "Decode batch"; its length contains the bonus token."""
     for line in lines_with(text, "Decode batch"):
-        found = fields(SGLANG, line)
-        if found.get("throughput") and found.get("running") and found.get("acceptance_length") != 0:
-            yield Window("sglang", "log", graphs=" graph: True" in line if " graph: " in line else None, **found)
+        record = fields(SGLANG, line)
+        if record.get("throughput") and record.get("running") and record.get("acceptance_length") != 0:
+            yield Window("sglang", "log", graphs=" graph: True" in line if " graph: " in line else None, **record)
 
 
 def read_tensorrt_iterations(text: str) -> Iterator[Window]:
@@ -146,18 +144,13 @@ def read_tensorrt_iterations(text: str) -> Iterator[Window]:
         timed = bool(seconds and not number(batch.get("numContextRequests")))
         counts: dict[str, Any] = {}
         if drafted and accepted is not None and steps:
-            counts = {
-                "steps": steps,
-                "drafted": drafted,
-                "accepted": accepted,
-                "draft_share": share and min(1.0, share),
-            }
+            counts = {"steps": steps, "drafted": drafted, "accepted": accepted}
+            counts["draft_share"] = share and min(1.0, share)
         if running and (timed or counts):
             speed = {"throughput": (counts.get("accepted", 0.0) + running) / seconds, "seconds": seconds}
             yield Window("tensorrt-llm", "iterations", running=running, **counts, **(speed if timed else {}))
 
 
 def _rates(line: str) -> tuple[float, ...]:
-    """The acceptance rates of the positions in a line, () where it has none."""
-    found = RATES.search(line)
-    return tuple(map(float, found[1].split(", "))) if found else ()
+    match = RATES.search(line)
+    return tuple(map(float, match[1].split(", "))) if match else ()

@@ -1,8 +1,4 @@
-"""`/metrics` of the four engines in Prometheus's text format: one scrape, or the last of several minus the first.
-
-Sources: vllm-project/vllm, vllm/v1/spec_decode/metrics.py; ggml-org/llama.cpp, tools/server/server-task.cpp;
-sgl-project/sglang, observability/metrics_collector.py; NVIDIA/TensorRT-LLM, tensorrt_llm/metrics/collector.py.
-"""
+"""`/metrics` of the four engines in Prometheus's text format: one scrape, or the last of several minus the first."""
 
 from __future__ import annotations
 
@@ -62,9 +58,9 @@ def read_metrics(text: str) -> Iterator[Window]:
     if len(scrapes) > 1 and min(change.values(), default=0.0) >= 0:  # else the server was started again between them
         last = last | change
     for (engine, prefix), names in METRICS.items():
-        found: dict[str, Any] = {field: _value(last, prefix + name, field) for field, name in names.items()}
-        if any(found.values()):
-            yield _window(engine, found)
+        record: dict[str, Any] = {field: _value(last, prefix + name, field) for field, name in names.items()}
+        if any(record.values()):
+            yield _window(engine, record)
 
 
 def _value(scrape: Scrape, name: str, field: str) -> Any:
@@ -74,12 +70,12 @@ def _value(scrape: Scrape, name: str, field: str) -> Any:
     return [counts[place] for place in range(len(counts))] if sorted(counts) == list(range(len(counts))) else []
 
 
-def _window(engine: str, found: dict[str, Any]) -> Window:
-    accepted, drafted, tokens = (found.pop(name, None) for name in ("accepted_at", "drafted_at", "tokens"))
+def _window(engine: str, record: dict[str, Any]) -> Window:
+    accepted, drafted, tokens = (record.pop(name, None) for name in ("accepted_at", "drafted_at", "tokens"))
     if drafted and drafted[0]:  # every step drafts its first token
-        found |= {"steps": drafted[0], "drafted": sum(drafted), "accepted": sum(accepted), "acceptance_length": None}
-    if tokens and found["seconds"]:
-        found["throughput"] = tokens / found["seconds"]
-    if accepted and found["steps"]:
-        found["per_position"] = tuple(count / found["steps"] for count in accepted)
-    return Window(engine, "metrics", **found)
+        record |= {"steps": drafted[0], "drafted": sum(drafted), "accepted": sum(accepted), "acceptance_length": None}
+    if tokens and record["seconds"]:
+        record["throughput"] = tokens / record["seconds"]
+    if accepted and record["steps"]:
+        record["per_position"] = tuple(count / record["steps"] for count in accepted)
+    return Window(engine, "metrics", **record)

@@ -70,18 +70,15 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """The report as plain JSON data, without what it was made from."""
         names = [name for name in self.__dataclass_fields__ if name not in ("windows", "advice")]
-        found = {name: getattr(self, name) for name in (*names, "step_price", "speedup", "pays")}
-        return found | {"advice": [one._asdict() for one in self.advice]}
+        data = {name: getattr(self, name) for name in (*names, "step_price", "speedup", "pays")}
+        return data | {"advice": [one._asdict() for one in self.advice]}
 
 
 def pool(engine: str, windows: Sequence[Window]) -> Report | None:
-    """Take the windows of one engine together; None if there are none.
-
-    Counts come from the format that counted most steps, since two formats may count the same; throughput and load from
-    it as well where it has them.
-    """
+    """Take the windows of one engine together; None if there are none."""
     if not windows:
         return None
+    # Counts come from the format that counted most steps, since two formats may count the same.
     every = [one for one in windows if one.speculates]
     groups = [[one for one in every if one.source == source] for source in dict.fromkeys(one.source for one in every)]
     seen = max(groups, key=lambda group: sum(one.steps or 0.0 for one in group), default=[])

@@ -49,21 +49,18 @@ class Window:
 
 
 def lines_with(text: str, *marks: str) -> Iterator[str]:
-    """The lines of a text that contain one of the marks, at most `MAX_LINE` characters of each.
-
-    Each line is read once, so the work is in proportion to the text.
-    """
+    """The lines of a text that contain one of the marks, at most `MAX_LINE` characters of each."""
     pattern, end = re.compile("|".join(map(re.escape, marks))), 0
-    while found := pattern.search(text, end):
-        begin = text.rfind("\n", end, found.start()) + 1 or end
-        end = text.find("\n", found.start())
+    while match := pattern.search(text, end):
+        begin = text.rfind("\n", end, match.start()) + 1 or end
+        end = text.find("\n", match.start())
         end = len(text) if end < 0 else end + 1
-        yield text[max(begin, found.start() - 80) : min(end, found.start() + MAX_LINE)].rstrip("\r\n")
+        yield text[max(begin, match.start() - 80) : min(end, match.start() + MAX_LINE)].rstrip("\r\n")
 
 
 def fields(patterns: dict[str, str], line: str) -> dict[str, Any]:
     """The numbers in a line, by the names of the patterns that match."""
-    return {name: float(found[1]) for name, pattern in patterns.items() if (found := re.search(pattern, line))}
+    return {name: float(match[1]) for name, pattern in patterns.items() if (match := re.search(pattern, line))}
 
 
 def objects_with(text: str, key: str) -> Iterator[dict[str, Any]]:

@@ -1,8 +1,4 @@
-"""A pair that keeps the logits after every text it has read, for many runs from one prompt.
-
-The logits after a text do not depend on the run. So each text is read once, in a pass over all nodes of a tree that
-were not read yet, and every further run draws from the same rows.
-"""
+"""A pair that reads each text once, for many runs from one prompt: logits after a text do not depend on the run."""
 
 from __future__ import annotations
 
@@ -19,16 +15,8 @@ MAX_NUMBERS = 1 << 26  # of all rows of one model, at most 512 MB
 Text = tuple[int, ...]
 
 
-class ReadsTarget(Exception):
-    """A drafter reads more of the target than its logits, so the runs need sessions of their own."""
-
-
 class RowCache:
-    """The logits of one model, and distributions made of them, after texts that begin with the same prompt.
-
-    Args:
-        session: the model on the prompt; it commits nothing.
-    """
+    """The logits of one model, and distributions made of them, after texts that begin with the same prompt."""
 
     def __init__(self, session: Session) -> None:
         self.session, self.start = session, len(session.context)
@@ -71,10 +59,10 @@ class CachedLogits:
         return len(self._texts)
 
     def __getitem__(self, index: Any) -> np.ndarray:
-        if not isinstance(index, slice) and not np.ndim(index):
-            return self._cache.logits(self._texts[index], self._texts)
-        texts = self._texts[index] if isinstance(index, slice) else [self._texts[i] for i in index]
-        return np.array([self._cache.logits(text, self._texts) for text in texts])
+        nodes = np.arange(len(self))[index]
+        if nodes.ndim:
+            return np.array([self[node] for node in nodes])
+        return self._cache.logits(self._texts[nodes], self._texts)
 
     def rows(self, sampling: Sampling, ahead: int = 1) -> Distributions:
         """The distributions, made when they are used."""
@@ -116,25 +104,11 @@ class CachedSession:
 
     def watch(self) -> Any:
         """Not available: features are not kept."""
-        raise ReadsTarget
-
-    def features(self, nodes: Sequence[int]) -> Any:
-        """Not available: features are not kept."""
-        raise ReadsTarget
+        raise NotImplementedError
 
 
 class CachedPair:
-    """A pair on one prompt, whose target and draft read each continuation once.
-
-    Args:
-        pair: the models.
-        prompt: token ids that every run begins with.
-
-    >>> cached = CachedPair(specviz.toy_pair(), [0, 1])
-    >>> config = specviz.RunConfig([0, 1], max_new_tokens=8, seed=1)
-    >>> specviz.run(cached, config).tokens == specviz.run(specviz.toy_pair(), config).tokens
-    True
-    """
+    """A pair on one prompt, whose target and draft read each continuation once."""
 
     def __init__(self, pair: Any, prompt: Sequence[int]) -> None:
         self.pair = pair
@@ -146,7 +120,7 @@ class CachedPair:
 
     def drafter(self, kind: str, **parameters: Any) -> Any:
         """Not available: what else the pair drafts with may read the target's cache."""
-        raise ReadsTarget
+        raise NotImplementedError
 
     def open(self, tokens: Sequence[int]) -> tuple[CachedSession, CachedSession | None]:
         """Fresh sessions of target and draft that start with `tokens`, which begin with the prompt."""

@@ -1,9 +1,7 @@
-"""EAGLE's layer: from a hidden state and the next token's embedding to the next hidden state (Li et al. 2024).
+"""EAGLE's layer: from a hidden state f_j and the next token's embedding to the next hidden state (Li et al. 2024).
 
-Its input at j is W [f_j ; e(t_{j+1})], its output a guess of f_{j+1}, of which the target's output head makes a row for
-the token after t_{j+1}. So what it reads at place j is the token at j + 1 of the text: its context is the text without
-its first token. Along the text f is the target's own; below the root it is the layer's guess at the parent. At a commit
-only the root, which was read with a true feature, stays in the cache; accepted tokens are read again with theirs.
+What it reads at place j is the token at j + 1 of the text, so its context is the text without its first token. Along
+the text f is the target's own; below the root it is the layer's guess at the parent, which no commit keeps.
 """
 
 from __future__ import annotations
@@ -27,17 +25,18 @@ if TYPE_CHECKING:
 
 
 class EagleLayer(nn.Module):
-    """The joining matrix and a decoder layer with its final norm.
+    """The joining matrix and a decoder layer with its final norm, of the sizes that `layer_sizes` names."""
 
-    Args:
-        config: sizes of the layer, a Llama of one layer; its embeddings are the target's and not among the weights.
-    """
-
-    def __init__(self, config: LlamaConfig) -> None:
+    def __init__(self, sizes: dict[str, Any]) -> None:
         super().__init__()
-        self.join = nn.Linear(2 * config.hidden_size, config.hidden_size, bias=False)
-        self.llama = LlamaForCausalLM(LlamaConfig(**config.to_dict() | {"vocab_size": 1, "tie_word_embeddings": True}))
-        self.config = config
+        self.sizes, width = sizes, sizes["width"]
+        self.join = nn.Linear(2 * width, width, bias=False)
+        config = LlamaConfig(
+            hidden_size=width, num_hidden_layers=1, num_attention_heads=sizes["heads"], vocab_size=1,
+            num_key_value_heads=sizes["kv_heads"], intermediate_size=sizes["mlp"], rms_norm_eps=sizes["eps"],
+            max_position_embeddings=sizes["positions"], tie_word_embeddings=True, bos_token_id=None, eos_token_id=None,
+        )  # fmt: skip
+        self.llama = LlamaForCausalLM(config)
 
     def forward(self, features: torch.Tensor, embeddings: torch.Tensor) -> torch.Tensor:
         """Guesses [rows, m, width] of the features one place on, from features and the next tokens' embeddings."""
@@ -45,30 +44,24 @@ class EagleLayer(nn.Module):
         return self.llama.model(inputs_embeds=x, use_cache=False).last_hidden_state
 
 
-def layer_config(target: Any) -> LlamaConfig:
+def layer_sizes(target: Any) -> dict[str, Any]:
     """The sizes of a layer for a target: one like its own, where the target is Llama-like."""
     config = target.config.get_text_config()
     width, heads = target.get_output_embeddings().weight.shape[1], config.num_attention_heads
-    return _config(
-        width=width, heads=heads, kv_heads=getattr(config, "num_key_value_heads", None) or heads,
-        mlp=getattr(config, "intermediate_size", None) or 4 * width, positions=config.max_position_embeddings,
-        eps=getattr(config, "rms_norm_eps", 1e-6),
-    )  # fmt: skip
-
-
-def _config(width: int, heads: int, kv_heads: int, mlp: int, positions: int, eps: float) -> LlamaConfig:
-    return LlamaConfig(
-        hidden_size=width, num_hidden_layers=1, num_attention_heads=heads, num_key_value_heads=kv_heads,
-        intermediate_size=mlp, max_position_embeddings=positions, rms_norm_eps=eps, vocab_size=1, bos_token_id=None,
-        eos_token_id=None,
-    )  # fmt: skip
+    return {
+        "width": width,
+        "heads": heads,
+        "kv_heads": getattr(config, "num_key_value_heads", None) or heads,
+        "mlp": getattr(config, "intermediate_size", None) or 4 * width,
+        "positions": config.max_position_embeddings,
+        "eps": getattr(config, "rms_norm_eps", 1e-6),
+    }
 
 
 @torch.no_grad()
 def begin_with_last_layer(layer: EagleLayer, target: Any) -> None:
     """Start from the target's last layer and final norm where they are of the same kind, and pass on the feature."""
-    width = layer.config.hidden_size
-    layer.join.weight.copy_(torch.cat([torch.eye(width)] * 2, dim=1))
+    layer.join.weight.copy_(torch.cat([torch.eye(layer.sizes["width"])] * 2, dim=1))
     weights = dict(target.base_model.named_parameters())
     last = f"layers.{target.config.get_text_config().num_hidden_layers - 1}."
     for name, parameter in layer.llama.model.named_parameters():
@@ -79,32 +72,21 @@ def begin_with_last_layer(layer: EagleLayer, target: Any) -> None:
 
 def save_layer(layer: EagleLayer, folder: Path) -> None:
     """Write a folder that `load_layer` reads: all weights but the embeddings."""
-    c, weights = layer.config, layer.state_dict()
-    weights = {name: weight for name, weight in weights.items() if "embed" not in name and "lm_" not in name}
-    save_drafter(
-        folder, "eagle", weights, width=c.hidden_size, heads=c.num_attention_heads, kv_heads=c.num_key_value_heads,
-        mlp=c.intermediate_size, positions=c.max_position_embeddings, eps=c.rms_norm_eps,
-    )  # fmt: skip
+    weights = layer.state_dict().items()
+    trained = {name: weight for name, weight in weights if "embed" not in name and "lm_" not in name}
+    save_drafter(folder, "eagle", trained, **layer.sizes)
 
 
 def load_layer(folder: Path, target: HuggingFaceModel) -> EagleModel:
     """The layer in a folder, ready to draft for a target; errors as for `load_drafter`."""
     sizes, weights = load_drafter(folder, "eagle", target)
-    layer = EagleLayer(_config(**{name: sizes[name] for name in sizes if name != "kind"}))
+    layer = EagleLayer({name: size for name, size in sizes.items() if name != "kind"})
     layer.load_state_dict(weights, strict=False)
     return EagleModel(target, layer)
 
 
 class EagleModel(HuggingFaceModel):
-    """A layer that reads features beside tokens, and the target's embeddings and output head around it.
-
-    Args:
-        target: whose features it reads.
-        layer: moved to the target's device and type.
-
-    Raises:
-        ValueError: if the layer has more positions than a direct forward has a rotary table for.
-    """
+    """A layer that reads features beside tokens, and the target's embeddings and output head around it."""
 
     def __init__(self, target: HuggingFaceModel, layer: EagleLayer) -> None:
         layer = layer.to(target.device, target.dtype).eval()
@@ -112,7 +94,7 @@ class EagleModel(HuggingFaceModel):
         if direct is None:
             raise ValueError(
                 f"positions of an EAGLE layer must be at most {MOST_POSITIONS:,}; got "
-                f"{layer.config.max_position_embeddings:,}. Lower them in its config.json."
+                f"{layer.sizes['positions']:,}. Lower them in its config.json."
             )
         super().__init__(layer.llama, target.vocab_size, direct=direct)
         direct.head = target.model.get_output_embeddings()

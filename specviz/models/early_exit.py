@@ -1,9 +1,7 @@
-"""The target with some of its layers as its own draft, with no second model: the first ones, or all but a few.
+"""The target with some of its layers as its own draft, which copies no weights.
 
-Such a model is the target with a shorter list of layers: same embeddings, same final norm, same output head. Early exit
-(LayerSkip, Elhoushi et al. 2024) has the same cache as well, of which it fills the first layers only; the target's pass
-then writes all layers over the same slots. Behind a skipped layer (Draft & Verify, Zhang et al. 2023) keys and values
-differ from the target's, so that draft has a cache of its own.
+Early exit (LayerSkip, Elhoushi et al. 2024) fills the first layers of the target's own cache, which the target's pass
+then writes over. Behind a skipped layer (Draft & Verify, Zhang et al. 2023) keys differ: that draft has its own cache.
 """
 
 from __future__ import annotations
@@ -22,11 +20,7 @@ from ..tree import TokenTree
 
 
 def count_layers(draft: str) -> int | None:
-    """N of "early-exit:N", None for any other name.
-
-    Raises:
-        ValueError: if N is not a whole number from 1.
-    """
+    """N of "early-exit:N", None for any other name."""
     kind, colon, number = draft.partition(":")
     if kind != "early-exit":
         return None
@@ -36,11 +30,7 @@ def count_layers(draft: str) -> int | None:
 
 
 def first_layers(target: HuggingFaceModel, count: int) -> ShallowModel:
-    """The target's first `count` layers with its final norm and output head; no weight is copied.
-
-    Raises:
-        ValueError: if it has not more layers than that, or keeps them in an unknown way.
-    """
+    """The target's first `count` layers with its final norm and output head; no weight is copied."""
     depth = target.layers
     if not 1 <= count < depth:
         raise ValueError(f"early-exit must be from 1 to {depth - 1}, as the target has {depth} layers; got {count}.")
@@ -49,11 +39,7 @@ def first_layers(target: HuggingFaceModel, count: int) -> ShallowModel:
 
 
 def without_layers(target: HuggingFaceModel, skip: Sequence[int]) -> HuggingFaceModel:
-    """The target without the layers `skip`, counted from 1; no weight is copied.
-
-    Raises:
-        ValueError: if it has no such layers, or keeps them in an unknown way.
-    """
+    """The target without the layers `skip`, counted from 1; no weight is copied."""
     depth = target.layers
     if not set(skip) <= set(range(2, depth + 1)):
         got = ",".join(map(str, skip))
@@ -96,19 +82,12 @@ class ShallowModel(HuggingFaceModel):
     """The first layers of a target."""
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
-        if target is None:
-            raise ValueError("target must be the session whose cache the first layers share; got none.")
+        assert target is not None  # whose cache the first layers share
         return EarlyExitSession(self, tokens, target)
 
 
 class EarlyExitSession(HuggingFaceSession):
-    """A draft that reads with the target's first layers into the target's own cache.
-
-    Args:
-        model: what `first_layers` made.
-        tokens: the text so far.
-        target: the target's session on the same text, whose commit moves the cache for both.
-    """
+    """A draft that reads with the target's first layers into the target's own cache."""
 
     def __init__(self, model: HuggingFaceModel, tokens: Sequence[int], target: HuggingFaceSession) -> None:
         super().__init__(model, tokens, target.cache)

@@ -1,12 +1,12 @@
 """Medusa's heads: from the target's last hidden state to logits of tokens ahead (Cai et al. 2024, section 2.1.1).
 
-Head i is one residual block before the target's own output head: g_i = f + SiLU(W_i f). With W_i = 0, where training
-begins, every head says what the target says of the next token.
+Head i is a residual block before the target's output head: g_i = f + SiLU(W_i f). Training begins with W_i = 0.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,7 @@ from ..passes.threads import using
 
 
 class MedusaHeads(nn.Module):
-    """The residual blocks of all heads.
-
-    Args:
-        heads: how many.
-        width: of a hidden state.
-    """
+    """The residual blocks of all heads."""
 
     def __init__(self, heads: int, width: int) -> None:
         super().__init__()
@@ -39,35 +34,25 @@ class MedusaHeads(nn.Module):
         return features + functional.silu(gates.transpose(0, 1))
 
 
-class HeadsOf:
-    """Trained heads of a target: a function of one feature, [width], that returns logits, [levels, V].
-
-    Args:
-        target: whose output head they share.
-        heads: their blocks, in the target's format.
-    """
-
-    def __init__(self, target: HuggingFaceModel, heads: MedusaHeads) -> None:
-        self.target, self.heads = target, heads.to(target.device, target.dtype).eval()
-
-    def __call__(self, feature: torch.Tensor) -> Any:
-        with torch.inference_mode(), using(self.target.threads.count):
-            states = self.heads(feature[None])[:, 0]
-        return self.target.logits_of(states)
-
-
 def save_heads(heads: MedusaHeads, folder: Path) -> None:
     """Write a folder that `load_heads` reads."""
     count, width, _ = heads.weight.shape
     save_drafter(folder, "medusa", {"weight": heads.weight}, heads=count, width=width)
 
 
-def load_heads(folder: Path, target: HuggingFaceModel, count: int) -> HeadsOf:
-    """The first `count` of the heads in a folder; errors as for `load_drafter`."""
+def load_heads(folder: Path, target: HuggingFaceModel, count: int) -> Callable[[torch.Tensor], Any]:
+    """The first `count` heads of a folder: a function of one feature, [width], that returns logits, [count, V]."""
     weights = load_drafter(folder, "medusa", target)[1]["weight"][:count]
     heads = MedusaHeads(len(weights), weights.shape[2])
     heads.load_state_dict({"weight": weights})
-    return HeadsOf(target, heads)
+    heads = heads.to(target.device, target.dtype).eval()
+
+    def logits(feature: torch.Tensor) -> Any:
+        with torch.inference_mode(), using(target.threads.count):
+            states = heads(feature[None])[:, 0]
+        return target.logits_of(states)
+
+    return logits
 
 
 def save_drafter(folder: Path, kind: str, weights: dict[str, torch.Tensor], **sizes: Any) -> None:
@@ -79,11 +64,7 @@ def save_drafter(folder: Path, kind: str, weights: dict[str, torch.Tensor], **si
 
 
 def load_drafter(folder: Path, kind: str, target: HuggingFaceModel) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
-    """The sizes and weights that `save_drafter` wrote for a target.
-
-    Raises:
-        ValueError: if the folder holds nothing of the kind, or for another target.
-    """
+    """The sizes and weights that `save_drafter` wrote for a target."""
     train = f"python -m specviz train --drafter {kind}"
     try:
         sizes = json.loads((folder / "config.json").read_text(encoding="utf-8"))

@@ -1,7 +1,4 @@
-"""From a name to a folder: a local one, or a model of the Hugging Face hub in its cache, downloaded if need be.
-
-The hub is the one that HF_ENDPOINT names. Only files that are loaded here are fetched: safetensors, never pickles.
-"""
+"""From a name to a folder: a local one, or a model of the Hugging Face hub in its cache, downloaded if need be."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 SMALL_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
-FILES = [*SMALL_FILES, "*.safetensors"]
+FILES = [*SMALL_FILES, "*.safetensors"]  # never pickles
 TIMEOUT = 10.0  # seconds
 
 
@@ -25,14 +22,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """What is known of a model before it is loaded.
-
-    Args:
-        name: on the hub, or of the folder.
-        bytes: the size of its files.
-        parameters: how many, or None where that is not known.
-        licence: its short name, or "unknown".
-    """
+    """What is known of a model before it is loaded."""
 
     name: str
     bytes: int
@@ -41,18 +31,7 @@ class ModelFiles:
 
 
 def model_folder(role: str, name: str, weights: bool = True, report: Callable[[int, int], None] | None = None) -> Path:
-    """The folder of a model, its files downloaded if they are not here yet.
-
-    Args:
-        role: "target" or "draft", for messages.
-        name: a folder, or "organisation/model" on the hub.
-        weights: whether the weights are needed, or only configuration and tokenizer.
-        report: gets the bytes that were downloaded, and those of all files; if it raises `Stopped` the download ends,
-            and the next one continues it.
-
-    Raises:
-        ValueError: if there is no such model, or it cannot be downloaded; the message says what to do.
-    """
+    """The folder of a model, its files downloaded if they are not here yet."""
     folder = Path(name).expanduser()
     if name.strip() and folder.is_dir():
         _check_folder(role, name, folder)
@@ -75,9 +54,7 @@ def model_folder(role: str, name: str, weights: bool = True, report: Callable[[i
         constants.HF_HUB_DISABLE_XET = True  # its own threads cannot be stopped
         return Path(snapshot_download(name, tqdm_class=_progress_bar(report), **options))
     except GatedRepoError:
-        raise ValueError(
-            f"{role} {name!r} is a gated model. Log in to the hub with an account that has access."
-        ) from None
+        raise ValueError(f"{role} {name!r} is a gated model. Log in to the hub with access to it.") from None
     except RepositoryNotFoundError:
         raise ValueError(f"{role} {name!r} is not on the Hugging Face hub. Check the spelling of org/model.") from None
     except Stopped:
@@ -93,9 +70,7 @@ def _check_folder(role: str, name: str, folder: Path) -> None:
     try:
         json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ValueError(
-            f"{role} folder {name!r} has no config.json. Give a folder saved by save_pretrained."
-        ) from None
+        raise ValueError(f"{role} folder {name!r} has no config.json. Save it with save_pretrained.") from None
     except ValueError:
         raise ValueError(f"{role} folder {name!r} has a config.json that is not JSON. Save the model again.") from None
     if not any(folder.glob("*.safetensors")):
@@ -103,7 +78,6 @@ def _check_folder(role: str, name: str, folder: Path) -> None:
 
 
 def _is_complete(folder: Path) -> bool:
-    """Whether all weights of a model in the cache are here."""
     index = folder / "model.safetensors.index.json"
     names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
     return all((folder / name).is_file() for name in names)
@@ -130,12 +104,7 @@ def _progress_bar(report: Callable[[int, int], None] | None) -> Any:
 
 
 def model_files(name: str, timeout: float = 5.0) -> ModelFiles:
-    """The size, parameters and licence of a folder or of a hub model.
-
-    Raises:
-        ValueError: if the weights in the folder are damaged.
-        Exception: what `huggingface_hub` raises where it cannot tell.
-    """
+    """The size, parameters and licence of a folder or of a hub model."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         files = [file for pattern in FILES for file in folder.glob(pattern)]
@@ -145,13 +114,10 @@ def model_files(name: str, timeout: float = 5.0) -> ModelFiles:
 
     info = HfApi().model_info(name, files_metadata=True, timeout=timeout)
     suffixes = tuple(pattern.removeprefix("*") for pattern in FILES)
-    sizes = [
-        file.size or 0
-        for file in info.siblings or ()
-        if "/" not in file.rfilename and file.rfilename.endswith(suffixes)
-    ]
+    top = [file for file in info.siblings or () if "/" not in file.rfilename]
+    size = sum(file.size or 0 for file in top if file.rfilename.endswith(suffixes))
     licence = next((tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")), "unknown")
-    return ModelFiles(name, sum(sizes), getattr(info.safetensors, "total", None), licence)
+    return ModelFiles(name, size, getattr(info.safetensors, "total", None), licence)
 
 
 def _count_parameters(file: Path) -> int:

@@ -1,14 +1,13 @@
-"""A draft that learns on the text it drafts for: the weights of one run, and the step that moves them.
+"""A draft that learns on the text it drafts for: it trains a copy in float32, and drafts in its own type.
 
-Weights are trained in float32, and drafted with in the draft's own type. Until it has learnt something a session drafts
-with the draft itself; then it has copies. After every step what drafts is given the new weights and reads the text
-again: no weight and no key in the cache is older than the last step.
+After every step it reads the text again: no weight and no key in the cache is older than the last step.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,12 @@ from ..tree import TokenTree
 CONTEXT = 256  # tokens of the text that a step of the optimiser reads at most
 
 
+@dataclass
 class LearningModel:
-    """What opens sessions that learn, each with weights of its own.
+    """What opens sessions that learn, each with weights of its own."""
 
-    Args:
-        draft: where the weights come from; it is left as it is.
-        rate: of the optimiser.
-    """
-
-    def __init__(self, draft: HuggingFaceModel, rate: float) -> None:
-        self.draft, self.rate = draft, rate
+    draft: HuggingFaceModel
+    rate: float
 
     def open(self, tokens: Sequence[int], target: Any = None) -> LearningSession:
         """A session that starts with `tokens`."""
@@ -38,15 +33,7 @@ class LearningModel:
 
 
 class LearningSession:
-    """A session on one text whose model changes between steps.
-
-    Args:
-        draft, rate: as for `LearningModel`.
-        tokens: the text so far.
-
-    Attributes:
-        weights: the model it drafts with, as transformers knows it; in float32 once it has learnt.
-    """
+    """A session on one text whose model changes between steps."""
 
     def __init__(self, draft: HuggingFaceModel, rate: float, tokens: Sequence[int]) -> None:
         self.draft, self.rate, self.weights = draft, rate, draft.model
@@ -67,12 +54,7 @@ class LearningSession:
         self.session.commit(tree, path, emitted)
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:
-        """One step of the optimiser towards the target's rows.
-
-        Args:
-            rows: the target's after each of the last tokens of the text but the very last, [n, V].
-            temperature: at which the draft's rows are drawn from.
-        """
+        """One step of the optimiser towards the target's rows."""
         reader = self._reader = self._reader or self._copy()
         end = len(self.context) - 1
         begin = max(0, end - max(CONTEXT, len(rows)))

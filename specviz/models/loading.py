@@ -16,11 +16,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 
 
 def choose_device(device: str) -> torch.device:
-    """The device that `device` names: "auto", "cpu", "cuda", "cuda:0", ..., "mps".
-
-    Raises:
-        ValueError: if there is no such device here.
-    """
+    """The device that `device` names: "auto", "cpu", "cuda", "cuda:0", ..., "mps"."""
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     try:
@@ -37,11 +33,7 @@ def choose_device(device: str) -> torch.device:
 
 
 def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
-    """The number format that `dtype` names; "auto" takes the fastest the device computes in.
-
-    Raises:
-        ValueError: if the name is unknown.
-    """
+    """The number format that `dtype` names; "auto" takes the fastest the device computes in."""
     if dtype == "auto":
         if device.type == "mps":
             return torch.float16
@@ -62,18 +54,7 @@ def load_model(
     offload: str | None = None,
     folder: str | None = None,
 ) -> Any:
-    """A causal language model with attention that takes a tree mask.
-
-    Args:
-        role: "target" or "draft", for messages.
-        name: a local folder, "organisation/model" on the hub, or "random:SHAPE".
-        device, dtype: where and how it computes.
-        offload: how a model larger than the device is placed, see `offload.device_map`; None for all on the device.
-        folder: where weights go that are offloaded to disk and cannot be read from where they are.
-
-    Raises:
-        ValueError: if it cannot be loaded; the message says why and what to do.
-    """
+    """A causal language model with attention that takes a tree mask."""
     if name.startswith(RANDOM) and offload is None:
         return random_model(role, name, device, dtype)
     if offload is None and (name, device, dtype) in _placed:
@@ -135,14 +116,7 @@ def _read(role: str, name: str, auto: Any, **options: Any) -> Any:
 
 
 def longest_text(role: str, config: Any) -> int:
-    """The longest text a model can be given, in tokens.
-
-    That is its positions; where attention looks back less far, that window; and where rotary positions change with the
-    length of the text, the length at which they do: what was read before would have to be read again.
-
-    Raises:
-        ValueError: if it remembers in another way than by attention, which cannot follow the branches of a tree.
-    """
+    """The longest text a model can be given, in tokens: its positions, or how far its attention looks back."""
     config = config.get_text_config()
     sliding = getattr(config, "sliding_window", None)
     kinds = getattr(config, "layer_types", None) or ["full_attention" if sliding is None else "sliding_attention"]
@@ -156,19 +130,17 @@ def longest_text(role: str, config: Any) -> int:
         longest.append(sliding)
     if "local" in getattr(config, "attention_layers", ["local"]):
         longest += _windows(config)
-    return min([*longest, *_switches(config)])
+    return min([*longest, *_switches(config)])  # there what was read before would have to be read again
 
 
 def _windows(config: Any) -> list[int]:
-    """How far attention looks back by any other name than `sliding_window`."""
     named = ((name, value) for name, value in vars(config).items() if "window" in name and "sliding" not in name)
     return [value for name, value in named if type(value) is int and value > 0 and not name.endswith("layers")]
 
 
 def _switches(config: Any) -> list[int]:
-    """The lengths of text at which rotary positions change (longrope)."""
     rotary = getattr(config, "rope_parameters", None) or {}
     parts = [part for part in (rotary, *rotary.values()) if isinstance(part, dict)]
     name = "original_max_position_embeddings"
-    found = [part.get(name) or getattr(config, name, None) for part in parts if part.get("rope_type") == "longrope"]
-    return [length for length in found if length]
+    lengths = [part.get(name) or getattr(config, name, None) for part in parts if part.get("rope_type") == "longrope"]
+    return [length for length in lengths if length]

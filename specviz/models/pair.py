@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from .loading import choose_device, choose_dtype, load_model, load_tokenizer, lo
 from .selftest import check_tree_reading
 from .shapes import NumberText
 from .streamed import stream_target
-from .text import Text, TokenText
+from .text import TokenText
 from .translated import TranslatedModel, common_mass
 from .vocabulary import translation
 
@@ -25,6 +26,7 @@ SAMPLE = 400  # characters of a shipped text along which the mass of common toke
 Progress = Callable[[float, str], None]
 
 
+@dataclass(eq=False, repr=False)
 class HuggingFacePair:
     """A target and perhaps a draft, with the text side they share.
 
@@ -38,33 +40,26 @@ class HuggingFacePair:
         folder: the one that holds the target's, where drafters trained for it lie too; None for one from the hub.
     """
 
-    def __init__(
-        self,
-        target: HuggingFaceModel,
-        draft: HuggingFaceModel | TranslatedModel | None,
-        text: Text,
-        max_positions: int,
-        eos_ids: frozenset[int],
-        info: dict[str, Any],
-        folder: Path | None = None,
-    ) -> None:
-        self.target, self.draft, self.text, self.folder = target, draft, text, folder
-        self.vocab_size = target.vocab_size
-        self._drafters: dict[tuple, Any] = {}
-        self.max_positions, self.eos_ids, self.info = max_positions, eos_ids, info
-        self.disk_speed = target.disk_speed
-        self.offload = None if target.disk_speed is None else "disk"
+    target: HuggingFaceModel
+    draft: HuggingFaceModel | TranslatedModel | None
+    text: TokenText | NumberText
+    max_positions: int
+    eos_ids: frozenset[int]
+    info: dict[str, Any]
+    folder: Path | None = None
+
+    def __post_init__(self) -> None:
+        text = self.text
         self.encode, self.decode, self.piece, self.stream = text.encode, text.decode, text.piece, text.stream
+        self.vocab_size, self.disk_speed = self.target.vocab_size, self.target.disk_speed
+        self.offload = None if self.disk_speed is None else "disk"
+        self._drafters: dict[tuple, Any] = {}
 
     def __repr__(self) -> str:
         return f"HuggingFacePair({self.info['name']!r})"
 
     def drafter(self, kind: str, **parameters: Any) -> Any:
-        """What the pair can draft with besides its draft, loaded at the first use; see `DRAFTERS`.
-
-        Raises:
-            ValueError: if this pair has no such thing; the message says what to do.
-        """
+        """What the pair can draft with besides its draft, loaded at the first use; see `DRAFTERS`."""
         if kind not in DRAFTERS:
             raise ParameterError("drafter", f"be one of {', '.join(DRAFTERS)}", kind)
         key = (kind, *sorted(parameters.items()))
@@ -117,11 +112,7 @@ DRAFTERS: dict[str, Callable[..., Any]] = {
 
 
 def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str, str | None]:
-    """The folders or names of both models, the embedded ones where none is given.
-
-    Raises:
-        ValueError: if a draft with weights of its own is given without the target that it drafts for.
-    """
+    """The folders or names of both models, the embedded ones where none is given."""
     own = target is None and draft is not None and count_layers(str(draft)) is None
     if own and Path(str(draft)).expanduser().resolve() != (PAIR / "draft").resolve():
         must = f"be given with the draft {str(draft)!r}, which was not made for the embedded target"
@@ -135,9 +126,6 @@ def place_pair(target: str | Path | None = None, draft: str | Path | None = None
     """Load the weights of a pair without computing anything, for every later `load_pair` of the same names.
 
     For processes that have no GPU yet, as on ZeroGPU: what was placed before is on the GPU as soon as one is borrowed.
-
-    Args:
-        target, draft: as for `load_pair`; errors too.
     """
     device = choose_device("auto")
     dtype = choose_dtype("auto", device)
@@ -237,11 +225,7 @@ def load_pair(
 
 
 def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
-    """The tokenizer of a pair, and the draft's where it has another vocabulary, else None; no weights are read.
-
-    Raises:
-        ValueError: if a model is unknown, or the two vocabularies have no token in common.
-    """
+    """The tokenizer of a pair, and the draft's where it has another vocabulary, else None; no weights are read."""
     tokenizer = load_tokenizer("target", target)
     if draft is None or count_layers(draft):
         return tokenizer, None

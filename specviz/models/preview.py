@@ -11,14 +11,7 @@ from .vocabulary import translation
 
 
 def preview(target: str, draft: str | None) -> tuple[list[ModelFiles], list[str]]:
-    """The files of a pair's models, and sentences on them; only configurations, tokenizers and headers are read.
-
-    Args:
-        target, draft: as in `load_pair`.
-
-    Raises:
-        ValueError: if it is known already that the pair cannot be loaded.
-    """
+    """The files of a pair's models, and sentences on them; only configurations, tokenizers and headers are read."""
     names = {"target": target} | ({} if draft is None or count_layers(draft) else {"draft": draft})
     tokenizer, other = read_tokenizers(target, draft)
     size = tokenizer.vocab_size if isinstance(tokenizer, NumberText) else len(tokenizer)

@@ -1,8 +1,4 @@
-"""Models with random weights in the shapes of real ones: "random:llama-2-7b" in place of a name.
-
-What such a pair writes means nothing, and neither does how much of the draft it accepts; what a pass costs depends on
-shapes alone, so a machine can be measured without a download.
-"""
+"""Models with random weights in the shapes of real ones, to measure a machine: "random:llama-2-7b" as a name."""
 
 from __future__ import annotations
 
@@ -48,11 +44,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 
 def shape_config(role: str, name: str) -> Any:
-    """The configuration of a name such as "random:llama-2-7b"; no text ends before its length.
-
-    Raises:
-        ValueError: if there is no such shape.
-    """
+    """The configuration of a name such as "random:llama-2-7b"; no text ends before its length."""
     from transformers import LlamaConfig
 
     shape = name.removeprefix(RANDOM)
@@ -62,11 +54,7 @@ def shape_config(role: str, name: str) -> Any:
 
 
 def random_model(role: str, name: str, device: torch.device, dtype: torch.dtype) -> Any:
-    """A causal language model of that shape, made where it computes; the same weights every time.
-
-    Raises:
-        ValueError: if there is no such shape, or not enough free memory.
-    """
+    """A causal language model of that shape, made where it computes; the same weights every time."""
     from transformers import AutoModelForCausalLM
 
     config = shape_config(role, name)
@@ -98,11 +86,7 @@ def free_bytes(device: torch.device) -> int | None:
 
 
 class NumberText:
-    """The text side of models that know no text: a byte of a prompt is a token, and a token is written as its number.
-
-    Args:
-        vocab_size: V; bytes beyond it wrap around.
-    """
+    """The text side of models that know no text: a byte of a prompt is a token, a token its number."""
 
     def __init__(self, vocab_size: int) -> None:
         self.vocab_size = vocab_size

@@ -1,4 +1,4 @@
-"""A target whose layers are read from disk for every pass; never is more of it in memory than a few layers."""
+"""A target whose layers are read from disk for every pass; only a few of them are in memory at a time."""
 
 from __future__ import annotations
 
@@ -25,16 +25,9 @@ from .loading import load_config
 from .selftest import check_tree_reading
 from .shapes import RANDOM
 
-TRIED = 1  # layers by which it is tested whether they are computed as transformers computes them; all are alike
-
 
 class Checkpoint:
-    """The weights of a folder of safetensors, one at a time.
-
-    Args:
-        folder: with one file or several.
-        dtype: of the weights as they are given.
-    """
+    """The weights of a folder of safetensors, one at a time."""
 
     def __init__(self, folder: Path, dtype: torch.dtype) -> None:
         self.files, self.dtype = sorted(folder.glob("*.safetensors")), dtype
@@ -44,11 +37,6 @@ class Checkpoint:
                 self._file_of |= dict.fromkeys(weights.keys(), file)
 
     def __call__(self, name: str) -> torch.Tensor:
-        """The weights of a parameter.
-
-        Raises:
-            ValueError: if there are none.
-        """
         if name not in self._file_of:
             raise ValueError(
                 f"target lacks weights of its configuration, for example {name}; config.json and *.safetensors must "
@@ -59,26 +47,21 @@ class Checkpoint:
 
     def hash(self) -> str:
         """A hash of all files; known files are not read again."""
-        known = from_cache("weights.json", lambda path: json.loads(path.read_text("utf-8"))) or {}
+        digests = from_cache("weights.json", lambda path: json.loads(path.read_text("utf-8"))) or {}
         hashes = {}
         for file in self.files:
             status = file.stat()
             key = f"{file.resolve()} {status.st_size} {status.st_mtime_ns}"
-            if key not in known:
+            if key not in digests:
                 with open(file, "rb") as content:
-                    known[key] = hashlib.file_digest(content, "sha256").hexdigest()
-            hashes[file.name] = known[key]
-        to_cache("weights.json", lambda path: path.write_text(json.dumps(known), "utf-8"))
+                    digests[key] = hashlib.file_digest(content, "sha256").hexdigest()
+            hashes[file.name] = digests[key]
+        to_cache("weights.json", lambda path: path.write_text(json.dumps(digests), "utf-8"))
         return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
 
 
 class RandomWeights:
-    """Random weights, one at a time, the same whenever they are asked for.
-
-    Args:
-        model: with parameters on any device, which say the shapes.
-        dtype: of the weights.
-    """
+    """Random weights, one at a time, the same whenever they are asked for."""
 
     def __init__(self, model: torch.nn.Module, dtype: torch.dtype) -> None:
         self.model, self.dtype = model, dtype
@@ -98,13 +81,7 @@ class RandomWeights:
 
 
 class StreamedForward(DirectForward):
-    """A forward pass whose layers come from disk.
-
-    Args:
-        model: the transformers model, with its layers on the meta device.
-        layers: as tensors.
-        weight: the name of a parameter -> its numbers.
-    """
+    """A forward pass whose layers come from disk."""
 
     def __init__(self, model: Any, layers: TensorLayers, weight: Callable[[str], torch.Tensor]) -> None:
         super().__init__(model, layers)
@@ -119,19 +96,7 @@ class StreamedForward(DirectForward):
 def stream_target(
     name: str, dtype: torch.dtype, device: torch.device, report: Callable[[float, str], None]
 ) -> HuggingFaceModel | None:
-    """A target whose layers are read from disk for every pass.
-
-    Args:
-        name: as for `load_pair`.
-        dtype, device: how and where it computes.
-        report: gets a fraction and a sentence.
-
-    Returns:
-        The model; None where its family, or its attention, is left to transformers.
-
-    Raises:
-        ValueError: if the weights are incomplete, or the layers cannot be written to disk or read from there.
-    """
+    """A target whose layers are read from disk for every pass; None where its family is left to transformers."""
     from transformers import AutoModelForCausalLM, GenerationConfig
 
     config = load_config("target", name)
@@ -153,15 +118,20 @@ def stream_target(
     model.model.rotary_emb = type(model.model.rotary_emb)(config=config).to(device)
 
     depth, small = len(model.model.layers), worth_compiling(model)
-    first = range(min(TRIED, depth))
-    tried = HuggingFaceModel(_filled(model, first, weight, device))
-    check_tree_reading("target", tried)
-    if tried.direct is None:
+    # One layer shows whether they are computed as transformers computes them; all are alike.
+    shallow = shortened(model, ["model", "layers"], [0])
+    _fill(shallow, [0], weight, device)
+    trial = HuggingFaceModel(shallow)
+    check_tree_reading("target", trial)
+    if trial.direct is None:
         return None
-    arrange = _arrange(small and tried.direct.compiled is not None)
-    for layer in first:
-        model.model.layers[layer].to("meta")
-    del tried
+    compiled, arrange = small and trial.direct.compiled is not None, _as_they_are
+    if compiled:
+        from ..passes.compiled.passes import CompiledPasses, compiled_layer
+
+        arrange = compiled_layer
+    model.model.layers[0].to("meta")
+    del shallow, trial
 
     def arranged(number: int) -> Layer:
         return arrange(read_layer(model.model.layers[number], lambda name: weight(f"model.layers.{number}.{name}")))
@@ -176,36 +146,17 @@ def stream_target(
     stream = LayerStream(file)
     with torch.inference_mode():
         direct = StreamedForward(model, TensorLayers(stream, dtype, device), weight)
-    if arrange is not _as_they_are:
-        from ..passes.compiled.passes import CompiledPasses
-
+    if compiled:
         direct.compiled = CompiledPasses(direct, stream)
     streamed = HuggingFaceModel(model, direct=direct)
     streamed.static, streamed.disk_speed = None, stream.speed
     return streamed
 
 
-def _arrange(compiled: bool) -> Callable[[Layer], Layer]:
-    """How the weights of a layer are laid out."""
-    if not compiled:
-        return _as_they_are
-    from ..passes.compiled.passes import compiled_layer
-
-    return compiled_layer
-
-
 def _as_they_are(layer: Layer) -> Layer:
-    """The numbers of a layer in the order in which torch multiplies with them."""
     none = torch.empty(0, dtype=layer.input_norm.dtype)
     weights = [none if weight is None else weight.contiguous() for weight in layer]
     return Layer(*((w.view(torch.int16) if w.dtype == torch.bfloat16 else w).numpy() for w in weights))
-
-
-def _filled(model: Any, layer_ids: Sequence[int], weight: Any, device: torch.device) -> Any:
-    """The model with some of its layers only, which are in memory."""
-    short = shortened(model, ["model", "layers"], layer_ids)
-    _fill(short, layer_ids, weight, device)
-    return short
 
 
 def _fill(model: Any, layer_ids: Sequence[int], weight: Any, device: torch.device) -> None:
@@ -215,6 +166,5 @@ def _fill(model: Any, layer_ids: Sequence[int], weight: Any, device: torch.devic
 
 
 def _assign(module: torch.nn.Module, name: str, weight: torch.Tensor) -> None:
-    """Give a parameter its numbers."""
     parent, _, last = name.rpartition(".")
     setattr(module.get_submodule(parent), last, torch.nn.Parameter(weight, requires_grad=False))

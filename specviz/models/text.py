@@ -5,46 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 REPLACEMENT = "\ufffd"  # what a decoder writes for bytes that are no whole character
 WINDOW = 8  # tokens that are decoded again before a new one
 
 
-class Text(Protocol):
-    """The text side of a pair; see `base.Pair`."""
-
-    @property
-    def piece(self) -> Callable[[int], str]:
-        """One token id as a person reads it."""
-
-    def encode(self, text: str) -> list[int]:
-        """The token ids of a text."""
-
-    def decode(self, tokens: Sequence[int]) -> str:
-        """The text of token ids."""
-
-    def stream(self, context: Sequence[int]) -> Callable[[int], str]:
-        """A function that takes the tokens after `context` one by one and returns the text each adds."""
-
-
 class TokenText:
-    """The text side of a tokenizer.
-
-    Args:
-        tokenizer: a transformers tokenizer.
-    """
+    """The text side of a tokenizer."""
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        self._backend = backend if _decodes_as_its_backend(type(tokenizer)) else None
         self.piece = lru_cache(maxsize=None)(self._piece)
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of `text`, with a start token only where the tokenizer adds one by default.
-
-        Raises:
-            ValueError: if `text` holds half a character, as a command line of bytes that are no UTF-8 does.
-        """
+        """Token ids of `text`, with a start token only where the tokenizer adds one by default."""
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
@@ -53,9 +30,9 @@ class TokenText:
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of `tokens`, without special tokens and without tidying spaces."""
-        tokens, fast = list(map(int, tokens)), getattr(self.tokenizer, "backend_tokenizer", None)
-        if fast is not None and _decodes_as_its_backend(type(self.tokenizer)):
-            return fast.decode(tokens, skip_special_tokens=True)
+        tokens = list(map(int, tokens))
+        if self._backend is not None:
+            return self._backend.decode(tokens, skip_special_tokens=True)
         return self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
     def _piece(self, token: int) -> str:
@@ -75,8 +52,7 @@ class TokenText:
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
         """A function that takes the tokens after `context` one by one and returns the text each of them adds.
 
-        A character whose bytes are spread over several tokens is returned with the last of them, so an unfinished one
-        at the very end never is; otherwise the parts add up to the decoded whole.
+        A character whose bytes are spread over several tokens is returned with the last of them.
         """
         window = list(context[-WINDOW:])  # enough to know whether the next word needs its space
         before = self.decode(window)
@@ -98,7 +74,6 @@ class TokenText:
         return add
 
 
-@cache
 def _decodes_as_its_backend(kind: Any) -> bool:
     """Whether a tokenizer's own decoding would do nothing but call the backend's, at four times the cost."""
     from transformers import PreTrainedTokenizerFast as Fast
@@ -107,21 +82,15 @@ def _decodes_as_its_backend(kind: Any) -> bool:
 
 
 def bytes_of(written: str, letters: bool = True) -> bytes:
-    """The bytes of a token as it stands in a vocabulary.
-
-    Args:
-        written: `<0xE2>` for one byte, or text.
-        letters: whether each letter of the text stands for one byte (byte-level BPE), or for itself.
-    """
-    if found := re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", written):
-        return bytes([int(found[1], 16)])
+    """The bytes of a token as it stands in a vocabulary."""
+    if match := re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", written):
+        return bytes([int(match[1], 16)])
     table = _byte_letters() if letters else {}
     return b"".join(bytes([table[letter]]) if letter in table else letter.encode() for letter in written)
 
 
 @cache
 def _byte_letters() -> dict[str, int]:
-    """The byte for which each letter of byte-level BPE stands."""
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 
     return {letter: byte for byte, letter in bytes_to_unicode().items()}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..distributions import Logits
+from ..distributions import Logits, softmax
 from ..passes.device_logits import DeviceLogits
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
@@ -19,16 +20,7 @@ SPARE = 128  # positions kept free for the tree, at most a quarter of all
 
 
 class TranslatedSession:
-    """A draft's session on a text of the target.
-
-    It reads a tree of its own, in which each node is the draft's tokens for one of the target's, none or several.
-
-    Args:
-        open_draft: makes the draft's session on its own ids.
-        words: the translation.
-        tokens: the text so far, ids of the target.
-        longest: the longest text that the draft can hold, in its own tokens; of a longer one it reads the end.
-    """
+    """A draft's session on a text of the target; a node of its tree is several of the draft's, or none."""
 
     def __init__(
         self, open_draft: Callable[[list[int]], Session], words: Translation, tokens: Sequence[int], longest: int
@@ -80,17 +72,13 @@ class TranslatedSession:
         self._tree = None
 
 
+@dataclass
 class TranslatedModel:
-    """A draft whose vocabulary is not the target's.
+    """A draft whose vocabulary is not the target's; it can hold `longest` of its own tokens."""
 
-    Args:
-        draft: the weights, with logits of their own width.
-        words: the translation.
-        longest: the longest text that it can hold, in its own tokens.
-    """
-
-    def __init__(self, draft: HuggingFaceModel, words: Translation, longest: int) -> None:
-        self.draft, self.words, self.longest = draft, words, longest
+    draft: HuggingFaceModel
+    words: Translation
+    longest: int
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> TranslatedSession:
         """A session that starts with `tokens`, ids of the target."""
@@ -117,6 +105,5 @@ def translated_logits(logits: Any, rows: list[int], words: Translation) -> Logit
 
 def common_mass(target: HuggingFaceModel, words: Translation, text: Sequence[int]) -> float:
     """The mean probability that the target gives to common tokens along a text, token ids, at temperature 1."""
-    logits = np.asarray(target.read(text, range(len(text)), None, None, range(len(text))), dtype=np.float64)
-    p = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return float((p[:, words.target_ids].sum(axis=1) / p.sum(axis=1)).mean())
+    p = softmax(np.asarray(target.read(text, range(len(text)), None, None, range(len(text)))))
+    return float(p[:, words.target_ids].sum(axis=1).mean())

@@ -1,8 +1,7 @@
-"""Two vocabularies: the tokens that target and draft have in common, and the draft's tokens for any of the target's.
+"""Token-level intersection of two vocabularies (TLI, Timor et al. 2025, algorithm 4).
 
-Token-level intersection (TLI, Timor et al. 2025, algorithm 4): the draft's distribution is restricted to the common
-tokens and renormalised. It is then a distribution over the target's vocabulary like any other, so every rule stays
-exact. Two tokens are the same if they stand for the same bytes, whatever their spelling: "Ġthe" and "▁the" are " the".
+The draft's distribution is restricted to the common tokens and renormalised, so every rule stays exact. Two tokens are
+the same if they stand for the same bytes, whatever their spelling: "Ġthe" and "▁the" are " the".
 """
 
 from __future__ import annotations
@@ -19,25 +18,7 @@ Bytes = Sequence[bytes | None]
 
 
 class Translation:
-    """From the target's token ids to the draft's.
-
-    Args:
-        target, draft: the bytes of each token, None for those that stand for none, [V] and [V'].
-        width: V of the target's distributions, at least `len(target)`.
-        special: draft ids of special target tokens, id -> id; those in `drafted` may be drafted as well.
-        drafted: special target tokens that the draft may propose, such as the end of the text.
-        begin: draft ids that every text of the draft starts with.
-
-    Attributes:
-        target_ids, draft_ids: the common tokens as ids of the target and of the draft, [n] each.
-
-    Raises:
-        ValueError: if no token is common.
-
-    >>> words = Translation([b"a", b"bb", b"c"], [b"c", b"b", b"a"], width=4)
-    >>> words.context([0, 1, 2]), words.columns(np.array([[0.1, 0.2, 0.3]])).tolist()
-    ([2, 1, 1, 0], [[0.3, -inf, 0.1, -inf]])
-    """
+    """From the target's token ids to the draft's."""
 
     def __init__(
         self, target: Bytes, draft: Bytes, width: int, special: dict[int, int] | None = None,
@@ -56,11 +37,8 @@ class Translation:
         self.tokens = lru_cache(maxsize=None)(self._tokens)
 
     def _tokens(self, token: int) -> tuple[int, ...]:
-        """The draft's ids for one token: itself where it is common, else the fewest bytes at a time that it knows.
-
-        Each token is translated alone, so the draft's context is a function of the committed tokens: it does not depend
-        on the steps in which they were committed, and grows only at its end.
-        """
+        """The draft's ids for one token: itself where it is common, else the most bytes at a time that it knows."""
+        # Each token is translated alone: the draft's context follows from the text, whatever the steps were.
         if token in self._known:
             return (self._known[token],)
         text = (self._target[token] if token < len(self._target) else None) or b""
@@ -86,17 +64,7 @@ class Translation:
 
 
 def translation(target: Any, draft: Any, width: int, draft_width: int) -> Translation:
-    """The translation between the tokenizers of a target and of a draft.
-
-    Ends of text are common, whatever they are called; other special tokens are if they are format_strategy alike.
-
-    Args:
-        target, draft: transformers tokenizers.
-        width, draft_width: of the models' logits.
-
-    Raises:
-        ValueError: if the bytes of tokens are not known, or none is common.
-    """
+    """The translation between two tokenizers; ends of text are common, other special tokens by their names."""
     names = {name: i for i, name in _special(draft).items() if i < draft_width}
     special = {i: names[name] for i, name in _special(target).items() if name in names and i < width}
     drafted = list(special)
@@ -112,18 +80,7 @@ def translation(target: Any, draft: Any, width: int, draft_width: int) -> Transl
 
 
 def token_bytes(role: str, tokenizer: Any) -> list[bytes | None]:
-    """The bytes that each token stands for, by id; None for special tokens.
-
-    Byte-level BPE writes one letter a byte; sentencepiece writes "▁" for a space and <0xE2> for a byte that is no
-    character.
-
-    Args:
-        role: "target" or "draft", for messages.
-        tokenizer: a transformers tokenizer.
-
-    Raises:
-        ValueError: if its tokens are format_strategy in another way.
-    """
+    """The bytes that each token stands for, by id; None for special tokens."""
     decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
     kind = "" if decoder is None else decoder.__getstate__().decode()  # JSON, as in tokenizer.json
     letters = '"ByteLevel"' in kind
@@ -144,7 +101,6 @@ def token_bytes(role: str, tokenizer: Any) -> list[bytes | None]:
 
 
 def _special(tokenizer: Any) -> dict[int, str]:
-    """Special tokens, which stand for no text: id -> name."""
     return {i: str(token) for i, token in tokenizer.added_tokens_decoder.items() if token.special}
 
 

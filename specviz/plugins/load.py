@@ -1,7 +1,6 @@
 """Load plugins: Python files and modules that call `specviz.register`.
 
-They are named on the command line (`--plugin`), in the environment (`SPECVIZ_PLUGINS`), or by installed packages
-(entry points in the group `specviz.strategies`). Nothing that a page or a trace contains is ever loaded.
+They are named by `--plugin`, `SPECVIZ_PLUGINS` or installed packages; nothing in a page or a trace is.
 """
 
 from __future__ import annotations
@@ -29,13 +28,7 @@ _started: list[bool] = []  # whether installed packages and the environment were
 
 
 def load_installed() -> None:
-    """Load, once, the plugins of installed packages and of the environment.
-
-    A package that fails is logged and skipped.
-
-    Raises:
-        ValueError: if a plugin that the environment names cannot be loaded.
-    """
+    """Load, once, the plugins of installed packages and of the environment."""
     if _started:  # a plugin that is being loaded imports a public name
         return
     _started.append(True)
@@ -90,7 +83,6 @@ def _registered() -> list[type]:
 
 
 def _run(path: Path) -> ModuleType:
-    """The module of a file; its own folder is not added to the search path."""
     name = f"{PREFIX}{path.stem}_{crc32(str(path).encode()):08x}"
     spec = spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None  # the name ends in .py

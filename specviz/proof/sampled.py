@@ -18,7 +18,7 @@ from ..config import LARGEST, RunConfig
 from ..decode import speculate
 from ..distributions import distributions_of, total_variation
 from ..models.base import Pair
-from ..models.cached import CachedPair, ReadsTarget
+from ..models.cached import CachedPair
 from ..session import DecodingSession, prompt_tokens
 from ..tree import TokenTree
 
@@ -170,12 +170,12 @@ def exact_texts(pair: Any, config: RunConfig, prompt: list[int], shown: int = SH
     return best
 
 
-def _source(pair: Any, kept: CachedPair, config: RunConfig) -> Any:
+def _source(pair: Any, kept: Any, config: RunConfig) -> Any:
     """The pair that runs draw from: the one that remembers, unless the drafter reads more of the target."""
     builder, drafter = config.builder, config.drafter
     try:
         DecodingSession(kept, config, drafter if builder.reads_draft else None)
-    except ReadsTarget:
+    except NotImplementedError:
         return pair
     return kept
 

@@ -21,16 +21,7 @@ Streams = dict[str, np.ndarray]  # kind -> token ids
 
 
 def read_texts(text_files: Sequence[str | Path], code_folder: str | Path | None = None, code: bool = True) -> Texts:
-    """The documents of text files, and the Python files of a folder.
-
-    Args:
-        text_files: UTF-8 files.
-        code_folder: where Python files are looked for; None for the standard library.
-        code: whether they are read at all.
-
-    Raises:
-        ValueError: if a text file is missing, is not UTF-8 or holds no text, or the folder has no Python files.
-    """
+    """The documents of text files, and the Python files of a folder."""
     texts: Texts = {kind: [] for kind in KINDS}
     for path in map(Path, text_files):
         try:

@@ -1,8 +1,6 @@
-"""Medusa's heads and EAGLE's layer, trained on samples of the target; the target is frozen.
+"""Medusa's heads and EAGLE's layer, trained on samples of the frozen target, which hold its last hidden states.
 
-The samples hold the target's last hidden states, so no pass of the target is made. Both learn the target's own
-distribution at the place they guess. Almost all of the cost is the output head; a batch is scored on the tokens that
-occur in it and some others at random, a quarter of a vocabulary or less.
+A batch is scored on its own tokens and some others at random, since the output head is almost all of the cost.
 """
 
 from __future__ import annotations
@@ -15,15 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn import functional
-from transformers import AutoTokenizer
 
-from ..models.eagle import EagleLayer, begin_with_last_layer, layer_config, save_layer
+from ..models.eagle import EagleLayer, begin_with_last_layer, layer_sizes, save_layer
 from ..models.heads import MedusaHeads, save_heads
-from ..models.loading import choose_device, longest_text
+from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from ..models.pair import end_of_text
 from .corpus import checksum, encode, read_texts
 from .loop import check_same_run, fit, weights_digest
-from .pair import load
 from .samples import random_rows, shards, write_samples
 
 SAMPLE_TIME = 0.3  # fraction of the time, where samples are made
@@ -70,12 +66,13 @@ def train_heads(
         ValueError: if there are no samples, something cannot be written, or `out` holds another run.
     """
     out = out or target.parent / kind
-    teacher, digest = load(target, choose_device(device)), weights_digest(target)
+    place, digest = choose_device(device), weights_digest(target)
+    teacher = load_model("target", str(target), place, choose_dtype("auto", place))
     facts = {"drafter": kind, "target": digest, "seed": seed, "heads": heads if kind == "medusa" else None}
     check_same_run(out / "checkpoint", facts)
     if text_files:
         began, samples = clock(), out / "checkpoint" / "samples"
-        tokenizer = AutoTokenizer.from_pretrained(target, local_files_only=True)
+        tokenizer = load_tokenizer("target", str(target))
         texts = read_texts(text_files, code_folder, code=code_folder is not None)
         text = encode(texts, tokenizer.backend_tokenizer, sorted(end_of_text(teacher, tokenizer))[:1])
         check_same_run(samples, {"text": checksum(text), "target": digest, "seed": seed})
@@ -99,7 +96,7 @@ def train_heads(
     if kind == "medusa":
         model, loss = MedusaHeads(heads, width), heads_loss
     else:
-        model, loss = EagleLayer(layer_config(teacher)), layer_loss
+        model, loss = EagleLayer(layer_sizes(teacher)), layer_loss
         begin_with_last_layer(model, teacher)
     model.to(teacher.device)
 
@@ -116,14 +113,7 @@ def train_heads(
 def heads_loss(
     model: MedusaHeads, teacher: Any, rows: dict[str, torch.Tensor], generator: torch.Generator, done: float = 0.0
 ) -> torch.Tensor:
-    """Cross-entropy of head i at t with the target's distribution at t + i, summed with falling weights.
-
-    Args:
-        model, teacher: the heads, and the target whose output head they share.
-        rows: neighbouring rows of a shard: tokens [r, T], states [r, T, width], temperatures [r].
-        generator: of the random choices.
-        done: fraction of the time that is over.
-    """
+    """Cross-entropy of head i at t with the target's distribution at t + i, summed with falling weights."""
     states, head, p = _targets(teacher, rows, generator)
     total = states.new_zeros(())
     for level, matrix in enumerate(model.weight[: states.shape[1] - 1], 1):
@@ -136,7 +126,7 @@ def heads_loss(
 def layer_loss(
     model: EagleLayer, teacher: Any, rows: dict[str, torch.Tensor], generator: torch.Generator, done: float = 0.0
 ) -> torch.Tensor:
-    """Smooth-L1 on the next feature and cross-entropy with the target's distribution there; arguments as above.
+    """Smooth-L1 on the next feature and cross-entropy with the target's distribution there.
 
     In the second half of the time every other feature it reads, at random, is a guess of its own, as below the root
     (the training-time test of EAGLE-3, Li et al. 2025).

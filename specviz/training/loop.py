@@ -110,11 +110,7 @@ def _optimizers(model: nn.Module, rate: float, matrix_rate: float | None) -> lis
 
 
 def check_same_run(folder: Path, facts: dict[str, Any]) -> None:
-    """Write down what a run is started with; reject a folder that holds another run.
-
-    Raises:
-        ValueError: naming what differs.
-    """
+    """Write down what a run is started with; reject a folder that holds another run."""
     folder.mkdir(parents=True, exist_ok=True)
     path, facts = folder / "run.json", json.loads(json.dumps(facts))
     former = json.loads(path.read_text(encoding="utf-8")) if path.exists() else facts

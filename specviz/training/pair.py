@@ -14,10 +14,9 @@ import torch
 from tokenizers import Tokenizer
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
-from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
-from transformers.utils import logging
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
-from ..models.loading import choose_device, choose_dtype
+from ..models.loading import choose_device, choose_dtype, load_model
 from .corpus import END_OF_TEXT, checksum, encode, random_windows, read_texts, train_tokenizer
 from .loop import check_same_run, fit, weights_digest
 from .samples import random_rows, shards, write_samples
@@ -109,8 +108,8 @@ def train_pair(
     if tokenizer.id_to_token(0) != END_OF_TEXT:
         raise ValueError(f"target must have {END_OF_TEXT} as token 0; {path} has {tokenizer.id_to_token(0)!r}.")
     text = encode(texts, tokenizer)
-    given = weights_digest(Path(target)) if target else None
-    check_same_run(work, {"recipe": asdict(recipe), "text": checksum(text), "target": given})
+    digest = weights_digest(Path(target)) if target else None
+    check_same_run(work, {"recipe": asdict(recipe), "text": checksum(text), "target": digest})
     lines = [f"# A pair trained on {sum(map(len, text.values())):,} tokens\n"]
 
     if target is None:
@@ -128,7 +127,7 @@ def train_pair(
         save(model, tokenizer, out / "target")
     elif Path(target).resolve() != (out / "target").resolve():
         shutil.copytree(target, out / "target", dirs_exist_ok=True)
-    teacher = load(out / "target", place)
+    teacher = load_model("target", str(out / "target"), place, choose_dtype("auto", place))
     time_for_samples = 0.0 if (work / "draft.pt").exists() else seconds * recipe.sample_time
     write_samples(
         teacher, text, work / "samples", time_for_samples, clock, window=recipe.window, code_share=0.5,
@@ -143,8 +142,8 @@ def train_pair(
         rng = np.random.default_rng([recipe.seed, 2, step])
         return draft_loss(draft, head, random_rows(paths, rng, recipe.draft_batch), done)
 
-    rest = seconds * (1 - recipe.target_time - recipe.sample_time)
-    lines.append(fit("draft", draft, loss, work / "draft.pt", rest, recipe.draft_rate, clock))
+    draft_seconds = seconds * (1 - recipe.target_time - recipe.sample_time)
+    lines.append(fit("draft", draft, loss, work / "draft.pt", draft_seconds, recipe.draft_rate, clock))
     save(draft, tokenizer, out / "draft")
     card = "\n".join([*lines, ""])
     (out / "README.md").write_text(card, encoding="utf-8")
@@ -186,12 +185,6 @@ def draft_loss(draft: PreTrainedModel, head: torch.Tensor, rows: dict[str, torch
 
     Cross-entropy teaches quickly where the draft is far off; 1 - total variation is the acceptance rate itself
     (Leviathan et al. 2023, arXiv:2211.17192, section 3.2).
-
-    Args:
-        draft: the model.
-        head: the target's output matrix [V, width].
-        rows: a slice of a shard; each row counts at the temperature it was drawn at, at least `MIN_TEMPERATURE`.
-        done: fraction of the time that is over.
     """
     tokens = rows["tokens"].to(head.device, torch.long)
     temperatures = rows["temperatures"].to(head.device).clamp(min=MIN_TEMPERATURE)[:, None].expand(tokens.shape)
@@ -201,9 +194,9 @@ def draft_loss(draft: PreTrainedModel, head: torch.Tensor, rows: dict[str, torch
         temperatures.reshape(-1, 1).split(CHUNK),
     )
 
-    def chunk_loss(ours: torch.Tensor, theirs: torch.Tensor, heat: torch.Tensor) -> torch.Tensor:
-        p = torch.softmax((theirs @ head.T).float() / heat, -1)
-        log_q = torch.log_softmax(draft.lm_head(ours).float() / heat, -1)
+    def chunk_loss(ours: torch.Tensor, theirs: torch.Tensor, temperature: torch.Tensor) -> torch.Tensor:
+        p = torch.softmax((theirs @ head.T).float() / temperature, -1)
+        log_q = torch.log_softmax(draft.lm_head(ours).float() / temperature, -1)
         return (1 - done) * -(p * log_q).sum() + done * (p - log_q.exp()).abs().sum()
 
     # A distribution is ten times larger than the states it is made from: it is computed again for the gradient.
@@ -218,18 +211,3 @@ def save(model: PreTrainedModel, tokenizer: Tokenizer, folder: Path) -> None:
         tokenizer_object=tokenizer, bos_token=END_OF_TEXT, eos_token=END_OF_TEXT,
         model_max_length=model.config.max_position_embeddings,
     ).save_pretrained(folder)  # fmt: skip
-
-
-def load(folder: Path, place: torch.device) -> PreTrainedModel:
-    """A model to read with, in the device's fastest format.
-
-    Raises:
-        ValueError: if the folder holds none.
-    """
-    dtype = choose_dtype("auto", place)
-    logging.disable_progress_bar()
-    try:
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"target must be a folder with a language model; {str(folder)!r} is not: {error}") from None
-    return model.to(place).eval()

@@ -1,8 +1,6 @@
-"""The target's own continuations with its last hidden states: what the draft is distilled from.
+"""The target's own continuations with its last hidden states, from which its distributions follow.
 
-Sampling and the target's layers are the expensive part of distillation on the target's own text (DistillSpec, Zhou et
-al. 2023, arXiv:2310.08461). They are computed once: from a stored hidden state the output head gives the target's
-distribution, at any temperature.
+Distillation on the target's own text: DistillSpec, Zhou et al. 2023, arXiv:2310.08461.
 """
 
 from __future__ import annotations
@@ -61,18 +59,7 @@ def write_samples(
 ) -> None:  # fmt: skip
     """Fill a folder with shards, after those already there; a shard follows from its number alone.
 
-    Every third shard is running text in full windows; the others are short prompts of the text that the target
-    continues at several temperatures.
-
-    Args:
-        target, text, folder: who writes, on which text, and where.
-        seconds: at most, as `clock` counts them; one shard is written in any case.
-        window, length: tokens of a window of running text, and of a continuation.
-        code_share: how much of the text is code, from 0 to 1.
-        seed, rows, max_bytes: of the random choices; continuations of a shard; of all hidden states, at most.
-
-    Raises:
-        ValueError: if a shard cannot be written.
+    Every third is running text in full windows; the others are short prompts that the target continues.
     """
     folder.mkdir(parents=True, exist_ok=True)
     began, number = clock(), len(shards(folder))
@@ -88,13 +75,13 @@ def write_samples(
                 tokens = windows(rng, max(1, rows * length // window), window)
                 with torch.inference_mode():
                     states = torch.cat([target.base_model(part).last_hidden_state for part in tokens.split(8)])
-                heat = torch.ones(len(tokens))
+                temperature = torch.ones(len(tokens))
             else:
                 prompts = windows(rng, rows, int(rng.integers(4, min(LONGEST_PROMPT, length // 2) + 1)))
-                heat = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
+                temperature = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
                 generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-                tokens, states = continue_text(target, prompts, length, heat.to(target.device), generator)
-            shard = {"tokens": tokens.int().cpu(), "states": states.bfloat16().cpu(), "temperatures": heat}
+                tokens, states = continue_text(target, prompts, length, temperature.to(target.device), generator)
+            shard = {"tokens": tokens.int().cpu(), "states": states.bfloat16().cpu(), "temperatures": temperature}
             path = folder / f"{number:05d}.safetensors"
             try:
                 save_file(shard, path.with_suffix(".part"))

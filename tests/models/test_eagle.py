@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from specviz.models.eagle import EagleLayer, EagleModel, layer_config
+from specviz.models.eagle import EagleLayer, EagleModel, layer_sizes
 from specviz.passes.direct import MOST_POSITIONS
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.training.pair import Shape, new_model
@@ -15,12 +15,12 @@ pytestmark = pytest.mark.adapter
 
 def test_a_layer_with_too_many_positions_is_rejected():
     target = new_model(20, 16, Shape(8, 1, 2, 8))
-    config = layer_config(target)
-    config.max_position_embeddings = MOST_POSITIONS
-    assert EagleModel(HuggingFaceModel(target), EagleLayer(config)).direct is not None
-    config.max_position_embeddings = MOST_POSITIONS + 1
+    sizes = layer_sizes(target)
+    sizes["positions"] = MOST_POSITIONS
+    assert EagleModel(HuggingFaceModel(target), EagleLayer(sizes)).direct is not None
+    sizes["positions"] = MOST_POSITIONS + 1
     with pytest.raises(ValueError, match="at most 262,144; got 262,145"):
-        EagleModel(HuggingFaceModel(target), EagleLayer(config))
+        EagleModel(HuggingFaceModel(target), EagleLayer(sizes))
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -28,7 +28,7 @@ def test_a_layer_with_too_many_positions_is_rejected():
 def test_its_logits_are_those_of_the_layers_own_forward_and_the_targets_head(compiled):
     torch.manual_seed(0)
     weights = new_model(20, 64, Shape(32, 2, 2, 48))
-    target, layer = HuggingFaceModel(weights), EagleLayer(layer_config(weights))
+    target, layer = HuggingFaceModel(weights), EagleLayer(layer_sizes(weights))
     if not compiled:
         target.direct.compiled = None
     model = EagleModel(target, layer)

@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 
 import specviz
 from specviz.drafters.models import ModelSession
-from specviz.models.eagle import EagleLayer, layer_config
+from specviz.models.eagle import EagleLayer, layer_sizes
 from specviz.models.heads import MedusaHeads
 from specviz.models.pair import HuggingFacePair
 from specviz.passes.huggingface import HuggingFaceModel
@@ -103,7 +103,7 @@ def test_heads_and_layer_learn_to_look_ahead(place, kind):
     model, loss_of, rate = MedusaHeads(3, 32), heads_loss, 3e-2
     torch.testing.assert_close(model(states[0])[2], states[0])  # heads begin as the target
     if kind == "eagle":
-        model, loss_of, rate = EagleLayer(layer_config(teacher)), layer_loss, 3e-3
+        model, loss_of, rate = EagleLayer(layer_sizes(teacher)), layer_loss, 3e-3
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
     for step in range(40):
         loss = loss_of(model, teacher, rows, torch.Generator().manual_seed(0), step / 40)

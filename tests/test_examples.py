@@ -34,13 +34,11 @@ compatibility: Compatibility
 models.base: Session.commit Session.features Session.forward Pair.decode Pair.drafter Pair.encode Pair.open Pair.piece
     Pair.stream
 metrics: Counts.of
-tree: TokenTree.add
 builders.base: TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
 builders.static: fill
-verifiers.base: Verdict Verifier.__call__ Verifier.explain
-verifiers.walk: follow try_in_turn
-drafters.base: Draft.at_temperature_1 Draft.expand Drafter.open DrafterContext DrafterContext.model
-    DrafterSession.at_temperature_1 DrafterSession.commit DrafterSession.describe_guess DrafterSession.expand Seen
+verifiers.base: Verdict Verifier.__call__
+verifiers.walk: follow recursive_rejection
+drafters.base: Draft.expand Drafter.open DrafterContext DrafterSession.commit DrafterSession.expand Seen
 acceptance.on_text: Acceptance measure_acceptance
 acceptance.texts: Text continuations
 doctor.report: Report
@@ -81,11 +79,9 @@ def unexplained(one):
     listed = re.findall(r"^ {4}(\w+(?:, \w+)*): ", described[1], re.MULTILINE) if described else []
     said = re.findall(r"`(\w+)`", text.partition("\n")[0])
     names = set(arguments(one))
-    return (
-        set()
-        if len(names) == 1 and inspect.isfunction(one)
-        else names - set(re.findall(r"\w+", " ".join(listed))) - set(said)
-    )
+    if len(names) == 1 and inspect.isfunction(one):
+        return set()
+    return names - set(re.findall(r"\w+", " ".join(listed))) - set(said)
 
 
 @pytest.mark.parametrize("module, name", named(ARGUMENTS))
@@ -102,7 +98,7 @@ def test_the_examples_run_and_what_they_show_names_its_arguments(module):
 
 
 # Their modules all have the same functions, which CONTRIBUTING describes once: `run`, `measure`, `draw`.
-ALIKE = re.compile(r"specviz\.(plugins\.templates|commands|papers|validation|__main__|plots\.\w+$)")
+ALIKE = re.compile(r"specviz\.(plugins\.templates|commands|papers|__main__|plots\.\w+$)")
 
 
 def said(one):

@@ -97,19 +97,19 @@ class Guard:
             answer = JSONResponse({"detail": error.args[1], "error": error.args[1]}, status_code=error.args[0])
         if isinstance(answer, Response):
             return await answer(scope, receive, send_with_policy)
-        receive, turn = answer
-        async with turn:
+        receive, place = answer
+        async with place:
             await self.app(scope, receive, send_with_policy)
 
     async def answer(self, scope: Any, receive: Any, path: str, method: str) -> Any:
         """A response, or how the app receives the body and what it must hold meanwhile."""
-        turn: Any = nullcontext()
+        place: Any = nullcontext()
         if method in ("GET", "HEAD"):
             if not READ.fullmatch(path):
                 raise Rejected(404, "Not found.")
-            return self.gone(scope, path) or (receive, turn)
+            return self.gone(scope, path) or (receive, place)
         if method == "OPTIONS":
-            return receive, turn
+            return receive, place
         if not SENT.fullmatch(path):
             raise Rejected(404, "Not found.")
         if method != "POST":
@@ -127,7 +127,7 @@ class Guard:
             VISITOR.set(Visitor(VISITOR.get().address, str(data.get("session_hash") or "")[:64]))
             if path == f"{API}/mcp":
                 if data.get("method") == "tools/call":
-                    turn = self.calls.turn()
+                    place = self.calls.turn()
                     try:
                         self.checks.call(data)
                     except Rejected as error:
@@ -140,7 +140,7 @@ class Guard:
         async def receive_again() -> Any:
             return messages.pop() if messages else await receive()
 
-        return receive_again, turn
+        return receive_again, place
 
     def with_client(self, scope: Any, path: str) -> Any:
         """The request with the address of its client, which a call of the tool passes on: gradio sends it to itself."""
@@ -162,11 +162,7 @@ class Guard:
         elif path.startswith(f"{API}/call/"):
             event = path.rpartition("/")[2]
             pending = self.queue.pending_event_ids_session.values()
-            if (
-                event not in sessions
-                and event not in self.queue.event_ids_to_events
-                and not any(event in names for names in pending)
-            ):
+            if not any(event in names for names in (sessions, self.queue.event_ids_to_events, *pending)):
                 text = f"event: error\ndata: {json.dumps(GONE)}\n\n"
         return Response(text, media_type="text/event-stream") if text else None
 

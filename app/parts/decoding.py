@@ -89,32 +89,26 @@ def decode(
     """
     traces: dict[int, Trace] = {}
 
-    def written(updates: Iterator[Update]) -> Iterator[list[T]]:
-        for update in updates:
-            if update.trace:
-                traces[update.at] = update.trace
-            if (item := write(update)) is not None:
-                yield [item]
-
-    def told(update: Update) -> Iterator[T]:
-        if (item := write(update)) is not None:
-            yield item
+    def items(update: Update) -> list[T]:
+        if update.trace:
+            traces[update.at] = update.trace
+        return [item] if (item := write(update)) is not None else []
 
     for note in engine.loading(title):
-        yield from told(Update(note=note))
+        yield from items(Update(note=note))
     decoded = engine.compute(run_all, tuple(configs), endless, warm_up, title=title)
-    with closing(prefetch(decoded, written)) as groups:  # type: ignore[arg-type]
+    with closing(prefetch(decoded, lambda updates: filter(None, map(items, updates)))) as groups:
         yield from chain.from_iterable(groups)
     for at, trace in traces.items():
         config = configs[at]
         if rounds and config.builder.name != "plain":
             timing = engine.compute(time_run, config, trace.counts, rounds, endless, title=title)
             for speedup in filter(None, until_run_waits(timing)):
-                yield from told(Update(at, speedup=speedup))
-        yield from told(Update(at, timed=True))
+                yield from items(Update(at, speedup=speedup))
+        yield from items(Update(at, timed=True))
         if compare and promised(config.verifier, config.temperature):
             for same in engine.compute(comparing, config, list(trace.tokens), title=title):
-                yield from told(Update(at, same=same))
+                yield from items(Update(at, same=same))
 
 
 def run_all(pair: Any, configs: Sequence[RunConfig], endless: bool, warm_up: int) -> Iterator[Update]:

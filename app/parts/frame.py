@@ -29,10 +29,6 @@ class Page(NamedTuple):
     built: dict[str, Any]
 
 
-def alone(page: Page) -> None:
-    """For a tab that needs no other."""
-
-
 class Tab(NamedTuple):
     """A tab, or a page of one, as its module in app/tabs declares it.
 
@@ -49,7 +45,7 @@ class Tab(NamedTuple):
     title: str
     build: Callable[[Any], Any] | None = None
     styles: tuple[str, ...] = ()
-    connect: Callable[[Page], None] = alone
+    connect: Callable[[Page], None] = lambda page: None
     query: str | None = None
     pages: tuple[Tab, ...] = ()
 

@@ -66,11 +66,7 @@ def connect(demo: gr.Blocks, engine: Engine) -> None:
 
 
 def names(engine: Engine, target: Any, draft: Any) -> tuple[str, str, str | None]:
-    """The title of a pair in menus, and its two names.
-
-    Raises:
-        ValueError: if they are none, or not allowed here.
-    """
+    """The title of a pair in menus, and its two names; raises a `ValueError` if they are not allowed here."""
     if not isinstance(target, str) or not target.strip():
         raise ValueError("Target must be a folder or a name on the hub such as org/model.")
     if not isinstance(draft, str | None) or engine.other is None:

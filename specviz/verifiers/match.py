@@ -13,7 +13,7 @@ from ..distributions import Distributions
 from ..randomness import first_arrivals
 from ..tree import Chart
 from .base import Verifier
-from .walk import ROOT, Bars, Walk, explain_match, follow
+from .walk import ROOT, Bars, Walk, follow, untried
 
 ARRIVALS = 5  # of a race that are recorded
 
@@ -25,12 +25,13 @@ class MatchRule(Verifier):
         found: why a child was accepted; other: why one was rejected.
     """
 
-    reads_draft: ClassVar[bool] = False
+    reads_draft = False
     found: ClassVar[str] = "the target drew this token"
     other: ClassVar[str] = "the target drew another token"
 
     def explain(self, step, node):
-        return explain_match(step, node, self.found, self.other)
+        outcome = step.outcome[node]
+        return untried(step, node) or f"{outcome.capitalize()}: {self.found if outcome == 'accepted' else self.other}."
 
 
 def follow_draws(tree, p: Distributions, draw: Callable[[int], int]):
@@ -57,13 +58,10 @@ class TargetMatch(MatchRule):
     children's mass under p, less than what a coupling of p and q can reach.
     """
 
-    name: ClassVar[str] = "target-match"
-    title: ClassVar[str] = "Target match"
-    schemes: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid", "race")
+    name, title = "target-match", "Target match"
+    schemes = ("top", "distinct", "iid", "race")
     keyed: bool = Field(
-        False,
-        title="Keyed noise",
-        description="Draw by a race keyed by position, so that the seed alone determines the text.",
+        False, title="Keyed noise", description="Draw by a race keyed by position; the seed alone determines the text."
     )
 
     @property
@@ -79,14 +77,11 @@ class TargetMatch(MatchRule):
 class Naive(MatchRule):
     """Naive sampling: independent draws of the draft, accepted if they contain the target's own draw.
 
-    The same rule as `target-match`, but it asks for children drawn with replacement: the baseline that SpecInfer and
-    Sequoia compare with (Sequoia, section 2.2: naive against top-k sampling). It accepts with sum p (1 - (1 - q)^k), so
-    with one child with sum p q where a coupling reaches sum min(p, q).
+    As `target-match`, but with children drawn with replacement: the baseline of SpecInfer and Sequoia (section 2.2).
     """
 
-    name: ClassVar[str] = "naive"
-    title: ClassVar[str] = "Naive sampling"
-    schemes: ClassVar[tuple[str, ...]] = ("iid", "distinct", "top", "race")
+    name, title = "naive", "Naive sampling"
+    schemes = ("iid", "distinct", "top", "race")
 
     def __call__(self, tree, p, rng):
         return follow_draws(tree, p, lambda node: rng.draw(p[node]))
@@ -99,10 +94,9 @@ class Race(MatchRule):
     draft ran the same race with q in place of p, its first arrivals are the likeliest winners.
     """
 
-    name: ClassVar[str] = "race"
-    title: ClassVar[str] = "Race"
-    schemes: ClassVar[tuple[str, ...]] = ("race", "top", "distinct", "iid")
-    shared_noise: ClassVar[bool] = True
+    name, title = "race", "Race"
+    schemes = ("race", "top", "distinct", "iid")
+    shared_noise = True
     found: ClassVar[str] = "it won the target's race"
     other: ClassVar[str] = "another token won the target's race"
 
@@ -119,7 +113,6 @@ class Race(MatchRule):
 
 
 def _race_charts(noise: np.ndarray, arrivals: np.ndarray, p: np.ndarray, q: np.ndarray | None) -> dict[str, Chart]:
-    """The first arrivals and their times, under the target and under the draft where there is one."""
     rows = {"target": (arrivals, p)}
     if q is not None:
         rows["draft"] = (first_arrivals(q, noise, ARRIVALS), q)
@@ -132,10 +125,9 @@ def _race_charts(noise: np.ndarray, arrivals: np.ndarray, p: np.ndarray, q: np.n
 class ExactMatch(MatchRule):
     """Greedy verification: accept the target's most probable token, at temperature 0 only (SVIP, algorithm 3)."""
 
-    name: ClassVar[str] = "exact-match"
-    title: ClassVar[str] = "Exact match"
-    schemes: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid")
-    greedy_only: ClassVar[bool] = True
+    name, title = "exact-match", "Exact match"
+    schemes = ("top", "distinct", "iid")
+    greedy_only = True
     found: ClassVar[str] = "it is the target's most probable token"
     other: ClassVar[str] = "the target's most probable token is different"
 
@@ -150,11 +142,10 @@ class PlainRule(Verifier):
     rules with shared noise (`race`, keyed `target-match`) promise to write again.
     """
 
-    name: ClassVar[str] = "plain"
-    title: ClassVar[str] = "Plain decoding"
-    reads_draft: ClassVar[bool] = False
-    shared_noise: ClassVar[bool] = True
-    alone: ClassVar[bool] = True
+    name, title = "plain", "Plain decoding"
+    reads_draft = False
+    shared_noise = True
+    alone = True
 
     def __call__(self, tree, p, rng):
         greedy = p.sampling.temperature == 0

@@ -28,17 +28,7 @@ Progress = Callable[[float, str], None]
 
 @dataclass(eq=False, repr=False)
 class HuggingFacePair:
-    """A target and perhaps a draft, with the text side they share.
-
-    Args:
-        target, draft: models whose rows have the target's width; a draft with another vocabulary is a
-            `TranslatedModel`; None for a pair without a draft.
-        text: the target's tokenizer.
-        max_positions: the longest text both can hold, in tokens.
-        eos_ids: tokens that end a text.
-        info: name and description, plain JSON data.
-        folder: the one that holds the target's, where drafters trained for it lie too; None for one from the hub.
-    """
+    """A target and perhaps a draft, with the text side they share, and the folder where trained drafters lie."""
 
     target: HuggingFaceModel
     draft: HuggingFaceModel | TranslatedModel | None

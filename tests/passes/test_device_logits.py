@@ -146,9 +146,8 @@ def test_a_step_waits_once_a_level(pair, monkeypatch, pulls):
 @pytest.mark.adapter
 def test_greedy_decoding_pulls_the_best_tokens_and_no_row(pair, monkeypatch, pulls):
     monkeypatch.setattr(pair.target, "lazy", True)
-    for step in specviz.speculate(
-        pair, config("prompt-lookup", "exact-match", 0.0, "import os\nimport", max_new_tokens=12)
-    ):
+    greedy = config("prompt-lookup", "exact-match", 0.0, "import os\nimport", max_new_tokens=12)
+    for step in specviz.speculate(pair, greedy):
         gathers = [(len(step.parents) - 1,)] if len(step.parents) > 1 else []  # what the model itself gave its tokens
         assert pulls == [(2, len(step.parents)), *gathers]  # how high and which
         pulls.clear()

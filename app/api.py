@@ -46,7 +46,7 @@ TEXTS = ("prompt", "builder", "verifier", "drafter")
 def build(engine: Engine) -> None:
     """Add the endpoint to the page that is being built."""
 
-    @explained("The run failed.", rejected)
+    @explained("The run failed.", reject)
     def generate(  # type: ignore[misc]
         prompt: str,
         builder: str = "sequoia",
@@ -66,23 +66,21 @@ def build(engine: Engine) -> None:
             prompt=prompt, builder=builder, verifier=verifier, drafter=drafter, temperature=temperature, top_p=top_p,
             top_k=top_k, draft_temperature=draft_temperature, max_new_tokens=max_new_tokens, seed=seed,
         )  # fmt: skip
-        title, rounds = check_title(engine, models, weights), check_rounds(plain_rounds)
-        yield from answers(engine, fastest(config, builder, title), title, rounds)
+        title = title_for(engine, models, weights)
+        if type(plain_rounds) is not int or not 0 <= plain_rounds <= MAX_ROUNDS:
+            raise ParameterError("plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", plain_rounds)
+        yield from answers(engine, fastest(config, builder, title), title, plain_rounds)
 
     gr.api(generate, api_name="generate", api_description=DESCRIPTION, **MACHINE)
 
 
-def rejected(sentence: str) -> None:
-    """Raises the error that gradio sends to the caller."""
+def reject(sentence: str) -> None:
+    """Raise the error that gradio sends to the caller."""
     raise gr.Error(sentence, print_exception=False) from None
 
 
 def config_of(**values: Any) -> RunConfig:
-    """The configuration that a request stands for, as the page would check it.
-
-    Raises:
-        ValueError: a sentence for the caller.
-    """
+    """The configuration of a request, checked as the page checks it; raises a `ValueError` for the caller."""
     for name in TEXTS:
         if not isinstance(values[name], str):
             raise ParameterError(name, "be text", values[name])
@@ -92,8 +90,8 @@ def config_of(**values: Any) -> RunConfig:
     return config
 
 
-def check_title(engine: Engine, models: Any, weights: Any) -> str:
-    """The title of the pair that is asked for; raises a `ParameterError` where there is none."""
+def title_for(engine: Engine, models: Any, weights: Any) -> str:
+    """The title of the requested pair; raises a `ParameterError` where there is none."""
     models = models or engine.titles[0]
     if not isinstance(models, str):
         raise ParameterError("models", "be one of the pairs on the page", models)
@@ -105,24 +103,14 @@ def check_title(engine: Engine, models: Any, weights: Any) -> str:
     return title
 
 
-def check_rounds(value: Any) -> int:
-    """How many rounds of plain decoding are timed; raises a `ParameterError` where that is no such number."""
-    if type(value) is not int or not 0 <= value <= MAX_ROUNDS:
-        raise ParameterError("plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", value)
-    return value
-
-
 def fastest(config: RunConfig, builder: str, title: str) -> RunConfig:
-    """The configuration with the best tree on this machine, where Sequoia's was asked for without size and depth.
+    """The configuration with the best tree on this machine, where Sequoia's has neither size nor depth.
 
     It is only known for the embedded pair in memory with its draft model, if a profile of it is stored.
     """
     name, parameters = split_strategy("builder", builder)
     own_size = name != "sequoia" or {"size", "depth"} & parameters.keys()
-    if own_size or title != EMBEDDED or config.drafter.name != "model":
-        return config
-    profile = find_profile()
-    if profile is None:
+    if own_size or title != EMBEDDED or config.drafter.name != "model" or not (profile := find_profile()):
         return config
     cell = profile.best(config.verifier.name, config.temperature, limits.NODES)
     return replace(config, builder=config.builder.replace(size=cell.size, depth=cell.depth))
@@ -136,14 +124,14 @@ def answers(engine: Engine, config: RunConfig, title: str, rounds: int = 0) -> I
         nonlocal text, trace, speedup
         if update.error:
             raise ValueError(update.error)
-        answered = []
+        answer = []
         for step in update.steps:
             text += "".join(step.pieces)
-            answered.append((text, step.to_json(), ""))
+            answer.append((text, step.to_json(), ""))
         trace, speedup = update.trace or trace, update.speedup or speedup
         if update.timed and trace:
-            answered.append((text, "", replace(trace, speedup=speedup).to_json()))
-        return [(text, "", "")] if update.note else answered
+            answer.append((text, "", replace(trace, speedup=speedup).to_json()))
+        return [(text, "", "")] if update.note else answer
 
     for items in decode(engine, [config], title, write, rounds):
         yield from items

@@ -19,7 +19,7 @@ from specviz import codec
 from specviz.benchmarks.timing import measure_speedup
 from specviz.decode import collect
 
-from .machine.models import default_pair, offered
+from .machine.models import offered
 from .parts.decoding import Endless, streamed
 from .tabs import lessons
 from .tabs.compare import race
@@ -47,7 +47,7 @@ def main() -> None:
                     if title == race.TITLE:
                         write(race.path(name), timed_run(Endless(pair), config))
     if only in (None, "lessons", *lessons.LESSONS):
-        pair = default_pair()
+        pair = next(iter(offered().values()))()
         for name, lesson in lessons.LESSONS.items():
             if only in (None, "lessons", name):
                 write_lesson(pair, lesson)

@@ -1,7 +1,6 @@
-"""Records as JSON and back: frozen dataclasses of plain data, checked by the annotations of their fields.
+"""Values checked by pydantic: plain classes from arguments, records from JSON, and errors as sentences.
 
-What is read may come from a stranger: every value is checked for type and range before a record is built from it, and a
-failure is one sentence that says where in the file it is. Numbers are rounded here and nowhere else.
+What is read may come from a stranger: type and range are checked before a record is built from it.
 """
 
 from __future__ import annotations
@@ -10,13 +9,14 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, wraps
 from itertools import takewhile
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
-from .errors import shown
+from .errors import ParameterError, shown
 
 MAX_CHARACTERS = 64_000_000
 MAX_ITEMS = 4096  # of a column over nodes, among others
@@ -25,10 +25,11 @@ Whole = Annotated[int, Field(ge=0, le=2**53)]
 Positive = Annotated[int, Field(ge=1, le=2**53)]
 NonNegative = Annotated[float, Field(ge=0)]
 Probability = Annotated[float, Field(ge=0, le=1)]
-InfiniteAsNull = Annotated[float, BeforeValidator(lambda value: math.inf if value is None else value)]
 Text = Annotated[str, Field(max_length=200_000)]
 Vector = Annotated[tuple[Probability, ...], Field(max_length=MAX_ITEMS)]
 Levels = Vector | Annotated[tuple[Vector, ...], Field(max_length=MAX_ITEMS)]  # a vector, or one for each level
+Schema = Mapping[str, Any]
+Class = TypeVar("Class", bound=type)
 
 
 def one_of(*options: str) -> AfterValidator:
@@ -43,14 +44,10 @@ def one_of(*options: str) -> AfterValidator:
 
 
 class Record:
-    """Base of records: frozen dataclasses of plain data. Unknown fields in JSON are ignored.
-
-    Class attributes:
-        omit_empty: whether JSON leaves out what is None or {}.
-    """
+    """Base of records: frozen dataclasses of plain data. Unknown fields in JSON are ignored."""
 
     __pydantic_config__ = ConfigDict(strict=True, allow_inf_nan=False)
-    omit_empty: ClassVar[bool] = False
+    omit_empty: ClassVar[bool] = False  # whether JSON leaves out what is None or {}
 
 
 @cache
@@ -59,12 +56,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def read(kind: Any, data: Any, what: str) -> Any:
-    """A record from JSON.
-
-    Args:
-        kind: the record class, or another annotation.
-        data: JSON text, or plain data that was read from it.
-        what: it is to be, for messages.
+    """A record from JSON text or plain data, by its class or annotation `kind`.
 
     Raises:
         ValueError: if it is anything else; the message names the place, "trace.steps[3].coin".
@@ -86,11 +78,9 @@ def read(kind: Any, data: Any, what: str) -> Any:
 
 
 def plain(value: Any, exact: bool = False) -> Any:
-    """A value as plain JSON data; numbers keep six significant digits, nan and infinity become None.
+    """Records, mappings, lists, arrays and numbers as plain JSON data; nan and infinity become None.
 
-    Args:
-        value: records, mappings, lists, arrays and numbers.
-        exact: keep all digits.
+    Numbers keep six significant digits, or all of them with `exact`.
     """
     if isinstance(value, float):
         return None if not math.isfinite(value) else value if exact else float(f"{value:.6g}")
@@ -134,3 +124,70 @@ def _lines(value: Any, end: str) -> str:
 def _depth(value: Any) -> int:
     """How deep lists are nested; an object counts as three."""
     return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 3 * isinstance(value, dict)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(Field,))
+def checked(cls: Class) -> Class:
+    """Make `cls` a frozen dataclass of which every field is checked; a wrong value is a `ParameterError`."""
+    made: Any = dataclass(frozen=True, config=ConfigDict(strict=True, arbitrary_types_allowed=True))(cls)
+    init, names = made.__init__, [field.name for field in fields(made)]
+
+    @wraps(init)
+    def checked_init(self: Any, *args: Any, **values: Any) -> None:
+        try:
+            named = dict(zip(names, args, strict=False)) | values
+            init(self, *args[len(names) :], **{name: plain_value(value) for name, value in named.items()})
+        except ValidationError as error:
+            raise parameter_error(error, TypeAdapter(made).json_schema()["properties"]) from None
+
+    made.__init__ = checked_init
+    return made
+
+
+def plain_value(value: Any) -> Any:
+    """A value without numpy's types and lists: numbers as Python's, lists and arrays as tuples."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return tuple(map(plain_value, value)) if isinstance(value, list) else value
+
+
+def parameter_error(error: ValidationError, schema: Mapping[str, Schema], prefix: str = "") -> ParameterError:
+    """The first error of a model as a sentence, by the JSON `schema` of its fields; `prefix` as in "sequoia."."""
+    errors = error.errors(include_url=False)
+    causes = [(one["loc"], one["ctx"]["error"]) for one in errors if "error" in one.get("ctx", {})]
+    for place, cause in causes:  # raised by a validator of our own
+        if isinstance(cause, ParameterError):
+            return cause if cause.name else cause.named(f"{prefix}{place[0]}")
+    name = str(errors[0]["loc"][0])
+    return ParameterError(prefix + name, must_be(schema.get(name, {})), errors[0]["input"])
+
+
+def must_be(schema: Schema) -> str:
+    """What a value must be by its JSON `schema`, for a sentence: "be a whole number from 1 to 64"."""
+    if "anyOf" in schema:
+        first, *others = map(must_be, schema["anyOf"])
+        return " or ".join([first, *(other.removeprefix("be ") for other in others)])
+    if "const" in schema or "enum" in schema:
+        words = schema.get("enum", [schema.get("const")])
+        return f"be {'one of ' * (len(words) > 1)}{', '.join(map(str, words))}"
+    if schema.get("type") == "array":
+        each = ", each once" if schema.get("uniqueItems") else ""
+        return f"list {_plural(schema.get('items', {}))}{each}"
+    kinds = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text",
+             "null": "None", "object": "an object"}  # fmt: skip
+    return f"be {kinds.get(schema.get('type', ''), 'another value')}{_range(schema)}"
+
+
+def _plural(schema: Schema) -> str:
+    if "enum" in schema:
+        return f"some of {', '.join(map(str, schema['enum']))}"
+    if schema.get("type") == "array":
+        return f"lists of {_plural(schema.get('items', {}))}"
+    kinds = {"integer": "whole numbers", "number": "numbers", "string": "texts"}
+    return f"{kinds.get(schema.get('type', ''), 'values')}{_range(schema)}"
+
+
+def _range(schema: Schema) -> str:
+    low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
+    above = "above" if "exclusiveMinimum" in schema else "from"
+    return (f" {above} {low}" if low is not None else "") + (f" to {high}" if high is not None else "")

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from . import builders, drafters, verifiers  # noqa: F401  each fills its menu
+from .codec import checked
 from .distributions import Sampling, Temperature, TopK, TopP
 from .errors import ParameterError
 from .strategy import strategy_of
-from .validation import checked
 
 LARGEST = 2**53  # beyond it, JSON readers of other languages lose digits
 
@@ -25,14 +25,11 @@ class RunConfig:
 
     Args:
         prompt: text, or a list of token ids, not empty.
-        builder, verifier: from `specviz.BUILDERS` and `specviz.VERIFIERS`, or a text like "sequoia" or
-            "sequoia:size=16,depth=6"; the configuration holds the object.
-        temperature, top_p, top_k: how the target's distributions are processed, see `Sampling`; top_p and top_k
-            apply to the draft as well.
+        builder, verifier, drafter: an object from a menu such as `specviz.BUILDERS`, or a text like "sequoia:size=16".
+        temperature, top_p, top_k: of the target's distributions, see `Sampling`; top_p and top_k apply to the draft
+            too.
         draft_temperature: None means the target's temperature, and 0.6 where that is 0.
-        max_new_tokens: how many tokens to write at most, at least 1.
-        seed: a whole number from 0.
-        drafter: from `specviz.DRAFTERS`, or a text; None is the pair's own draft model.
+        max_new_tokens, seed: whole numbers from 1 and from 0.
 
     Raises:
         ParameterError: a `ValueError`, if a value is not allowed; the message says what to do.

@@ -1,7 +1,6 @@
-"""The loop: draft a tree, score it in one pass of the target, verify, commit.
+"""The loop: draft a tree, score it in one pass of the target, verify, commit. Only this module knows their order.
 
-This is the only module that knows the order of these operations. Plain decoding is the same loop with a tree that is
-only a root.
+Plain decoding is the same loop with a tree that is only a root.
 """
 
 from __future__ import annotations
@@ -45,29 +44,27 @@ def speculate(
 
 
 def decode(pair: Pair, config: RunConfig, rng: Randomness | None = None, scheme: str | None = None) -> Iterator[Result]:
-    """The loop itself: what each step did, without a record of it. p target, q draft.
-
-    Args:
-        pair, config, rng, scheme: as for `speculate`; errors too.
+    """The loop itself, without records; arguments and errors as for `speculate`. p target, q draft.
 
     Source: Leviathan et al. 2023, algorithm 1, for chains; Miao et al. 2024 (SpecInfer), for trees.
     """
     _check_order(pair, config)
-    match, verifier, drafter = compatible(config, scheme).required(), config.verifier, config.drafter
+    scheme = compatible(config, scheme).required().scheme
+    verifier, drafter = config.verifier, config.drafter
     builder = config.builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])
     rng = rng or Seeded(config.seed)
-    text = DecodingSession(pair, config, drafter if builder.reads_draft else None)
+    session = DecodingSession(pair, config, drafter if builder.reads_draft else None)
     state = builder.start()
-    while text.tokens_left:
+    while session.tokens_left:
         watch = Stopwatch()
-        draft = text.draft(match.scheme, watch)  # rows of q, as the builder asks for them
-        tree = builder(draft, rng, match.scheme, text.tokens_left, state)
+        draft = session.draft(scheme, watch)  # rows of q, as the builder asks for them
+        tree = builder(draft, rng, scheme, session.tokens_left, state)
         with watch("target"):
-            p = text.score(tree)  # ONE pass over the whole tree under its attention mask
+            p = session.score(tree)  # ONE pass over the whole tree under its attention mask
         with watch("verify"):
             verdict = verifier(tree, p, rng)
         state = builder.learn(state, tree, verdict, p)
-        yield text.commit(draft, tree, p, verdict)
+        yield session.commit(draft, tree, p, verdict)
 
 
 def run(pair: Pair, config: RunConfig) -> Trace:
@@ -98,16 +95,7 @@ def autoregress(pair: Pair, config: RunConfig) -> Trace:
 
 
 def collect(pair: Pair, config: RunConfig, steps: Iterable[Step]) -> Trace:
-    """The trace of steps (all of a run, or those before it was stopped).
-
-    Args:
-        pair, config: as they were given to `speculate`.
-        steps: what it yielded, in order.
-
-    >>> pair, config = specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=8)
-    >>> collect(pair, config, [next(specviz.speculate(pair, config))]).stop
-    'stopped'
-    """
+    """The trace of what `speculate` yielded: all `steps` of a run, or those until it was stopped."""
     prompt, steps = tuple(prompt_tokens(pair, config)), tuple(steps)
     written = [token for step in steps for token in step.emitted]
     if written and written[-1] in pair.eos_ids:

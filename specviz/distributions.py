@@ -1,7 +1,6 @@
-"""Probability distributions: from logits to the distributions that are sampled and compared.
+"""Probability distributions: from logits to the distributions that are sampled and compared. p = target, q = draft.
 
-p = target, q = draft. A distribution is a float64 vector over the vocabulary with sum 1, after temperature, top-k
-and top-p: a token must be drawn from the same distribution that is later compared.
+A distribution is a float64 vector over the vocabulary with sum 1, after temperature, top-k and top-p.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from .codec import checked
 from .randomness import smallest
-from .validation import checked
 
 LARGEST = sys.float_info.max
 COLDEST = 0.001  # below it, differences that rounding makes would decide
@@ -37,9 +36,6 @@ class Sampling:
         temperature: 0 takes the most probable token; otherwise logits are divided by it.
         top_p: keep the smallest set of most probable tokens whose mass reaches this, in (0, 1].
         top_k: keep this many most probable tokens; None keeps all.
-
-    >>> probabilities(np.array([1.0, 1.0, 0.0]), Sampling(temperature=0.8, top_k=2)).tolist()
-    [0.5, 0.5, 0.0]
     """
 
     temperature: Temperature = 1.0
@@ -68,11 +64,7 @@ def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
 
 
 def check_finite(total: float) -> None:
-    """Check that rows of logits are numbers, given the sum of the highest of each; -inf is a token that cannot come.
-
-    Raises:
-        ValueError: if a row holds NaN or infinity, or nothing but -inf.
-    """
+    """Raise a `ValueError` unless logits are numbers, given the sum of the highest of each row."""
     if not math.isfinite(total):
         raise ValueError(
             "logits must be finite numbers; the model returned NaN or infinity. It overflowed, or its weights are "
@@ -88,10 +80,7 @@ def most_likely(logits: np.ndarray) -> int:
 
 
 def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
-    """Post-processed probability distribution of one row of logits [V]: temperature, then top-k, then top-p.
-
-    Ties at temperature 0 and at the edge of top-k and top-p go to the lower token id.
-    """
+    """The distribution of one row of logits [V]: temperature, then top-k, then top-p; ties go to the lower token id."""
     if sampling.temperature == 0:
         row = np.zeros(len(logits))
         row[most_likely(logits)] = 1.0
@@ -125,13 +114,9 @@ Logits = Any  # float [n, V]; or what numpy pulls from a device, with a method `
 
 
 class Distributions:
-    """The probability distributions of a tree, computed from logits when they are asked for.
+    """The probability distributions of a tree, computed from `logits` [n, V] when they are asked for.
 
     A walk reads at most depth + 1 rows, so most of them are never turned into probabilities.
-
-    Args:
-        logits: one row a node, float [n, V]; anything with `logits[node]` and `len` will do.
-        sampling: how a row is post-processed.
     """
 
     def __init__(self, logits: Logits, sampling: Sampling) -> None:
@@ -156,10 +141,7 @@ class Distributions:
         return [row for part in parts for row in softmax(part, self.sampling.temperature)]
 
     def of(self, nodes: Sequence[int], tokens: Sequence[int], at_temperature_1: bool = False) -> list[float]:
-        """Probabilities of `tokens[i]` after `nodes[i]`; with `at_temperature_1` those of the model itself.
-
-        For the record of many nodes: where it can, it forms no rows and works in the precision of the logits.
-        """
+        """Probabilities of `tokens[i]` after `nodes[i]`; with `at_temperature_1` those of the model itself."""
         if not nodes:
             return []
         if at_temperature_1 or (self.sampling.unfiltered and self.sampling.temperature > 0):
@@ -233,13 +215,7 @@ class Blend(np.ndarray):
 
 
 def distributions_of(logits: Logits, sampling: Sampling, ahead: int = 1) -> Distributions:
-    """The probability distributions of a pass, wherever its logits are.
-
-    Args:
-        logits: of the pass, [n, V]; those of a model have a method `rows` that makes their own kind of rows.
-        sampling: how a row is post-processed.
-        ahead: how many rows are wanted in any case, so that a device sends them as soon as the pass is over.
-    """
+    """The distributions of a pass, wherever its logits [n, V] are; a device sends the first `ahead` rows at once."""
     rows = getattr(logits, "rows", None)
     return Distributions(logits, sampling) if rows is None else rows(sampling, ahead)
 

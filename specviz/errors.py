@@ -8,15 +8,9 @@ from typing import Any
 
 
 class ParameterError(ValueError):
-    """An invalid parameter.
+    """An invalid parameter: its name, what it must be or do, the value it has (`...` hides it), and what to do.
 
-    Args:
-        name: of the parameter, "temperature" say.
-        must: what it must be or do, "be a number from 0" say.
-        got: the value it has; `...` where the sentence is clear without it.
-        hint: what to do about it, a sentence; "" for none.
-
-    >>> print(ParameterError("depth", "be a whole number from 1", 0, "Use 1 for one level."))
+    >>> print(specviz.errors.ParameterError("depth", "be a whole number from 1", 0, "Use 1 for one level."))
     depth must be a whole number from 1; got 0. Use 1 for one level.
     """
 

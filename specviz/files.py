@@ -1,7 +1,6 @@
-"""Where shipped files are; files that a user names: read up to a limit, written atomically, never over an input.
+"""Where shipped files are; user files, read up to a limit and written atomically; and the cache.
 
-A failure is one `ValueError` with a sentence, and untrusted text is shown without terminal control
-characters. Cache files are not user files: a failure there is logged, and the content is rebuilt.
+A failure of a user file is a `ValueError` with one sentence. A failure of the cache is logged, and it is rebuilt.
 """
 
 from __future__ import annotations
@@ -45,24 +44,15 @@ MOST_TRACE = 4_000_000  # bytes of a recorded run; one of 64 steps with trees of
 
 
 def asset(name: str) -> str:
-    """The text of a file that the browser gets.
-
-    Args:
-        name: of the file, "stage/stage.html" say.
-    """
+    """The text of a file that the browser gets, "stage/stage.html" say."""
     return (WEB / name).read_text(encoding="utf-8")
 
 
 def read_text(path: str | Path, what: str, most: int = MOST_TEXT) -> str:
-    """A file as text.
-
-    Args:
-        path: of the file, or of a device or a pipe, which need not have an end.
-        what: what it is to be, for messages; "--prompts", "trace".
-        most: bytes that are read at most.
+    """A file of at most `most` bytes as text; the path may be a device or a pipe.
 
     Raises:
-        ValueError: if it cannot be read, is longer than that, or not UTF-8.
+        ValueError: if it cannot be read, is longer, or not UTF-8; the message calls it `what`.
     """
     shown = repr(str(path))
     try:
@@ -81,11 +71,7 @@ def read_text(path: str | Path, what: str, most: int = MOST_TEXT) -> str:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """JSON as plain data; a whole number of more than `LONGEST_NUMBER` digits is infinite.
-
-    Raises:
-        ValueError: if it is not JSON, is nested too deeply, or names a number that JSON has not.
-    """
+    """JSON as plain data; a whole number of more than `LONGEST_NUMBER` digits is infinite. Errors are `ValueError`s."""
     try:
         return json.loads(text, parse_int=_whole, parse_constant=_no_constant)
     except RecursionError:
@@ -101,11 +87,7 @@ def _no_constant(name: str) -> None:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a temporary file and move it to its place, so that a full disk keeps the old file.
-
-    Raises:
-        ValueError: if it cannot be written.
-    """
+    """Write a temporary file and move it to its place, so that a full disk keeps the old file."""
     shown, beside = repr(str(path)), None
     try:
         place = Path(path)
@@ -130,15 +112,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def check_output(path: str | Path, *inputs: str | Path | None) -> None:
-    """Check that a file can be written, before the work for its content.
-
-    Args:
-        path: of the output.
-        inputs: files that are read for it; None where there is none.
-
-    Raises:
-        ValueError: if it has no folder, is a folder, or is one of the inputs.
-    """
+    """Check that a file can be written and is none of the `inputs`, before the work for its content."""
     place, shown = Path(path), repr(str(path))
     try:
         if not place.parent.is_dir():
@@ -156,11 +130,7 @@ def check_output(path: str | Path, *inputs: str | Path | None) -> None:
 
 @contextmanager
 def file_lock(path: str | Path) -> Iterator[None]:
-    """Lock a file against other processes; does nothing if the system has no locks.
-
-    Raises:
-        ValueError: if another has it, or it cannot be opened for writing.
-    """
+    """Lock a file against other processes; does nothing if the system has no locks. `ValueError` if another has it."""
     if Path(path).exists() and not Path(path).is_file():
         raise ValueError(f"{str(path)!r} cannot be written: it is not a file.")
     try:
@@ -180,11 +150,7 @@ Result = TypeVar("Result")
 
 
 def cache_folder() -> Path:
-    """The cache folder: SPECVIZ_CACHE, or specviz in the user's cache folder.
-
-    Raises:
-        RuntimeError: if there is no home folder.
-    """
+    """The cache folder: SPECVIZ_CACHE, or specviz in the user's cache folder; `RuntimeError` without a home folder."""
     if own := os.environ.get("SPECVIZ_CACHE"):
         return Path(own)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "specviz"
@@ -218,7 +184,6 @@ def to_cache(name: str, write: Callable[[Path], object]) -> None:
 
 @cache
 def _log_cache(sentence: str) -> None:
-    """Log each message once."""
     logging.getLogger(__name__).warning("the cache %s", sentence)
 
 

@@ -1,14 +1,7 @@
 """Every number about runs, and its interval, each defined once.
 
-What counts, for all of them:
-
-- Rates are ratios of sums: over several runs the sums are divided, never the runs' own rates averaged.
-- Counts take every step. The first counts, for its pass verifies a tree as well as it reads the prompt. The last counts
-  with the tokens it wrote; what the limits or an end of text cut off was not written.
-- Times leave out the first step of each run (index 0), with its tokens, because it also reads the prompt.
-- A tree that is compared with its prediction is counted on whole steps (`Counts.of(steps, whole=True)`): whoever calls
-  chooses the steps that had room for the tree, and all that the rule accepted counts, also behind an end of text.
-- Texts are the unit of every interval: the tokens of one text are not independent. One text gives no interval.
+Rates are ratios of sums over steps; texts are the unit of every interval, so one text gives none. Times leave out the
+first step of each run, which also reads the prompt. What the limits or an end of text cut off does not count.
 """
 
 from __future__ import annotations
@@ -61,7 +54,9 @@ class Counts:
         """The sums over the steps of a run.
 
         Args:
-            steps, whole: `Step`s, and whether they are trees that are compared with a prediction.
+            steps: those of the run.
+            whole: whether all that the rule accepted counts, also behind an end of text, for comparison with a
+                prediction.
         """
         steps = list(steps)
         written = [len(step.path) + 1 if whole else len(step.emitted) for step in steps]
@@ -127,13 +122,7 @@ class Counts:
         return _over(self.tokens_per_s, plain.tokens_per_s)
 
     def figures(self) -> dict[str, Any]:
-        """The run in numbers, as the page shows them; None where there is nothing to divide by.
-
-        Returns:
-            tokens, passes, accepted, compared: counts; per_pass: tokens per pass; acceptance: accepted / compared;
-            rate: tokens per second; token_ms: milliseconds per token; step_ms: per step; token_parts, step_parts: the
-            same by part, in the order of `PARTS`; drafters: accepted, compared and acceptance of each one's guesses.
-        """
+        """The run in numbers, as the page shows them, times in milliseconds; None where nothing was measured."""
         parts = [1000 * seconds for seconds in self.seconds]
         numbers = {
             "per_pass": self.tokens_per_pass, "acceptance": self.acceptance, "rate": self.tokens_per_s,
@@ -147,7 +136,6 @@ class Counts:
         }
 
     def _right(self, drafter: str) -> dict[str, Any]:
-        """How often a drafter's tokens were accepted."""
         accepted = self.guesses[drafter, "accepted"]
         compared = sum(self.guesses[drafter, outcome] for outcome in COMPARED)
         return {"accepted": accepted, "compared": compared, "acceptance": known(_over(accepted, compared))}
@@ -181,15 +169,12 @@ def ratio_of_rates(sums: np.ndarray) -> np.ndarray:
 def estimate(
     rows: Any, of: Callable[[np.ndarray], np.ndarray] = ratio, texts: Sequence[str] | None = None
 ) -> tuple[Any, Any]:
-    """A number that follows from sums over texts, and the half-width of its 95 % interval (`left_out_margin`).
+    """A number that follows from sums over texts, and the half-width of its 95 % interval, None for a single text.
 
     Args:
         rows: what is summed, [..., texts, columns].
         of: from sums, [..., columns], to the number.
         texts: which text each row belongs to; None where every row is a text of its own.
-
-    Returns:
-        the number, and "± this" for 95 %; None for a single text.
 
     >>> [round(number, 2) for number in estimate([[6, 2], [9, 4]])]  # tokens and passes of two texts
     [2.5, 4.76]
@@ -211,14 +196,12 @@ def left_out_margin(left: np.ndarray) -> Any:
 
 
 def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) -> Interval:
-    """A 95 % interval of the share that hits have of tries.
+    """A 95 % interval of the share that hits have of tries: Wilson's (1927), which holds for rare shares too.
 
-    It is Wilson's (1927) for as many independent tries as would be as uncertain as these texts are, never more than
-    there were, with Student's t for as many texts: so it holds for rare shares, of which few texts show any.
+    It is for as many independent tries as would be as uncertain as these texts are, with Student's t for their number.
 
     Args:
-        hits: of each text, [..., texts]; not whole where they are expected.
-        tries: of each text, [texts]; a text without any does not count.
+        hits, tries: of each text, [..., texts] and [texts]; a text without tries does not count.
         texts: as in `estimate`.
 
     >>> [round(end, 2) for end in share_interval([6, 7, 5], [10, 10, 10])]
@@ -267,7 +250,6 @@ def plus_minus(margin: float | None, digits: int = 2) -> str:
 
 
 def _by_text(rows: np.ndarray, texts: Sequence[str] | None) -> np.ndarray:
-    """Rows of one text added up, [..., texts, columns]."""
     if texts is None:
         return rows
     names = list(dict.fromkeys(texts))

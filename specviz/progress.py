@@ -28,18 +28,7 @@ class Progress(Generic[AnyResult]):
 
 
 def final_result(updates: Iterable[Progress[Result | None]]) -> Result:
-    """The result of the last update of a measurement.
-
-    Args:
-        updates: the measurement.
-
-    Raises:
-        ValueError: if there is none.
-
-    >>> from specviz.progress import Progress, final_result
-    >>> final_result([Progress(1, 2), Progress(2, 2, result="all")])
-    'all'
-    """
+    """The result of the last of a measurement's `updates`; a `ValueError` if there is none."""
     last = deque(updates, maxlen=1)
     if not last or last[0].result is None:
         raise ValueError("the measurement ended without a result. Give it more to measure.")

@@ -1,8 +1,7 @@
 """Randomness: the operations that builders and verifiers may use.
 
-`flip` and `draw` are asked of a stream of fresh numbers; a test answers them itself and so enumerates every outcome.
-`noise` is keyed by the absolute position in the text and belongs to rules whose output is argmin E/p: asking twice
-for the same position gives the same numbers, which is what makes a seeded text independent of the draft.
+`flip` and `draw` take fresh numbers; a test answers them itself and so enumerates every outcome. `noise` is keyed by
+the position in the text, which makes a text that is argmin E/p independent of the draft.
 """
 
 from __future__ import annotations
@@ -27,10 +26,7 @@ class Randomness(Protocol):
         """A token drawn from `probs`, [V], non-negative weights that need not sum to one."""
 
     def sample_without_replacement(self, probs: np.ndarray, count: int) -> list[int]:
-        """`count` different tokens drawn one after the other from `probs`, [V]; at most V.
-
-        Once its weights are used up, its other tokens are equally likely.
-        """
+        """`count` different tokens drawn one after the other from `probs`, [V]; then uniformly from the others."""
         left, drawn = probs.copy(), list[int]()
         for _ in range(min(count, len(probs))):
             if not left.any():
@@ -45,14 +41,7 @@ class Randomness(Protocol):
 
 
 class Seeded(Randomness):
-    """Randomness from a seed: a stream for `flip` and `draw`, and a keyed generator for `noise`.
-
-    Args:
-        seed: a whole number from 0; the same seed gives the same answers.
-
-    >>> Seeded(1).draw(np.array([0.0, 1.0, 0.0]))
-    1
-    """
+    """Randomness from a `seed`: a stream for `flip` and `draw`, and a keyed generator for `noise`."""
 
     def __init__(self, seed: int) -> None:
         self.seed = int(seed)
@@ -98,10 +87,7 @@ def _search(ends: np.ndarray, mark: float) -> int:
 
 
 def first_arrivals(probs: np.ndarray, noise: np.ndarray, count: int = 1) -> np.ndarray:
-    """The tokens that win the exponential race E / probs, in order of arrival, int [<= count].
-
-    Only tokens of positive probability run (exponential races, algorithm 5).
-    """
+    """The tokens of positive probability that win the race E / probs, in order of arrival, int [<= count]."""
     arrival = np.divide(noise, probs, out=np.full(len(probs), np.inf), where=probs > 0)
     first = smallest(arrival, count)
     return first[probs[first] > 0]

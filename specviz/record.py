@@ -31,8 +31,7 @@ class Detail(Record):
     """Details of one node, recorded by a rule.
 
     Args:
-        tried: rows as they were before the node was tried.
-        after: rows for the token that follows the node.
+        tried, after: rows before the node was tried, and for the token that follows it.
         race: who raced for the token that follows, name -> arrival times, first arrivals first.
         facts: single numbers by name.
     """
@@ -138,7 +137,6 @@ class Step(Record):
 
     @model_validator(mode="after")  # when it is read from JSON
     def _check(self) -> Step:
-        """Check that the columns are those of one tree, and the text that of its accepted path."""
         n = len(self.parents)
         Topology(self.parents)
         columns = {name: getattr(self, name) for name in COLUMNS} | {"growth.split": self.growth.split}

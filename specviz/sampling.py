@@ -1,7 +1,6 @@
 """Sampling schemes: how the children of a node are drawn from the draft's distribution q.
 
-Verifiers divide by the probability with which a token was drawn, so each of these is exact: no half precision, no
-re-sorting, nothing dropped once it is drawn.
+Verifiers divide by the probability with which a token was drawn, so each of these is exact.
 """
 
 from __future__ import annotations
@@ -17,21 +16,14 @@ SCHEMES = ("iid", "distinct", "top", "race")
 
 
 def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, position: int) -> list[int]:
-    """Draw up to `count` child tokens after a node.
+    """Draw up to `count` child tokens after a node, in the order in which a verifier must try them.
 
     Args:
-        q: the draft's distribution after the node, float64 [V].
+        q: the draft's distribution after the node, float64 [V]; without mass there are no children.
         count: how many children are wanted; the schemes without replacement give at most V.
         scheme: "iid", "distinct", "top" or "race".
         rng: where chance comes from.
         position: absolute position of the children in the text, the key of a race's noise.
-
-    Returns:
-        Token ids in the order in which a verifier must try them; none from a row without mass.
-
-    >>> from specviz.randomness import Seeded
-    >>> draw_children(np.array([0.1, 0.6, 0.3]), 2, "top", Seeded(0), position=1)
-    [1, 2]
     """
     if q[q.argmax()] <= 0:
         return []
@@ -70,14 +62,9 @@ def children_of(q: np.ndarray, wanted: int, sparse: bool) -> int:
 
 
 def without(d: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
-    """The distribution of the next child drawn without replacement, float64 [V].
+    """The distribution of the next child, [V], where `drawn` were drawn without replacement, the last from d.
 
-    Once d is used up, all tokens not drawn yet are equally likely (Sequoia, algorithm 2). This is the law that children
-    were drawn by, and so the one a rule must compare with.
-
-    Args:
-        d: the distribution from which the last of `drawn` was drawn.
-        drawn: every token drawn so far.
+    Once d is used up, all tokens not drawn yet are equally likely (Sequoia, algorithm 2).
     """
     row = d.copy()
     row[drawn[-1]] = 0.0
@@ -86,7 +73,6 @@ def without(d: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
 
 
 def _uniform(size: int, drawn: Sequence[int]) -> np.ndarray:
-    """All tokens not drawn yet, equally likely; zeros once the whole vocabulary was drawn."""
     row = np.ones(size)
     row[drawn] = 0.0
     return row / max(row.sum(), 1.0)
@@ -95,22 +81,15 @@ def _uniform(size: int, drawn: Sequence[int]) -> np.ndarray:
 class SequentialProposal:
     """The distribution from which each child of a node was drawn, one after the other: what a rule compares it with.
 
-    Where several drafters fill a tree they take turns, and those that have nothing left to propose are passed over.
-    With the scheme "iid" each keeps its whole distribution; otherwise they draw from one pool, and every row loses what
-    was drawn.
+    Several drafters take turns; those that have nothing left to propose are passed over. With the scheme "iid" each
+    keeps its whole distribution; otherwise they draw from one pool, and every row loses what was drawn.
 
     Args:
         q: the draft's distribution after the node, float64 [V], perhaps a `Blend`.
         scheme: how the children were drawn.
 
     Attributes:
-        row: the distribution of the current child, float64 [V].
-        part: the number of the drafter that proposes it.
-
-    >>> proposal = SequentialProposal(np.array([0.5, 0.25, 0.25]), "distinct")
-    >>> proposal.advance(0)
-    >>> proposal.row.tolist()
-    [0.0, 0.5, 0.5]
+        row, part: the distribution of the current child, float64 [V], and the number of the drafter that proposes it.
     """
 
     def __init__(self, q: np.ndarray, scheme: str) -> None:
@@ -148,8 +127,7 @@ class SequentialProposal:
 def drafter_of(q: np.ndarray, scheme: str, tokens: Sequence[int]) -> list[int | None]:
     """The number of the drafter that each child of a node came from; None where one alone fills the tree.
 
-    Among most probable ones and arrivals of a race there are no turns: they count for the drafter with the highest
-    probability.
+    Among "top" and "race" there are no turns: a child counts for the drafter with the highest probability.
     """
     if not isinstance(q, Blend):
         return [None] * len(tokens)
@@ -165,19 +143,12 @@ def drafter_of(q: np.ndarray, scheme: str, tokens: Sequence[int]) -> list[int | 
 class ChildSampler:
     """The children of one node drawn one by one, for builders that decide between two of them.
 
-    Args:
-        q: the draft's distribution after the node, float64 [V].
-        scheme: "distinct", "top" or "race".
-        rng: where chance comes from.
-        position: absolute position of the children in the text.
-
-    Attributes:
-        left: the draft's mass on the tokens not drawn yet; there are no further children once it is 0.
+    `mass_left` is the draft's mass on the tokens not drawn yet; there are no further children once it is 0.
     """
 
     def __init__(self, q: np.ndarray, scheme: str, rng: Randomness, position: int) -> None:
         self.q, self.scheme, self.rng, self.position = q, scheme, rng, position
-        self.left = 1.0 if q.any() else 0.0
+        self.mass_left = 1.0 if q.any() else 0.0
         self._unseen = q.copy()
         self._proposal = SequentialProposal(q, scheme) if scheme == "distinct" else None
         self._order: list[int] = []
@@ -195,7 +166,7 @@ class ChildSampler:
             token = self._order[len(self._drawn)]
         self._drawn.append(token)
         self._unseen[token] = 0.0
-        self.left = float(self._unseen.sum())
+        self.mass_left = float(self._unseen.sum())
         return token
 
 

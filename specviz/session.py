@@ -42,26 +42,13 @@ class Stopwatch:
 def open_drafter(
     drafter: Drafter, pair: Pair, target: Session, draft: Session | None, context: Sequence[int]
 ) -> DrafterSession:
-    """A drafter at work on a text.
-
-    Raises:
-        ValueError: if the pair has not what it takes.
-    """
+    """A drafter at work on a text; a `ValueError` if the pair has not what it takes."""
     features = target.watch() if drafter.reads_features else None
     return drafter.open(DrafterContext(pair, target, draft, context, features))
 
 
 class DecodingSession:
-    """The sessions of the target and its drafter, on one text.
-
-    Args:
-        pair: the models.
-        config: prompt, limits and sampling.
-        drafter: the drafter; None for none.
-
-    Raises:
-        ValueError: if the prompt is empty, unknown or too long, or the pair lacks the drafter's model.
-    """
+    """The sessions of the target and its drafter on one text; a `ValueError` if the prompt or the pair will not do."""
 
     def __init__(self, pair: Pair, config: RunConfig, drafter: Drafter | None) -> None:
         self.pair, self.config, self.drafter = pair, config, drafter
@@ -109,16 +96,7 @@ class DecodingSession:
 
 @dataclass(frozen=True)
 class Result:
-    """What a step did, before it is written down as a `Step`.
-
-    Args:
-        index: its number in the run, from 0.
-        tree, p, verdict: the tree, the target's distributions after its nodes, and what the rule decided.
-        emitted, pieces: the token ids that were added to the text, and the text of each.
-        drafter, draft_prob: the drafter of each node, and its probability in the row it was drawn from, [n].
-        guesses: how a drafter came to a node, node -> plain facts.
-        draft_passes, seconds: passes of the draft, and where the time went.
-    """
+    """What a step did, before it is written down as a `Step`, whose fields have the same names."""
 
     index: int
     tree: TokenTree
@@ -149,12 +127,7 @@ class Result:
 
 
 def record(result: Result, piece: Callable[[int], str]) -> Step:
-    """The record of a step. Its probabilities, charts and texts are computed here and nowhere before.
-
-    Args:
-        result: what the step did.
-        piece: the text of a token as a person reads it, `Pair.piece`.
-    """
+    """The record of a step. Its probabilities, charts and texts are computed here and nowhere before."""
     tree, verdict = result.tree, result.verdict
     parents, tokens = tuple(tree.parents), tuple(tree.tokens)
     target_prob, at_temperature_1 = result.p.of_both(parents[1:], tokens[1:])
@@ -193,10 +166,7 @@ def _detail(notes: Mapping[str, Any]) -> Detail:
 def _sources(
     drafting: DrafterSession | None, tree: TokenTree
 ) -> tuple[tuple[str | None, ...], tuple[float | None, ...], dict[int, dict[str, Any]]]:
-    """The drafter of each node, [n], its probability in the row it was drawn from, [n], and how it was guessed.
-
-    The last is plain JSON data for the nodes of which there is something to tell.
-    """
+    """The drafter of each node, [n], its probability in the row it was drawn from, [n], and how it was guessed."""
     guesses: dict[int, dict[str, Any]] = {}
     probs, rows = tree.draft_prob(), tree.draft_distributions
     if drafting is None:

@@ -1,7 +1,6 @@
-"""Strategies: builders, rules and drafters as values with a menu name, checked parameters and a text form.
+"""Strategies: builders, rules and drafters as frozen pydantic models with a menu name.
 
-A strategy is a frozen pydantic model whose fields are its parameters. What is said of a parameter stands in its `Field`
-alone: errors, the controls of the page, the text form "sequoia:size=16,depth=6", links and JSON follow from that.
+Their fields are the parameters: errors, the page's controls, "sequoia:size=16,depth=6", links and JSON follow from it.
 """
 
 from __future__ import annotations
@@ -10,15 +9,15 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache
 from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 
+from .codec import Schema, parameter_error, plain_value
 from .errors import ParameterError, UnknownName
 from .sampling import SCHEMES
-from .validation import Schema, alternatives, parameter_error, plain_value
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 AnyStrategy = TypeVar("AnyStrategy", bound=type)
@@ -26,9 +25,6 @@ AnyStrategy = TypeVar("AnyStrategy", bound=type)
 
 class Strategy(BaseModel):
     """Base of builders, rules and drafters. A subclass has a `name`, a `title`, and a field for each parameter.
-
-    Raises:
-        ParameterError: if a parameter is unknown or its value is not allowed.
 
     >>> chain = specviz.BUILDERS["chain"](depth=6)
     >>> chain, str(chain), chain.replace(depth=4).depth
@@ -57,13 +53,10 @@ class Strategy(BaseModel):
         return plain_value(value)
 
     @classmethod
+    @cache
     def parameter_schema(cls) -> dict[str, Schema]:
-        """The JSON schema of each parameter, in order: "title", "description", "default", "type", "minimum" ...
-
-        >>> specviz.BUILDERS["chain"].parameter_schema()["depth"]["maximum"]
-        64
-        """
-        return _parameter_schema(cls)
+        """The JSON schema of each parameter, in order: "title", "description", "default", "type", "minimum" ..."""
+        return cls.model_json_schema().get("properties", {})
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -82,20 +75,8 @@ class Strategy(BaseModel):
         return format_strategy(self)
 
 
-@lru_cache(maxsize=256)
-def _parameter_schema(cls: type[Strategy]) -> dict[str, Schema]:
-    return cls.model_json_schema().get("properties", {})
-
-
 class Menu(dict[str, type[Any]]):
-    """Strategies by menu name, in the order of the menu; an unknown name is an `UnknownName`.
-
-    Args:
-        kind: what they are, "builder" say.
-
-    >>> specviz.BUILDERS["sequoia"](size=16).name, list(specviz.VERIFIERS)[0], "ngram" in specviz.DRAFTERS
-    ('sequoia', 'sequoia', True)
-    """
+    """Strategies of one `kind` by menu name, in the order of the menu; an unknown name is an `UnknownName`."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()
@@ -119,11 +100,7 @@ def register(cls: AnyStrategy) -> AnyStrategy:
     """Add a builder, rule or drafter to the menus, for this process; also a decorator.
 
     Args:
-        cls: a class that extends `TreeBuilder`, `Verifier` or `Drafter`, with a `name` and a `title`. One that was
-            registered under its name before is replaced, but not a built-in one.
-
-    Returns:
-        The class.
+        cls: a class that extends `TreeBuilder`, `Verifier` or `Drafter`, with a `name` of its own and a `title`.
 
     Raises:
         ValueError: if it is not that; the message says what to do.
@@ -150,7 +127,6 @@ def built_in(cls: type) -> bool:
 
 
 def _check_class(cls: Any) -> None:
-    """Raise a `ParameterError` for what would fail later in a menu, a proof or a run."""
     where = cls.__qualname__
     if "__dataclass_fields__" in vars(cls):
         raise ParameterError(where, "be a plain class", hint="Remove @dataclass above it.")
@@ -177,15 +153,7 @@ def _check_class(cls: Any) -> None:
 
 
 def strategy_of(kind: str, value: Any) -> Any:
-    """A builder, rule or drafter from the object itself, its text form, or its JSON data.
-
-    Args:
-        kind: "builder", "verifier" or "drafter".
-        value: the object, "sequoia:size=16", or {"name": "sequoia", "parameters": {"size": 16}}.
-
-    Raises:
-        ValueError: if the name or a parameter is unknown; the message lists what there is.
-    """
+    """The strategy from an object, from "sequoia:size=16", or from {"name": "sequoia", "parameters": {"size": 16}}."""
     if isinstance(value, Strategy) and value.kind == kind:
         return value
     if isinstance(value, str):
@@ -198,18 +166,8 @@ def strategy_of(kind: str, value: Any) -> Any:
 def parse_strategy(kind: str, text: str, read_file: Callable[[str], Any] | None = None) -> Any:
     """The builder, rule or drafter that a text names, with its parameters: "sequoia", "sequoia:size=16,depth=6".
 
-    A part without "=" continues the value before it, as in "branching:widths=4,2,1".
-
-    Args:
-        kind: "builder", "verifier" or "drafter".
-        text: the name, and after a colon parameters, each of them once.
-        read_file: reads a list from the file that is named in its place; None where no file may be read.
-
-    Raises:
-        ValueError: if the name, a parameter or a value is wrong; the message says what it must be.
-
-    >>> parse_strategy("builder", "k-ary:width=3")
-    KAry(width=3, depth=3)
+    A part without "=" continues the value before it, as in "branching:widths=4,2,1". `read_file` reads a list from the
+    file that is named in its place. Errors are `ValueError`s that say what a value must be.
     """
     name, texts = split_strategy(kind, text)
     cls = REGISTRIES[kind][name]
@@ -219,11 +177,7 @@ def parse_strategy(kind: str, text: str, read_file: Callable[[str], Any] | None 
 
 
 def split_strategy(kind: str, text: str) -> tuple[str, dict[str, str]]:
-    """The name in a text such as "sequoia:size=16,depth=6", and the text of each parameter, neither of them checked.
-
-    Raises:
-        ValueError: if it is written in another way.
-    """
+    """The name in a text such as "sequoia:size=16,depth=6", and the text of each parameter, neither of them checked."""
     name, _, parameters = (part.strip() for part in text.partition(":"))
     values: dict[str, str] = {}
     for part in re.split(r",(?=[^,=]*=)", parameters) if parameters else ():
@@ -236,8 +190,9 @@ def split_strategy(kind: str, text: str) -> tuple[str, dict[str, str]]:
 
 def parse_value(text: str, schema: Schema, read_file: Callable[[str], Any] | None = None) -> Any:
     """The value of a parameter from its text: a number, true or false, a word, or a list of these."""
-    types = {one.get("type") for one in alternatives(schema)}
-    words = [word for one in alternatives(schema) for word in one.get("enum", [one.get("const")])]
+    alternatives = schema.get("anyOf", [schema])
+    types = {one.get("type") for one in alternatives}
+    words = [word for one in alternatives for word in one.get("enum", [one.get("const")])]
     value = _parse_json(text.lower() if "boolean" in types else text)
     if isinstance(value, str) and "array" in types and value not in words:
         if "string" in types:  # no list and none of the words: the name of a file
@@ -256,12 +211,7 @@ def _parse_json(text: str) -> Any:
 
 
 def format_strategy(strategy: Strategy, defaults: bool = False) -> str:
-    """A builder, rule or drafter as a text that `parse_strategy` reads: "sequoia:size=24".
-
-    Args:
-        strategy: the object.
-        defaults: whether parameters that have their default are written as well, if that is not "auto".
-    """
+    """A strategy as a text that `parse_strategy` reads: "sequoia:size=24"; with `defaults`, all but "auto"."""
     fields: dict[str, FieldInfo] = type(strategy).model_fields
     values = {name: value for name, value in strategy.parameters.items()
               if value != ("auto" if defaults else fields[name].default)}  # fmt: skip

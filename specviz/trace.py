@@ -20,15 +20,9 @@ SCHEMA = 3
 
 @dataclass(frozen=True)
 class PairedSpeedup(Record):
-    """A run against plain decoding, timed in alternating rounds.
+    """A run against plain decoding, timed in alternating rounds: the speedup of all of them, `low` and `high` of one.
 
-    Args:
-        speedup: tokens per second of the run over those of plain decoding, all rounds together.
-        low, high: the smallest and largest ratio of a round.
-        rounds: how many there were.
-        tokens_per_s, plain_tokens_per_s: of all rounds together.
-        seconds, plain_seconds: that all tokens of the run take at those rates.
-        date, machine: when (ISO 8601) and on which machine, in words.
+    Seconds are those that all tokens of the run take at these rates; `date` is ISO 8601, `machine` is in words.
     """
 
     speedup: NonNegative
@@ -123,10 +117,7 @@ class Trace(Record):
 
     @classmethod
     def from_json(cls, text: str) -> Trace:
-        """Read the `text` that `to_json` wrote.
-
-        Raises:
-            ValueError: if the text is not JSON or not a trace; the message says what is wrong with it.
+        """Read the `text` that `to_json` wrote; a `ValueError` says what is wrong with it.
 
         >>> trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=8))
         >>> specviz.Trace.from_json(trace.to_json()).tokens == trace.tokens
@@ -150,7 +141,6 @@ class Trace(Record):
 
     @model_validator(mode="after")
     def _check(self) -> Trace:
-        """Check that the pair has a name."""
         if not isinstance(self.pair.get("name"), str):
             raise ValueError('must have a text "name" in pair')
         return self

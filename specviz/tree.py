@@ -1,7 +1,6 @@
 """Token trees: the shape (`Topology`), the shape with its drafted tokens (`TokenTree`), and how it grew (`Growth`).
 
-Node 0 is the root: the last committed token, already part of the text. Every other node is a drafted token whose
-parent comes before it (`parents[i] < i`), so one forward pass over the arrays visits parents before children.
+Node 0 is the root: the last committed token. Every other node is a drafted token whose parent comes before it.
 """
 
 from __future__ import annotations
@@ -26,9 +25,6 @@ class Topology:
 
     Args:
         parents: index of each node's parent, [n]; `parents[0]` is -1 and `parents[i] < i` for every other node.
-
-    Raises:
-        ValueError: if the list is empty or a parent does not come before its child.
 
     >>> shape = Topology((-1, 0, 0, 1))
     >>> shape.children, shape.depth.tolist(), shape.path(3)
@@ -113,7 +109,6 @@ class Topology:
         return self._subtree_by_subtree(lambda child: (self.weight[child], -child))
 
     def _subtree_by_subtree(self, rank: Callable[[int], Any]) -> tuple[int, ...]:
-        """All nodes in preorder, the child with the largest `rank` first."""
         order, stack = [], [0]
         while stack:
             node = stack.pop()
@@ -122,14 +117,7 @@ class Topology:
         return tuple(order)
 
     def to_networkx(self, **columns: Sequence[Any]) -> networkx.DiGraph:
-        """The tree as a networkx graph.
-
-        Args:
-            columns: lists over the nodes, [n] each, stored as node data where not None.
-
-        >>> Topology((-1, 0, 0)).to_networkx(tokens=[5, 7, 8]).nodes[2]
-        {'tokens': 8}
-        """
+        """The tree as a networkx graph with `columns`, lists over the nodes, [n] each, as node data where not None."""
         import networkx
 
         graph = networkx.DiGraph()
@@ -142,13 +130,7 @@ class Topology:
 
 @dataclass(frozen=True)
 class Chart(Record):
-    """A few tokens and, under every name, a number for each of them: what is drawn as bars.
-
-    Args:
-        tokens: token ids.
-        rows: "p", "residual", "draft" or arrival "times", [len(tokens)] each.
-        texts: the tokens as a person reads them, so that a record needs no tokenizer.
-    """
+    """A few tokens and, under every name, a number for each of them: what is drawn as bars."""
 
     tokens: Annotated[tuple[Whole, ...], Field(max_length=64)]
     rows: Mapping[str, tuple[float, ...]]
@@ -160,7 +142,6 @@ class Chart(Record):
 
     @model_validator(mode="after")
     def _check(self) -> Chart:
-        """Check that every column has a value for each token."""
         for column in (self.texts, *self.rows.values()):
             if len(column) != len(self.tokens):
                 raise ValueError(f"must have {len(self.tokens)} values in every row, one a token; got {len(column)}")
@@ -199,7 +180,6 @@ class Growth(Record):
 
     @model_validator(mode="after")
     def _check(self) -> Growth:
-        """Check that a cut says what it was ranked by."""
         if self.cut and "keys" not in self.cut.rows:
             raise ValueError("must have keys in the rows of cut")
         return self
@@ -209,14 +189,12 @@ class TokenTree:
     """A tree of drafted tokens, grown node by node by a builder and then read by the target and a verifier.
 
     Args:
-        root: id of the last committed token.
-        start: absolute position of the root in the text (the number of tokens before it).
+        root, start: the last committed token, and its absolute position in the text.
         scheme: how the children of a node are drawn from the draft's row: "iid", "distinct", "top" or "race".
 
     Attributes:
-        parents, tokens: one entry a node, [n].
+        parents, tokens, keys: of each node, [n]; the key is the number it was chosen by, or None.
         draft_distributions: the draft's probabilities after a node, node -> float64 [V], where it was asked for.
-        keys: the number each node was chosen by when the tree grew (None where a builder has none), [n].
         growth: what the builder wants shown about it.
         probes: nodes that only ask the target what follows them; no rule compares or accepts them.
         origin: node -> the same node in the tree that the draft read, where a builder re-ranked; None elsewhere.
@@ -246,12 +224,7 @@ class TokenTree:
         return len(self.parents)
 
     def add(self, parent: int, token: int, key: float | None = None) -> int:
-        """Add a drafted token below a node and return the new node's index.
-
-        Args:
-            parent, token: the node above, and the token id.
-            key: what the node was chosen by.
-        """
+        """Add a drafted `token` below `parent`, chosen by its `key`, and return the new node's index."""
         self.parents.append(parent)
         self.tokens.append(int(token))
         self.depths.append(self.depths[parent] + 1)

@@ -15,7 +15,6 @@ FILES = sorted([*ROOT.glob("specviz/**/*.py"), *ROOT.glob("app/**/*.py")])
 ROOMS = """
 specviz/errors
 specviz/files  specviz/progress
-specviz/validation
 specviz/randomness  specviz/codec
 specviz/tree
 specviz/distributions

@@ -22,27 +22,19 @@ TORCH = [pytest.mark.adapter]  # the module imports torch, and the example loads
 # With an example. The module of each is run by doctest, with the name `specviz` at hand.
 EXAMPLES = """
 config: RunConfig
-decode: autoregress collect run speculate
+decode: autoregress run speculate
 compatibility: compatible
 trace: Trace.from_json
-strategy: Menu Strategy Strategy.parameter_schema parse_strategy register
-errors: ParameterError
-validation: checked must_be
-distributions: Sampling
-randomness: Seeded
-sampling: SequentialProposal draw_children
-tree: Topology Topology.to_networkx TokenTree
+strategy: Strategy register
+tree: Topology TokenTree
 metrics: Counts estimate share_interval
 models.pair: load_pair
 models.table: TableModel toy_pair
-builders.base: TreeBuilder TreeBuilder.sized
-builders.static: grow_shape
+builders.base: TreeBuilder
 verifiers.base: Verifier
-verifiers.walk: Walk
 drafters.base: Drafter
 doctor: diagnose
 plots: plot
-progress: final_result
 acceptance.in_traces: depth_acceptance
 acceptance.on_text: acceptance_vector
 acceptance.vectors: check_acceptance expected_tokens find_acceptance
@@ -59,13 +51,11 @@ compatibility: Compatibility
 models.base: Session.commit Session.features Session.forward Pair.decode Pair.drafter Pair.encode Pair.open Pair.piece
     Pair.stream
 metrics: Counts.of
-tree: TokenTree.add
 builders.base: TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
 builders.static: fill
-verifiers.base: Verdict Verifier.__call__ Verifier.explain
-verifiers.walk: follow try_in_turn
-drafters.base: Draft.at_temperature_1 Draft.expand Drafter.open DrafterContext DrafterContext.model
-    DrafterSession.at_temperature_1 DrafterSession.commit DrafterSession.describe_guess DrafterSession.expand Seen
+verifiers.base: Verdict Verifier.__call__
+verifiers.walk: follow recursive_rejection
+drafters.base: Draft.expand Drafter.open DrafterContext DrafterSession.commit DrafterSession.expand Seen
 acceptance.on_text: Acceptance measure_acceptance
 acceptance.texts: Text continuations
 doctor.report: Report
@@ -124,7 +114,7 @@ def test_the_examples_run(module):
 
 
 # Their modules all have the same functions, which CONTRIBUTING describes once: `run`, `measure`, `draw`.
-ALIKE = re.compile(r"specviz\.(plugins\.templates|commands|papers|validation|__main__|plots\.\w+$)")
+ALIKE = re.compile(r"specviz\.(plugins\.templates|commands|papers|__main__|plots\.\w+$)")
 
 
 def said(one):

@@ -22,11 +22,7 @@ class Rejected(Exception):
 
 
 class Checks:
-    """Whether a request is one that this page sends.
-
-    Args:
-        demo: the page.
-    """
+    """Whether a request is one that this page sends."""
 
     def __init__(self, demo: gr.Blocks) -> None:
         self.demo = demo
@@ -34,11 +30,7 @@ class Checks:
         self.parameters = list(signature(self.endpoint.fn).parameters)
 
     def __call__(self, path: str, data: dict[str, Any]) -> None:
-        """Look at the fields of a body.
-
-        Raises:
-            Rejected: if it does not belong to this page.
-        """
+        """Look at the fields of a body; raises `Rejected` if it does not belong to this page."""
         session = data.get("session_hash")
         if session is not None and not (isinstance(session, str) and 0 < len(session) <= 64):
             raise Rejected(400, "session_hash must be text of at most 64 characters.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextvars import copy_context
 from itertools import count, takewhile
@@ -23,7 +23,7 @@ from .queue import pause_for_others
 PACE = 0.25  # seconds of decoding that travel to the page together, which plays two steps a second
 MAX_LOADED = 2  # pairs that are kept in memory
 LEAVE = 0.2  # seconds to wait for the last step of a run without a reader
-LOOK = 0.2  # seconds between two looks at a pair that is being loaded
+POLL = 0.2  # seconds between two looks at a pair that is being loaded
 LOADING = "Loading the models. This happens once."
 _ENDED, _numbers = object(), count()
 
@@ -32,10 +32,8 @@ class Engine:
     """Pairs that are loaded when they are first needed, and a lock because a machine can time one run at a time.
 
     Args:
-        load: title -> returns that pair; or only a function, where there is one pair. Each is called at its first run,
-            and again only where `MAX_LOADED` others were used since.
-        other: what a visitor typed in place of a title -> returns a function that loads it; None where only the titles
-            may be chosen.
+        load: title -> returns that pair; or only a function, where there is one pair.
+        other: what a visitor types in place of a title -> returns a function that loads it; None where none may.
         hub: offers more, in `hub.pairs`, to visitors that can reach it; None where nothing may be fetched.
     """
 
@@ -65,21 +63,17 @@ class Engine:
         return title in list(self._pairs)
 
     def take(self, title: str | None = None, load: Callable[[], Any] | None = None) -> Any:
-        """A pair, loaded if need be, with what `loading` waits for where it does.
-
-        Raises:
-            ValueError: if there is none of that title, or it cannot be loaded.
-        """
+        """A pair, loaded if need be; raises a `ValueError` if there is none of that title, or it cannot be loaded."""
         title = self.titles[0] if title is None else title
         load = load or self._loader(title)
         with self._loading:
             pair = self._pairs.pop(title, None)
             if pair is None:
-                look = getattr(load, "look", None)
-                pair = look() if look else load()  # one that cannot be loaded takes no other's room
+                check = getattr(load, "check", None)
+                pair = check() if check else load()  # one that cannot be loaded takes no other's room
                 while len(self._pairs) >= MAX_LOADED:
                     del self._pairs[next(iter(self._pairs))]
-                pair = load() if look else pair
+                pair = load() if check else pair
             self._pairs[title] = pair
             return pair
 
@@ -96,10 +90,7 @@ class Engine:
         """Load a pair if necessary; yields a message for the visitor while it is loading.
 
         It is loaded in a thread of its own, so that a visitor who leaves meanwhile frees the machine at once. The next
-        who asks for the same pair waits for the same thread.
-
-        Raises:
-            ValueError: as `take` does.
+        who asks for the same pair waits for the same thread. Raises a `ValueError` as `take` does.
         """
         title = self.titles[0] if title is None else title
         load = self._loader(title)
@@ -107,7 +98,7 @@ class Engine:
             return
         while others := [future for name, (_, future) in list(self._under_way.items()) if name != title]:
             yield LOADING  # what a visitor who left had begun to load would disturb the clocks of the next
-            wait(others, LOOK)
+            wait(others, POLL)
         load, under_way = self._under_way.get(title, (load, None))
         if under_way is None:
             load, under_way = self._under_way[title] = load, Future()
@@ -115,8 +106,8 @@ class Engine:
         self._waiting[title] = self._waiting.get(title, 0) + 1
         try:
             yield LOADING
-            while not wait([under_way], LOOK).done:
-                yield getattr(load, "news", "") or LOADING
+            while not wait([under_way], POLL).done:
+                yield getattr(load, "status", "") or LOADING
         finally:
             self._waiting[title] -= 1
             if not self._waiting[title] and hasattr(load, "stop"):
@@ -140,9 +131,6 @@ class Engine:
             work: a generator function of a module.
             args: plain data that can travel to another process.
             title: of the pair; the first where it is None.
-
-        Raises:
-            ValueError: a sentence for the visitor, from the work or from ZeroGPU.
         """
         items = _computed(self._number, self.titles[0] if title is None else title, work, args)
         with self._counting:
@@ -193,13 +181,9 @@ def _computed(engine: int, title: str, work: Callable[..., Iterator[Any]], args:
 
 
 def batch_by_time(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[Step]]:
-    """Group steps so that a slow page gets fewer messages, never a slow engine.
+    """Groups of `pace` seconds of decoding, so that a slow page gets fewer messages, never a slow engine.
 
     The first step travels alone, and what was decoded before a failure is handed on before the failure is.
-
-    Args:
-        steps: from `speculate`.
-        pace: seconds of decoding that make a group.
     """
     group: list[Step] = []
     spent = pace
@@ -219,17 +203,13 @@ def batch_by_time(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[St
 
 
 def prefetch(
-    steps: Iterator[Step], grouped: Callable[[Iterator[Step]], Iterator[list[Any]]] = batch_by_time
+    steps: Iterator[Any], grouped: Callable[[Iterator[Any]], Iterable[list[Any]]] = batch_by_time
 ) -> Generator[list[Any], None, None]:
     """Decode in a separate thread, which never waits for the page: what accumulates is handed over as one group.
 
     A failure comes after all that was decoded before it. When the reader stops, the thread ends within one step; the
     length of the run limits the number of stored steps. Closing does not wait for a slow step, because the reader may
-    be the server itself.
-
-    Args:
-        steps: from `speculate`.
-        grouped: makes groups of them, or of what is to be shown of them, between two steps.
+    be the server itself. `grouped` makes groups of steps, or of messages on them, between two steps.
     """
     done: SimpleQueue[list[Any] | Exception | None] = SimpleQueue()
     left = Event()
@@ -245,19 +225,17 @@ def prefetch(
     thread = Thread(target=copy_context().run, args=(decode,), name="decoding", daemon=True)
     thread.start()
     try:
-        news: list[Any] | Exception | None = []
-        while isinstance(news, list):
-            pile: list[Any] = []
-            news = done.get()
-            while isinstance(news, list):
-                pile += news
+        group: list[Any] | Exception | None = []
+        while isinstance(group, list):
+            items: list[Any] = []
+            while isinstance(group := done.get(), list):
+                items += group
                 if done.empty():
                     break
-                news = done.get()
-            if pile:
-                yield pile
-        if news is not None:
-            raise news
+            if items:
+                yield items
+        if group is not None:
+            raise group
     finally:
         left.set()
         thread.join(LEAVE)

@@ -1,7 +1,4 @@
-"""A pair by its two names: checked first, downloaded with progress, stopped when no visitor waits.
-
-Size and licence of the well-known pairs come from the hub. The last ones have two vocabularies.
-"""
+"""A pair by its two names: checked first, downloaded with progress, stopped when no visitor waits."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Lock
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 import specviz
 from specviz.models import hub
@@ -36,19 +33,12 @@ NO_HUB = "The hub did not answer within a second, so well-known pairs are not av
 
 
 class NamedPair:
-    """Loads a pair of folders or hub names.
-
-    Args:
-        target, draft: as in `specviz.load_pair`.
-
-    Attributes:
-        news: what there is to say while it is loaded.
-    """
+    """Loads a pair of folders or hub names; `status` is a sentence on how far it is."""
 
     def __init__(self, target: str, draft: str | None) -> None:
-        self.target, self.draft, self.news, self._stopped = target, draft, "", Event()
+        self.target, self.draft, self.status, self._stopped = target, draft, "", Event()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Raise a `ValueError` for what can be known to be wrong without its weights."""
         from specviz.models.pair import read_tokenizers
 
@@ -73,7 +63,7 @@ class NamedPair:
                 self._download(role, name)
         except hub.Stopped:
             raise ValueError("Loading was stopped. Downloaded files are kept.") from None
-        self.news = "Loading the models. This happens once."
+        self.status = "Loading the models. This happens once."
         return specviz.load_pair(target=self.target, draft=self.draft)  # looked up when called: torch comes with it
 
     def _download(self, role: str, name: str) -> None:
@@ -84,24 +74,16 @@ class NamedPair:
                 raise hub.Stopped
             spent = monotonic() - began
             left = f", about {spent * (total - done) / done:.0f} s left" if 0 < done < total and spent > 1 else ""
-            self.news = f"Downloading the {role}: {size(done)} of {size(total)}{left}."
+            self.status = f"Downloading the {role}: {size(done)} of {size(total)}{left}."
 
         hub.model_folder(role, name, report=report)
 
 
-class Menu(NamedTuple):
-    """What the menu of models gains: (label, value) of pairs, and a sentence."""
-
-    choices: list[tuple[str, str]]
-    info: str
+Menu = tuple[list[tuple[str, str]], str]  # what the menu of models gains: (label, value) of pairs, and a sentence
 
 
 class Hub:
-    """What a hub offers of the well-known pairs; asked when a page is opened, and not again for a while.
-
-    Attributes:
-        pairs: "target|draft" -> loads it.
-    """
+    """What a hub offers of the well-known pairs, with size and licence; asked when a page opens, and then rarely."""
 
     def __init__(self) -> None:
         self.pairs = {"|".join(pair): NamedPair(*pair) for pair in KNOWN.values()}
@@ -117,13 +99,13 @@ class Hub:
 
     def _ask(self) -> Menu:
         if not hub.hub_answers():
-            return Menu([], NO_HUB)
+            return [], NO_HUB
         names = list(dict.fromkeys(name for pair in KNOWN.values() for name in pair))
         with ThreadPoolExecutor(len(names)) as pool:
             files = dict(zip(names, pool.map(_files_or_none, names), strict=True))
         rows = [(title, pair, [model for name in pair if (model := files[name])]) for title, pair in KNOWN.items()]
         choices = [(label(title, models), "|".join(pair)) for title, pair, models in rows if len(models) == len(pair)]
-        return Menu(choices, "Well-known pairs are downloaded from the hub at their first run.")
+        return choices, "Well-known pairs are downloaded from the hub at their first run."
 
 
 def _files_or_none(name: str) -> ModelFiles | None:

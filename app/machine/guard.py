@@ -54,12 +54,8 @@ GONE = "The messages of this run were removed. Reload the page, or start the run
 class Guard:
     """ASGI middleware that lets through what this page sends, and answers everything else with a sentence.
 
-    Args:
-        app: what answers the rest.
-        checks: looks at every body.
-        queue: gradio's, with the messages of each session.
-        last_hop: whether the client is the last one in X-Forwarded-For: uvicorn, which sees to the proxies that it
-            knows by address, takes the first one where it trusts them all, and anybody can write that.
+    With `last_hop` the client is the last one in X-Forwarded-For: uvicorn, which sees to the proxies that it knows by
+    address, takes the first one where it trusts them all, and anybody can write that.
     """
 
     def __init__(self, app: Any, checks: Checks, queue: Any, last_hop: bool = False) -> None:
@@ -97,19 +93,19 @@ class Guard:
             answer = JSONResponse({"detail": error.args[1], "error": error.args[1]}, status_code=error.args[0])
         if isinstance(answer, Response):
             return await answer(scope, receive, send_with_policy)
-        receive, turn = answer
-        async with turn:
+        receive, place = answer
+        async with place:
             await self.app(scope, receive, send_with_policy)
 
     async def answer(self, scope: Any, receive: Any, path: str, method: str) -> Any:
         """A response, or how the app receives the body and what it must hold meanwhile."""
-        turn: Any = nullcontext()
+        place: Any = nullcontext()
         if method in ("GET", "HEAD"):
             if not READ.fullmatch(path):
                 raise Rejected(404, "Not found.")
-            return self.gone(scope, path) or (receive, turn)
+            return self.gone(scope, path) or (receive, place)
         if method == "OPTIONS":
-            return receive, turn
+            return receive, place
         if not SENT.fullmatch(path):
             raise Rejected(404, "Not found.")
         if method != "POST":
@@ -127,7 +123,7 @@ class Guard:
             VISITOR.set(Visitor(VISITOR.get().address, str(data.get("session_hash") or "")[:64]))
             if path == f"{API}/mcp":
                 if data.get("method") == "tools/call":
-                    turn = self.calls.turn()
+                    place = self.calls.turn()
                     try:
                         self.checks.call(data)
                     except Rejected as error:
@@ -140,7 +136,7 @@ class Guard:
         async def receive_again() -> Any:
             return messages.pop() if messages else await receive()
 
-        return receive_again, turn
+        return receive_again, place
 
     def with_client(self, scope: Any, path: str) -> Any:
         """The request with the address of its client, which a call of the tool passes on: gradio sends it to itself."""
@@ -162,11 +158,7 @@ class Guard:
         elif path.startswith(f"{API}/call/"):
             event = path.rpartition("/")[2]
             pending = self.queue.pending_event_ids_session.values()
-            if (
-                event not in sessions
-                and event not in self.queue.event_ids_to_events
-                and not any(event in names for names in pending)
-            ):
+            if not any(event in names for names in (sessions, self.queue.event_ids_to_events, *pending)):
                 text = f"event: error\ndata: {json.dumps(GONE)}\n\n"
         return Response(text, media_type="text/event-stream") if text else None
 

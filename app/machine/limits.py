@@ -1,7 +1,4 @@
-"""Limits for visitors, so that one of them cannot block the machine for the others.
-
-Each limit can be set by an environment variable.
-"""
+"""Limits for visitors, so that none can block the machine for the others; the environment can change them."""
 
 from __future__ import annotations
 
@@ -14,27 +11,19 @@ from specviz.errors import ParameterError
 
 
 def limit(name: str, default: int) -> int:
-    """A limit from the environment.
-
-    Raises:
-        ValueError: if it is set to anything but a whole number from 1 to a billion.
-    """
-    written = os.environ.get(name, "").strip() or str(default)
-    if not (written.isascii() and written.isdigit() and len(written) < 11 and 1 <= int(written) <= 10**9):
-        raise ValueError(f"{name} must be a whole number from 1; got {written[:40]!r}. Omit it for {default}.")
-    return int(written)
+    """A limit from the environment: a whole number from 1 to a billion."""
+    text = os.environ.get(name, "").strip() or str(default)
+    if not (text.isascii() and text.isdigit() and len(text) < 11 and 1 <= int(text) <= 10**9):
+        raise ValueError(f"{name} must be a whole number from 1; got {text[:40]!r}. Omit it for {default}.")
+    return int(text)
 
 
 def flag(name: str, default: bool = False) -> bool:
-    """Whether a setting of the environment is on.
-
-    Raises:
-        ValueError: if it is set to anything but 0 or 1.
-    """
-    written = os.environ.get(name, "").strip() or f"{default:d}"
-    if written not in ("0", "1"):
-        raise ValueError(f"{name} must be 1 or 0; got {written[:40]!r}. Omit it for {default:d}.")
-    return written == "1"
+    """Whether a setting of the environment is on, which is 0 or 1."""
+    text = os.environ.get(name, "").strip() or f"{default:d}"
+    if text not in ("0", "1"):
+        raise ValueError(f"{name} must be 1 or 0; got {text[:40]!r}. Omit it for {default:d}.")
+    return text == "1"
 
 
 PROMPT = limit("SPECVIZ_MAX_PROMPT", 20_000)  # characters; turning text into tokens takes time
@@ -54,21 +43,17 @@ GPU_START, GPU_TOKEN = 12.0, 0.08
 
 
 def check(config: RunConfig) -> None:
-    """Reject values above the limits.
-
-    Raises:
-        ValueError: with the limit, what was asked for, and the setting that moves the limit.
-    """
-    for name, must, got, most, setting in (
+    """Raise a `ParameterError` for a value above its limit."""
+    for name, must, got, maximum, setting in (
         ("prompt", "have at most {:,} characters", len(config.prompt), PROMPT, "SPECVIZ_MAX_PROMPT"),
         ("max_new_tokens", "be at most {:,}", config.max_new_tokens, TOKENS, "SPECVIZ_MAX_TOKENS"),
-        ("tree", "have at most {:,} nodes", most_nodes(config.builder), NODES, "SPECVIZ_MAX_NODES"),
+        ("tree", "have at most {:,} nodes", max_nodes(config.builder), NODES, "SPECVIZ_MAX_NODES"),
     ):
-        if got > most:
-            raise ParameterError(name, f"{must.format(most)} here", got, f"Reduce it ({setting} sets the limit).")
+        if got > maximum:
+            raise ParameterError(name, f"{must.format(maximum)} here", got, f"Reduce it ({setting} sets the limit).")
 
 
-def most_nodes(builder: Any) -> int:
+def max_nodes(builder: Any) -> int:
     """How many nodes the trees of a builder may have: its size, or the nodes of its shape, or a chain of its length."""
     if hasattr(builder, "size"):
         return builder.size
@@ -78,10 +63,6 @@ def most_nodes(builder: Any) -> int:
 
 
 def gpu_seconds(configs: Sequence[RunConfig]) -> int:
-    """For how long a GPU is borrowed, in seconds.
-
-    Args:
-        configs: of the runs; empty where it is a measurement.
-    """
+    """For how long a GPU is borrowed, in seconds; a measurement has no runs."""
     tokens = sum(min(config.max_new_tokens, TOKENS) for config in configs) or TOKENS
     return min(GPU_SECONDS, round(GPU_START + GPU_TOKEN * tokens))

@@ -22,9 +22,9 @@ EARLY_EXIT = "Embedded target, its first 3 layers as draft"
 ON_DISK = ", weights on disk"  # ends the title of a pair whose weights are read again for every pass
 
 ON_THE_HUB = re.compile(r"\w[\w.-]*/\w[\w.-]*|early-exit:\d+", re.ASCII)
-LONGEST_NAME = 400  # characters of what a visitor types
+MAX_NAMES = 400  # characters of what a visitor types
 
-Pairs = dict[str, Callable[[], Any]]  # title -> loads it
+Pairs = dict[str, Callable[..., Any]]  # title -> loads it
 
 
 def offered() -> Pairs:
@@ -42,21 +42,17 @@ def offered() -> Pairs:
     if only:
         return {"Exact toy tables": partial(specviz.toy_pair, vocab=12)}
     pairs: Pairs = {EMBEDDED: _load, EARLY_EXIT: partial(_load, draft="early-exit:3")}
-    for written in filter(None, map(str.strip, os.environ.get("SPECVIZ_PAIRS", "").split(","))):
-        target, draft = _named(written, 'SPECVIZ_PAIRS must be like "target|draft, target|draft"')
-        names = [name.rstrip("/").rsplit("/", 1)[-1] for name in (target, draft) if name]
-        pairs[" + ".join(names)] = partial(_load, target=target, draft=draft)
-    disk = {title + ON_DISK: _streamed(load) for title, load in pairs.items() if title != EARLY_EXIT}
+    for names in filter(None, map(str.strip, os.environ.get("SPECVIZ_PAIRS", "").split(","))):
+        target, draft = _split(names, 'SPECVIZ_PAIRS must be like "target|draft, target|draft"')
+        title = " + ".join(name.rstrip("/").rsplit("/", 1)[-1] for name in (target, draft) if name)
+        pairs[title] = partial(_load, target=target, draft=draft)
+    disk = {title + ON_DISK: partial(load, offload="disk") for title, load in pairs.items() if title != EARLY_EXIT}
     return pairs | disk
 
 
 def on_disk(title: Any) -> bool:
     """Whether a title is that of a pair whose weights are read from disk for every pass."""
     return isinstance(title, str) and title.endswith(ON_DISK)
-
-
-def _streamed(load: Callable[..., Any]) -> Callable[[], Any]:
-    return partial(load, offload="disk")
 
 
 def place(pairs: Pairs) -> None:
@@ -80,29 +76,24 @@ def others() -> Callable[[str], Callable[[], Any]] | None:
     """
     if on_a_space() or os.environ.get("SPECVIZ_PAIR", "").strip():
         return None
-    return _typed if limits.flag("SPECVIZ_CUSTOM", local()) else None
+    return _named_pair if limits.flag("SPECVIZ_CUSTOM", local()) else None
 
 
-def _typed(written: str) -> NamedPair:
-    if len(written) > LONGEST_NAME:
-        raise ValueError(f"Model pair must have at most {LONGEST_NAME} characters; got {len(written)}.")
-    target, draft = _named(written, 'Model pair must be chosen from the menu or typed like "target|draft"')
+def _named_pair(names: str) -> NamedPair:
+    if len(names) > MAX_NAMES:
+        raise ValueError(f"Model pair must have at most {MAX_NAMES} characters; got {len(names)}.")
+    target, draft = _split(names, 'Model pair must be chosen from the menu or typed like "target|draft"')
     for name in (target, draft):
         if name and not local() and not (ON_THE_HUB.fullmatch(name) and not Path(name).is_dir()):
             raise ValueError(f"A model must be a name on the hub here, such as org/model; got {name!r}.")
     return NamedPair(target, draft)
 
 
-def _named(written: str, must: str) -> tuple[str, str | None]:
-    target, _, draft = (part.strip() for part in written.partition("|"))
+def _split(names: str, must: str) -> tuple[str, str | None]:
+    target, _, draft = (part.strip() for part in names.partition("|"))
     if not target or "|" in draft:
-        raise ValueError(f"{must}; got {written!r}.")
+        raise ValueError(f"{must}; got {names!r}.")
     return target, draft or None
-
-
-def default_pair() -> Any:
-    """The first pair, loaded."""
-    return next(iter(offered().values()))()
 
 
 def _load(**names: Any) -> Any:

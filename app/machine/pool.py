@@ -29,12 +29,7 @@ class Full(ValueError):
 
 
 class Slots:
-    """Places to compute, given to visitors in the same order as runs.
-
-    Args:
-        size: how many compute at once.
-        limit: how many may wait.
-    """
+    """Places where `size` visitors compute at once, in the same order as runs, while at most `limit` wait."""
 
     def __init__(self, size: int, limit: int = limits.QUEUE, order: Order = ORDER) -> None:
         self._free, self._limit, self._order = size, limit, order
@@ -43,11 +38,7 @@ class Slots:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for a place, and hold it.
-
-        Raises:
-            Full: if others go first and too many wait.
-        """
+        """Wait for a place, and hold it; raises `Full` if others go first and too many wait."""
         place = (current_visitor(), Future[None]())
         with self._lock:
             self._waiting.append(place)
@@ -95,8 +86,7 @@ atexit.register(_worker.end)
 def machine_turn(patience: float = -1) -> Iterator[None]:
     """Compute while nobody else does: a step of a run, whose time is measured, or a check; they take turns.
 
-    Args:
-        patience: seconds to wait; -1 for as long as it takes.
+    After `patience` seconds it computes all the same; -1 waits for as long as it takes.
     """
     with _next:
         acquired = _machine.acquire(timeout=patience)
@@ -108,22 +98,13 @@ def machine_turn(patience: float = -1) -> Iterator[None]:
 
 
 async def run_in_worker(work: Callable[..., Any], *args: Any) -> Any:
-    """What work(*args) returns, computed in the other process when it is the visitor's turn.
-
-    Raises:
-        Full: if too many wait.
-        ValueError: as `Worker` does.
-    """
+    """What work(*args) returns, computed in the other process in turn; raises `Full`, and errors as `Worker` does."""
     async with _worker_turns.turn():
         return await _worker(work, *args)
 
 
 async def run_in_thread(work: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    """What work(*args, **more) returns, computed here between two steps of a run when it is the visitor's turn.
-
-    Raises:
-        Full: if too many wait.
-    """
+    """What work(*args, **more) returns, computed here in turn between two steps of a run; raises `Full`."""
 
     def compute() -> Any:
         with machine_turn(PATIENCE):

@@ -39,15 +39,10 @@ _END = object()
 
 
 class Visitor(NamedTuple):
-    """Who sends a request.
+    """Who sends a request."""
 
-    Args:
-        address: of the client, or the one that a trusted proxy names.
-        session: of the page; empty where the request names none.
-    """
-
-    address: str
-    session: str = ""
+    address: str  # of the client, or the one that a trusted proxy names
+    session: str = ""  # of the page; empty where the request names none
 
 
 VISITOR: ContextVar[Visitor] = ContextVar("visitor")  # of the request that is being answered
@@ -69,12 +64,7 @@ class Order:
             self._served.popitem(last=False)
 
     def sort(self, waiting: Iterable[T], visitor_of: Callable[[T], Visitor]) -> list[T]:
-        """The items in the order in which they are served if nobody else comes.
-
-        Args:
-            waiting: in the order of their arrival.
-            visitor_of: who waits for an item.
-        """
+        """The items, which come as they arrived, in the order in which they are served if nobody else comes."""
 
         def take_turns(items: list[T], key: Callable[[T], Any]) -> list[T]:
             rounds = Counter[Any]()
@@ -97,7 +87,6 @@ class RecentTime:
         self._seconds: deque[float] = deque(maxlen=9)
 
     def add(self, seconds: float) -> None:
-        """Remember the duration of an event."""
         self._seconds.append(seconds)
 
     @property
@@ -129,7 +118,6 @@ class FairQueue(Queue):
         return super().__len__() + len(self._paused)  # which keeps gradio looking for whose turn is next
 
     def start(self) -> None:
-        """Process events until the queue is closed."""
         super().start()
         run_coro_in_background(self._end_unread)
 
@@ -167,10 +155,10 @@ class FairQueue(Queue):
                     self._paused.pop(first[0]._id).set()
                     paused.remove(first[0])
             line.concurrency_limit = 1 + len(paused)
-        found = super().get_events()
-        if found:
-            self._serve(found[0][0])
-        return found
+        events = super().get_events()
+        if events:
+            self._serve(events[0][0])
+        return events
 
     def _serve(self, event: Any) -> None:
         self.order.serve(visitor_of(event))
@@ -189,11 +177,7 @@ class FairQueue(Queue):
         return (len(line.queue) if line else 0) + len(self._paused)
 
     def pause(self, event_id: str) -> None:
-        """Let others compute, in a thread between two steps of a run that had its `SLICE`.
-
-        Raises:
-            ValueError: if its page left meanwhile.
-        """
+        """Let others compute between two steps of a run that had its `SLICE`; a `ValueError` if its page has left."""
         event, line = self.event_ids_to_events.get(event_id), self.event_queue_per_concurrency_id.get(ID)
         if not event or not line or monotonic() - self._began < SLICE or len(self._paused) >= MAX_PAUSED:
             return
@@ -265,5 +249,5 @@ class FairStates(StateHolder):
             while len(self.session_data) > self.capacity:
                 most = Counter(self._owners[name] for name in self.session_data).most_common(1)[0][0]
                 oldest = next(name for name in self.session_data if self._owners[name] == most)
-                for kept in (self.session_data, self.time_last_used, self._owners):
-                    kept.pop(oldest, None)
+                for table in (self.session_data, self.time_last_used, self._owners):
+                    table.pop(oldest, None)

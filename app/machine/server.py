@@ -23,24 +23,21 @@ def local() -> bool:
 
 
 def check_address(port: int | None = None) -> None:
-    """Check that the page can be served at a port, or else GRADIO_SERVER_PORT, and at GRADIO_SERVER_NAME.
-
-    Args:
-        port: of --port; None where it was left out, and gradio looks for a free one.
+    """Check that the page can be served at a port of --port, or else GRADIO_SERVER_PORT, and at GRADIO_SERVER_NAME.
 
     Raises:
         ValueError: naming the option or setting that is wrong.
     """
     setting = os.environ.get("GRADIO_SERVER_PORT")
-    written = str(port) if port is not None else "7860" if setting is None else setting.strip()
+    text = str(port) if port is not None else "7860" if setting is None else setting.strip()
     name = "GRADIO_SERVER_PORT" if port is None else "--port"
-    if not (written.isascii() and written.isdigit() and len(written) < 6 and 1 <= int(written) <= 65535):
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= 65535):
         got = port if port is not None else setting
         raise ParameterError(name, "be a whole number from 1 to 65535", got, "Omit it to use the first free port.")
     host = os.environ.get("GRADIO_SERVER_NAME", "").strip() or "127.0.0.1"
     _bind(host, 0, "GRADIO_SERVER_NAME", host)
     if port is not None or setting is not None:
-        _bind(host, int(written), name, int(written))
+        _bind(host, int(text), name, int(text))
 
 
 def behind_any_proxy() -> bool:
@@ -70,7 +67,6 @@ class _OncePerMinute(logging.Filter):
     last = float("-inf")
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a message is logged."""
         if "socket.accept()" not in record.getMessage():
             return True
         record.exc_info = record.exc_text = None

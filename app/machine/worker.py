@@ -23,22 +23,14 @@ LOST = "This was not computed: its process ended, perhaps because memory ran out
 
 
 class Worker:
-    """The process, started at its first request.
-
-    Args:
-        seconds: of CPU time that a request may use.
-    """
+    """The process, started at its first request; each may use so many seconds of CPU time."""
 
     def __init__(self, seconds: int) -> None:
         self._seconds, self._lock = seconds, Lock()
         self._pool: ProcessPoolExecutor | None = None
 
     async def __call__(self, work: Callable[..., Any], *args: Any) -> Any:
-        """What work(*args) returns.
-
-        Args:
-            work: a function of a module.
-            args: plain data that can travel to another process.
+        """What work(*args) returns, where both can travel to another process.
 
         Raises:
             ValueError: from the work, or because it takes too long or the process ended.
@@ -77,11 +69,7 @@ class Worker:
 
 
 def prepare(plugins: list[str]) -> None:
-    """Begin in the process.
-
-    Args:
-        plugins: files and modules that the page has loaded.
-    """
+    """Begin in the process, with the plugins that the page has loaded."""
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     if hasattr(os, "nice"):
         os.nice(NICE)

@@ -7,11 +7,10 @@ from typing import Any
 import gradio as gr
 import plotly.graph_objects as go
 
-from specviz.codec import dumps
 from specviz.plots import theme
 from specviz.plots.export import to_csv
 
-from .web import starts
+from .web import dumps, starts
 
 WORDS = (
     '<section class="sv-card"><h2></h2><span class="sv-source"></span><p class="sv-read"></p>'
@@ -24,14 +23,7 @@ STATUS = (
 
 
 class Card:
-    """A figure with the question it answers.
-
-    Args:
-        name: of the figure, for its element and files.
-        question: its title.
-        explanation: how to read it.
-        figure, source, kind: as for `fill`.
-    """
+    """A figure with the question it answers and how to read it; `name` is that of its element and files."""
 
     def __init__(
         self, name: str, question: str, explanation: str, figure: go.Figure, source: str, kind: str = "recorded"
@@ -41,11 +33,7 @@ class Card:
         with gr.Column(elem_classes="sv-figure", elem_id=f"sv-figure-{name}"):
             self.words = gr.HTML(words, html_template=WORDS, js_on_load=starts("card"), apply_default_css=False)
             self.plot = gr.Plot(plot, show_label=False, container=False, elem_classes="sv-plot")
-
-    @property
-    def outputs(self) -> list[gr.components.Component]:
-        """The components that `fill` changes."""
-        return [self.words, self.plot]
+        self.outputs = [self.words, self.plot]  # what `fill` changes
 
     def fill(self, figure: go.Figure, source: str, kind: str = "recorded") -> dict[gr.components.Component, Any]:
         """What an event returns to show another figure.
@@ -62,18 +50,13 @@ class Card:
         files = [{"label": "CSV", "name": f"{self.name}.csv", "text": to_csv(figure)}]
         words = {"title": self.question, "source": {"kind": kind, "label": source}, "files": files,
                  "read": f"{verdict}. {self.explanation}" if verdict else self.explanation}  # fmt: skip
-        return to_html_json(words), fit_to_page(figure, kind == "projection")
-
-
-def fit_to_page(figure: go.Figure, is_projection: bool = False) -> go.Figure:
-    """The figure without its title, which stands above it; a projection is marked on the figure itself."""
-    figure.update_layout(title=None, height=400, margin={"l": 56, "r": 16, "t": 16, "b": 48}, legend={"y": -0.26})
-    if is_projection:
-        figure.add_annotation(
-            text="projection", xref="paper", yref="paper", x=0.5, y=0.3, showarrow=False, textangle=-18,
-            font={"size": 54, "color": theme.GREY}, opacity=0.22,
-        )  # fmt: skip
-    return figure
+        figure.update_layout(title=None, height=400, margin={"l": 56, "r": 16, "t": 16, "b": 48}, legend={"y": -0.26})
+        if kind == "projection":
+            figure.add_annotation(
+                text="projection", xref="paper", yref="paper", x=0.5, y=0.3, showarrow=False, textangle=-18,
+                font={"size": 54, "color": theme.GREY}, opacity=0.22,
+            )  # fmt: skip
+        return dumps(words), figure
 
 
 def intro(text: str) -> gr.HTML:
@@ -82,22 +65,11 @@ def intro(text: str) -> gr.HTML:
 
 
 def status(elem_id: str) -> gr.HTML:
-    """A status line; its value is what `said` writes."""
+    """A status line; its value is what `status_text` writes."""
     return gr.HTML("", html_template=STATUS, js_on_load=starts("status"), apply_default_css=False, elem_id=elem_id,
                    elem_classes="sv-status")  # fmt: skip
 
 
 def status_text(text: str, kind: str = "", done: int = 0, of: int = 0) -> str:
-    """The value of a status line.
-
-    Args:
-        text: a sentence.
-        kind: "error", or nothing.
-        done, of: progress; no bar is shown where `of` is 0.
-    """
-    return to_html_json({"text": text, "kind": kind, "done": done, "of": of})
-
-
-def to_html_json(data: Any) -> str:
-    """JSON in which "<" is escaped, so that no layer between here and the page can mistake it for markup."""
-    return dumps(data).replace("<", "\\u003c")
+    """The value of a status line; its kind is "error" or nothing, and without `of` it has no progress bar."""
+    return dumps({"text": text, "kind": kind, "done": done, "of": of})

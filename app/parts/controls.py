@@ -21,19 +21,9 @@ LABELS = {"builder": "Tree builder", "verifier": "Verification rule", "drafter":
 
 
 def picker(kind: str, config: RunConfig, label: str = "", folded: bool = False) -> gr.HTML:
-    """A menu of strategies with the parameters of the chosen one; its value is the strategy as text.
+    """A menu of strategies with the parameters of the chosen one, which may be folded away; `mark` marks choices.
 
-    The text, "sequoia:size=16,depth=6", is what `RunConfig` takes and what presets and links set. `mark` marks choices.
-
-    Args:
-        kind: "builder", "verifier" or "drafter".
-        config: what it opens with.
-        label: above the menu; that of `LABELS` where it is empty.
-        folded: whether the parameters are hidden until they are asked for.
-
-    >>> builder = picker("builder", RunConfig(builder="sequoia:size=16"))
-    >>> builder.change(check, builder, notice, preprocess=False)
-    >>> preset.click(lambda: "chain:depth=5", None, builder)
+    Its value is the strategy as text, such as "sequoia:size=16,depth=6": what `RunConfig` takes and links set.
     """
     label = label or LABELS[kind]
     control = gr.HTML(
@@ -47,18 +37,12 @@ def picker(kind: str, config: RunConfig, label: str = "", folded: bool = False) 
 
 def mark(config: RunConfig) -> list[Any]:
     """What the pickers of builder, rule and drafter become, so that choices that do not fit the others are marked."""
-    return [gr.HTML(marks=dumps(found)) for found in menus.marks(config).values()]
+    return [gr.HTML(marks=dumps(marks)) for marks in menus.marks(config).values()]
 
 
 @dataclass
 class Controls:
-    """All that determines a run, as controls on the page.
-
-    Args:
-        prompt: the text.
-        scalars: the numbers, by name.
-        strategies: the pickers, by kind.
-    """
+    """All that determines a run, as controls on the page: numbers by name, pickers by kind."""
 
     prompt: gr.Textbox
     scalars: dict[str, gr.components.Component]
@@ -84,21 +68,21 @@ class Controls:
         Raises:
             ValueError: a sentence for the visitor, with the labels of the page.
         """
-        given = dict(zip(self.named, values, strict=True))
+        inputs = dict(zip(self.named, values, strict=True))
         try:
             for kind in self.strategies:
-                check_strategy(kind, given[kind])
-            if not isinstance(given["prompt"], str) or not given["prompt"].strip():
-                given["prompt"] = ""  # which is rejected with a message
-            given |= {name: number(given[name]) for name in self.scalars}
-            config = RunConfig(**given)
+                check_strategy(kind, inputs[kind])
+            if not isinstance(inputs["prompt"], str) or not inputs["prompt"].strip():
+                inputs["prompt"] = ""  # which is rejected with a message
+            inputs |= {name: number(inputs[name]) for name in self.scalars}
+            config = RunConfig(**inputs)
             limits.check(config)
             return config
         except ValueError as error:
             raise ValueError(self.with_labels(error)) from None
 
     def with_labels(self, error: ValueError) -> str:
-        """What an error of the library says, with the page's label in place of the parameter's name."""
+        """The text of an error, with the page's label in place of the parameter's name."""
         if isinstance(error, ParameterError):
             labels = {name: control.label for name, control in self.named.items()}
             for kind in self.strategies:
@@ -140,12 +124,7 @@ def temperature_slider(value: float = RunConfig().temperature) -> gr.Slider:
 def scalar_controls(
     defaults: RunConfig | None = None, temperature: gr.Slider | None = None
 ) -> dict[str, gr.components.Component]:
-    """The numbers every run has, in two places: what everybody turns, and "More".
-
-    Args:
-        defaults: what they hold at first.
-        temperature: the slider, where it stands elsewhere.
-    """
+    """The numbers every run has, in two places; `temperature` is the slider where it stands elsewhere."""
     defaults = defaults or RunConfig(max_new_tokens=96)
     temperature = temperature or temperature_slider(defaults.temperature)
     with gr.Row():

@@ -24,29 +24,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Update:
-    """What is new of one run.
+    """What is new of one run."""
 
-    Args:
-        at: which run.
-        note: a sentence while the models are loaded.
-        blank: the run before its first step.
-        steps: new steps.
-        trace: the whole run.
-        speedup: over plain decoding, after a round of timing; `timed` when no further round comes.
-        same: how far its text was compared with that of plain decoding, where a rule promises the same.
-        error: a sentence on why it failed; `begun` where it had steps.
-    """
-
-    at: int = 0
-    note: str = ""
-    blank: Trace | None = None
+    at: int = 0  # which run
+    note: str = ""  # a sentence while the models are loaded
+    blank: Trace | None = None  # the run before its first step
     steps: tuple[Step, ...] = ()
-    trace: Trace | None = None
-    speedup: PairedSpeedup | None = None
-    timed: bool = False
-    same: Comparison | None = None
-    error: str = ""
-    begun: bool = False
+    trace: Trace | None = None  # the whole run
+    speedup: PairedSpeedup | None = None  # over plain decoding, after a round of timing
+    timed: bool = False  # no further round comes
+    same: Comparison | None = None  # how far its text is that of plain decoding, where a rule promises the same
+    error: str = ""  # a sentence on why it failed
+    begun: bool = False  # it failed after some steps
 
 
 class Endless:
@@ -89,32 +78,26 @@ def decode(
     """
     traces: dict[int, Trace] = {}
 
-    def written(updates: Iterator[Update]) -> Iterator[list[T]]:
-        for update in updates:
-            if update.trace:
-                traces[update.at] = update.trace
-            if (item := write(update)) is not None:
-                yield [item]
-
-    def told(update: Update) -> Iterator[T]:
-        if (item := write(update)) is not None:
-            yield item
+    def items(update: Update) -> list[T]:
+        if update.trace:
+            traces[update.at] = update.trace
+        return [item] if (item := write(update)) is not None else []
 
     for note in engine.loading(title):
-        yield from told(Update(note=note))
+        yield from items(Update(note=note))
     decoded = engine.compute(run_all, tuple(configs), endless, warm_up, title=title)
-    with closing(prefetch(decoded, written)) as groups:  # type: ignore[arg-type]
+    with closing(prefetch(decoded, lambda updates: filter(None, map(items, updates)))) as groups:
         yield from chain.from_iterable(groups)
     for at, trace in traces.items():
         config = configs[at]
         if rounds and config.builder.name != "plain":
             timing = engine.compute(time_run, config, trace.counts, rounds, endless, title=title)
             for speedup in filter(None, until_run_waits(timing)):
-                yield from told(Update(at, speedup=speedup))
-        yield from told(Update(at, timed=True))
+                yield from items(Update(at, speedup=speedup))
+        yield from items(Update(at, timed=True))
         if compare and promised(config.verifier, config.temperature):
             for same in engine.compute(comparing, config, list(trace.tokens), title=title):
-                yield from told(Update(at, same=same))
+                yield from items(Update(at, same=same))
 
 
 def run_all(pair: Any, configs: Sequence[RunConfig], endless: bool, warm_up: int) -> Iterator[Update]:

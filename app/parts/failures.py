@@ -10,12 +10,7 @@ from typing import Any
 
 
 def reason(error: Exception, log: bool = True) -> str:
-    """The sentence of a `ValueError`; any other exception is not shown.
-
-    Args:
-        error: logged with its traceback.
-        log: False where a `ValueError` only says what is wrong with a visitor's settings, and is not to be logged.
-    """
+    """The sentence of a `ValueError`; any other exception is not shown. A `ValueError` is logged only with `log`."""
     known = isinstance(error, ValueError)
     if log or not known:
         logging.getLogger(__name__).error("a run failed", exc_info=error)
@@ -28,7 +23,7 @@ def explained(
     """A decorator for a handler or a generator whose failures a visitor should see as a sentence.
 
     Args:
-        failed: a sentence on what failed, shown before the reason where the exception is no `ValueError`.
+        failed: shown before the reason where the exception is no `ValueError`.
         answer: makes of a sentence what the handler returns, or yields at its end; it may raise.
         words: the sentence of a `ValueError`.
     """

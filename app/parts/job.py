@@ -15,10 +15,7 @@ from .web import QUIET
 class Job:
     """Buttons that start work, and the one Stop for all of it, which is lit while any of it waits or runs.
 
-    Args:
-        stop: its Stop, unlit at first; it has an id.
-        line: where gradio shows the place in the queue.
-        stopped: what Stop writes, component -> value.
+    Gradio shows the place in the queue at `line`; `stopped` is what Stop writes, component -> value.
     """
 
     def __init__(self, stop: gr.Button, line: gr.HTML, stopped: dict[Any, Any]) -> None:
@@ -27,21 +24,15 @@ class Job:
     def starts(
         self, triggers: Callable | Sequence[Callable], run: Callable, inputs: Sequence[Any], outputs: Sequence[Any]
     ) -> Any:
-        """Let triggers start work; returns the event.
-
-        Args:
-            triggers: such as a button's click.
-            run: a generator that turns each of its failures into a message.
-            inputs, outputs: of it.
-        """
+        """Let triggers start `run`, a generator that turns each of its failures into a message; returns the event."""
 
         def count(change: str, *values: Any) -> str:
             """JavaScript that counts jobs at the Stop, where a click is seen before the queue is."""
-            written = "".join(f", {json.dumps(value)}" for value in values)
+            texts = "".join(f", {json.dumps(value)}" for value in values)
             return (
                 f"() => {{ const data = document.getElementById({json.dumps(self.stop.elem_id)}).dataset; "
                 f"data.jobs = Math.max(0, {change}); "
-                f"return [{{ __type__: 'update', interactive: data.jobs > 0 }}{written}]; }}"
+                f"return [{{ __type__: 'update', interactive: data.jobs > 0 }}{texts}]; }}"
             )
 
         gr.on(triggers, None, None, [self.stop], js=count("Number(data.jobs || 0) + 1"), **QUIET)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from itertools import count
+from itertools import count, islice
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qsl, urlencode
 
@@ -22,7 +22,8 @@ from specviz.strategy import REGISTRIES, format_strategy, strategy_of
 
 from . import menus
 from .opening import OLD
-from .web import QUIET, dumps, starts
+from .stage import sentence as message
+from .web import QUIET, starts
 
 MAX_LENGTH = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
 MAX_FIELDS = 200
@@ -39,56 +40,40 @@ _copies = count(1)
 
 
 class Linked(Protocol):
-    """The controls that a link can set; `app.parts.controls.Controls` is one."""
+    """The controls that a link can set, by name, and what their values stand for; `controls.Controls` is one."""
 
     @property
-    def named(self) -> dict[str, gr.components.Component]:
-        """The controls by the name of their parameter."""
+    def named(self) -> dict[str, gr.components.Component]: ...
 
-    def read(self, values: Sequence[Any]) -> Any:
-        """What the values of all controls stand for; a `ValueError` says in a sentence what is wrong with them."""
+    def read(self, values: Sequence[Any]) -> Any: ...
 
 
 class Together(NamedTuple):
-    """Several of them as one: controls by name, and others whose names get a prefix, such as "" or "a."."""
+    """Controls by name, and groups of controls whose names get a prefix, such as "" or "a."."""
 
     more: dict[str, gr.components.Component]
     parts: dict[str, Linked]
 
     @property
     def named(self) -> dict[str, gr.components.Component]:
-        parts = {prefix + name: one for prefix, part in self.parts.items() for name, one in part.named.items()}
-        return {**self.more, **parts}
+        prefixed = {prefix + name: one for prefix, part in self.parts.items() for name, one in part.named.items()}
+        return {**self.more, **prefixed}
 
     def read(self, values: Sequence[Any]) -> list[Any]:
-        found, rest = [], list(values[len(self.more) :])
-        for part in self.parts.values():
-            size = len(part.named)
-            found.append(part.read(rest[:size]))
-            rest = rest[size:]
-        return found
+        remaining = iter(values[len(self.more) :])
+        return [part.read(list(islice(remaining, len(part.named)))) for part in self.parts.values()]
 
 
 class Opened(NamedTuple):
-    """What a link asks for.
+    """The settings of a link."""
 
-    Args:
-        values: name -> value of every control.
-        changed: the names of those that the link sets.
-        changes: a sentence for each part of it that was changed or left out.
-    """
-
-    values: dict[str, Any]
-    changed: list[str]
-    changes: list[str]
+    values: dict[str, Any]  # of every control, by name
+    changed: list[str]  # the names of the controls that the link sets
+    changes: list[str]  # a sentence for each part of it that was changed or left out
 
 
 def write(linked: Linked, values: Sequence[Any]) -> str:
-    """The parameters of a link that opens the page with these values; empty ones are left out.
-
-    Raises:
-        ValueError: if that is longer than a link can be.
-    """
+    """The parameters of a link that opens the page with these values; raises a `ValueError` if it is too long."""
     texts = {name: text_of(control, value) for (name, control), value in zip(linked.named.items(), values, strict=True)}
     query = urlencode({name: text for name, text in texts.items() if text}, safe=":,=")
     if len(query) > MAX_LENGTH:
@@ -108,15 +93,7 @@ def text_of(control: Any, value: Any) -> str:
 
 
 def read(linked: Linked, search: Any) -> Opened:
-    """What the parameters of an address ask for, checked.
-
-    Args:
-        linked: the controls, as the page opens with them.
-        search: such as "?temperature=0.7&seed=3"; names that start with two underscores are ignored.
-
-    Raises:
-        ValueError: if it is no list of parameters, or far too long.
-    """
+    """The checked settings of an address, such as "?temperature=0.7&seed=3"; a `ValueError` if it cannot be read."""
     named = linked.named
     values = {name: control.value for name, control in named.items()}
     texts, changes = parameters(search, values)
@@ -126,7 +103,7 @@ def read(linked: Linked, search: Any) -> Opened:
             changed[name] = value_of(named[name], texts[name], changes)
         except ValueError as error:
             changes.append(f"{str(error).removesuffix('.')}; it was ignored.")
-    kept: list[str] = []
+    valid: list[str] = []
     for names in (list(changed), *([name] for name in changed)):  # all at once, else those that are valid one by one
         trial = values | {name: changed[name] for name in names}
         try:
@@ -135,22 +112,19 @@ def read(linked: Linked, search: Any) -> Opened:
             if names != list(changed) or len(changed) == 1:
                 changes.append(f"{str(error).removesuffix('.')}; it was ignored.")
         else:
-            values, kept = trial, [*kept, *names]
-        if kept == list(changed):
+            values, valid = trial, [*valid, *names]
+        if valid == list(changed):
             break
     if named.keys() & texts.keys():  # else the parameters are somebody else's, such as those of an advertisement
         changes += [f"{quoted(name)} is unknown and was ignored." for name in texts if name not in named]
-    return Opened(values, kept, changes)
+    return Opened(values, valid, changes)
 
 
 def parameters(search: Any, opening: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
     """The parameters of an address by name, the first of each, and sentences about the others.
 
-    One parameter of a strategy, "builder.size=16" as older links have it, becomes a part of its text.
-
-    Args:
-        search: see `read`.
-        opening: what the controls hold.
+    One parameter of a strategy, "builder.size=16" as older links have it, becomes a part of its text; `opening` has
+    what the controls hold.
     """
     if not isinstance(search, str) or len(search) > 4 * MAX_LENGTH:
         raise ValueError(f"The link was not opened: it must be text of at most {4 * MAX_LENGTH:,} characters.")
@@ -158,31 +132,22 @@ def parameters(search: Any, opening: dict[str, Any]) -> tuple[dict[str, str], li
         pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:
         raise ValueError(f"The link was not opened: it has more than {MAX_FIELDS} parameters.") from None
-    found: dict[str, str] = {}
-    twice: dict[str, None] = {}
+    texts: dict[str, str] = {}
+    repeated: dict[str, None] = {}
     for name, text in pairs:
-        if name in found:
-            twice[name] = None
-        elif not name.startswith("__") and name not in OTHERS:
-            found[name] = text
-    for name in list(found):
+        if name in texts:
+            repeated[name] = None
+        elif not name.startswith("__") and name not in OTHERS:  # gradio's own begin with two underscores
+            texts[name] = text
+    for name in list(texts):
         owner, _, key = name.rpartition(".")
-        if owner.rpartition(".")[2] in REGISTRIES and (start := found.get(owner, opening.get(owner))):
-            found[owner] = f"{start}{',' if ':' in start else ':'}{key}={found.pop(name)}"
-    return found, [f"{quoted(name)} is given more than once; the first value is used." for name in twice]
+        if owner.rpartition(".")[2] in REGISTRIES and (start := texts.get(owner, opening.get(owner))):
+            texts[owner] = f"{start}{',' if ':' in start else ':'}{key}={texts.pop(name)}"
+    return texts, [f"{quoted(name)} is given more than once; the first value is used." for name in repeated]
 
 
 def value_of(control: gr.components.Component, text: str, changes: list[str]) -> Any:
-    """A text of a link as the value of a control.
-
-    Args:
-        control: which takes it.
-        text: from a stranger.
-        changes: gets a sentence if a number is brought into range.
-
-    Raises:
-        ValueError: a sentence on why it cannot be one.
-    """
+    """A text of a link as the value of a control; `changes` gets a sentence if a number is brought into range."""
     match control:
         case gr.HTML():
             if text.partition(":")[0].strip() not in menus.offered(control.kind):
@@ -193,7 +158,8 @@ def value_of(control: gr.components.Component, text: str, changes: list[str]) ->
             except ParameterError as error:
                 raise error.named(menus.labels(control.kind).get(error.name, control.label)) from None
         case gr.Dropdown() | gr.Radio():
-            if text not in [value for _, value in control.choices] and text not in getattr(control, "also", ()):
+            offered = [value for _, value in control.choices]
+            if text not in offered and not (hasattr(control, "accepts") and control.accepts(text)):
                 raise ValueError(f"{control.label} {quoted(text)} is not one of the choices")
             return text
         case gr.Checkbox():
@@ -221,51 +187,33 @@ def quoted(text: str) -> str:
 
 
 def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
-    """The message about a link that was opened, or about a run with settings of its own.
-
-    Args:
-        opened: the link.
-        why: one of `REASONS`, where it is no link that somebody opened.
-        runs: whether these settings can run.
-    """
+    """The message about a link that was opened, or, for one of `REASONS`, about a run with settings of its own."""
     start = "Press Run to start." if runs else "These settings are not compatible; change one of them."
-    more = len(opened.changes) - MAX_CHANGES
-    rest = [f"{more} more changes."] if more > 0 else []
-    first = REASONS.get(str(why), f"Opened from a link. {start}")
-    return " ".join([first, *opened.changes[:MAX_CHANGES], *rest]).strip()
+    parts = [REASONS.get(str(why), f"Opened from a link. {start}"), *opened.changes[:MAX_CHANGES]]
+    if len(opened.changes) > MAX_CHANGES:
+        parts.append(f"{len(opened.changes) - MAX_CHANGES} more changes.")
+    return " ".join(parts).strip()
 
 
-def possible(found: Any) -> bool:
+def possible(settings: Any) -> bool:
     """Whether every configuration in what a `Linked` reads can run."""
-    if isinstance(found, list | tuple):
-        return all(map(possible, found))
-    return not isinstance(found, RunConfig) or found.match.possible
+    if isinstance(settings, list | tuple):
+        return all(map(possible, settings))
+    return not isinstance(settings, RunConfig) or settings.match.possible
 
 
 def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:
-    """A button "Copy link" with room for a sentence; `connect` brings it to life.
-
-    Args:
-        tab: the title of the tab that it is for; an address for another tab is ignored.
-        elem_id: its own.
-        stage: elem_id of the stage whose step a link leads to, where there is one.
-    """
+    """A button "Copy link" of a tab with room for a sentence; links lead to the step that `stage` shows."""
     return gr.HTML(
-        "",
-        html_template=asset("page/links.html"),
+        "", html_template=asset("page/links.html"), apply_default_css=False, elem_id=elem_id,
         js_on_load=starts("links", tab=tab.lower(), stage=stage, others=OTHERS, old=OLD),
-        elem_id=elem_id,
-        apply_default_css=False,
-    )
+    )  # fmt: skip
 
 
 def connect(line: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.events.Dependency:
     """Open the address that the page came with, if it has parameters, and write links; returns the event of opening.
 
-    Args:
-        line: what `bar` made.
-        linked: the controls of the tab.
-        begins: the events that begin a run; what was said about the link has then been read.
+    The events in `begins` begin a run and remove the message about the link.
     """
     controls = list(linked.named.values())
 
@@ -294,7 +242,3 @@ def connect(line: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.eve
     line.click(copy_link, controls, line, **QUIET)
     gr.on(begins, None, None, line, js="() => '{}'", **QUIET)
     return opened
-
-
-def message(kind: str, text: str, **more: Any) -> str:
-    return dumps({"kind": kind, "text": text} | more)

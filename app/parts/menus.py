@@ -32,7 +32,7 @@ def drawn_menus() -> dict[str, list[dict[str, Any]]]:
 
 def fields(strategy: Strategy) -> list[dict[str, Any]]:
     """The parameters for the browser: each a "number" with its range, a "choice", a "flag" or a "text"."""
-    found = []
+    parameters = []
     for name, schema in strategy.parameter_schema().items():
         field = {"name": name, "label": schema.get("title", name), "help": schema.get("description", "")}
         field["value"] = format_value(getattr(strategy, name))
@@ -46,8 +46,8 @@ def fields(strategy: Strategy) -> list[dict[str, Any]]:
                 field["type"] = "flag"
             case _:
                 field["type"] = "text"
-        found.append(field)
-    return found
+        parameters.append(field)
+    return parameters
 
 
 def labels(kind: str) -> dict[str, str]:
@@ -70,12 +70,14 @@ def kind(match: Compatibility) -> str:
 
 def marks(config: RunConfig) -> dict[str, dict[str, str]]:
     """The marks in each picker: kind -> name -> the mark and, on the next line, why; the chosen one has none."""
-    found: dict[str, dict[str, str]] = {}
-    for family in REGISTRIES:
-        for name, match in matches(config, family).items():
-            if kind(match) in MARKS and name != getattr(config, family).name:
-                found.setdefault(family, {})[name] = f"{MARKS[kind(match)]}\n{match.reason}"
-    return {family: found.get(family, {}) for family in REGISTRIES}
+    return {
+        family: {
+            name: f"{MARKS[kind(match)]}\n{match.reason}"
+            for name, match in matches(config, family).items()
+            if kind(match) in MARKS and name != getattr(config, family).name
+        }
+        for family in REGISTRIES
+    }
 
 
 def matches(config: RunConfig, family: str) -> dict[str, Compatibility]:

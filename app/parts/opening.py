@@ -12,8 +12,6 @@ OLD = {  # former names of tabs, which links still use
     "live": "explore", "labs": "lab",
     **dict.fromkeys(("acceptance", "speedup", "what is accepted", "what a step costs", "which tree pays"), "measure"),
 }  # fmt: skip
-
-
 OLD_PAGES = [["Learn", "Lessons", "lab=race"], ["Learn", "Lessons", "lab=sender and receiver"]]
 
 
@@ -23,11 +21,11 @@ def opens(tabs: Sequence[Tab]) -> str:
     named: list[Any] = [[tab.title, page.title, page.query] for tab in inner for page in tab.pages]
     named += [*OLD_PAGES, *([tab.title, None, tab.query] for tab in tabs)]
     return f"""() => {{
-      const asked = new URLSearchParams(location.search), places = {json.dumps(named)}, old = {json.dumps(OLD)};
-      const given = (asked.get('tab') || '').toLowerCase(), name = old[given] || given;
+      const parameters = new URLSearchParams(location.search), places = {json.dumps(named)}, old = {json.dumps(OLD)};
+      const title = (parameters.get('tab') || '').toLowerCase(), name = old[title] || title;
       const queried = query => {{
-        const [key, value] = (query || '').split('='), wanted = (asked.get(key) || '').toLowerCase();
-        return asked.has(key) && (value === undefined || (wanted && value.startsWith(wanted)));
+        const [key, value] = (query || '').split('='), text = (parameters.get(key) || '').toLowerCase();
+        return parameters.has(key) && (value === undefined || (text && value.startsWith(text)));
       }};
       const [tab, page] = places.find(([, , query]) => queried(query))
         || places.find(([tab, page]) => (page || tab).toLowerCase() === name) || [];

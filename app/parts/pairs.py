@@ -15,23 +15,13 @@ MODELS = "sv-models"  # the class of every menu of pairs
 FOLDERS = "To offer folders of this machine, set SPECVIZ_PAIRS."
 
 
-class Also:
-    """The pairs that a link may name besides those that the menu opens with."""
-
-    def __init__(self, engine: Any) -> None:
-        self.engine = engine
-
-    def __contains__(self, title: object) -> bool:
-        return title in self.engine.own or (self.engine.hub is not None and title in self.engine.hub.pairs)
-
-
 def models_menu(engine: Any) -> gr.Dropdown:
     """The menu of pairs; a hub adds its own when it answers, and `own_pair` what a visitor loaded."""
     menu = gr.Dropdown(
         in_memory(engine), value=engine.titles[0], label="Model pair", filterable=False, elem_classes=MODELS,
         visible=len(in_memory(engine)) > 1 or engine.other is not None,
     )  # fmt: skip
-    menu.also = Also(engine)
+    menu.accepts = lambda title: title in engine.own or (engine.hub is not None and title in engine.hub.pairs)
     if engine.hub is not None or local():
 
         async def add_choices() -> Any:  # not between two steps of a run: a hub may take seconds to answer

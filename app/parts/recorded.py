@@ -14,16 +14,10 @@ from specviz.plots.speed import Point
 
 @dataclass(frozen=True)
 class Recorded:
-    """What was measured of the embedded pair.
-
-    Args:
-        costs: where the weights lie ("memory", "disk") -> the costs of passes.
-        points: likewise -> trees with their predicted and measured speedup, at temperature 0.8.
-        machine, date: where and when.
-    """
+    """What was measured of the embedded pair; keys are where the weights lie, "memory" or "disk"."""
 
     costs: dict[str, CostTable]
-    points: dict[str, tuple[Point, ...]]
+    points: dict[str, tuple[Point, ...]]  # trees with their predicted and measured speedup, at temperature 0.8
     machine: str
     date: str
 
@@ -34,11 +28,7 @@ class Recorded:
 
 @cache
 def read() -> Recorded:
-    """The recorded measurements.
-
-    Raises:
-        ValueError: if the file is damaged.
-    """
+    """The recorded measurements; raises a `ValueError` if the file is damaged."""
     recorded = codec.read(Recorded, json.loads(CURVES.read_text(encoding="utf-8")), "curves")
     costs = {
         weights: replace(cost, machine=f"{recorded.machine}, weights {'on disk' if weights == 'disk' else 'in memory'}")

@@ -15,13 +15,7 @@ Request = TypeVar("Request", bound=BaseModel)
 
 
 def answer(model: type[Request], request: Any, work: Callable[[Request], Any]) -> str:
-    """What `work` makes of a request as JSON, or {"error": a sentence}.
-
-    Args:
-        model: of the request.
-        request: what the page sent; anyone may send anything.
-        work: takes the checked request; its `ValueError`s are shown.
-    """
+    """What `work` makes of a request as JSON, or {"error": a sentence}; its `ValueError`s are shown."""
     try:
         return dumps(work(model.model_validate(request)))
     except ValidationError as error:

@@ -36,20 +36,11 @@ GONE = "This run is no longer stored. Press Run to decode it again; the same see
 
 @dataclass
 class StoredRun:
-    """A run in the store: its steps while it may still grow, compressed JSON from then on.
+    """A run in the store: its steps while it may still grow, compressed JSON from then on."""
 
-    Args:
-        blank: the trace as it was before its first step; None where it came whole.
-        steps: to be added to while it runs.
-        ended: whether it came to its own end.
-        speedup: over plain decoding, once it was measured.
-        packed: the trace, compressed.
-        owner: who asked for it.
-    """
-
-    blank: Trace | None
+    blank: Trace | None  # as it was before its first step; None where the run came whole
     steps: list[Step] = field(default_factory=list)
-    ended: bool = False
+    ended: bool = False  # by itself
     speedup: PairedSpeedup | None = None
     packed: bytes = b""
     owner: Visitor = field(default_factory=current_visitor)
@@ -72,11 +63,7 @@ class StoredRun:
 
 
 class RunStore:
-    """Runs by name, the oldest first; those that ship with the page are always there.
-
-    Args:
-        limit: bytes.
-    """
+    """Runs by name, the oldest first, up to a limit in bytes; those that ship with the page are always there."""
 
     def __init__(self, limit: int = BYTES) -> None:
         self._runs: dict[str, StoredRun] = {}
@@ -105,11 +92,7 @@ class RunStore:
             self._tidy()
 
     def text(self, name: Any) -> str:
-        """A run as JSON.
-
-        Raises:
-            ValueError: if there is none of that name.
-        """
+        """A run as JSON; raises a `ValueError` if there is none of that name."""
         if isinstance(name, str) and name in self._shipped:
             return self._shipped[name]()
         with self._lock:
@@ -148,11 +131,7 @@ def new_name(kind: str) -> str:
 
 
 async def save(data: Any) -> str:
-    """A stored run as a file, {"text"}, or {"error"}; as JSON.
-
-    Args:
-        data: {"run": its name, "kind": one of `KINDS`}.
-    """
+    """A stored run as a file, from {"run": its name, "kind": one of `KINDS`}: {"text"} or {"error"}, as JSON."""
     try:
         data = data if isinstance(data, dict) else {}
         kind = data.get("kind")

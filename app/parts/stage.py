@@ -5,7 +5,6 @@ Both have a fixed template: values never reach a template engine, only scripts t
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import gradio as gr
@@ -14,7 +13,7 @@ from specviz.files import asset
 
 from ..machine import limits
 from .run_store import save
-from .web import starts
+from .web import dumps, starts
 
 HEADLINE = '<h2 class="sv-headline"><em></em><span></span> <small></small></h2>'
 NOTICE = (
@@ -59,4 +58,4 @@ def sentence(kind: str, text: str, **more: Any) -> str:
         text: the sentence.
         more: for other parts of the page, such as "settings"; "fix" has the label of a button and the link it opens.
     """
-    return json.dumps({"kind": kind, "text": text} | more).replace("<", "\\u003c")
+    return dumps({"kind": kind, "text": text} | more)

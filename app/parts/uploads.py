@@ -12,15 +12,7 @@ KINDS = ("json", "html")  # what a run is saved as
 
 
 def read_run(body: bytes, name: str) -> tuple[bytes, bytes]:
-    """A run from a file as a message to the page, and as compressed JSON.
-
-    Args:
-        body: of the file, from a stranger.
-        name: of the run on the page.
-
-    Raises:
-        ValueError: if it is no run.
-    """
+    """A run from a file as a message to the page, and as compressed JSON; raises a `ValueError` if it is no run."""
     try:
         trace = Trace.from_json(body.decode())
         message = recorded_message(trace, name=name, badge="opened from a file")

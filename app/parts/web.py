@@ -50,15 +50,7 @@ def dumps(data: Any) -> str:
 
 
 def starts(name: str, **options: Any) -> str:
-    """What a component of the page does when it appears, for `js_on_load`.
-
-    Args:
-        name: of an export of assets/web/index.js.
-        options: handed to it, as JSON.
-
-    Raises:
-        ValueError: if there is no such export.
-    """
+    """What a component does when it appears, for `js_on_load`: calls an export of assets/web/index.js with options."""
     if name not in exports(ENTRY):
         raise ValueError(f"name must be one of {', '.join(exports(ENTRY))}; got {name!r}.")
     filled = START.replace("ADDRESS", json.dumps(script()[0])).replace("NAME", name)
@@ -68,9 +60,9 @@ def starts(name: str, **options: Any) -> str:
 def route() -> Route:
     """Where the script is served."""
     address, code = script()
-    kept = {"Cache-Control": "public, max-age=31536000, immutable"}
+    headers = {"Cache-Control": "public, max-age=31536000, immutable"}
 
     def serve(request: Request) -> Response:
-        return Response(code, media_type="text/javascript", headers=kept)
+        return Response(code, media_type="text/javascript", headers=headers)
 
     return Route(f"/{address}", serve)

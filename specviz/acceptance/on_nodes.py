@@ -57,17 +57,12 @@ def rejection_rates(
     widths: Sequence[int] = WIDTHS,
     read: Reader = levels_on_text,
 ) -> RejectionRates:
-    """Measure all rules at once.
+    """Measure all rules at once, at every position but the last where the drafter proposes anything.
 
     Args:
-        pair: the models.
-        texts: token ids; every position but the last is measured where the drafter proposes anything.
-        config: temperatures, top-p, top-k and seed.
+        pair, texts, config: as for `measure_acceptance`.
         widths: rising numbers of children; those beyond the vocabulary are left out.
         read: gives the rows at every position of a text.
-
-    Raises:
-        ValueError: if no text has two tokens, or the pair has no draft.
     """
     widths = tuple(width for width in widths if width <= pair.vocab_size)
     greedy = config.temperature == 0

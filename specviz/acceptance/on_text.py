@@ -82,7 +82,6 @@ class Acceptance(Record):
 
     @model_validator(mode="after")
     def _check(self) -> Acceptance:
-        """Check that its vectors have one form, and that every interval holds its probability."""
         if not len(self.acceptance) == len(self.low) == len(self.high):
             raise ValueError("must have acceptance, low and high of one length")
         for name in ("acceptance", *(["levels"] if self.levels else ())):
@@ -187,12 +186,7 @@ def scheme_of(rule: Verifier, config: RunConfig, scheme: str | None = None) -> s
 def summarise(
     parts: Sequence[TextAcceptance], pair: Pair, rule: Verifier, config: RunConfig, scheme: str | None = None
 ) -> Acceptance:
-    """One vector from texts that were measured alone; those with one source count as one text.
-
-    Args:
-        parts: at least one text.
-        pair, rule, config, scheme: what was measured, see `measure_acceptance`.
-    """
+    """One vector from texts that were measured alone; those with one source count as one text."""
     sources = [part.source for part in parts]
     low, high = share_interval(
         np.array([part.hits[0] for part in parts]).T, np.array([part.tries[0] for part in parts]), sources

@@ -65,13 +65,7 @@ def seed_of(config: RunConfig, number: int) -> int:
 
 
 def windows(pair: Pair, text: str, source: str) -> Iterator[Text]:
-    """A text in pieces that the models can read; they stay one text.
-
-    Args:
-        pair: the models.
-        text: the text.
-        source: its name.
-    """
+    """A text in pieces that the models can read; they stay one text, named by `source`."""
     tokens, length = pair.encode(text), min(WINDOW, pair.max_positions)
     for start in range(0, len(tokens), length):
         yield Text(tuple(tokens[start : start + length]), 1, source)

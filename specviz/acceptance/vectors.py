@@ -55,11 +55,7 @@ def _vector(value: Any, where: str) -> tuple[float, ...]:
 
 
 def shares(value: Any, where: str) -> tuple[float, ...]:
-    """Up to `MAX_RANKS` numbers from 0 to 1.
-
-    Raises:
-        ValueError: if it is anything else.
-    """
+    """Up to `MAX_RANKS` numbers from 0 to 1."""
     good = isinstance(value, list | tuple) and len(value) > 0
     if good and len(value) > MAX_RANKS:
         raise ParameterError(where, f"have up to {MAX_RANKS} numbers", len(value))
@@ -71,12 +67,7 @@ def shares(value: Any, where: str) -> tuple[float, ...]:
 def read_acceptance(path: str | Path, verifier: str | None = None, temperature: float | None = None) -> tuple:
     """The vector in a JSON file: {"acceptance": [...]}, "levels" with one per level, or a profile from `calibrate`.
 
-    Args:
-        path: the file.
-        verifier, temperature: which vector of a profile is meant, see `find_row`.
-
-    Raises:
-        ValueError: if the file is missing or does not hold such a vector.
+    Of a profile it is the one for a rule at the nearest temperature, see `find_row`, or the first.
     """
     row = read_row(path, verifier, temperature)
     return check_acceptance(row.get("levels") or row["acceptance"], f"acceptance in {str(path)!r}")
@@ -92,31 +83,20 @@ def read_row(path: str | Path, verifier: str | None = None, temperature: float |
             f'acceptance file {str(path)!r} must contain JSON like {{"acceptance": [0.6, 0.2]}}.'
         ) from None
     if isinstance(data, dict) and isinstance(rows := data.get("vectors"), list):
-        rows = [
-            row for row in rows if isinstance(row, dict) and {"verifier", "temperature", "acceptance"} <= row.keys()
-        ]
-        if rows:
-            first = rows[0]
-            return find_row(
-                {"vectors": rows},
-                verifier or first["verifier"],
-                first["temperature"] if temperature is None else temperature,
-            )
+        needed = {"verifier", "temperature", "acceptance"}
+        if rows := [row for row in rows if isinstance(row, dict) and needed <= row.keys()]:
+            nearest = rows[0]["temperature"] if temperature is None else temperature
+            return find_row({"vectors": rows}, verifier or rows[0]["verifier"], nearest)
     if not isinstance(data, dict) or "acceptance" not in data:
         raise ValueError(f'acceptance file {str(path)!r} must contain an object with a list "acceptance".')
     return data
 
 
 def mismatch(path: str | Path, settings: dict[str, Any]) -> str:
-    """A sentence where the vector in a file was measured with other settings than it is used with; else "".
-
-    Args:
-        path: the file; settings that it does not contain are not compared.
-        settings: "pair", "drafter", "parameters", "verifier", "temperature", "dtype", "version", as far as known.
-    """
+    """A sentence where the vector in a file was measured with other settings, as far as it has them; else ""."""
     row = read_row(path, settings.get("verifier"), settings.get("temperature"))
     other = [
-        f"{name} {_text_of(row[name])}, not {_text_of(value)}"
+        f"{name} {row[name]!s:.80}, not {value!s:.80}"
         for name, value in settings.items()
         if value is not None and row.get(name) not in (None, "", {}) and row[name] != _as_json(value)
     ]
@@ -126,11 +106,6 @@ def mismatch(path: str | Path, settings: dict[str, Any]) -> str:
 def _as_json(value: Any) -> Any:
     """A value as JSON holds it, where a tuple is a list."""
     return json.loads(json.dumps(value))
-
-
-def _text_of(value: Any) -> str:
-    parts = [f"{name} {part}" for name, part in value.items()] if isinstance(value, dict) else [str(value)]
-    return f"{', '.join(parts)!r:.80}" if isinstance(value, str | dict) else parts[0]
 
 
 def expected_tokens(shape: Topology, acceptance: tuple) -> float:
@@ -208,16 +183,7 @@ def published() -> dict[str, dict[str, Any]]:
 
 @lru_cache
 def stored(drafter: str = "model", pair: str = EMBEDDED) -> dict[str, Any] | None:
-    """What was measured on a pair with a drafter, None where nothing was.
-
-    Args:
-        drafter: its menu name.
-        pair: the name it gives itself.
-
-    Returns:
-        "vectors", each with "verifier", "temperature", "acceptance" and perhaps "levels", and the "drafter" with the
-        parameters it had.
-    """
+    """What was measured on a pair with a drafter, a profile as plain data; None where nothing was."""
     if pair not in STORED or drafter not in {path.stem for path in STORED[pair].glob("*.json")}:
         return None
     return json.loads((STORED[pair] / f"{drafter}.json").read_text(encoding="utf-8"))
@@ -258,13 +224,7 @@ def find_row(found: dict[str, Any], verifier: str, temperature: float) -> dict[s
 
 
 def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
-    """A sentence where a tree is planned with a vector that was measured on another pair or drafter; else "".
-
-    Args:
-        builder: the builder as it was asked for; with acceptance "auto" or "measured" it takes a stored vector.
-        drafter: the drafter.
-        pair: the name that the pair gives itself.
-    """
+    """A sentence where a tree is planned with a stored vector of another pair or drafter; else ""."""
     if getattr(builder, "acceptance", None) not in ("auto", "measured"):
         return ""
     found = stored(drafter.name, pair) or stored(drafter.name)

@@ -31,20 +31,10 @@ _make: Callable[[], Any]  # in a process of a pool: its side, made once
 def time_transformers(
     spec: dict[str, Any], assisted: bool, prompts: Sequence[str], config: RunConfig, rounds: int = 1
 ) -> tuple[TimedRun, dict[str, Any]]:
-    """Time transformers' `generate` against plain decoding.
-
-    Args:
-        spec: arguments of `load_pair`.
-        assisted: whether the draft is given to transformers as its assistant.
-        prompts: texts to continue.
-        config: temperatures, length and seed.
-        rounds: how often each side continues every prompt.
+    """Time transformers' `generate` against plain decoding, with the draft as its assistant or without.
 
     Returns:
         The row, and the number format and threads of each side.
-
-    Raises:
-        ValueError: if the pair cannot be loaded, or transformers cannot use its draft.
     """
     with ExitStack() as stack:
         sides = {}
@@ -84,6 +74,18 @@ def _call(side: ProcessPoolExecutor, method: str, config: RunConfig) -> Any:
         raise ValueError(" ".join(f"{type(error).__name__}: {error}".split())[:300]) from error
 
 
+def generation(pair: Any, config: RunConfig) -> tuple[Any, dict[str, Any]]:
+    """The tokens of a prompt for transformers' `generate`, and its options besides the sampling."""
+    import torch
+
+    ids = torch.tensor([pair.encode(str(config.prompt))], device=pair.target.device)
+    left = min(config.max_new_tokens, pair.max_positions - ids.shape[1])
+    if left < 1:
+        raise ValueError(f"prompts must be shorter than the context, {pair.max_positions} tokens.")
+    pad = min(pair.eos_ids, default=0)
+    return ids, {"attention_mask": torch.ones_like(ids), "max_new_tokens": left, "pad_token_id": pad}
+
+
 class _Engine:
     """Plain decoding by this engine."""
 
@@ -117,9 +119,7 @@ class _Transformers:
         from ..models.pair import load_pair
 
         logging.set_verbosity_error()
-        self._paths = [target, draft] if assisted else [target]
-        self._assisted = assisted
-        self._spec = spec
+        self._assisted, self._spec = assisted, spec
         self._pair: Any = load_pair(target, draft, **spec)  # for its text side and context
         if assisted and getattr(self._pair.draft, "model", None) is None:
             raise ValueError("transformers needs a draft model with the target's tokenizer as its assistant.")
@@ -147,22 +147,18 @@ class _Transformers:
 
         torch.set_num_threads(threads)
         if getattr(self, "_dtype", None) != dtype:
-            folders = [self._pair.target, self._pair.draft][: len(self._paths)]
             self._models = [
                 AutoModelForCausalLM.from_pretrained(
                     one.model.config._name_or_path, dtype=getattr(torch, dtype), trust_remote_code=False
                 ).to(self._pair.target.device).eval()
-                for one in folders
+                for one in [self._pair.target, self._pair.draft][: 1 + self._assisted]
             ]  # fmt: skip
             self._dtype = dtype
 
     def generate(self, config: RunConfig) -> Counts:
         import torch
 
-        ids = torch.tensor([self._pair.encode(str(config.prompt))], device=self._pair.target.device)
-        left = min(config.max_new_tokens, self._pair.max_positions - ids.shape[1])
-        if left < 1:
-            raise ValueError(f"prompts must be shorter than the context, {self._pair.max_positions} tokens.")
+        ids, options = generation(self._pair, config)
         passes: list[tuple[int, float]] = []  # tokens so far and the time, after each pass of the target
         sampling: dict[str, Any] = {"do_sample": False}
         if config.temperature > 0:
@@ -175,9 +171,8 @@ class _Transformers:
 
         with torch.inference_mode():
             out = self._models[0].generate(
-                ids, attention_mask=torch.ones_like(ids), max_new_tokens=left, stopping_criteria=[passed],
-                assistant_model=self._models[1] if self._assisted else None,
-                pad_token_id=min(self._pair.eos_ids, default=0), **sampling,
+                ids, stopping_criteria=[passed], assistant_model=self._models[1] if self._assisted else None,
+                **options, **sampling,
             )  # fmt: skip
         tokens, began = passes[0]
         return Counts(

@@ -30,12 +30,7 @@ def measure_cells(cells: Sequence[dict], prompts: Sequence[str]) -> Iterator[dic
 
 
 def measure_cell(cell: dict[str, Any], prompts: Sequence[str], plugins: Sequence[str] = ()) -> dict[str, Any]:
-    """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it "failed".
-
-    Args:
-        cell, prompts: what to measure.
-        plugins: what another machine must load first, see `plugins.load.sources`.
-    """
+    """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it "failed"."""
     load_known(plugins)
     try:
         watch = Watch()
@@ -114,16 +109,7 @@ def load_cell_pair(pair: str) -> Pair:
 def on_ray(
     cells: Sequence[dict], prompts: Sequence[str], address: str, cpus: float = 1, gpus: float = 0
 ) -> Iterator[dict[str, Any]]:
-    """The outcomes of cells in the order in which a Ray cluster finishes them.
-
-    Args:
-        cells, prompts: what to measure; specviz must be installed on the cluster's machines.
-        address: of the cluster, as `ray.init` takes it.
-        cpus, gpus: what one cell takes of a machine; all of it where speeds are to be trusted.
-
-    Raises:
-        ValueError: if ray is not installed or the cluster cannot be reached.
-    """
+    """The outcomes of cells in the order in which a Ray cluster finishes them; specviz must be installed there."""
     try:
         import ray
     except ImportError:

@@ -12,6 +12,7 @@ from ..config import RunConfig
 from ..decode import autoregress, run
 from ..models.pair import HuggingFacePair
 from ..progress import Progress
+from .against_transformers import generation
 
 
 @dataclass(frozen=True)
@@ -32,16 +33,9 @@ class Difference:
 def greedy_differences(
     pair: HuggingFacePair, prompts: Sequence[str], max_new_tokens: int = 128, builders: Sequence[str] = ()
 ) -> Iterator[Progress[tuple[Difference, ...]]]:
-    """Compare every builder's text at temperature 0 with transformers' greedy `generate`.
+    """Compare builders, or all of the menu, at temperature 0 with transformers' greedy `generate`.
 
-    Args:
-        pair: the models, in float32 where equality is expected.
-        prompts: texts to continue.
-        max_new_tokens: how far.
-        builders: as text; none means each of the menu that goes with the pair.
-
-    Returns:
-        Prompts done, and the first difference of each text that differs; there should be none.
+    In float32 there should be no difference. The results are the first ones of each text that differs.
     """
     found: list[Difference] = []
     menu = [name for name, cls in BUILDERS.items() if not cls.alone and (pair.draft is not None or not cls.reads_draft)]
@@ -59,15 +53,9 @@ def greedy_differences(
 
 
 def _greedy_tokens(pair: HuggingFacePair, config: RunConfig) -> list[int]:
-    ids = torch.tensor([pair.encode(str(config.prompt))], device=pair.target.device)
-    left = min(config.max_new_tokens, pair.max_positions - ids.shape[1])
-    if left < 1:
-        raise ValueError(f"prompts must be shorter than {pair.max_positions} tokens, the context; got {ids.shape[1]}.")
+    ids, options = generation(pair, config)
     with torch.inference_mode():
-        out = pair.target.model.generate(
-            ids, attention_mask=torch.ones_like(ids), max_new_tokens=left, do_sample=False,
-            pad_token_id=min(pair.eos_ids, default=0),
-        )  # fmt: skip
+        out = pair.target.model.generate(ids, do_sample=False, **options)
     return out[0, ids.shape[1] :].tolist()
 
 

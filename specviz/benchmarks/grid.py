@@ -31,11 +31,7 @@ TRANSFORMERS = {"transformers": False, "transformers-assisted": True}  # builder
 
 
 def read_grid(path: str | Path) -> Any:
-    """The data of a TOML or JSON file.
-
-    Raises:
-        ValueError: if it cannot be read.
-    """
+    """The data of a TOML or JSON file."""
     toml = Path(path).suffix.lower() == ".toml"
     text = read_text(path, "grid")
     try:
@@ -48,13 +44,8 @@ def read_grid(path: str | Path) -> Any:
 def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
     """The cells of a grid, each once and pair by pair, and the prompts that all of them continue.
 
-    Args:
-        grid: any of `LISTS`, `NUMBERS`, `ROWS` and "prompts"; what is left out has a default. The builder "all" stands
-            for the menu, the rule "auto" for the first one that suits.
-        prompts: used where the grid has none.
-
-    Raises:
-        ValueError: if it holds anything unknown or of the wrong kind; the message names it.
+    The grid has any of `LISTS`, `NUMBERS`, `ROWS` and "prompts"; what it leaves out has a default. The builder "all"
+    stands for the menu, the rule "auto" for the first one that suits.
     """
     if not isinstance(grid, dict):
         raise ValueError(f"grid must be one object with any of {', '.join(LISTS)}.")

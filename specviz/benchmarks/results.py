@@ -32,28 +32,22 @@ class Results:
     def __init__(self, path: str | Path | None) -> None:
         self.path = Path(path) if path else None
         self.outcomes: dict[str, dict[str, Any]] = {}  # the latest of each cell
-        if self.path and self.path.exists():
-            with open(self.path, "rb") as file:
-                whole = self._read(iter(partial(file.readline, MAX_LINE), b""))
-            if whole < self.path.stat().st_size:
-                os.truncate(self.path, whole)
-
-    def _read(self, lines: Iterable[bytes]) -> int:
-        """Read the outcomes; returns their bytes."""
-        whole = damaged = 0
-        for number, line in enumerate(lines, 1):
-            outcome = _outcome(line)
-            if damaged or (outcome is None and not _cut_off(line, first=number == 1)):
-                raise ValueError(
-                    f"results {str(self.path)!r} are damaged in line {damaged or number}, which is not a result. "
-                    "Remove that line, or use another file."
-                )
-            if outcome is None:
-                damaged = number
-                continue
-            whole += len(line)
-            self.outcomes[key_of(outcome["cell"])] = outcome
-        return whole
+        if self.path is None or not self.path.exists():
+            return
+        whole = 0  # bytes of whole outcomes
+        with open(self.path, "rb") as file:
+            for number, line in enumerate(iter(partial(file.readline, MAX_LINE), b""), 1):
+                outcome = _outcome(line)
+                if outcome is not None:
+                    whole += len(line)
+                    self.outcomes[key_of(outcome["cell"])] = outcome
+                elif file.read(1) or not _cut_off(line, first=number == 1):
+                    raise ValueError(
+                        f"results {str(self.path)!r} are damaged in line {number}, which is not a result. "
+                        "Remove that line, or use another file."
+                    )
+        if whole < self.path.stat().st_size:
+            os.truncate(self.path, whole)
 
     def missing(self, cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         """The cells without an outcome; one that failed is tried again."""

@@ -69,12 +69,6 @@ def measure_machine(
         sizes: nodes of the trees with the root.
         rounds: prompts, each decoded once with every tree and once without.
         seconds: time limit for the costs.
-
-    Returns:
-        Runs done, of how many, and what is known so far. Stop iterating to stop it.
-
-    Raises:
-        ValueError: if the pair has no draft, or the models end every text at once.
     """
     rule = "exact-match" if temperature == 0 else "sequoia"
     config = RunConfig(PROMPT, verifier=rule, temperature=temperature, max_new_tokens=64)

@@ -57,12 +57,7 @@ def seconds_of(call: Callable[[], Any]) -> float:
 
 
 def median_seconds(calls: Mapping[Name, Callable[[], Any]], rounds: int = 5) -> dict[Name, float]:
-    """Median seconds of each call, timed in turns after one uncounted round.
-
-    Args:
-        calls: what to time, by name.
-        rounds: how often each is timed.
-    """
+    """Median seconds of each call, timed in turns after one uncounted round."""
     seconds: dict[Name, list[float]] = {name: [] for name in calls}
     timed = {name: partial(lambda call, turn: seconds_of(call), call) for name, call in calls.items()}
     for turn, name, spent in interleave(timed, rounds + 1):
@@ -99,13 +94,7 @@ class TimedRun:
 
 
 def summarise(name: str, runs: Sequence[Counts], plain: Sequence[Counts], texts: Sequence[str]) -> TimedRun:
-    """What paired runs say.
-
-    Args:
-        name: what was run.
-        runs, plain: counts of each run and of plain decoding next to it; at least one, each with a timed step.
-        texts: which text each continues: texts are the unit of the intervals.
-    """
+    """What runs say, each with plain decoding next to it; texts are the unit of the intervals."""
     own, baseline = sum(runs, Counts()), sum(plain, Counts())
     ratios = [own.speedup(baseline), *(a.speedup(b) for a, b in zip(runs, plain, strict=True))]
     rates = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in zip(runs, plain, strict=True)]
@@ -180,13 +169,7 @@ def measure_speedup(
     """Time a run that was just made against plain decoding; None after every step, and the result after every round.
 
     Unlike `time_runs`, which asks how good a tree is, this asks how much faster one run was: the ratio of a round is
-    of two runs next to each other.
-
-    Args:
-        pair: the models.
-        config: of the run.
-        first: the run itself, which is the first of its repetitions.
-        rounds: how many, from 1.
+    of two runs next to each other. `first` is the run itself, the first of its repetitions.
     """
     if not first.tokens_per_s > 0:
         return  # it ended with its first step, so there is nothing to time

@@ -31,13 +31,6 @@ def max_depth(default: int) -> Any:
 class TreeBuilder(Strategy):
     """A method to draft a tree. The fields of a subclass are its parameters.
 
-    Class attributes:
-        name: the name in menus; title: the same for people; schemes: how its trees can be filled, the first is its own;
-        reads_draft: whether it needs a draft model; in_support: whether it leaves tokens alone to which the
-        draft gives no mass at all; alone: whether it drafts nothing, for plain decoding; key_title: what the number is
-        that its nodes are chosen by; small: parameters that make its trees small enough to enumerate while they keep a
-        depth of two and, unless they are chains, a branch.
-
     >>> class Single(TreeBuilder):
     ...     name, title = "single", "Single"
     ...     def __call__(self, draft, rng, scheme, tokens_left, state):
@@ -50,12 +43,12 @@ class TreeBuilder(Strategy):
     """
 
     kind: ClassVar[str] = "builder"
-    schemes: ClassVar[tuple[str, ...]] = SCHEMES
-    reads_draft: ClassVar[bool] = True
-    in_support: ClassVar[bool] = False
-    alone: ClassVar[bool] = False
-    key_title: ClassVar[str] = "key"
-    small: ClassVar[dict[str, Any]] = {}
+    schemes: ClassVar[tuple[str, ...]] = SCHEMES  # how its trees can be filled, its own first
+    reads_draft: ClassVar[bool] = True  # whether it needs a draft model
+    in_support: ClassVar[bool] = False  # whether it tries no tokens to which the draft gives no mass
+    alone: ClassVar[bool] = False  # whether it drafts nothing, for plain decoding
+    key_title: ClassVar[str] = "key"  # what the number is that its nodes are chosen by
+    small: ClassVar[dict[str, Any]] = {}  # parameters to enumerate: a depth of two and, but for chains, a branch
 
     @classmethod
     def smallest(cls) -> Self:
@@ -64,17 +57,7 @@ class TreeBuilder(Strategy):
 
     @classmethod
     def sized(cls, nodes: int) -> dict[str, Any]:
-        """Parameters that give its trees about `nodes` nodes, the root included.
-
-        Args:
-            nodes: how many, at least 2.
-
-        Raises:
-            ValueError: if the builder has no parameter for the size of its trees.
-
-        >>> specviz.BUILDERS["chain"].sized(5)
-        {'depth': 4}
-        """
+        """Parameters that give its trees about `nodes` nodes, the root included (`ValueError` if there are none)."""
         names = cls.model_fields
         if "size" in names:
             return {"size": nodes}
@@ -91,9 +74,8 @@ class TreeBuilder(Strategy):
         """The builder for this run, with every parameter that says "auto" resolved.
 
         Args:
-            verifier: the rule.
-            temperature: the target's.
-            drafter, pair: the menu name of the drafter, and the name of the pair that decodes.
+            verifier, temperature: the rule, and the target's temperature.
+            drafter, pair: the menu name of the drafter, and the name of the pair.
         """
         return self
 
@@ -102,7 +84,7 @@ class TreeBuilder(Strategy):
         return None
 
     def __call__(self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any) -> TokenTree:
-        """Grow `draft.tree`.
+        """Grow `draft.tree` and return the tree, only its root where nothing is drafted.
 
         Args:
             draft: the draft during this step.
@@ -110,9 +92,6 @@ class TreeBuilder(Strategy):
             scheme: how children are drawn, one of `schemes`.
             tokens_left: how many tokens the text may still grow by, at least 1; nodes deeper than one less are useless.
             state: what earlier steps left.
-
-        Returns:
-            The tree, usually `draft.tree`; only its root where nothing is drafted.
         """
         raise NotImplementedError
 
@@ -120,8 +99,7 @@ class TreeBuilder(Strategy):
         """The state for the next step, a new value.
 
         Args:
-            state: what this step began with.
-            tree, verdict: what was tried, and what was decided.
+            state, tree, verdict: what this step began with, what was tried, and what was decided.
             rows: the target's distributions for the tree; None without a target.
         """
         return state

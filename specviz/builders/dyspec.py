@@ -1,10 +1,7 @@
-"""DySpec's trees: the slots that are most likely to be reached are filled (Xiong et al. 2024).
+"""DySpec's trees: the positions most likely to be reached are filled (Xiong et al. 2024, equations 8 to 11).
 
-Unlike Sequoia's tree the shape depends on the draft's distributions in the current step. A slot is a place where a
-token could be drawn; its key is the draft's probability that a verifier gets there: the product of q along the path,
-times the draft's mass that the siblings before it left over. A slot is taken off the heap *before* its token is known,
-and both slots it opens, next sibling and first child, have smaller keys (equations 8 to 11). The target is fed the
-nodes along heavy paths (appendix C), which keeps an accepted path in neighbouring slots.
+A position's key is the probability that a verifier gets there: q along the path, times the mass that the siblings
+before it left over. It is taken off the heap before its token is known, so no drawn token is dropped for its value.
 """
 
 from __future__ import annotations
@@ -26,21 +23,13 @@ RISE = 1.25  # by how much the threshold rises after a tree that was cut
 
 
 class SlotHeap:
-    """The slots where a token could be drawn, the best one first; at most one slot a parent at any time.
-
-    Args:
-        draft, scheme, rng: as a builder is given them.
-
-    Attributes:
-        slots: (minus key, parent), a heap.
-        reach: the product of q along the path of each node, [n].
-    """
+    """The slots where a token could be drawn, the most likely one first; at most one slot a parent at any time."""
 
     def __init__(self, draft: Draft, scheme: str, rng: Randomness) -> None:
         self.draft, self.tree, self.scheme, self.rng = draft, draft.tree, scheme, rng
         self.samplers: dict[int, ChildSampler] = {}
         self.slots: list[tuple[float, int]] = []
-        self.reach = [1.0]
+        self.path_prob = [1.0]
         self.waiting: list[tuple[tuple[int, float], ...]] = []
 
     def add(self, parent: int, key: float) -> None:
@@ -55,24 +44,24 @@ class SlotHeap:
     def fill(self, key: float, parent: int) -> int | None:
         """Draw the token of a slot that was taken off; None where the drafter has nothing to say there."""
         sampler = self.samplers[parent]
-        if sampler.left == 0:
+        if sampler.mass_left == 0:
             return None
         self.waiting.append(tuple((other, -minus) for minus, other in nsmallest(WAITING, self.slots)))
         node = self.tree.add(parent, sampler.draw(), key)
-        self.reach.append(self.reach[parent] * float(sampler.q[self.tree.tokens[node]]))
+        self.path_prob.append(self.path_prob[parent] * float(sampler.q[self.tree.tokens[node]]))
         return node
 
     def sibling_key(self, parent: int) -> float:
         """The key of the next slot below a parent; 0 where nothing is left there."""
-        return self.reach[parent] * self.samplers[parent].left
+        return self.path_prob[parent] * self.samplers[parent].mass_left
 
 
 class SlotBuilder(TreeBuilder):
     """A builder that fills slots in the order of their keys."""
 
-    key_title: ClassVar[str] = "probability to be reached"
-    schemes: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
-    in_support: ClassVar[bool] = True
+    key_title = "probability to be reached"
+    schemes = ("distinct", "top", "race")
+    in_support = True
 
     def finish(self, heap: SlotHeap, **facts: Any) -> Any:
         """The tree, in the order in which the target is to read it, with a record of how it grew."""
@@ -92,12 +81,10 @@ REORDER = Field(
 class DySpec(SlotBuilder):
     """The `size` - 1 slots of largest key, one after the other (algorithm 1).
 
-    The keys fall from node to node. The draft reads a node only once its first child is due, and with it the nodes
-    whose turn is likely to come next.
+    The draft reads a node once its first child is due, and with it the nodes whose turn is likely to come next.
     """
 
-    name: ClassVar[str] = "dyspec"
-    title: ClassVar[str] = "DySpec"
+    name, title = "dyspec", "DySpec"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2}
     size: int = tree_size(16)
     depth: int = max_depth(16)
@@ -127,23 +114,18 @@ class DySpec(SlotBuilder):
             if (key := heap.sibling_key(parent)) > 0:
                 heap.add(parent, key)
             if tree.depths[node] < deepest:
-                heap.add(node, heap.reach[node])
+                heap.add(node, heap.path_prob[node])
         return self.finish(heap)
 
 
 class DySpecThreshold(SlotBuilder):
-    """Level by level, every slot whose key is above a threshold (algorithm 2).
+    """Level by level, every slot whose key is above a threshold (algorithm 2): one draft pass per level.
 
-    Unlike the greedy heap it needs one batched draft pass per level, and a threshold takes the place of the budget. The
-    source takes about one over the number of nodes wanted, finds that the right one varies over time, and leaves a way
-    to adjust it open (section 4.4, appendix B.1). Here "auto" begins at 1 / size, and a controller moves its logarithm
-    by the sizes of past trees: it is fixed before the step draws anything. Where a level would overflow the budget,
-    slots are cut by their keys before their tokens are drawn: dropping drawn tokens because they are unlikely would
-    change the distribution.
+    With "auto" the threshold begins at 1 / size and follows the sizes of past trees; the source leaves that open
+    (section 4.4). Where a level would overflow, slots are cut by their keys, before their tokens are drawn.
     """
 
-    name: ClassVar[str] = "dyspec-threshold"
-    title: ClassVar[str] = "DySpec by threshold"
+    name, title = "dyspec-threshold", "DySpec by threshold"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "threshold": 0.2}
     threshold: Literal["auto"] | Annotated[float, Field(ge=LOW, le=HIGH)] = Field(
         "auto",
@@ -167,7 +149,7 @@ class DySpecThreshold(SlotBuilder):
             heap.read(level)
             heap.slots = []  # what the level before left over is not deep enough
             for node in level:
-                heap.add(node, heap.reach[node])
+                heap.add(node, heap.path_prob[node])
             level = []
             while heap.slots and len(tree) < self.size:
                 minus_key, parent = heappop(heap.slots)
@@ -176,7 +158,7 @@ class DySpecThreshold(SlotBuilder):
                     continue
                 if (key := heap.sibling_key(parent)) > threshold:
                     heap.add(parent, key)
-                if heap.reach[node] > threshold:
+                if heap.path_prob[node] > threshold:
                     level.append(node)
         return self.finish(heap, threshold=threshold)
 

@@ -1,8 +1,7 @@
-"""Trees that are re-ranked once they are drafted: expand the most likely nodes level by level, keep the best of all.
+"""Trees re-ranked once they are drafted: expand the most likely nodes level by level, keep the best of all.
 
-Unlike DySpec they re-rank tokens after these are known, and a drawn token may not be dropped because of its value. So
-their children are the draft's most probable tokens instead of draws, and only rules that never compare with q keep them
-lossless. A node counts the product of q along its path, which falls from parent to child: what is kept is a tree.
+A drawn token may not be dropped because of its value, so children are the draft's most probable tokens instead of
+draws, and only rules that never compare with q keep these trees lossless.
 """
 
 from __future__ import annotations
@@ -24,13 +23,7 @@ CUT = 8  # how many of the candidates that were cut are recorded
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A token that may enter the tree.
-
-    Args:
-        value: the product of q along its path.
-        parent: the candidate above it, None for the root.
-        token: its id.
-    """
+    """A token that may enter the tree; `value` is the product of q along its path, `parent` is None for the root."""
 
     value: float
     parent: Candidate | None
@@ -40,17 +33,13 @@ class Candidate:
 class Reranked(TreeBuilder):
     """The best `size` - 1 of all candidates found by expanding the `width` best nodes of every level."""
 
-    key_title: ClassVar[str] = "the draft's probability of its path"
-    schemes: ClassVar[tuple[str, ...]] = ("top",)
-    in_support: ClassVar[bool] = True
+    key_title = "the draft's probability of its path"
+    schemes = ("top",)
+    in_support = True
     size: int = tree_size(16)
     depth: int = max_depth(5)
     width: int = Field(
-        4,
-        ge=1,
-        le=64,
-        title="Expanded per level",
-        description="Number of nodes expanded per level, and of children per node.",
+        4, ge=1, le=64, title="Expanded per level", description="Nodes expanded per level, and children per node."
     )
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
@@ -83,7 +72,6 @@ class Reranked(TreeBuilder):
         return True
 
     def _keep_best(self, drafted: TokenTree, root: Candidate, read: dict, ranked: list[Candidate]) -> TokenTree:
-        """The tree of the best candidates, best first, and a record of what was cut."""
         tree, place = TokenTree(drafted.tokens[0], drafted.start, drafted.scheme), {root: 0}
         for candidate in ranked[: self.size - 1]:
             assert candidate.parent is not None
@@ -101,20 +89,14 @@ class Reranked(TreeBuilder):
 class Eagle2(Reranked):
     """EAGLE-2's tree (Li et al. 2024, section 4).
 
-    With `h` the draft stops at high entropy, as SVIP's authors tried it on EAGLE-2 (Zhang et al. 2024, section 3.3):
-    after every second level the entropy H of the best node's row is looked at, and nothing is drafted below where
-    sqrt(H) > h.
+    With `h` the draft stops, after every second level, where the best node's row has sqrt(entropy) > h (Zhang et al.
+    2024, section 3.3).
     """
 
-    name: ClassVar[str] = "eagle2"
-    title: ClassVar[str] = "EAGLE-2"
+    name, title = "eagle2", "EAGLE-2"
     small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 2, "width": 2}
     h: float = Field(
-        0.0,
-        ge=0.0,
-        le=3.0,
-        title="Stop at entropy h",
-        description="Every two levels, stop if sqrt(entropy) is above it; 0 never stops.",
+        0.0, ge=0.0, le=3.0, title="Stop at entropy h", description="Stop where sqrt(entropy) is above; 0 never stops."
     )
 
     def is_certain(self, depth, row):
@@ -122,21 +104,12 @@ class Eagle2(Reranked):
 
 
 class Ddd(Reranked):
-    """EAGLE-2's tree with a depth that depends on the draft (Dynamic Depth Decoding: Brown et al. 2024).
+    """EAGLE-2's tree, stopped before a level whose paths are together less likely than `mass` (Brown et al. 2024)."""
 
-    Unlike `eagle2` with its entropy test it looks at a level before the draft reads it: it stops where the
-    probabilities of the level's paths add up to less than `mass`, as the text is then unlikely to be among them.
-    """
-
-    name: ClassVar[str] = "ddd"
-    title: ClassVar[str] = "Dynamic depth"
+    name, title = "ddd", "Dynamic depth"
     small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 3, "width": 2, "mass": 0.6}
     mass: float = Field(
-        0.3,
-        ge=0.0,
-        le=1.0,
-        title="Least probability",
-        description="Stop if a level's paths together are less probable.",
+        0.3, ge=0.0, le=1.0, title="Least probability", description="Stop if a level's paths together are less likely."
     )
 
     def is_likely(self, mass):

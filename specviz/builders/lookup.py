@@ -35,22 +35,16 @@ def add_sequences(tree: TokenTree, sequences: Iterable[tuple[Sequence[int], floa
 class PromptLookup(TreeBuilder):
     """Continuations of the last tokens, found in the text so far (prompt lookup, Saxena 2023).
 
-    Several matches are merged into one tree, as in retrieval-based drafting (REST: He et al. 2023): longer matches
-    first, then the most recent.
+    Several matches become one tree, as in REST (He et al. 2023): longer ones first, then the most recent.
     """
 
-    name: ClassVar[str] = "prompt-lookup"
-    title: ClassVar[str] = "Prompt lookup"
-    key_title: ClassVar[str] = "length of the match"
-    schemes: ClassVar[tuple[str, ...]] = ("top",)
-    reads_draft: ClassVar[bool] = False
+    name, title = "prompt-lookup", "Prompt lookup"
+    key_title = "length of the match"
+    schemes = ("top",)
+    reads_draft = False
     small: ClassVar[dict[str, Any]] = {"depth": 2, "width": 2}
     ngram: int = Field(
-        3,
-        ge=1,
-        le=16,
-        title="Max match",
-        description="Maximum number of last tokens to match; fewer if there is no match.",
+        3, ge=1, le=16, title="Max match", description="Maximum number of last tokens to match; fewer if none match."
     )
     depth: int = Field(8, ge=1, le=64, title="Max depth", description="Maximum number of tokens per continuation.")
     width: int = Field(4, ge=1, le=64, title="Matches", description="Number of continuations merged into the tree.")
@@ -76,31 +70,24 @@ class PromptLookup(TreeBuilder):
 
 @dataclass(frozen=True)
 class Window:
-    """What one step of lookahead leaves to the next.
-
-    Args:
-        levels: guesses, the oldest level first, with a token for each column.
-        pool: a token -> what was found to follow it, `ngram` - 1 tokens each, the latest first.
-    """
+    """What a step of lookahead leaves to the next: guesses, oldest level first, and n-grams by their first token."""
 
     levels: tuple[Tokens, ...] = ()
     pool: Mapping[int, tuple[Tokens, ...]] = field(default_factory=dict)
 
 
 class Lookahead(TreeBuilder):
-    """Jacobi iteration makes n-grams, and those that fit are tried (lookahead decoding: Fu et al. 2024, algorithm 2).
+    """N-grams from Jacobi iteration, tried where they fit (lookahead decoding: Fu et al. 2024, algorithm 2).
 
-    Unlike all other builders it needs no drafter: the target fills a window of guesses for the tokens to come. The
-    window's tokens are probes, nodes that are read with the tree and never compared: level 0 is a chain below the root,
-    and the token of level i and column j follows that of level i - 1 there. What the target finds most probable after
-    the last level becomes a level of the next step, and each column that is N tokens long with it goes into a pool of
-    n-grams. Those that begin with the root are the drafted tokens. A window of 0 is plain decoding.
+    It needs no drafter: the target fills a window of guesses for the tokens to come. These are probes, read with the
+    tree and never compared: level 0 is a chain below the root, and the token of level i and column j follows that of
+    level i - 1 there. What the target finds most probable after the last level becomes a level of the next step, and
+    each column that is then `ngram` tokens long goes into a pool. A window of 0 is plain decoding.
     """
 
-    name: ClassVar[str] = "lookahead"
-    title: ClassVar[str] = "Lookahead"
-    schemes: ClassVar[tuple[str, ...]] = ("top",)
-    reads_draft: ClassVar[bool] = False
+    name, title = "lookahead", "Lookahead"
+    schemes = ("top",)
+    reads_draft = False
     small: ClassVar[dict[str, Any]] = {"window": 2, "ngram": 2, "guesses": 2}
     window: int = Field(
         5, ge=0, le=32, title="Window", description="Number of columns of guesses; 0 is plain decoding."

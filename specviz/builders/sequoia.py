@@ -1,7 +1,7 @@
 """Sequoia's tree and the optimal tree: shapes planned from an acceptance vector P.
 
-P[k] is the probability that the k-th child is accepted once its parent is. A node counts the product of P along its
-path; the sum over all nodes, the root's 1 included, is the expected number of tokens per pass.
+P[k] is the probability that the k-th child is accepted once its parent is. The product of P along a node's path,
+summed over all nodes, is the expected number of tokens per pass.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class PlannedBuilder(StaticBuilder):
     """A static builder with an `acceptance`: "auto" (stored for pair, drafter, rule and temperature), "measured" (auto
     at first, then following the run), or numbers."""
 
-    key_title: ClassVar[str] = "estimated acceptance probability"
+    key_title = "estimated acceptance probability"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
     size: int = tree_size(16)
     depth: int = max_depth(6)
@@ -93,13 +93,12 @@ class PlannedBuilder(StaticBuilder):
 class Sequoia(PlannedBuilder):
     """The best tree of `size` nodes and `depth` levels for an acceptance vector, by dynamic programming.
 
-    Source: Chen et al. 2024, section 3.1, algorithm 1; bounded depth and one vector per level: appendix F.1.1,
-    algorithm 4. Depth is counted here in levels below the root, one draft pass each; the paper counts the root's level
-    as well (its P has D - 1 rows), so its tree of size 64 and depth 12 is `size=64, depth=11`.
+    Source: Chen et al. 2024, section 3.1, algorithm 1; bounded depth and one vector per level: algorithm 4. Depth
+        counts
+    levels below the root; the paper's counts the root too, so its tree of size 64 and depth 12 is `size=64, depth=11`.
     """
 
-    name: ClassVar[str] = "sequoia"
-    title: ClassVar[str] = "Sequoia"
+    name, title = "sequoia", "Sequoia"
 
     def plan(self, acceptance):
         return best_tree(acceptance, self.size, self.depth, self.width)[0]
@@ -108,14 +107,11 @@ class Sequoia(PlannedBuilder):
 class Optimal(PlannedBuilder):
     """The `size` - 1 nodes that are most likely to be accepted, by priority queue (Kobus and Gündüz 2025, algorithm 3).
 
-    Unlike Sequoia's dynamic programme it takes the most likely node again and again, in k log k steps. For acceptance
-    vectors that never rise both find the same value. If a vector rises, a good child comes after a poor one and the
-    greedy choice is not optimal; such a vector (noise, as a rule) is first replaced by the nearest one that never
-    rises, and the shape is optimal for that one only. The record of growth shows the vector used.
+    This is optimal for acceptance vectors that never rise. A vector that rises is replaced by the nearest one that does
+    not; the record of growth shows the vector used.
     """
 
-    name: ClassVar[str] = "optimal"
-    title: ClassVar[str] = "Optimal by priority queue"
+    name, title = "optimal", "Optimal by priority queue"
 
     def plan(self, acceptance):
         return likeliest_tree(falling(acceptance), self.size, self.depth, self.width)
@@ -128,17 +124,11 @@ class Optimal(PlannedBuilder):
 
 @lru_cache(maxsize=64)
 def best_tree(acceptance: tuple, size: int, depth: int, width: int) -> tuple[Topology, float]:
-    """The tree with the most expected tokens per pass.
+    """The tree with the most expected tokens per pass, nodes breadth first, and that number.
 
     Args:
         acceptance: P[k] for k = 1, 2, ..., or one such vector per level (the last one is repeated); it need not fall.
-        size: most nodes, root included.
-        depth: most levels below the root.
-        width: most children of a node; at most len(P) are used.
-
-    Returns:
-        The shape, nodes breadth first, and its expected tokens per pass. It has fewer nodes than `size` only where
-        depth and width leave no room for more.
+        size, depth, width: most nodes with the root, most levels below it, most children of a node.
     """
     return _unfold(size, _levels(acceptance, depth, width), _knapsacks(_levels(acceptance, depth, width), size))
 
@@ -162,16 +152,14 @@ def best_trees(
 
 
 def _levels(acceptance: tuple, depth: int, width: int) -> list[np.ndarray]:
-    """P of each of `depth` levels, cut at `width` children."""
     vectors = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
     return [np.array(vectors[min(level, len(vectors) - 1)][:width], float) for level in range(depth)]
 
 
 def _knapsacks(levels: list[np.ndarray], size: int) -> list[np.ndarray]:
-    """For each level a table [children, nodes]: the most tokens of a subtree with exactly so many of each.
+    """Dynamic programme (Sequoia, algorithm 1): for each level a table [children, nodes] of the most expected tokens.
 
-    Each table is a knapsack over that of the level below: with P of child b, the best split of m nodes gives j of them
-    to child b, table[b, m] = max over j of table[b - 1, m - j] + P * below[j].
+    With P of child b: table[b, m] = max over j of table[b - 1, m - j] + P * below[j].
     """
     leaf = np.full((1, size + 1), -np.inf)
     leaf[0, 1] = 1.0  # below the last level there is room for a single node
@@ -213,10 +201,7 @@ def _unfold(size: int, levels: list[np.ndarray], tables: list[np.ndarray]) -> tu
 
 @lru_cache(maxsize=64)
 def likeliest_tree(acceptance: tuple, size: int, depth: int, width: int) -> Topology:
-    """The `size` - 1 most likely nodes for a vector, or one per level, that never rises, numbered breadth first.
-
-    A slot (chance of the parent, rank) opens two others: the next sibling's and the first child's.
-    """
+    """The `size` - 1 most likely nodes for a vector, or one per level, that never rises, numbered breadth first."""
     vectors = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
     levels = [vector[:width] for vector in (*vectors, *vectors[-1:] * depth)]
     parents = [-1]  # in the order of choice

@@ -40,9 +40,8 @@ def fill(
 ) -> TokenTree:
     """Fill a shape with drawn tokens, breadth first.
 
-    Levels deeper than `tokens_left` - 1 are left out, and so is what the vocabulary, or a drafter that has seen few
-    tokens, is too small for (the children after the last drawn one, with everything below them): all of this is decided
-    before the tokens concerned are drawn.
+    Levels deeper than `tokens_left` - 1 are left out, and so is what the vocabulary, or a sparse drafter, is too small
+    for: this is decided before the tokens concerned are drawn.
 
     Args:
         draft, scheme, rng, tokens_left: as a builder is given them.
@@ -77,14 +76,7 @@ def inner_levels(shape: Topology) -> tuple[tuple[int, ...], ...]:
 
 
 def grow_shape(widths: Iterable[int]) -> Topology:
-    """The full tree in which every node of level i has widths[i] children.
-
-    Args:
-        widths: one number a level, from the root's children downwards.
-
-    >>> grow_shape([2, 1]).parents
-    (-1, 0, 0, 1, 2)
-    """
+    """The full tree in which every node of level i has widths[i] children."""
     parents, level = [-1], [0]
     for width in widths:
         grown: list[int] = []
@@ -117,8 +109,7 @@ class LevelWidths(StaticBuilder):
 class Chain(LevelWidths):
     """A chain of `depth` tokens: speculative decoding as first published (Leviathan et al. 2023; Chen et al. 2023)."""
 
-    name: ClassVar[str] = "chain"
-    title: ClassVar[str] = "Chain"
+    name, title = "chain", "Chain"
     small: ClassVar[dict[str, Any]] = {"depth": 2}
     depth: int = Field(4, ge=1, le=64, title="Length", description="Number of drafted tokens.")
 
@@ -130,8 +121,7 @@ class Chain(LevelWidths):
 class KAry(LevelWidths):
     """Every node has `width` children, `depth` levels (Medusa's Cartesian tree; Sequoia, section 2.1)."""
 
-    name: ClassVar[str] = "k-ary"
-    title: ClassVar[str] = "k-ary"
+    name, title = "k-ary", "k-ary"
     small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
     width: int = Field(2, ge=1, le=32, title="Branching", description="Number of children per node.")
     depth: int = Field(3, ge=1, le=64, title="Depth", description="Number of levels below the root.")
@@ -142,19 +132,12 @@ class KAry(LevelWidths):
 
 
 class Branching(LevelWidths):
-    """Every node of level i has `widths[i]` children: SpecInfer's expansion (Miao et al. 2023, section 3).
+    """Every node of level i has `widths[i]` children: SpecInfer's expansion (Miao et al. 2023, section 3)."""
 
-    Unlike the k-ary tree it may be wide near the root, where a rejection costs most, and narrow below.
-    """
-
-    name: ClassVar[str] = "branching"
-    title: ClassVar[str] = "Branching"
+    name, title = "branching", "Branching"
     small: ClassVar[dict[str, Any]] = {"widths": (2, 1)}
     widths: tuple[Annotated[int, Field(ge=1, le=64)], ...] = Field(
-        (3, 2, 1, 1),
-        min_length=1,
-        title="Children per level",
-        description="How many children the nodes of each level have.",
+        (3, 2, 1, 1), min_length=1, title="Children per level", description="Number of children per node of each level."
     )
 
     @property
@@ -163,13 +146,9 @@ class Branching(LevelWidths):
 
 
 class Batch(LevelWidths):
-    """`width` alternatives for the next token, one draft pass (the "batch" of Kobus and Gündüz 2025, section 2).
+    """`width` alternatives for the next token, one draft pass (the "batch" of Kobus and Gündüz 2025, section 2)."""
 
-    Unlike deeper trees it writes at most two tokens per pass, the accepted child and the bonus.
-    """
-
-    name: ClassVar[str] = "batch"
-    title: ClassVar[str] = "Batch"
+    name, title = "batch", "Batch"
     small: ClassVar[dict[str, Any]] = {"width": 2}
     width: int = Field(
         8, ge=1, le=256, title="Children", description="Number of drafted alternatives for the next token."
@@ -185,14 +164,12 @@ class Batch(LevelWidths):
 
 
 class KSequences(LevelWidths):
-    """`width` chains of `depth` tokens that share only the root (Sequoia, section 2.1 and tables 1 and 2).
+    """`width` chains of `depth` tokens that share only the root (Sequoia, section 2.1), as in SpecInfer and SpecTr.
 
-    SpecInfer's and SpecTr's drafts have this shape. Unlike SpecInfer, equal first tokens of i.i.d. sequences stay
-    separate nodes: merging them would drop tries that the rule relies on.
+    Equal first tokens stay separate nodes: merging them would drop tries that the rule relies on.
     """
 
-    name: ClassVar[str] = "k-sequences"
-    title: ClassVar[str] = "k sequences"
+    name, title = "k-sequences", "k sequences"
     small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
     width: int = Field(3, ge=1, le=64, title="Sequences", description="Number of chains.")
     depth: int = Field(4, ge=1, le=64, title="Length", description="Number of tokens per chain.")
@@ -210,13 +187,11 @@ class KSequences(LevelWidths):
 class Heuristic(TreeBuilder):
     """A chain with adaptive length: two tokens more after a fully accepted draft, one fewer otherwise.
 
-    This is the "heuristic" schedule of assisted generation in Hugging Face transformers, SVIP's baseline, with its
-    limit of 40 tokens (Zhang et al. 2024, section 3.1.1). The length is decided before anything is drawn, so the output
-    distribution does not change.
+    This is the "heuristic" schedule of Hugging Face transformers, with SVIP's limit of 40 tokens (Zhang et al. 2024,
+    section 3.1.1). The length is decided before anything is drawn.
     """
 
-    name: ClassVar[str] = "heuristic"
-    title: ClassVar[str] = "Heuristic chain"
+    name, title = "heuristic", "Heuristic chain"
     is_chain: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"depth": 2}
     depth: int = Field(5, ge=1, le=64, title="Initial length", description="Number of tokens of the first draft.")
@@ -239,11 +214,10 @@ class Heuristic(TreeBuilder):
 class Plain(TreeBuilder):
     """Plain decoding: only the root, so every pass of the target writes one token."""
 
-    name: ClassVar[str] = "plain"
-    title: ClassVar[str] = "Plain decoding"
+    name, title = "plain", "Plain decoding"
     is_chain: ClassVar[bool] = True
-    reads_draft: ClassVar[bool] = False
-    alone: ClassVar[bool] = True
+    reads_draft = False
+    alone = True
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         return draft.tree

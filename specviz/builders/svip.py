@@ -1,8 +1,7 @@
 """Trees that depend on how certain the draft is of its next token: SVIP's chain and tree, and CaPE.
 
-Each test sees the row a token is drawn from and never the token, and no drawn token is dropped, so every rule that is
-lossless on such trees remains lossless. Where the draft's temperature is 0 its rows have no entropy, and the tests look
-at the row at temperature 1.
+Each test sees the row a token is drawn from, never the token, so lossless rules remain lossless. Rows of temperature 0
+have no entropy; there the tests look at the row at temperature 1.
 """
 
 from __future__ import annotations
@@ -27,22 +26,16 @@ def uncertainty(draft: Any, node: int, q: Any, c: float) -> float:
 class Svip(TreeBuilder):
     """A chain of at most `depth` tokens that stops after the first one with sqrt(c H) > h (Zhang et al. 2024, alg. 1).
 
-    Unlike `heuristic`, which looks at past steps, it looks at the entropy H of the row each token was drawn from. The
-    paper's h from 0.2 to 0.5 multiplies no constant, so c is 1; the default h was chosen by the paper's procedure, as
-    the fastest on eight held-out prompts.
+    H is the entropy of the row the token was drawn from. The default h was chosen by the paper's procedure, as the
+    fastest on eight held-out prompts.
     """
 
-    name: ClassVar[str] = "svip"
-    title: ClassVar[str] = "SVIP chain"
+    name, title = "svip", "SVIP chain"
     is_chain: ClassVar[bool] = True
-    key_title: ClassVar[str] = "draft entropy"
+    key_title = "draft entropy"
     small: ClassVar[dict[str, Any]] = {"depth": 2, "h": 1.0}
     h: float = Field(
-        1.4,
-        ge=0.0,
-        le=3.0,
-        title="Threshold h",
-        description="Stop after a token with sqrt(c * entropy in nats) above this.",
+        1.4, ge=0.0, le=3.0, title="Threshold h", description="Stop after sqrt(c * entropy in nats) is above this."
     )
     c: float = FACTOR
     depth: int = Field(40, ge=1, le=64, title="Max length", description="Maximum number of tokens in the chain.")
@@ -62,25 +55,16 @@ class Svip(TreeBuilder):
 
 
 class SvipTree(TreeBuilder):
-    """`width` children for every node whose row has low entropy; the others stay leaves.
+    """`width` children for every node whose row has low entropy; the others, but for the root, stay leaves."""
 
-    Unlike `svip` the draft reads a level before it decides, so the row that is tested is the one the children would
-    come from; the root is always expanded. The budget is spent level by level, in order.
-    """
-
-    name: ClassVar[str] = "svip-tree"
-    title: ClassVar[str] = "SVIP tree"
-    key_title: ClassVar[str] = "draft entropy before it"
+    name, title = "svip-tree", "SVIP tree"
+    key_title = "draft entropy before it"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "h": 1.0}
     size: int = tree_size(32)
     depth: int = max_depth(6)
     width: int = Field(2, ge=1, le=32, title="Branching", description="Number of children of an expanded node.")
     h: float = Field(
-        1.8,
-        ge=0.0,
-        le=3.0,
-        title="Threshold h",
-        description="Expand a node while sqrt(c * entropy in nats) is at most this.",
+        1.8, ge=0.0, le=3.0, title="Threshold h", description="Expand while sqrt(c * entropy in nats) is at most this."
     )
     c: float = FACTOR
 
@@ -103,14 +87,12 @@ class SvipTree(TreeBuilder):
 class Cape(TreeBuilder):
     """A chain whose nodes have the more siblings the less confident the draft is (CaPE: Du et al. 2024).
 
-    Unlike `svip` it does not stop at an uncertain place but drafts further tokens there, as leaves beside the chain.
     The confidence is the draft's largest probability. The default counts are the first ten of the list in the authors'
     code.
     """
 
-    name: ClassVar[str] = "cape"
-    title: ClassVar[str] = "CaPE"
-    key_title: ClassVar[str] = "draft confidence"
+    name, title = "cape", "CaPE"
+    key_title = "draft confidence"
     small: ClassVar[dict[str, Any]] = {"depth": 2, "counts": (3, 2, 1)}
     size: int = tree_size(64)
     depth: int = Field(5, ge=1, le=64, title="Length", description="Number of tokens in the chain.")

@@ -17,13 +17,12 @@ from ..tree import TokenTree
 
 @dataclass(frozen=True)
 class Seen:
-    """The target's outputs for the tokens that a step commits, for drafters that use them.
+    """The target's outputs for the tokens that a step commits.
 
     Args:
         nodes: the root and the accepted path, in the tree that was verified.
         rows: the target's distributions for that tree.
-        features: the target's last hidden states after its final norm at `nodes`, [len(nodes), width], where they are;
-            None where the drafter reads none.
+        features: its last hidden states at `nodes`, [len(nodes), width]; None where the drafter reads none.
     """
 
     nodes: tuple[int, ...]
@@ -32,29 +31,18 @@ class Seen:
 
 
 class DrafterSession:
-    """A drafter's session on one text.
-
-    Args:
-        name: whose rows these are, in the record.
-
-    Attributes:
-        passes: passes of a model it has made so far.
-    """
+    """A drafter's session on one text; `name` stands in the record, `passes` counts passes of a model."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.passes = 0
 
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
-        """Rows after nodes of a tree, in one pass.
+        """Rows after nodes of a tree, in one pass: float64 [V], with sum 1, or zeros where there is no prediction.
 
         Args:
-            tree: what was drafted so far.
-            nodes: those to read, n numbers.
+            tree, nodes: what was drafted so far, and the nodes to read.
             sampling: how logits become rows.
-
-        Returns:
-            n rows, float64 [V], each with sum 1, or all zeros if the drafter has no prediction.
         """
         raise NotImplementedError
 
@@ -62,19 +50,13 @@ class DrafterSession:
         """Append what a step wrote to the text.
 
         Args:
-            tree: the tree that was expanded.
-            path: its accepted nodes, top down.
+            tree, path: the tree that was expanded, and its accepted nodes, top down.
             emitted: the new token ids; the first are those of `path`.
             seen: what the target saw of them.
         """
 
     def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
-        """A row of temperature 0 as it is at temperature 1, where it is known; else the same row.
-
-        Args:
-            node: the node it stands after.
-            q: the row, float64 [V].
-        """
+        """The row `q`, [V], of temperature 0 after a `node` as it is at temperature 1, where that is known."""
         return q
 
     @property
@@ -83,12 +65,7 @@ class DrafterSession:
         return type(self).describe_guess is not DrafterSession.describe_guess
 
     def describe_guess(self, tokens: Sequence[int], drafter: str) -> dict[str, Any]:
-        """How the last of `tokens`, a path below the root, was drafted; plain JSON data, or {}.
-
-        Args:
-            tokens: the path down to the guess.
-            drafter: the name of the drafter whose guess it is.
-        """
+        """How the last of `tokens`, a path below the root, was drafted by that `drafter`; plain JSON data, or {}."""
         return {}
 
 
@@ -110,36 +87,23 @@ class DrafterContext:
     prompt_features: Any = None
 
     def draft_model(self, title: str) -> Session:
-        """The session of the pair's draft, which the drafter with this `title` needs.
-
-        Raises:
-            ValueError: if the pair has none.
-        """
+        """The session of the pair's draft, for the drafter with this `title`; a `ValueError` if the pair has none."""
         if self.draft is None:
             hint = "Load one, or choose another drafter, or prompt-lookup."
             raise ValueError(f"{title} needs a pair with a draft; this pair has none. {hint}")
         return self.draft
 
     def model(self, kind: str, **parameters: Any) -> Any:
-        """A session of what the pair drafts with under that name.
+        """A session of what the pair drafts with under that name, as for `Pair.drafter`.
 
         Args:
-            kind, parameters: as for `Pair.drafter`; errors too.
+            kind, parameters: as there.
         """
         return self.pair.drafter(kind, **parameters).open(self.context, self.target)
 
 
 class Drafter(Strategy):
     """A source of draft distributions. The fields of a subclass are its parameters.
-
-    Class attributes:
-        name: the name in menus; title: the same for people; spoken: the same within a sentence,
-        the title with a small letter where nothing is said; reads_features: whether it must be handed the target's
-        hidden states; sparse: whether its rows hold a few tokens that it has seen and no mass anywhere else, so that
-        no child is drawn beyond them; blends: whether children of one node come from different distributions; merges:
-        whether equal tokens of one node are merged after they were drawn; of_tokens: whether its rows follow from the
-        tokens alone, so that one pass over a text gives all of them; by_level: whether the row after the same tokens
-        depends on how many of them were drafted; small: parameters that make it small enough to prove.
 
     >>> class Uniform(DrafterSession):
     ...     def expand(self, tree, nodes, sampling):
@@ -155,14 +119,14 @@ class Drafter(Strategy):
 
     kind: ClassVar[str] = "drafter"
     needs: ClassVar[str] = "open"
-    spoken: ClassVar[str]
-    reads_features: ClassVar[bool] = False
-    sparse: ClassVar[bool] = False
-    blends: ClassVar[bool] = False
-    merges: ClassVar[bool] = False
-    of_tokens: ClassVar[bool] = False
-    by_level: ClassVar[bool] = False
-    small: ClassVar[dict[str, Any]] = {}
+    spoken: ClassVar[str]  # the title within a sentence; with a small letter where nothing is said
+    reads_features: ClassVar[bool] = False  # whether it must be handed the target's hidden states
+    sparse: ClassVar[bool] = False  # whether its rows hold a few tokens and no mass elsewhere: no child is beyond them
+    blends: ClassVar[bool] = False  # whether children of one node come from different distributions
+    merges: ClassVar[bool] = False  # whether equal tokens of one node are merged after they were drawn
+    of_tokens: ClassVar[bool] = False  # whether one pass over a text gives all its rows
+    by_level: ClassVar[bool] = False  # whether the row after the same tokens depends on how many were drafted
+    small: ClassVar[dict[str, Any]] = {}  # parameters that make it small enough to prove
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -170,13 +134,10 @@ class Drafter(Strategy):
             cls.spoken = cls.title[:1].lower() + cls.title[1:]
 
     def open(self, context: DrafterContext) -> DrafterSession:
-        """Begin to draft for one text.
+        """Begin to draft for one text; a `ValueError` if the pair lacks the required model.
 
         Args:
             context: the models, their sessions and the text so far.
-
-        Raises:
-            ValueError: if the pair lacks the required model; the message says what to do.
         """
         raise NotImplementedError
 
@@ -186,11 +147,11 @@ class Draft:
 
     Args:
         drafting: the drafter session; None without a drafter.
-        tree: a fresh tree with only its root, for the builder to grow.
+        tree: a fresh tree with only its root.
         context: the committed token ids.
         sampling: how the drafter's rows are post-processed.
-        watch: `with watch("draft"):` counts the seconds of its passes, post-processing included.
-        sparse: whether its rows hold a few tokens and nothing else, so that no child should be drawn beyond them.
+        watch: `with watch("draft"):` counts the seconds of its passes.
+        sparse: whether no child should be drawn beyond the tokens with mass.
     """
 
     def __init__(
@@ -207,13 +168,9 @@ class Draft:
         return self.drafting.passes - self._passes_before if self.drafting else 0
 
     def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
-        """The draft's rows after nodes of `tree`, in one pass; also kept in `tree.draft_distributions`.
+        """The rows, float64 [V], after `nodes` of `tree`, in one pass; also stored in `tree.draft_distributions`.
 
-        Args:
-            nodes: those to read, n numbers.
-
-        Returns:
-            n rows, float64 [V]; zeros where the drafter has no prediction after a node, which stays a leaf.
+        A row of zeros means that the drafter has no prediction after a node, which stays a leaf.
         """
         assert self.drafting is not None  # or the builder needs no drafter
         with self.watch("draft"):
@@ -222,9 +179,5 @@ class Draft:
         return rows
 
     def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
-        """The row after an expanded node as one can read doubt from it: at temperature 1 where the draft's is 0.
-
-        Args:
-            node, q: the node, and its row, float64 [V].
-        """
+        """The row `q`, [V], after an expanded `node`; at temperature 1 where the draft's is 0."""
         return q if self.sampling.temperature > 0 or self.drafting is None else self.drafting.at_temperature_1(node, q)

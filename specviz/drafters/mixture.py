@@ -1,7 +1,6 @@
 """Drafters that combine others: several at every node, a cascade by level, and a draft that is itself speculated.
 
-Where several fill a tree, the drafter of a child is chosen before anything is drawn, and each child is compared with
-the row that it was drawn from; so a lossless rule stays lossless.
+Each child is compared with the row that it was drawn from, so a lossless rule stays lossless.
 """
 
 from __future__ import annotations
@@ -42,17 +41,9 @@ class MixtureSession(DrafterSession):
         self.parts, self.merge = parts, merge
         super().__init__(name)
 
-    @property
-    def passes(self) -> int:
-        """Passes of all of its drafters."""
-        return sum(part.passes for part in self.parts)
-
-    @passes.setter
-    def passes(self, value: int) -> None:
-        """The passes are counted by the parts."""
-
     def expand(self, tree, nodes, sampling):
         rows = zip(*(part.expand(tree, nodes, sampling) for part in self.parts), strict=True)
+        self.passes = sum(part.passes for part in self.parts)
         return [Blend.of(row, [part.name for part in self.parts], self.merge) for row in rows]
 
     def commit(self, tree, path, emitted, seen):
@@ -61,7 +52,6 @@ class MixtureSession(DrafterSession):
 
     @property
     def describes(self) -> bool:
-        """Whether one of its drafters has anything to tell about a guess."""
         return any(part.describes for part in self.parts)
 
     def describe_guess(self, tokens, drafter):
@@ -77,12 +67,11 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 class Several(Drafter):
     """Two or more drafters that alternate at every node (SpecInfer, Miao et al. 2023, section 3).
 
-    Without replacement they draw from one pool, which takes what was drawn out of every row. SpecInfer merges equal
-    tokens of two drafters into one node; that drops tries that rules with ratios rely on.
+    Without replacement they draw from one pool. Merging equal tokens, as SpecInfer does, drops tries that rules with
+    ratios rely on.
     """
 
-    name: ClassVar[str] = "several"
-    title: ClassVar[str] = "Several drafters"
+    name, title = "several", "Several drafters"
     small: ClassVar[dict[str, Any]] = {"drafters": ("model", "early-exit")}
     drafters: Annotated[tuple[Part, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
         ("model", "retrieval"),
@@ -97,27 +86,22 @@ class Several(Drafter):
 
     @property
     def blends(self) -> bool:  # type: ignore[override]  # these follow from its parameters
-        """Whether there is more than one row at a node."""
         return len(self.drafters) > 1
 
     @property
     def merges(self) -> bool:  # type: ignore[override]
-        """Whether equal tokens are merged."""
         return self.merge
 
     @property
     def reads_features(self) -> bool:  # type: ignore[override]
-        """Whether one of its drafters does."""
         return not FEATURES.isdisjoint(self.drafters)
 
     @property
     def by_level(self) -> bool:  # type: ignore[override]
-        """Whether one of its drafters depends on the level."""
         return self.reads_features
 
     @property
     def sparse(self) -> bool:  # type: ignore[override]
-        """Whether it has no drafter but the retrieval."""
         return self.drafters == ("retrieval",)
 
     def open(self, context):
@@ -125,17 +109,12 @@ class Several(Drafter):
 
 
 class Cascade(Drafter):
-    """`first` for `at` levels, a cheaper drafter `then` below them (CS Drafting, Chen et al. 2023: horizontal).
+    """`first` for `at` levels, a cheaper drafter `then` below them (CS Drafting, Chen et al. 2023: horizontal)."""
 
-    A token deep in the tree is rarely reached, so a cheap drafter costs little acceptance there. Every node keeps the
-    row it was drawn from, so rules need not know.
-    """
-
-    name: ClassVar[str] = "cascade"
-    title: ClassVar[str] = "Cascade"
-    spoken: ClassVar[str] = "a cascade"
+    name, title = "cascade", "Cascade"
+    spoken = "a cascade"
     small: ClassVar[dict[str, Any]] = {"at": 1, "then": "ngram"}
-    by_level: ClassVar[bool] = True
+    by_level = True
     first: Part = Field("model", title="First", description="The drafter of the upper levels.")
     then: Part = Field("ngram", title="Then", description="The drafter of the levels below.")
     at: int = Field(2, ge=1, le=16, title="Levels of the first", description="Number of levels of the first drafter.")
@@ -149,7 +128,6 @@ class Cascade(Drafter):
 
     @property
     def reads_features(self) -> bool:  # type: ignore[override]  # follows from its parameters
-        """Whether one of its drafters does."""
         return not FEATURES.isdisjoint((self.first, self.then))
 
     def open(self, context):
@@ -169,20 +147,19 @@ class CascadeSession(MixtureSession):
             if mine := [node for node in nodes if (tree.depths[node] < self.at) is upper]:
                 expanded = part.expand(tree, mine, sampling)
                 rows |= {node: Blend.of([row], [part.name]) for node, row in zip(mine, expanded, strict=True)}
+        self.passes = sum(part.passes for part in self.parts)
         return [rows[node] for node in nodes]
 
 
 class Staged(Drafter):
     """The pair's draft model, with guesses of what it will draw (Spector and Re 2023; Chen et al. 2023: vertical).
 
-    Unlike a cascade it changes no row: the draft reads, with the nodes asked for, what the cheaper drafter thinks comes
-    next. If the builder then draws that token, its distribution is already computed and a pass is saved. To the draft
-    this is tree speculative decoding by target match, whose output has exactly the draft's distribution.
+    The draft reads, with the nodes asked for, what a cheaper drafter guesses comes next. If the builder then draws that
+    token, its row is already computed and a pass is saved; no row changes.
     """
 
-    name: ClassVar[str] = "staged"
-    title: ClassVar[str] = "Staged draft"
-    spoken: ClassVar[str] = "a staged draft"
+    name, title = "staged", "Staged draft"
+    spoken = "a staged draft"
     small: ClassVar[dict[str, Any]] = {"ahead": 2}
     guesser: Literal["ngram", "retrieval"] = Field(
         "ngram", title="Guesser", description="The drafter that predicts what the draft will draw."
@@ -197,13 +174,7 @@ class Staged(Drafter):
 
 
 class StagedSession(DrafterSession):
-    """A draft that reads ahead along guesses.
-
-    Args:
-        draft: the draft model's session; it reads a tree of its own, with the guesses in it.
-        guesser: the cheaper drafter.
-        ahead: tokens guessed below each node.
-    """
+    """A draft that reads ahead along the guesses of another session."""
 
     def __init__(self, name: str, draft: Session, guesser: DrafterSession, ahead: int) -> None:
         super().__init__(name)
@@ -228,13 +199,11 @@ class StagedSession(DrafterSession):
         return [self._rows[node] for node in own]
 
     def _add(self, path: tuple[int, ...]) -> int:
-        """The node of a path in the draft's tree."""
         if path not in self._nodes:
             self._nodes[path] = self._tree.add(self._add(path[:-1]), path[-1])
         return self._nodes[path]
 
     def _guess(self, path: tuple[int, ...], sampling: Any) -> list[int]:
-        """Nodes of the draft's tree for what most likely follows a path, those not read yet."""
         guesses = []
         for _ in range(self.ahead):
             (row,) = self.guesser.expand(self._tree, [self._add(path)], sampling)

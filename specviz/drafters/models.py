@@ -13,12 +13,7 @@ from .base import Drafter, DrafterSession
 
 
 class ModelSession(DrafterSession):
-    """A model's session as a drafter: one pass a level.
-
-    Args:
-        name: the drafter's name in menus.
-        session: the model on the text.
-    """
+    """A model's session as a drafter: one pass a level."""
 
     def __init__(self, name: str, session: Session) -> None:
         super().__init__(name)
@@ -46,10 +41,9 @@ class ModelSession(DrafterSession):
 class Model(Drafter):
     """The pair's own small draft model (Leviathan et al. 2023; Chen et al. 2023)."""
 
-    name: ClassVar[str] = "model"
-    title: ClassVar[str] = "Draft model"
-    spoken: ClassVar[str] = "the draft model"
-    of_tokens: ClassVar[bool] = True
+    name, title = "model", "Draft model"
+    spoken = "the draft model"
+    of_tokens = True
 
     def open(self, context):
         return ModelSession(self.name, context.draft_model(self.title))
@@ -58,14 +52,12 @@ class Model(Drafter):
 class EarlyExit(Drafter):
     """The target's first layers with its final norm and output head: no second model (LayerSkip, Elhoushi et al. 2024).
 
-    Unlike a draft model it shares the target's cache: the target's pass writes all layers over the slots that the draft
-    filled. It is not trained for early exit, unless the target was.
+    It shares the target's cache: the target's pass writes all layers over the positions that the draft filled.
     """
 
-    name: ClassVar[str] = "early-exit"
-    title: ClassVar[str] = "Early exit"
+    name, title = "early-exit", "Early exit"
     small: ClassVar[dict[str, Any]] = {"layers": 1}
-    of_tokens: ClassVar[bool] = True
+    of_tokens = True
     layers: int = Field(
         3, ge=1, le=128, title="Layers", description="Number of target layers used as draft; fewer than it has."
     )
@@ -77,21 +69,15 @@ class EarlyExit(Drafter):
 class LayerSkip(Drafter):
     """The target without some of its layers: no second model (Draft & Verify, Zhang et al. 2023).
 
-    Unlike early exit it can keep the last layers. What it computes behind a skipped layer is not what the target
-    computes there, so it has keys and values of its own. Whole layers are skipped; the paper skips attention and
-    feed-forward parts one by one, and searches for the best.
+    It has keys and values of its own. The paper skips attention and feed-forward parts one by one; here whole layers.
     """
 
-    name: ClassVar[str] = "layer-skip"
-    title: ClassVar[str] = "Skipped layers"
-    spoken: ClassVar[str] = "the target without some layers"
+    name, title = "layer-skip", "Skipped layers"
+    spoken = "the target without some layers"
     small: ClassVar[dict[str, Any]] = {"skip": (2,)}
-    of_tokens: ClassVar[bool] = True
+    of_tokens = True
     skip: tuple[Annotated[int, Field(ge=2, le=128)], ...] = Field(
-        (3, 6, 7),
-        min_length=1,
-        title="Skipped layers",
-        description="Target layers that the draft skips, counted from 1.",
+        (3, 6, 7), min_length=1, title="Skipped layers", description="Target layers that are skipped, counted from 1."
     )
 
     def open(self, context):
@@ -101,16 +87,14 @@ class LayerSkip(Drafter):
 class Eagle(Drafter):
     """One decoder layer that predicts the target's next hidden state (EAGLE, Li et al. 2024).
 
-    Unlike Medusa's heads it reads the tokens it drafts: its input at a token is that token's embedding beside the
-    hidden state before it, the target's own as far as the text goes, its own guesses within the tree. The target's
-    output head makes rows of its guesses. With it EAGLE-2's tree is EAGLE-2 as published.
+    Its input at a token is that token's embedding beside the hidden state before it: the target's own as far as the
+    text goes, its own guesses within the tree. The target's output head makes rows of its guesses.
     """
 
-    name: ClassVar[str] = "eagle"
-    title: ClassVar[str] = "EAGLE"
-    spoken: ClassVar[str] = "EAGLE"
-    reads_features: ClassVar[bool] = True
-    by_level: ClassVar[bool] = True
+    name, title = "eagle", "EAGLE"
+    spoken = "EAGLE"
+    reads_features = True
+    by_level = True
 
     def open(self, context):
         session = context.model(self.name)
@@ -138,24 +122,17 @@ class FeatureSession(ModelSession):
 class Medusa(Drafter):
     """Heads on the target's last hidden state, one row a level (Stern et al. 2018; Medusa: Cai et al. 2024).
 
-    Unlike a model, which reads every token it drafted, head i guesses the i-th token after the root from what the
-    target knew before the root was there. So all nodes of one level share one row, which costs no draft pass. A row
-    that ignores its node is still a row: every rule stays exact. The greedy chain of such a tree is blockwise parallel
-    decoding, in which one pass verifies the last block and predicts the next.
+    Head i guesses the i-th token after the root from what the target knew before the root was there. So all nodes of a
+    level share one row, which costs no draft pass.
     """
 
-    name: ClassVar[str] = "medusa"
-    title: ClassVar[str] = "Medusa heads"
-    spoken: ClassVar[str] = "Medusa heads"
-    reads_features: ClassVar[bool] = True
+    name, title = "medusa", "Medusa heads"
+    spoken = "Medusa heads"
+    reads_features = True
     small: ClassVar[dict[str, Any]] = {"heads": 2}
-    by_level: ClassVar[bool] = True
+    by_level = True
     heads: int = Field(
-        4,
-        ge=1,
-        le=16,
-        title="Heads",
-        description="Number of levels with a head; at most the number of trained heads.",
+        4, ge=1, le=16, title="Heads", description="Number of levels with a head; at most the number of trained heads."
     )
 
     def open(self, context):
@@ -169,7 +146,6 @@ class HeadSession(DrafterSession):
     Args:
         heads: a function of the feature before the root, [width], that returns logits, [levels, V].
         feature: the target's feature of the token before the root; None where the text has one token.
-        vocab_size: V.
     """
 
     def __init__(self, name: str, heads: Any, feature: Any, vocab_size: int) -> None:

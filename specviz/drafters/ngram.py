@@ -1,8 +1,7 @@
 """Back-off n-grams of the text so far and of a shipped text.
 
-The row after a history is what followed its last tokens, with absolute discounting (Ney et al. 1994): every count loses
-a little, and what they lose together goes to the row of the next shorter history, down to no history at all, where all
-tokens are alike. So every row is a true distribution over the whole vocabulary, and every rule works.
+With absolute discounting (Ney et al. 1994) every count loses a little, which goes to the row of the next shorter
+history. So every row is a distribution over the whole vocabulary, and every rule works.
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ History = tuple[int, ...]
 class NGram(Drafter):
     """The continuations of the last `order` tokens, and of fewer."""
 
-    name: ClassVar[str] = "ngram"
-    title: ClassVar[str] = "n-grams"
+    name, title = "ngram", "n-grams"
     small: ClassVar[dict[str, Any]] = {"order": 2}
     order: int = Field(
         4, ge=1, le=8, title="Order", description="Maximum length of the history; shorter if it was not seen."
@@ -61,14 +59,7 @@ class Counts:
 
 
 class Counting(DrafterSession):
-    """n-grams on one text.
-
-    Args:
-        stored: counts that were there before it; they are only read.
-        order: how long a history may be.
-        context: the token ids so far.
-        vocab_size: V.
-    """
+    """n-grams on one text; `stored` counts are only read."""
 
     def __init__(self, name: str, stored: Counts, order: int, context: Sequence[int], vocab_size: int) -> None:
         super().__init__(name)

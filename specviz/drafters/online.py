@@ -1,8 +1,7 @@
 """Train the draft during a run: online distillation (OSD, Liu et al. 2023).
 
-Unlike `model` it changes during a run: every few steps a copy of the draft takes one optimiser step towards
-the rows that the target has just produced. Each run has a copy of its own. A row is drawn from and compared before
-anything is learnt of it, so it depends on the past alone, and every rule stays exact.
+Every few steps a copy of the draft takes one optimizer step towards the target's latest rows. A row is compared before
+anything is learnt of it, so every rule stays exact.
 """
 
 from __future__ import annotations
@@ -19,20 +18,15 @@ from .models import ModelSession
 class Online(Drafter):
     """Distributions of a copy of the pair's draft that is trained on the target's distributions."""
 
-    name: ClassVar[str] = "online"
-    title: ClassVar[str] = "Learning draft"
-    spoken: ClassVar[str] = "a learning draft"
+    name, title = "online", "Learning draft"
+    spoken = "a learning draft"
     small: ClassVar[dict[str, Any]] = {"every": 1}
     every: int = Field(4, ge=1, le=64, title="Learn every", description="Number of decoding steps per optimizer step.")
     rate: float = Field(
         3e-4, ge=0.0, le=0.1, title="Learning rate", description="Learning rate of the optimizer; 0 turns learning off."
     )
     last: int = Field(
-        128,
-        ge=1,
-        le=1024,
-        title="Learn from",
-        description="Maximum number of the target's latest distributions used per step.",
+        128, ge=1, le=1024, title="Learn from", description="Maximum number of the target's latest distributions used."
     )
 
     def open(self, context):
@@ -40,12 +34,7 @@ class Online(Drafter):
 
 
 class Learning(ModelSession):
-    """A draft at work on one text, with a session that learns.
-
-    Args:
-        session: has, besides what a session has, `learn(rows, temperature)`; see `models.learning`.
-        every, last: as for `Online`.
-    """
+    """A draft on one text whose session has `learn(rows, temperature)`, see `models.learning`."""
 
     def __init__(self, name: str, session: Any, every: int, last: int) -> None:
         super().__init__(name, session)

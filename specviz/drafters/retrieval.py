@@ -1,8 +1,7 @@
 """Retrieval: continuations of the last tokens in a library of texts (REST, He et al. 2023; suffix decoding, 2024).
 
-Unlike n-grams it goes back as far as it can: the longest end of the text that occurs anywhere. The row is what was
-counted there and nothing else: no smoothing, so no child is drawn that was never seen, and where nothing is found the
-tree ends.
+The longest end of the text that occurs anywhere counts. The row is what was counted there, without smoothing, so no
+child is drawn that was never seen, and where nothing is found the tree ends.
 """
 
 from __future__ import annotations
@@ -32,9 +31,8 @@ MODULES = (  # of the standard library, some 180,000 tokens
 class Retrieval(Drafter):
     """The counted continuations of the longest end of the text that is found."""
 
-    name: ClassVar[str] = "retrieval"
-    title: ClassVar[str] = "Retrieval"
-    sparse: ClassVar[bool] = True
+    name, title = "retrieval", "Retrieval"
+    sparse = True
     small: ClassVar[dict[str, Any]] = {"shortest": 1}
     longest: int = Field(16, ge=1, le=16, title="Max match", description="Maximum number of last tokens to match.")
     shortest: int = Field(2, ge=1, le=16, title="Min match", description="Shorter matches are ignored.")
@@ -59,13 +57,7 @@ class Retrieval(Drafter):
 
 @dataclass(frozen=True)
 class Library:
-    """Documents as one stream of tokens.
-
-    Args:
-        tokens: token ids, `BREAK` after each document, int [n].
-        starts: where each document begins, [documents]; names: what it is called.
-        newlines: how many line ends a token of the stream holds, token id -> count.
-    """
+    """Documents as one stream of tokens, [n], `BREAK` after each; `newlines` is token id -> line ends in it."""
 
     tokens: np.ndarray
     starts: np.ndarray
@@ -74,7 +66,6 @@ class Library:
 
     @cached_property
     def _by_token(self) -> tuple[np.ndarray, np.ndarray]:
-        """The places of the stream sorted by their token, and the tokens in that order."""
         order = np.argsort(self.tokens, kind="stable")
         return order, self.tokens[order]
 
@@ -92,13 +83,9 @@ class Library:
 
 
 def longest_match(tokens: np.ndarray, text: np.ndarray, ends: np.ndarray, most: int) -> tuple[int, np.ndarray]:
-    """The longest end of `text` that occurs in `tokens`: its length, and one past each occurrence.
+    """The longest end of `text` in `tokens`, at most `most` tokens: its length, and one past each occurrence.
 
-    Args:
-        tokens: where to search.
-        text: whose end is searched.
-        ends: one past each occurrence of its last token.
-        most: the longest match that counts.
+    `ends` is one past each occurrence of the last token of `text`.
     """
     length = min(len(ends), 1)
     while 0 < length < min(most, len(text)):
@@ -120,12 +107,7 @@ _libraries: dict[Any, Library] = {}
 
 
 def library(pair: Any, code: bool = True) -> Library:
-    """The documents that are searched, tokenised at the first use.
-
-    Args:
-        pair: its tokenizer is what counts.
-        code: whether modules of the standard library are among them.
-    """
+    """The documents that are searched, tokenised by the pair; with `code`, modules of Python among them."""
     documents = getattr(pair, "library", None) or [(TALES.name, TALES.read_text("utf-8"))]
     key = (code, pair.vocab_size, tuple(pair.encode(documents[0][1][:4000])))  # two tokenizers cut it differently
     found = _libraries.get(key)
@@ -133,29 +115,19 @@ def library(pair: Any, code: bool = True) -> Library:
         if code and not hasattr(pair, "library"):
             paths = [Path(sysconfig.get_paths()["stdlib"], f"{module}.py") for module in MODULES]
             documents = [*documents, *((path.name, path.read_text("utf-8")) for path in paths if path.exists())]
-        found = _tokenize(pair, documents)
+        streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in documents]
+        tokens, ends = np.concatenate(streams), np.cumsum([len(stream) for stream in streams])
+        newlines = {token: pair.decode([token]).count("\n") for token in np.unique(tokens).tolist() if token != BREAK}
+        found = Library(tokens, np.array([0, *ends[:-1]]), tuple(name for name, _ in documents), newlines)
         if len(_libraries) > 1:
             _libraries.clear()
         _libraries[key] = found
     return found
 
 
-def _tokenize(pair: Any, documents: Sequence[tuple[str, str]]) -> Library:
-    streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in documents]
-    tokens, ends = np.concatenate(streams), np.cumsum([len(stream) for stream in streams])
-    newlines = {token: pair.decode([token]).count("\n") for token in np.unique(tokens).tolist() if token != BREAK}
-    return Library(tokens, np.array([0, *ends[:-1]]), tuple(name for name, _ in documents), newlines)
-
-
 @dataclass(frozen=True)
 class Match:
-    """What followed the longest match.
-
-    Args:
-        length: tokens that matched; 0 where nothing was found.
-        tokens: what followed each occurrence, [m].
-        places: where in the library each of them stands, -1 for the text so far, [m].
-    """
+    """What followed each occurrence of the longest match, [m], and where in the library, -1 for the text so far."""
 
     length: int
     tokens: np.ndarray

@@ -122,7 +122,6 @@ class CostTable(Record):
 
     @model_validator(mode="after")
     def _check(self) -> CostTable:
-        """Check that the columns belong together."""
         for steps, columns in (("sizes", ("target_s", "overhead_s")), ("widths", ("draft_s",))):
             xs = getattr(self, steps)
             if not xs or list(xs) != sorted(set(xs)):

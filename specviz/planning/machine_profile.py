@@ -36,13 +36,7 @@ class MachineProfile:
     table: CostTable
 
     def best(self, verifier: str, temperature: float, most: int = 1024, least: int = 2) -> Cell:
-        """Sequoia's tree of largest predicted speedup.
-
-        Args:
-            verifier: menu name of the rule.
-            temperature: the target's.
-            most, least: nodes it may have, at least 2.
-        """
+        """Sequoia's tree of largest predicted speedup with at least `least` and up to `most` nodes."""
         largest = max(least, min(most, 2 * self.table.sizes[-1]))
         sizes = [size for size in range(least, largest + 1) if size <= 32 or size % 8 == 0]
         return forecast(find_acceptance(verifier, temperature), self.table, sizes, DEPTHS).best

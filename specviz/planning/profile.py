@@ -50,11 +50,9 @@ class Profile(Record):
         Raises:
             ValueError: if it is another's, or lacks the temperature.
         """
-        drafter = config.drafter
-        checks = {
-            "pair": (self.pair.get("name"), pair.info.get("name")), "drafter": (self.drafter.get("name"), drafter.name),
-        }  # fmt: skip
-        for name, (measured, used) in checks.items():
+        names = {"pair": (self.pair, pair.info.get("name")), "drafter": (self.drafter, config.drafter.name)}
+        for name, (about, used) in names.items():
+            measured = about.get("name")
             if measured != used:
                 raise ValueError(
                     f"the profile is of the {name} {measured!r}, not {used!r}. Run `calibrate` for this one."
@@ -74,11 +72,7 @@ class Profile(Record):
 
 
 def read_profile(path: str | Path) -> Profile:
-    """The profile in a file.
-
-    Raises:
-        ValueError: if the file is missing, or no profile; the message says what is wrong.
-    """
+    """The profile in a file."""
     text = read_text(path, "profile", MAX_BYTES)
     try:
         data = parse_json(text)

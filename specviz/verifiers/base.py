@@ -38,17 +38,6 @@ class Verdict:
 class Verifier(Strategy):
     """A rule that chooses the accepted path. The fields of a subclass are its parameters.
 
-    Class attributes:
-        name, title: as for builders; schemes: those for which the rule is lossless, the one it asks for first;
-        reads_draft: whether it compares with the draft's rows; chain_only: whether a node may have one child at most;
-        greedy_only: whether it works at temperature 0 only; lossless: False for rules that trade fidelity for speed;
-        bias: for those, the sentence that says so; shared_noise: whether its output
-        is argmin E / p with noise keyed by position;
-        in_support: whether it tries no more children than the draft's row has tokens; shares: whether a child's
-        acceptance depends on how many siblings it has; leaves_first: whether it tests the nodes below a node before it;
-        one_row: whether it solves for a single row of the draft; alone: whether it checks nothing, for plain decoding;
-        at_zero: the sentence on what it does at temperature 0.
-
     >>> from specviz.verifiers.walk import Walk, follow
     >>> class Likeliest(Verifier):
     ...     name, title, lossless, bias = "likeliest", "Likeliest", False, "Only the most probable token is written."
@@ -59,18 +48,18 @@ class Verifier(Strategy):
     """
 
     kind: ClassVar[str] = "verifier"
-    schemes: ClassVar[tuple[str, ...]] = SCHEMES
-    reads_draft: ClassVar[bool] = True
-    chain_only: ClassVar[bool] = False
-    greedy_only: ClassVar[bool] = False
+    schemes: ClassVar[tuple[str, ...]] = SCHEMES  # those for which the rule is lossless, its own first
+    reads_draft: ClassVar[bool] = True  # whether it compares with the draft's rows
+    chain_only: ClassVar[bool] = False  # whether a node may have one child at most
+    greedy_only: ClassVar[bool] = False  # whether it works at temperature 0 only
     lossless: ClassVar[bool] = True
-    bias: ClassVar[str] = ""
-    shares: ClassVar[bool] = False
-    shared_noise: ClassVar[bool] = False
-    leaves_first: ClassVar[bool] = False
-    one_row: ClassVar[bool] = False
-    alone: ClassVar[bool] = False
-    in_support: ClassVar[bool] = False
+    bias: ClassVar[str] = ""  # the sentence that says how a rule that is not lossless changes the text
+    shares: ClassVar[bool] = False  # whether a child's acceptance depends on how many siblings it has
+    shared_noise: ClassVar[bool] = False  # whether its output is argmin E / p with noise keyed by position
+    leaves_first: ClassVar[bool] = False  # whether it tests the nodes below a node before it
+    one_row: ClassVar[bool] = False  # whether it solves for a single row of the draft
+    alone: ClassVar[bool] = False  # whether it checks nothing, for plain decoding
+    in_support: ClassVar[bool] = False  # whether it tries no more children than the draft's row has tokens
     at_zero: ClassVar[str] = "At temperature 0 every token accepted is exactly the target's most probable one."
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
@@ -84,10 +73,5 @@ class Verifier(Strategy):
         raise NotImplementedError
 
     def explain(self, step: Step, node: int) -> str:
-        """One sentence on why a node has its outcome, from the record; the outcome alone if a rule does not say more.
-
-        Args:
-            step: the record.
-            node: the number of the node, from 0.
-        """
+        """One sentence on why a `node` has its outcome, from the record of its `step`."""
         return f"{step.outcome[node].capitalize()}."

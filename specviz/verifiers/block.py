@@ -1,13 +1,9 @@
-"""Block verification of a chain (Sun et al. 2024, algorithm 2).
+"""Block verification of a chain (Sun et al. 2024, algorithm 2): the longest prefix whose draw succeeds is accepted.
 
-Unlike speculative sampling, which stops at the first rejected token, it accepts the longest prefix whose draw
-succeeds: an unlikely token is kept if the following tokens make the block likely. `share` is p/q multiplied
-along the chain, capped at 1 at every token.
+`share` is p/q multiplied along the chain, capped at 1 at every token.
 """
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 from ..distributions import excess, residual
 from ..sampling import SequentialProposal
@@ -18,10 +14,9 @@ from .walk import ROOT, Bars, Walk, carry, ratio
 class Block(Verifier):
     """One draw per token of a chain; the last success accepts all tokens before it."""
 
-    name: ClassVar[str] = "block"
-    title: ClassVar[str] = "Block verification"
-    schemes: ClassVar[tuple[str, ...]] = ("iid", "distinct")
-    chain_only: ClassVar[bool] = True
+    name, title = "block", "Block verification"
+    schemes = ("iid", "distinct")
+    chain_only = True
 
     def __call__(self, tree, p, rng):
         walk, last, accepted, share = Walk(tree), len(tree) - 1, 0, [1.0]

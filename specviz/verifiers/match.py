@@ -13,24 +13,21 @@ from ..distributions import Distributions
 from ..randomness import first_arrivals
 from ..tree import Chart
 from .base import Verifier
-from .walk import ROOT, Bars, Walk, explain_match, follow
+from .walk import ROOT, Bars, Walk, follow, untried
 
 ARRIVALS = 5  # of a race that are recorded
 
 
 class MatchRule(Verifier):
-    """The target's token is decided after each node that is reached, and the walk goes on if a child has it.
+    """The target's token is decided after each node that is reached, and the walk goes on if a child has it."""
 
-    Class attributes:
-        found: why a child was accepted; other: why one was rejected.
-    """
-
-    reads_draft: ClassVar[bool] = False
-    found: ClassVar[str] = "the target drew this token"
-    other: ClassVar[str] = "the target drew another token"
+    reads_draft = False
+    found: ClassVar[str] = "the target drew this token"  # why a child was accepted
+    other: ClassVar[str] = "the target drew another token"  # why one was rejected
 
     def explain(self, step, node):
-        return explain_match(step, node, self.found, self.other)
+        outcome = step.outcome[node]
+        return untried(step, node) or f"{outcome.capitalize()}: {self.found if outcome == 'accepted' else self.other}."
 
 
 def follow_draws(tree, p: Distributions, draw: Callable[[int], int]):
@@ -53,22 +50,17 @@ def race_winner(tree, p: Distributions, rng, node: int) -> int:
 class TargetMatch(MatchRule):
     """One draw from p per accepted node, and one more: the top-k rule (Sequoia, section 2.2).
 
-    It asks for the draft's most probable tokens as children, and any tree is lossless; but the chance to accept is the
-    children's mass under p, less than what a coupling of p and q can reach.
+    The chance to accept is the mass of the children under p, less than what a coupling of p and q can reach.
     """
 
-    name: ClassVar[str] = "target-match"
-    title: ClassVar[str] = "Target match"
-    schemes: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid", "race")
+    name, title = "target-match", "Target match"
+    schemes = ("top", "distinct", "iid", "race")
     keyed: bool = Field(
-        False,
-        title="Keyed noise",
-        description="Draw by a race keyed by position, so that the seed alone determines the text.",
+        False, title="Keyed noise", description="Draw by a race keyed by position; the seed alone determines the text."
     )
 
     @property
     def shared_noise(self) -> bool:  # type: ignore[override]  # follows from its parameter
-        """Whether it draws by a race."""
         return self.keyed
 
     def __call__(self, tree, p, rng):
@@ -79,14 +71,11 @@ class TargetMatch(MatchRule):
 class Naive(MatchRule):
     """Naive sampling: independent draws of the draft, accepted if they contain the target's own draw.
 
-    The same rule as `target-match`, but it asks for children drawn with replacement: the baseline that SpecInfer and
-    Sequoia compare with (Sequoia, section 2.2: naive against top-k sampling). It accepts with sum p (1 - (1 - q)^k), so
-    with one child with sum p q where a coupling reaches sum min(p, q).
+    As `target-match`, but with children drawn with replacement: the baseline of SpecInfer and Sequoia (section 2.2).
     """
 
-    name: ClassVar[str] = "naive"
-    title: ClassVar[str] = "Naive sampling"
-    schemes: ClassVar[tuple[str, ...]] = ("iid", "distinct", "top", "race")
+    name, title = "naive", "Naive sampling"
+    schemes = ("iid", "distinct", "top", "race")
 
     def __call__(self, tree, p, rng):
         return follow_draws(tree, p, lambda node: rng.draw(p[node]))
@@ -95,16 +84,14 @@ class Naive(MatchRule):
 class Race(MatchRule):
     """Exponential races shared by draft and target (Kobus and Gündüz 2025, algorithms 2 and 5).
 
-    The token that arrives first under p is written, whatever was drafted: the seed alone determines the text. Where the
-    draft ran the same race with q in place of p, its first arrivals are the likeliest winners.
+    The token that arrives first under p is written; the first arrivals under q are the likeliest winners.
     """
 
-    name: ClassVar[str] = "race"
-    title: ClassVar[str] = "Race"
-    schemes: ClassVar[tuple[str, ...]] = ("race", "top", "distinct", "iid")
-    shared_noise: ClassVar[bool] = True
-    found: ClassVar[str] = "it won the target's race"
-    other: ClassVar[str] = "another token won the target's race"
+    name, title = "race", "Race"
+    schemes = ("race", "top", "distinct", "iid")
+    shared_noise = True
+    found = "it won the target's race"
+    other = "another token won the target's race"
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)
@@ -119,7 +106,6 @@ class Race(MatchRule):
 
 
 def _race_charts(noise: np.ndarray, arrivals: np.ndarray, p: np.ndarray, q: np.ndarray | None) -> dict[str, Chart]:
-    """The first arrivals and their times, under the target and under the draft where there is one."""
     rows = {"target": (arrivals, p)}
     if q is not None:
         rows["draft"] = (first_arrivals(q, noise, ARRIVALS), q)
@@ -132,29 +118,26 @@ def _race_charts(noise: np.ndarray, arrivals: np.ndarray, p: np.ndarray, q: np.n
 class ExactMatch(MatchRule):
     """Greedy verification: accept the target's most probable token, at temperature 0 only (SVIP, algorithm 3)."""
 
-    name: ClassVar[str] = "exact-match"
-    title: ClassVar[str] = "Exact match"
-    schemes: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid")
-    greedy_only: ClassVar[bool] = True
-    found: ClassVar[str] = "it is the target's most probable token"
-    other: ClassVar[str] = "the target's most probable token is different"
+    name, title = "exact-match", "Exact match"
+    schemes = ("top", "distinct", "iid")
+    greedy_only = True
+    found = "it is the target's most probable token"
+    other = "the target's most probable token is different"
 
     def __call__(self, tree, p, rng):
         return follow(Walk(tree), tree, lambda node: int(np.argmax(p[node])))
 
 
 class PlainRule(Verifier):
-    """Plain decoding: nothing is drafted or verified, and the target's own token is written.
+    """Plain decoding: the target's own token, argmin E / p with noise E keyed by its position, is written.
 
-    The token is argmin E / p with noise E keyed by its position, the most probable one at temperature 0: the text that
-    rules with shared noise (`race`, keyed `target-match`) promise to write again.
+    Rules with shared noise (`race`, keyed `target-match`) promise the same text.
     """
 
-    name: ClassVar[str] = "plain"
-    title: ClassVar[str] = "Plain decoding"
-    reads_draft: ClassVar[bool] = False
-    shared_noise: ClassVar[bool] = True
-    alone: ClassVar[bool] = True
+    name, title = "plain", "Plain decoding"
+    reads_draft = False
+    shared_noise = True
+    alone = True
 
     def __call__(self, tree, p, rng):
         greedy = p.sampling.temperature == 0

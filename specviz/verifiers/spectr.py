@@ -1,13 +1,10 @@
 """SpecTr's k-sequential selection for i.i.d. children (Sun et al. 2023, algorithm 3).
 
-Unlike SpecInfer's rule it has no residual between two tries: every one of the k children is accepted with the same
-min(1, p / (rho q)), and rho in [1, k] is chosen once a node so that the tokens it leaves out can be made up for at the
-end. rho = 1 would accept most but make some tokens too frequent; k never does.
+Each of the k children is accepted with min(1, p / (rho q)), without a residual between tries; rho in [1, k] is chosen
+once a node so that the tokens it leaves out can be made up for at the end.
 """
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 import numpy as np
 
@@ -23,12 +20,11 @@ CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
 class SpecTr(Verifier):
     """One draw per child, with p divided by rho; rho is computed at every node from its number of children."""
 
-    name: ClassVar[str] = "spectr"
-    title: ClassVar[str] = "SpecTr"
-    schemes: ClassVar[tuple[str, ...]] = ("iid",)
-    shares: ClassVar[bool] = True
-    one_row: ClassVar[bool] = True
-    at_zero: ClassVar[str] = (
+    name, title = "spectr", "SpecTr"
+    schemes = ("iid",)
+    shares = True
+    one_row = True
+    at_zero = (
         "At temperature 0 SpecTr writes exactly the target's most probable tokens, "
         "though it may reject the right child and then draw the same token itself."
     )
@@ -61,10 +57,9 @@ class SpecTr(Verifier):
 def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
     """rho*: the smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, where beta = sum min(q, p / rho).
 
-    By bisection, of which the upper end is returned: every rho from rho* upwards is lossless. With many children both
-    sides come so near to 1 that rounding would decide; so what each lacks of 1 is compared. 1 - rho beta is
-    sum [p - rho q]+, what the tokens lack of p, and 1 - beta follows from it, as p and q sum to one. A token that
-    lacks nothing at one rho lacks nothing at any larger one.
+    By bisection; every rho from rho* upwards is lossless, so the upper end is returned. Near 1 rounding would decide,
+    so what both sides lack of 1 is compared: 1 - rho beta is sum [p - rho q]+. A token that lacks nothing at one rho
+    lacks nothing at any larger one.
     """
     low, high = 1.0, float(k)
     while high - low > CLOSE * high:

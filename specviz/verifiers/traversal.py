@@ -1,15 +1,10 @@
-"""Traversal verification (Weng et al. 2025, algorithm 3): block verification for trees.
+"""Traversal verification (Weng et al. 2025, algorithm 3): block verification for trees, leaves first.
 
-Unlike the top-down rules, which reject a subtree with its top token, it tests the leaves first. A node carries a
-share, min(1, share of its parent times r/d), and a node is tested only after all its children were rejected; if it
-succeeds, the whole path is accepted. Otherwise the node is taken off, which leaves its parent the residual r =
-norm([share r - d]+), a draft d without the token, and the share S / (S + 1 - share), S the mass of that residual. On a
-chain this is block verification; children must come from the draft without replacement, in drawing order.
+A node has a share, min(1, parent's share times r/d), and is tested after all its children were rejected. If it fails,
+its parent has the residual r = norm([share r - d]+) and the share S / (S + 1 - share), S the mass of that residual.
 """
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 from ..distributions import Distributions, excess
 from ..randomness import Randomness
@@ -22,10 +17,9 @@ from .walk import Bars, Walk, carry, ratio, untried
 class Traversal(Verifier):
     """One draw per node, leaves first; the first success accepts the path to its node."""
 
-    name: ClassVar[str] = "traversal"
-    title: ClassVar[str] = "Traversal verification"
-    schemes: ClassVar[tuple[str, ...]] = ("distinct",)
-    leaves_first: ClassVar[bool] = True
+    name, title = "traversal", "Traversal verification"
+    schemes = ("distinct",)
+    leaves_first = True
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)

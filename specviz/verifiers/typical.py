@@ -1,15 +1,12 @@
-"""Typical acceptance (Medusa: Cai et al. 2024, section 2.3.1): a biased rule.
+"""Typical acceptance (Medusa: Cai et al. 2024, section 2.3.1): a biased rule without draws or residuals.
 
-Unlike all other rules it uses no random draw and no residual: a token is accepted if its target probability is
-high enough, p > min(epsilon, delta exp(-H(p))), with H the entropy in nats: if the target is uncertain, a lower
-probability is enough. With `top_k` it must also be one of the target's k most probable tokens. Of all paths of such
-tokens the longest is accepted, among equals the likeliest.
+A token is accepted if p > min(epsilon, delta exp(-H(p))), H the entropy in nats; with `top_k` it must also be one of
+the target's k most probable. The longest path of such tokens is accepted, among equals the likeliest.
 """
 
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -23,12 +20,11 @@ from .walk import Walk, untried
 class Typical(Verifier):
     """The longest path of tokens with high enough target probability."""
 
-    name: ClassVar[str] = "typical"
-    title: ClassVar[str] = "Typical acceptance"
-    schemes: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid")
-    reads_draft: ClassVar[bool] = False
-    lossless: ClassVar[bool] = False
-    bias: ClassVar[str] = (
+    name, title = "typical", "Typical acceptance"
+    schemes = ("top", "distinct", "iid")
+    reads_draft = False
+    lossless = False
+    bias = (
         "Typical acceptance accepts every token with a high enough target "
         "probability, so the output distribution moves toward the draft's."
     )

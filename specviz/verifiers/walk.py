@@ -22,11 +22,7 @@ WHOLE = 12  # a row of so few tokens is kept whole
 
 
 class Bars:
-    """The target's most probable tokens after one node, as the axis along which rows are shown.
-
-    Args:
-        p: the target's distribution after the node, float64 [V].
-    """
+    """Charts of the target's most probable tokens after one node, of which `p` is the row, float64 [V]."""
 
     def __init__(self, p: np.ndarray) -> None:
         self.p = p
@@ -47,18 +43,7 @@ class Bars:
 
 
 class Walk:
-    """Outcomes, acceptance probabilities and uniform draws of one tree, recorded while a rule walks down it.
-
-    Args:
-        tree: the tree that is verified.
-
-    >>> tree = TokenTree(root=5)
-    >>> child = tree.add(0, token=7)
-    >>> walk = Walk(tree)
-    >>> walk.mark(child, accepted=True)
-    >>> walk.end(bonus=8).path
-    (1,)
-    """
+    """Outcomes, acceptance probabilities and uniform draws of one `tree`, recorded while a rule walks down it."""
 
     def __init__(self, tree: TokenTree) -> None:
         n = len(tree)
@@ -89,10 +74,7 @@ class Walk:
             self.path.append(child)
 
     def note(self, node: int, **fields: Any) -> None:
-        """Record details of a node: fields of `Detail`, as they are or as functions that make them once they are read.
-
-        Such a function may keep rows; nobody writes to them.
-        """
+        """Record fields of `Detail` for a node, as they are or as functions that make them once they are read."""
         self._notes.setdefault(node, {}).update(fields)
 
     def end(self, bonus: int) -> Verdict:
@@ -101,17 +83,16 @@ class Walk:
         return Verdict(tuple(self.path), int(bonus), outcome, accept_prob, coin, self._notes)
 
 
-def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False) -> Verdict:
+def recursive_rejection(
+    tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False
+) -> Verdict:
     """Try the children of a node one after the other, and continue from the first that is accepted.
 
-    Each has one coin, min(1, r / d): r is p at first and after every rejection the residual norm([r - d]+), d the
-    distribution from which the child was drawn. If all are rejected the target's own token is drawn from what r is
-    then.
+    Each is accepted with probability min(1, r / d): r is p, and after every rejection the residual norm([r - d]+); d is
+    the distribution the child was drawn from. If all are rejected the target's token is drawn from r.
 
     Args:
-        tree: as for `Verifier`.
-        p: its rows under the target.
-        rng: where chance comes from.
+        tree, p, rng: as for `Verifier`.
         scheme: how the children were drawn, "iid" or "distinct".
         in_support: whether no more children are tried than the draft's row has tokens.
     """
@@ -142,8 +123,7 @@ def follow(walk: Walk, tree: TokenTree, token_after: Callable[[int], int], p: Di
     """Draw the target's token after each node, and continue if a child has it.
 
     Args:
-        walk: the notebook.
-        tree: as for `Verifier`.
+        walk, tree: the record, and what is verified.
         token_after: the target's token after a node; called once for each node that is reached.
         p: the target's rows where the token was drawn from them, so that a child is accepted with its probability.
     """
@@ -169,21 +149,16 @@ def ratio(p: float, q: float) -> float:
 
 
 def carry(wanted: float, share: float) -> float:
-    """What is left of a path's acceptance once a continuation was rejected, S / (S + 1 - share).
+    """What is left of a path's acceptance `share` once a continuation was rejected, S / (S + 1 - share).
 
-    Args:
-        wanted: S, the mass sum [share p - q]+ that the continuation could not serve.
-        share: the path's acceptance before (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
+    `wanted` is S, the mass sum [share p - q]+ (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
     """
     rest = wanted + (1.0 - share)  # in this order a share of 1 stays 1, however little is wanted
     return float(wanted / rest) if rest > 0 else 1.0
 
 
 def untried(step: Step, node: int) -> str:
-    """Why a node was not compared, "" where it was.
-
-    It is the root or a probe, or its parent was not accepted, or a sibling before it was, or the rule stopped.
-    """
+    """Why a node was not compared, "" where it was."""
     if step.outcome[node] == "root":
         return ROOT
     if step.outcome[node] not in UNTRIED:
@@ -197,12 +172,6 @@ def untried(step: Step, node: int) -> str:
     if any(step.outcome[other] == "accepted" for other in siblings):
         return "Not visited: a sibling before it was accepted."
     return "Not visited: every token with draft probability above 0 had been tried, so the rule stopped."
-
-
-def explain_match(step: Step, node: int, accepted: str, rejected: str) -> str:
-    """The sentence of a rule that fixes the target's token first and then looks for it among the children."""
-    found = f"Accepted: {accepted}." if step.outcome[node] == "accepted" else f"Rejected: {rejected}."
-    return untried(step, node) or found
 
 
 def explain_coin(step: Step, node: int, formula: str) -> str:

@@ -203,13 +203,6 @@ def test_a_vector_that_cannot_be_is_rejected_everywhere(tmp_path, capsys, vector
             read(Acceptance, found, "vector")
 
 
-def test_every_shipped_vector_is_one():
-    from specviz.acceptance.vectors import check_acceptance, measured, published
-
-    for row in [*measured(), *published().values()]:
-        check_acceptance(list(row["acceptance"]))
-
-
 # ---- the terminal ----
 
 
@@ -307,10 +300,3 @@ def test_a_repeated_option_adds_up_or_is_rejected(capsys):
     with pytest.raises(SystemExit):
         main(["generate", "--prompt", "a", "--builder", "chain", "--builder", "sequoia"])
     assert "more than once" in capsys.readouterr().err
-
-
-def test_a_bad_seed_is_said_before_a_text_is_read(tmp_path, capsys, monkeypatch):
-    text = tmp_path / "a.txt"
-    text.write_text("Once.")
-    monkeypatch.setitem(sys.modules, "specviz.training.pair", None)
-    sentence(capsys, ["train", "--text", str(text), "--out", str(tmp_path / "out"), "--seed", "-1"], "seed must be")

@@ -30,16 +30,6 @@ def test_a_run_says_who_drafted_and_reads_back():
             assert all(step.drafter[node] for node in range(1, len(step.parents)))
 
 
-def test_an_older_record_has_no_drafters_and_stands_for_the_model():
-    trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=4))
-    data = trace.to_dict()
-    del data["config"]["drafter"]
-    for step in data["steps"]:
-        del step["drafter"]
-    old = specviz.Trace.from_json(json.dumps(data))
-    assert old.config.drafter.name == "model" and old.steps[0].drafter == ()
-
-
 def test_children_of_two_rows_are_drawn_by_the_laws_that_rules_are_told():
     rows = np.array([[0.7, 0.3, 0.0, 0.0], [0.0, 0.2, 0.3, 0.5]])
     blend = Blend.of(rows, ("a", "b"))

@@ -31,29 +31,10 @@ def put(*path_and_value):
     return change
 
 
-def drop(*path):
-    def change(data):
-        *keys, last = path
-        for key in keys:
-            data = data[key]
-        del data[last]
-
-    return change
-
-
-def many_steps(data):
-    data["steps"] = [0] * 20_001
-
-
 def many_nodes(data):
-    step = data["steps"][0]
-    n = 5000
-    step |= {
-        "parents": [-1, *range(n - 1)],
-        "tokens": [0] * n,
-        "texts": [""] * n,
-        "outcome": ["root"] + ["unreached"] * (n - 1),
-    }
+    n, step = 5000, data["steps"][0]
+    step |= {"parents": [-1, *range(n - 1)], "tokens": [0] * n, "texts": [""] * n}
+    step |= {"outcome": ["root"] + ["unreached"] * (n - 1)}
     step |= {
         name: [None] * n for name in ("draft_prob", "target_prob", "target_prob_plain", "accept_prob", "coin", "keys")
     }
@@ -68,30 +49,24 @@ def deep(levels):
 
 STEP = ("steps", 0)
 DAMAGES = {
+    **{
+        f"no {field}": lambda data, field=field: data.pop(field)
+        for field in ("schema", "config", "pair", "steps", "stop")
+    },
     "a parent that comes later": put(*STEP, "parents", 1, 3),
-    "a node that is its own parent": put(*STEP, "parents", 1, 1),
     "a second root": put(*STEP, "parents", 2, -1),
     "a cycle of two": lambda data: (put(*STEP, "parents", 1, 2)(data), put(*STEP, "parents", 2, 1)(data)),
-    "a parent far away": put(*STEP, "parents", 1, 10**9),
     "a fractional parent": put(*STEP, "parents", 1, 0.5),
     "a column too short": lambda data: data["steps"][0]["texts"].pop(),
-    "a column too long": lambda data: data["steps"][0]["coin"].append(0.5),
     "no nodes at all": put(*STEP, "parents", []),
     "more nodes than fit": many_nodes,
-    "more steps than fit": many_steps,
-    "steps that are an object": put("steps", {"0": 1}),
+    "more steps than fit": put("steps", [0] * 20_001),
     "a step that is nothing": put("steps", 0, None),
-    "no steps": put("steps", []),
     "another schema": put("schema", 2),
-    "a schema that is text": put("schema", "1 or 1=1"),
     "a schema as long as a book": put("schema", "x" * 10**6),
-    "no schema": drop("schema"),
-    "no configuration": drop("config"),
-    "a pair without a name": put("pair", {}),
     "a pair whose name is a list": put("pair", "name", [1]),
     "a pair that is text": put("pair", SCRIPT),
     "a huge token": put(*STEP, "tokens", 1, 10**30),
-    "a token as large as a whole number can be written": put(*STEP, "tokens", 1, int("9" * 4000)),
     "a huge probability": put(*STEP, "draft_prob", 1, 1e300),
     "a probability below zero": put(*STEP, "target_prob", 1, -0.1),
     "a probability that is a huge whole number": put(*STEP, "coin", 1, int("9" * 4000)),
@@ -113,8 +88,6 @@ DAMAGES = {
     "a cut without keys": put(*STEP, "growth", {"cut": {"tokens": [1], "texts": ["a"], "rows": {}}}),
     "a guess under a key of 5 000 digits": put(*STEP, "growth", {"guesses": {"9" * 5000: {}}}),
     "half a character": put(*STEP, "texts", 1, "\ud800"),
-    "half a character in a piece": put(*STEP, "pieces", 0, "\udfff"),
-    "half a character in a detail": put(*STEP, "detail", {"0": {"texts": ["\ud800"]}}),
     "half a character as a name": put(*STEP, "detail", {"\ud800": {"rho": 1}}),
     "an enormous text": put(*STEP, "texts", 1, "x" * 300_000),
     "texts that are numbers": put(*STEP, "texts", 1, 1),
@@ -122,41 +95,20 @@ DAMAGES = {
     "an accepted node off the path": put(*STEP, "outcome", -1, "accepted"),
     "a text that was not decided": put(*STEP, "emitted", [1, 2, 3, 4, 5, 6, 7]),
     "a builder nobody knows": put("config", "builder", "name", SCRIPT),
-    "a builder that is a path": put("config", "builder", "name", "../../etc/passwd"),
     "a builder that is a list": put("config", "builder", "name", ["sequoia"]),
     "a verifier nobody knows": put("config", "verifier", "name", "__class__"),
     "a parameter nobody knows": put("config", "builder", "parameters", {"__init__": 1}),
-    "a parameter out of range": put("config", "builder", "parameters", {"size": 10**9}),
-    "a parameter of a wrong kind": put("config", "builder", "parameters", {"size": {"a": 1}}),
     "a vector of text": put("config", "builder", "parameters", {"acceptance": ["x"]}),
-    "a vector that is an object": put("config", "builder", "parameters", {"acceptance": {"a": 1}}),
-    "a vector with a huge number": put("config", "builder", "parameters", {"acceptance": [int("9" * 4000)]}),
-    "parameters that are a list": put("config", "builder", "parameters", [1]),
-    "a temperature below zero": put("config", "temperature", -1),
     "a huge temperature": put("config", "temperature", int("9" * 4000)),
-    "a top-k of zero": put("config", "top_k", 0),
-    "a seed that is text": put("config", "seed", "0"),
-    "an empty prompt": put("config", "prompt", ""),
-    "a prompt of letters": put("config", "prompt", ["a"]),
 }
 
 CUT = {
     "nothing": "",
-    "a space": " ",
     "a word": "hello",
     "null": "null",
-    "a number": "1",
     "a list": "[]",
-    "an object": "{}",
-    "text": '"trace"',
-    "a brace": "{",
     "zero bytes": "\x00" * 100,
-    "a byte order mark": "\ufeff{}",
-    "a picture": "\x89PNG\r\n",
-    "a page": "<!doctype html><script>alert(1)</script>",
-    "a thousand brackets": "[" * 1000,
     "a mountain": "[" * 10**6,
-    "a mountain of objects": '{"a":' * 10**5,
     "a huge literal": "9" * 10**5,
     "nan": '{"schema":NaN}',
     "infinity": '{"schema":3,"steps":[Infinity]}',
@@ -180,18 +132,12 @@ def test_a_damaged_run_is_answered_by_a_sentence(text, change):
     rejected(json.dumps(data))
 
 
-@pytest.mark.parametrize("text", CUT.values(), ids=CUT.keys())
-def test_what_is_no_run_is_answered_by_a_sentence(text):
-    rejected(text)
+@pytest.mark.parametrize("content", [*CUT.values(), 0.01, 0.999], ids=[*CUT, "its beginning", "all but its end"])
+def test_what_is_no_run_is_answered_by_a_sentence(text, content):
+    rejected(content if isinstance(content, str) else text[: int(content * len(text))])
 
 
-@pytest.mark.parametrize("share", [0.01, 0.5, 0.999])
-def test_a_run_that_was_cut_off_is_answered_by_a_sentence(text, share):
-    rejected(text[: int(share * len(text))])
-
-
-@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
-@pytest.mark.parametrize("name", ["draft_prob", "coin", "draft"])
+@pytest.mark.parametrize(("name", "number"), [("draft_prob", "NaN"), ("coin", "-Infinity"), ("draft", "1e999")])
 def test_numbers_that_are_none_are_answered_by_a_sentence(text, name, number):
     name = f'"{name}":'
     at = text.index(name) + len(name)

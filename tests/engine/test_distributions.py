@@ -59,12 +59,4 @@ def test_residual_and_total_variation(a, b):
     assert r.sum() == pytest.approx(1) and r.min() >= 0
     # drawing from q, keeping with min(1, p/q), else from the residual, gives p: the identity behind everything here
     assert np.minimum(p, q) + total_variation(p, q) * r == pytest.approx(p, abs=1e-9)
-
-
-def test_residual_of_equal_rows_is_the_row_itself():
-    p = np.array([0.25, 0.75])
-    assert residual(p, p).tolist() == p.tolist()
-
-
-def test_entropy_of_a_fair_coin_is_log_two():
-    assert entropy(np.array([0.5, 0.5, 0.0])) == pytest.approx(np.log(2))
+    assert residual(p, p).tolist() == p.tolist() and entropy(np.array([0.5, 0.5, 0.0])) == pytest.approx(np.log(2))

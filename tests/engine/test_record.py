@@ -25,7 +25,9 @@ def test_a_trace_survives_the_round_trip(trace):
     again = specviz.Trace.from_json(text)
     assert again.to_json() == text
     assert again.text == trace.text and again.tokens == trace.tokens and again.acceptance == trace.acceptance
-    assert [step.outcome for step in again.steps] == [step.outcome for step in trace.steps]
+    assert any(step.detail for step in trace.steps)
+    for step, other in zip(trace.steps, again.steps, strict=True):
+        assert other.to_json() == step.to_json() and other.detail.keys() == step.detail.keys()
 
 
 @pytest.mark.parametrize("drafter", ["model", "ngram", "several"])
@@ -69,24 +71,9 @@ def test_a_step_of_33_nodes_takes_about_five_kilobytes():
 
 def test_a_record_that_does_not_say_who_drafted_is_saved_as_one(trace):
     data = json.loads(trace.to_json())
+    del data["config"]["drafter"]
     for step in data["steps"]:
         del step["drafter"]
     old = specviz.Trace.from_json(json.dumps(data))
-    assert old.steps[0].drafter == () and specviz.Trace.from_json(old.to_json()) == old
-
-
-@pytest.mark.parametrize("field", ["config", "pair", "prompt_tokens", "steps", "stop"])
-def test_a_missing_field_is_named(trace, field):
-    data = json.loads(trace.to_json())
-    del data[field]
-    with pytest.raises(ValueError, match=field):
-        specviz.Trace.from_json(json.dumps(data))
-
-
-def test_what_was_recorded_comes_back_with_its_names(trace):
-    read = specviz.Trace.from_json(trace.to_json())
-    assert any(step.detail for step in trace.steps)
-    for step, again in zip(trace.steps, read.steps, strict=True):
-        assert again.to_json() == step.to_json()
-        assert again.detail.keys() == step.detail.keys()
-        assert all(again.detail[node].tried is None or again.detail[node].tried.texts for node in again.detail)
+    assert old.config.drafter.name == "model" and old.steps[0].drafter == ()
+    assert specviz.Trace.from_json(old.to_json()) == old

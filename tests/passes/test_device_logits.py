@@ -5,8 +5,9 @@ import pytest
 import torch
 
 import specviz
-from specviz.distributions import Distributions, Ranked, Sampling, distributions_of, probabilities
+from specviz.distributions import Distributions, Ranked, Sampling, distributions_of, probabilities, softmax
 from specviz.passes import device_logits
+from specviz.passes.compiled.softmax import HostLogits
 from specviz.sampling import most_probable
 
 SAMPLINGS = [
@@ -47,7 +48,8 @@ def test_probabilities_are_those_of_numpy(sampling, ties):
 
 @pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
-def test_gathered_probabilities_are_those_of_numpy(sampling, plain, pulls):
+def test_gathered_probabilities_are_those_of_numpy(sampling, plain, pulls, monkeypatch):
+    monkeypatch.setattr(device_logits, "AT_ONCE", 2)  # long lists are sorted a few rows at a time
     logits = logits_of(1)
     nodes, tokens = [0, 0, 5, 2, 5], [3, 49, 0, 7, 7]
     found = distributions_of(device_logits.DeviceLogits(torch.from_numpy(logits), 50), sampling)
@@ -56,13 +58,6 @@ def test_gathered_probabilities_are_those_of_numpy(sampling, plain, pulls):
     np.testing.assert_allclose(found.of(nodes, tokens, plain), wanted, rtol=1e-5, atol=1e-9)
     assert pulls == ([] if sampling.temperature == 0 and not plain else [(5,)])
     assert found.of([], []) == []
-
-
-def test_long_lists_are_sorted_a_few_rows_at_a_time(monkeypatch):
-    monkeypatch.setattr(device_logits, "AT_ONCE", 2)
-    sampling, nodes = Sampling(0.8, top_p=0.7), [0, 1, 2, 3, 4, 5, 6]
-    found = device_logits.DeviceLogits(torch.from_numpy(logits_of()), 50).rows(sampling).of(nodes, nodes)
-    np.testing.assert_allclose(found, Distributions(logits_of(), sampling).of(nodes, nodes), rtol=1e-9)
 
 
 @pytest.mark.parametrize("known", [1, 4, 49, 50, 80])
@@ -103,16 +98,16 @@ def pair():
     return specviz.load_pair(dtype="float32")
 
 
+def config(builder, verifier, temperature=0.8, prompt="Once upon a time", **more):
+    return specviz.RunConfig(prompt, builder, verifier, temperature, **{"max_new_tokens": 24} | more)
+
+
 CONFIGS = {
-    "greedy": specviz.RunConfig("Once upon a time", specviz.BUILDERS["sequoia"](size=12), temperature=0.0,
-                                verifier=specviz.VERIFIERS["exact-match"](), max_new_tokens=24),
-    "sampled": specviz.RunConfig("Once upon a time", specviz.BUILDERS["sequoia"](size=12), temperature=0.8,
-                                 verifier=specviz.VERIFIERS["sequoia"](), max_new_tokens=24),
-    "nucleus": specviz.RunConfig("Once upon a time", specviz.BUILDERS["dyspec"](size=12), temperature=0.8, top_p=0.8,
-                                 verifier=specviz.VERIFIERS["traversal"](), max_new_tokens=24),
-    "race": specviz.RunConfig("Once upon a time", specviz.BUILDERS["k-sequences"](), temperature=0.8,
-                              verifier=specviz.VERIFIERS["race"](), max_new_tokens=24),
-}  # fmt: skip
+    "greedy": config("sequoia:size=12", "exact-match", 0.0),
+    "sampled": config("sequoia:size=12", "sequoia"),
+    "nucleus": config("dyspec:size=12", "traversal", top_p=0.8),
+    "race": config("k-sequences", "race"),
+}
 
 
 @pytest.mark.adapter
@@ -151,23 +146,39 @@ def test_a_step_waits_once_a_level(pair, monkeypatch, pulls):
 @pytest.mark.adapter
 def test_greedy_decoding_pulls_the_best_tokens_and_no_row(pair, monkeypatch, pulls):
     monkeypatch.setattr(pair.target, "lazy", True)
-    config = specviz.RunConfig(
-        "import os\nimport", specviz.BUILDERS["prompt-lookup"](), specviz.VERIFIERS["exact-match"](), 0.0,
-        max_new_tokens=12,
-    )  # fmt: skip
-    for step in specviz.speculate(pair, config):
+    greedy = config("prompt-lookup", "exact-match", 0.0, "import os\nimport", max_new_tokens=12)
+    for step in specviz.speculate(pair, greedy):
         gathers = [(len(step.parents) - 1,)] if len(step.parents) > 1 else []  # what the model itself gave its tokens
         assert pulls == [(2, len(step.parents)), *gathers]  # how high and which
         pulls.clear()
 
 
-@pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
+@pytest.mark.parametrize("kind", [device_logits.DeviceLogits, HostLogits])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_rows_that_are_no_numbers_are_rejected_on_the_device_too(value, sampling):
+@pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
+def test_rows_that_are_no_numbers_are_rejected_on_the_device_too(sampling, value, kind):
     logits = logits_of()
     logits[1, 3] = value
-    damaged = device_logits.DeviceLogits(torch.from_numpy(logits), 50)
-    with pytest.raises(ValueError, match="logits must be finite numbers"):
-        distributions_of(damaged, sampling)[1]
-    with pytest.raises(ValueError, match="logits must be finite numbers"):
-        distributions_of(damaged, sampling).of([1], [3], at_temperature_1=True)
+    damaged = logits.view(HostLogits) if kind is HostLogits else kind(torch.from_numpy(logits), 50)
+    for asked in (lambda rows: rows[1], lambda rows: rows.of([1], [3], at_temperature_1=True)):
+        with pytest.raises(ValueError, match="logits"):
+            asked(distributions_of(damaged, sampling))
+
+
+@pytest.mark.parametrize("temperature", [0.01, 0.6, 1.0, 3.0])
+def test_compiled_rows_on_the_host_are_the_softmax_of_numpy(temperature):
+    logits = 3 * logits_of(n=3, v=501)
+    logits[1, 7] = -np.inf
+    rows = distributions_of(logits.view(HostLogits), Sampling(temperature))
+    np.testing.assert_allclose(rows.every(), softmax(logits, temperature), rtol=1e-13, atol=1e-300)
+    for node in (2, 0):
+        np.testing.assert_array_equal(rows[node], rows.every()[node])
+    logits[1] = -np.inf
+    with pytest.raises(ValueError, match="logits"):
+        distributions_of(logits.view(HostLogits), Sampling())[1]
+
+
+@pytest.mark.parametrize("sampling", [Sampling(0.0), Sampling(0.8, top_p=0.9), Sampling(0.8, top_k=5)], ids=str)
+def test_what_is_cut_or_greedy_is_left_to_numpy(sampling):
+    ours, numpys = (distributions_of(logits, sampling) for logits in (logits_of().view(HostLogits), logits_of()))
+    np.testing.assert_array_equal(ours.every(), numpys.every())

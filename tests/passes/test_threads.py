@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from specviz.passes.huggingface import HuggingFaceModel
 from specviz.passes.threads import SHARE, Threads, using
+from tests.passes.test_huggingface import make
 
 IDLE = {1: 0.030, 2: 0.022, 4: 0.016}  # seconds of a pass by number of threads
 BUSY = {1: 0.032, 2: 0.150, 4: 0.400}
@@ -53,21 +53,16 @@ def test_one_thread_is_taken_while_the_machine_is_busy_and_all_again_after_that(
     threads = Threads(torch.device("cpu"), machine)
     spent(machine, threads, 300)
     machine.takes = BUSY
+    machine.read(threads)
+    machine.takes = IDLE
+    spent(machine, threads, 30)
+    assert threads.count == 4  # one slow pass changes nothing
+    machine.takes = BUSY
     spent(machine, threads, 60)
     assert threads.count == 1
     assert spent(machine, threads, 3000) <= ideal(BUSY, 3000) * (1 + 3 * SHARE)
     machine.takes = IDLE
     spent(machine, threads, 1500)
-    assert threads.count == 4
-
-
-def test_one_slow_pass_changes_nothing(machine):
-    threads = Threads(torch.device("cpu"), machine)
-    spent(machine, threads, 300)
-    machine.takes = BUSY
-    machine.read(threads)
-    machine.takes = IDLE
-    spent(machine, threads, 30)
     assert threads.count == 4
 
 
@@ -78,23 +73,14 @@ def test_the_number_outside_a_pass_is_left_as_it_was_even_if_one_fails(machine):
         assert torch.get_num_threads() == 1
         raise RuntimeError("broken")
     assert torch.get_num_threads() == 4
-
-
-def test_on_a_gpu_there_is_nothing_to_choose(machine):
-    assert Threads(torch.device("cuda"), machine).counts == [4]
+    assert Threads(torch.device("cuda"), machine).counts == [4]  # nothing to choose
 
 
 def test_a_model_reads_with_the_number_that_was_chosen(machine):
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    config = LlamaConfig(
-        hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, vocab_size=9,
-        bos_token_id=None, eos_token_id=None,
-    )  # fmt: skip
-    model, seen = HuggingFaceModel(LlamaForCausalLM(config)), []
+    model, seen = make(), []
     model.threads.counts = [2]
     run = model.direct.compiled._run
     model.direct.compiled._run = lambda *given: seen.append(given[-1]) or run(*given)
     model.read([1, 2], [0, 1], None, model.new_cache(), [1])
-    model.logits_of(torch.zeros(1, 16))
+    model.logits_of(torch.zeros(1, 32))
     assert seen == [2, 2]

@@ -7,7 +7,6 @@ import pytest
 import specviz
 from specviz.commands.check import _proven
 from specviz.commands.cli import main
-from specviz.compatibility import Setting
 from specviz.proof.lossless import SAMPLINGS, cases, cover, drafter_cases
 
 CASES = [
@@ -54,7 +53,7 @@ def test_json_rows_name_their_sampling_and_a_wrong_declaration_is_marked(capsys,
     assert {(row["draft_temperature"], row["top_k"], row["top_p"]) for row in rows} == {
         (None, None, 1.0), (0.0, None, 1.0), (0.6, None, 1.0), (None, 2, 1.0), (None, None, 0.9),
     }  # fmt: skip
-    monkeypatch.setattr(Setting, "blended", False)  # a most probable token of several drafters counts as a draw
+    monkeypatch.setattr(specviz.DRAFTERS["several"], "blends", False)
     assert main(arguments) == 1
     wrong = [line for line in capsys.readouterr().out.splitlines() if "DECLARED WRONGLY" in line]
     assert wrong and all("T draft 0" in line and " top " in line for line in wrong)

@@ -171,7 +171,7 @@ def test_no_tree_has_more_nodes_than_the_limit_reckons_with(name):
     )
     config = next(config for config in configs if specviz.compatible(config).possible)
     steps = specviz.speculate(specviz.toy_pair(vocab=12), config)
-    assert (name != "plain") < max(len(step.parents) for step in steps) <= limits.most_nodes(builder)
+    assert (name != "plain") < max(len(step.parents) for step in steps) <= limits.max_nodes(builder)
 
 
 def test_the_page_rejects_what_the_limits_reject(monkeypatch):

@@ -3,7 +3,7 @@
 import pytest
 
 from app.parts import recorded
-from app.parts.card import to_html_json
+from app.parts.web import dumps
 from app.tabs import measure, papers
 from specviz.files import CURVES
 
@@ -44,4 +44,4 @@ def test_a_papers_table_is_escaped_filtered_and_complete(monkeypatch):
 
 
 def test_json_for_the_page_cannot_be_markup():
-    assert "<" not in to_html_json({"text": "<script>"})
+    assert "<" not in dumps({"text": "<script>"})

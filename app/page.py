@@ -51,9 +51,8 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
     """The page.
 
     Args:
-        load: returns the only pair to decode with; by default a visitor may choose among `models.offered`. Called at
-            the first run, not before.
-        tabs: those it has. Explore is one of them. A page of few tabs opens sooner.
+        load: returns the only pair, at the first run; by default a visitor may choose among `models.offered`.
+        tabs: Explore and others; a page of few tabs opens sooner.
     """
     if zero_gpu.ON and load is None:  # before anybody borrows a GPU, and on it as soon as somebody does
         place(offered())
@@ -89,11 +88,7 @@ def lay_out(tab: Tab, page: Page, engine: Engine) -> None:
 
 
 def launch(demo: gr.Blocks, **more: Any) -> Any:
-    """Serve the page to this machine only, unless GRADIO_SERVER_NAME says otherwise.
-
-    Raises:
-        ValueError: if there is no port to serve it at.
-    """
+    """Serve the page to this machine only, unless GRADIO_SERVER_NAME names another address."""
     server.raise_descriptor_limit()
     demo.queue(api_open=False)  # no way around the queue
     demo._queue = queue.FairQueue(demo)

@@ -32,10 +32,8 @@ class Engine:
     """Pairs that are loaded when they are first needed, and a lock because a machine can time one run at a time.
 
     Args:
-        load: title -> returns that pair; or only a function, where there is one pair. Each is called at its first run,
-            and again only where `MAX_LOADED` others were used since.
-        other: what a visitor typed in place of a title -> returns a function that loads it; None where only the titles
-            may be chosen.
+        load: title -> returns that pair; or only a function, where there is one pair.
+        other: what a visitor types in place of a title -> returns a function that loads it; None where none may.
         hub: offers more, in `hub.pairs`, to visitors that can reach it; None where nothing may be fetched.
     """
 
@@ -71,11 +69,11 @@ class Engine:
         with self._loading:
             pair = self._pairs.pop(title, None)
             if pair is None:
-                look = getattr(load, "look", None)
-                pair = look() if look else load()  # one that cannot be loaded takes no other's room
+                check = getattr(load, "check", None)
+                pair = check() if check else load()  # one that cannot be loaded takes no other's room
                 while len(self._pairs) >= MAX_LOADED:
                     del self._pairs[next(iter(self._pairs))]
-                pair = load() if look else pair
+                pair = load() if check else pair
             self._pairs[title] = pair
             return pair
 
@@ -109,7 +107,7 @@ class Engine:
         try:
             yield LOADING
             while not wait([under_way], POLL).done:
-                yield getattr(load, "news", "") or LOADING
+                yield getattr(load, "status", "") or LOADING
         finally:
             self._waiting[title] -= 1
             if not self._waiting[title] and hasattr(load, "stop"):
@@ -133,9 +131,6 @@ class Engine:
             work: a generator function of a module.
             args: plain data that can travel to another process.
             title: of the pair; the first where it is None.
-
-        Raises:
-            ValueError: a sentence for the visitor, from the work or from ZeroGPU.
         """
         items = _computed(self._number, self.titles[0] if title is None else title, work, args)
         with self._counting:

@@ -33,12 +33,12 @@ NO_HUB = "The hub did not answer within a second, so well-known pairs are not av
 
 
 class NamedPair:
-    """Loads a pair of folders or hub names; `news` says meanwhile how far it is."""
+    """Loads a pair of folders or hub names; `status` is a sentence on how far it is."""
 
     def __init__(self, target: str, draft: str | None) -> None:
-        self.target, self.draft, self.news, self._stopped = target, draft, "", Event()
+        self.target, self.draft, self.status, self._stopped = target, draft, "", Event()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Raise a `ValueError` for what can be known to be wrong without its weights."""
         from specviz.models.pair import read_tokenizers
 
@@ -63,7 +63,7 @@ class NamedPair:
                 self._download(role, name)
         except hub.Stopped:
             raise ValueError("Loading was stopped. Downloaded files are kept.") from None
-        self.news = "Loading the models. This happens once."
+        self.status = "Loading the models. This happens once."
         return specviz.load_pair(target=self.target, draft=self.draft)  # looked up when called: torch comes with it
 
     def _download(self, role: str, name: str) -> None:
@@ -74,7 +74,7 @@ class NamedPair:
                 raise hub.Stopped
             spent = monotonic() - began
             left = f", about {spent * (total - done) / done:.0f} s left" if 0 < done < total and spent > 1 else ""
-            self.news = f"Downloading the {role}: {size(done)} of {size(total)}{left}."
+            self.status = f"Downloading the {role}: {size(done)} of {size(total)}{left}."
 
         hub.model_folder(role, name, report=report)
 

@@ -54,12 +54,8 @@ GONE = "The messages of this run were removed. Reload the page, or start the run
 class Guard:
     """ASGI middleware that lets through what this page sends, and answers everything else with a sentence.
 
-    Args:
-        app: what answers the rest.
-        checks: looks at every body.
-        queue: gradio's, with the messages of each session.
-        last_hop: whether the client is the last one in X-Forwarded-For: uvicorn, which sees to the proxies that it
-            knows by address, takes the first one where it trusts them all, and anybody can write that.
+    With `last_hop` the client is the last one in X-Forwarded-For: uvicorn, which sees to the proxies that it knows by
+    address, takes the first one where it trusts them all, and anybody can write that.
     """
 
     def __init__(self, app: Any, checks: Checks, queue: Any, last_hop: bool = False) -> None:

@@ -19,9 +19,5 @@ ON = spaces is not None and os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1
 
 
 def gpu(duration: Callable[..., int]) -> Callable[[Any], Any]:
-    """A decorator for the generator that decodes; outside a Space it changes nothing.
-
-    Args:
-        duration: seconds to borrow the GPU for, from the arguments of the generator.
-    """
+    """A decorator for the generator that decodes, with the seconds to borrow; outside a Space it changes nothing."""
     return (lambda work: work) if spaces is None else spaces.GPU(duration=duration)

@@ -24,29 +24,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Update:
-    """What is new of one run.
+    """What is new of one run."""
 
-    Args:
-        at: which run.
-        note: a sentence while the models are loaded.
-        blank: the run before its first step.
-        steps: new steps.
-        trace: the whole run.
-        speedup: over plain decoding, after a round of timing; `timed` when no further round comes.
-        same: how far its text was compared with that of plain decoding, where a rule promises the same.
-        error: a sentence on why it failed; `begun` where it had steps.
-    """
-
-    at: int = 0
-    note: str = ""
-    blank: Trace | None = None
+    at: int = 0  # which run
+    note: str = ""  # a sentence while the models are loaded
+    blank: Trace | None = None  # the run before its first step
     steps: tuple[Step, ...] = ()
-    trace: Trace | None = None
-    speedup: PairedSpeedup | None = None
-    timed: bool = False
-    same: Comparison | None = None
-    error: str = ""
-    begun: bool = False
+    trace: Trace | None = None  # the whole run
+    speedup: PairedSpeedup | None = None  # over plain decoding, after a round of timing
+    timed: bool = False  # no further round comes
+    same: Comparison | None = None  # how far its text is that of plain decoding, where a rule promises the same
+    error: str = ""  # a sentence on why it failed
+    begun: bool = False  # it failed after some steps
 
 
 class Endless:

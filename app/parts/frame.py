@@ -10,36 +10,26 @@ if TYPE_CHECKING:
 
 
 class Page(NamedTuple):
-    """The page with all of its tabs, for those that reach beyond themselves.
-
-    Args:
-        demo: the page; its `load` is what happens when a visitor comes.
-        header: the title line, which is there before any tab was opened.
-        tabs: choose which tab is shown, by title.
-        inner: title of a tab that has pages -> choose which of them is shown, by title.
-        opened: title -> the tab's frame, which says when it is opened.
-        built: title -> what the tab's `build` returned.
-    """
+    """The page with all of its tabs, for those that reach beyond themselves; tabs go by title."""
 
     demo: gr.Blocks
-    header: gr.HTML
+    header: gr.HTML  # the title line, which is there before any tab was opened
     tabs: gr.Tabs
-    inner: dict[str, gr.Tabs]
-    opened: dict[str, gr.Tab]
-    built: dict[str, Any]
+    inner: dict[str, gr.Tabs]  # of the tabs that have pages
+    opened: dict[str, gr.Tab]  # the frame of each, which has the event of its opening
+    built: dict[str, Any]  # what the `build` of each returned
 
 
 class Tab(NamedTuple):
     """A tab, or a page of one, as its module in app/tabs declares it.
 
     Args:
-        title: what visitors read, and its name in links.
+        title: its name on the page and in links.
         build: takes the engine and lays it out; what it returns is for other tabs. None where the tab has pages.
         styles: its style sheets under assets/web, without ".css".
-        connect: what joins it to other tabs, called when all of them are laid out.
-        query: a parameter of an address that opens it, as ?lesson=3 does; with a value such as "lab=tree" it opens at
-            any beginning of that value.
-        pages: the pages of a tab, in the order in which they are read.
+        connect: joins it to other tabs when all of them are laid out.
+        query: a parameter of an address that opens it, as ?lesson=3 does; "lab=tree" opens at beginnings of "tree".
+        pages: the pages of a tab.
     """
 
     title: str

@@ -49,7 +49,7 @@ class Linked(Protocol):
 
 
 class Together(NamedTuple):
-    """Several of them as one: controls by name, and others whose names get a prefix, such as "" or "a."."""
+    """Controls by name, and groups of controls whose names get a prefix, such as "" or "a."."""
 
     more: dict[str, gr.components.Component]
     parts: dict[str, Linked]
@@ -65,25 +65,15 @@ class Together(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """What a link asks for.
+    """The settings of a link."""
 
-    Args:
-        values: name -> value of every control.
-        changed: the names of those that the link sets.
-        changes: a sentence for each part of it that was changed or left out.
-    """
-
-    values: dict[str, Any]
-    changed: list[str]
-    changes: list[str]
+    values: dict[str, Any]  # of every control, by name
+    changed: list[str]  # the names of the controls that the link sets
+    changes: list[str]  # a sentence for each part of it that was changed or left out
 
 
 def write(linked: Linked, values: Sequence[Any]) -> str:
-    """The parameters of a link that opens the page with these values; empty ones are left out.
-
-    Raises:
-        ValueError: if that is longer than a link can be.
-    """
+    """The parameters of a link that opens the page with these values; raises a `ValueError` if it is too long."""
     texts = {name: text_of(control, value) for (name, control), value in zip(linked.named.items(), values, strict=True)}
     query = urlencode({name: text for name, text in texts.items() if text}, safe=":,=")
     if len(query) > MAX_LENGTH:
@@ -103,11 +93,7 @@ def text_of(control: Any, value: Any) -> str:
 
 
 def read(linked: Linked, search: Any) -> Opened:
-    """What the parameters of an address, such as "?temperature=0.7&seed=3", ask for, checked.
-
-    Raises:
-        ValueError: if it is no list of parameters, or far too long.
-    """
+    """The checked settings of an address, such as "?temperature=0.7&seed=3"; a `ValueError` if it cannot be read."""
     named = linked.named
     values = {name: control.value for name, control in named.items()}
     texts, changes = parameters(search, values)
@@ -227,10 +213,7 @@ def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:
 def connect(line: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.events.Dependency:
     """Open the address that the page came with, if it has parameters, and write links; returns the event of opening.
 
-    Args:
-        line: what `bar` made.
-        linked: the controls of the tab.
-        begins: the events that begin a run, which remove the message about the link.
+    The events in `begins` begin a run and remove the message about the link.
     """
     controls = list(linked.named.values())
 

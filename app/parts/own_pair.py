@@ -43,13 +43,13 @@ def connect(demo: gr.Blocks, engine: Engine) -> None:
 
     def check(target: Any, draft: Any) -> Iterator[dict]:
         yield {report: status_text("Reading configurations and tokenizers.")}
-        _, text, fits = look(*names(engine, target, draft)[1:])
+        _, text, fits = describe(*names(engine, target, draft)[1:])
         yield {report: status_text(text, "" if fits else "error")}
 
     def use(target: Any, draft: Any) -> Iterator[dict]:
         title, first, second = names(engine, target, draft)
         yield {report: status_text("Reading configurations and tokenizers.")}
-        name, text, fits = look(first, second)
+        name, text, fits = describe(first, second)
         if not fits:
             raise ValueError(text)
         for message in engine.loading(title):
@@ -76,7 +76,7 @@ def names(engine: Engine, target: Any, draft: Any) -> tuple[str, str, str | None
     return title, load.target, load.draft
 
 
-def look(target: str, draft: str | None) -> tuple[str, str, bool]:
+def describe(target: str, draft: str | None) -> tuple[str, str, bool]:
     """The name of a pair in a menu, what is known before it is loaded, and whether it fits; torch comes with it."""
     from specviz.models.preview import preview
 

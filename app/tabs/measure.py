@@ -103,10 +103,11 @@ def build(engine: Engine) -> None:
         own: MachineMeasurement | None = None
         for sentence in engine.loading():
             yield {line: status_text(sentence)}
-        for news in engine.compute(measure_machine, value):
-            yield {line: status_text(f"{news.done} of {news.total} runs", done=news.done, of=news.total)}
-            if news.result and (own is None or len(news.result.points) > len(own.points)):
-                own = news.result
+        for progress in engine.compute(measure_machine, value):
+            runs = f"{progress.done} of {progress.total} runs"
+            yield {line: status_text(runs, done=progress.done, of=progress.total)}
+            if progress.result and (own is None or len(progress.result.points) > len(own.points)):
+                own = progress.result
                 yield {measurement: own, **draw(value, "memory", names, own)}
         if own:
             yield {

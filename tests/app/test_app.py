@@ -156,7 +156,7 @@ def test_a_pair_that_cannot_be_loaded_takes_no_room():
         raise ValueError("there is no such pair")
 
     class Misspelled:
-        look = staticmethod(broken)
+        check = staticmethod(broken)
 
         def __call__(self):
             raise AssertionError("nothing is loaded that was not found")

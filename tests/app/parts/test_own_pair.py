@@ -126,7 +126,7 @@ def test_an_early_exit_is_named_and_damaged_weights_are_found(tmp_path):
 
     target = save(tmp_path / "big")
     assert len(preview(target, "early-exit:1")[0]) == 1
-    assert own_pair.look(target, "early-exit:1")[0] == "big + early-exit:1"
+    assert own_pair.describe(target, "early-exit:1")[0] == "big + early-exit:1"
     (tmp_path / "big" / "model.safetensors").write_bytes(b"x" * 20)
     with pytest.raises(ValueError, match=r"model.safetensors is damaged"):
         preview(target, None)

@@ -169,15 +169,12 @@ def ratio_of_rates(sums: np.ndarray) -> np.ndarray:
 def estimate(
     rows: Any, of: Callable[[np.ndarray], np.ndarray] = ratio, texts: Sequence[str] | None = None
 ) -> tuple[Any, Any]:
-    """A number that follows from sums over texts, and the half-width of its 95 % interval (`left_out_margin`).
+    """A number that follows from sums over texts, and the half-width of its 95 % interval, None for a single text.
 
     Args:
         rows: what is summed, [..., texts, columns].
         of: from sums, [..., columns], to the number.
         texts: which text each row belongs to; None where every row is a text of its own.
-
-    Returns:
-        the number, and "± this" for 95 %; None for a single text.
 
     >>> [round(number, 2) for number in estimate([[6, 2], [9, 4]])]  # tokens and passes of two texts
     [2.5, 4.76]

@@ -112,10 +112,12 @@ class Result:
 
     @property
     def path(self) -> tuple[int, ...]:
+        """The accepted nodes, top down."""
         return self.verdict.path
 
     @property
     def outcome(self) -> tuple[str, ...]:
+        """What became of each node, [n]."""
         return self.verdict.outcome
 
     @property

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache
 from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
@@ -53,9 +53,10 @@ class Strategy(BaseModel):
         return plain_value(value)
 
     @classmethod
+    @cache
     def parameter_schema(cls) -> dict[str, Schema]:
         """The JSON schema of each parameter, in order: "title", "description", "default", "type", "minimum" ..."""
-        return _parameter_schema(cls)
+        return cls.model_json_schema().get("properties", {})
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -72,11 +73,6 @@ class Strategy(BaseModel):
 
     def __str__(self) -> str:
         return format_strategy(self)
-
-
-@lru_cache(maxsize=256)
-def _parameter_schema(cls: type[Strategy]) -> dict[str, Schema]:
-    return cls.model_json_schema().get("properties", {})
 
 
 class Menu(dict[str, type[Any]]):

@@ -189,14 +189,12 @@ class TokenTree:
     """A tree of drafted tokens, grown node by node by a builder and then read by the target and a verifier.
 
     Args:
-        root: id of the last committed token.
-        start: absolute position of the root in the text (the number of tokens before it).
+        root, start: the last committed token, and its absolute position in the text.
         scheme: how the children of a node are drawn from the draft's row: "iid", "distinct", "top" or "race".
 
     Attributes:
-        parents, tokens: one entry a node, [n].
+        parents, tokens, keys: of each node, [n]; the key is the number it was chosen by, or None.
         draft_distributions: the draft's probabilities after a node, node -> float64 [V], where it was asked for.
-        keys: the number each node was chosen by when the tree grew (None where a builder has none), [n].
         growth: what the builder wants shown about it.
         probes: nodes that only ask the target what follows them; no rule compares or accepts them.
         origin: node -> the same node in the tree that the draft read, where a builder re-ranked; None elsewhere.

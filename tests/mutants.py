@@ -47,18 +47,8 @@ def passes(folder: Path, *tests: str) -> bool:
     Raises:
         RuntimeError: if they could not be run.
     """
-    asked = [
-        sys.executable,
-        "-B",
-        "-m",
-        "pytest",
-        "-x",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "nightly or not nightly",
-        *tests,
-    ]
+    options = ["-x", "-p", "no:cacheprovider", "-m", "nightly or not nightly"]
+    asked = [sys.executable, "-B", "-m", "pytest", *options, *tests]
     try:
         done = subprocess.run(
             asked, cwd=folder, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": ""}, timeout=TIMEOUT

@@ -74,9 +74,8 @@ class TreeBuilder(Strategy):
         """The builder for this run, with every parameter that says "auto" resolved.
 
         Args:
-            verifier: the rule.
-            temperature: the target's.
-            drafter, pair: the menu name of the drafter, and the name of the pair that decodes.
+            verifier, temperature: the rule, and the target's temperature.
+            drafter, pair: the menu name of the drafter, and the name of the pair.
         """
         return self
 
@@ -85,7 +84,7 @@ class TreeBuilder(Strategy):
         return None
 
     def __call__(self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any) -> TokenTree:
-        """Grow `draft.tree`.
+        """Grow `draft.tree` and return the tree, only its root where nothing is drafted.
 
         Args:
             draft: the draft during this step.
@@ -93,9 +92,6 @@ class TreeBuilder(Strategy):
             scheme: how children are drawn, one of `schemes`.
             tokens_left: how many tokens the text may still grow by, at least 1; nodes deeper than one less are useless.
             state: what earlier steps left.
-
-        Returns:
-            The tree, usually `draft.tree`; only its root where nothing is drafted.
         """
         raise NotImplementedError
 
@@ -103,8 +99,7 @@ class TreeBuilder(Strategy):
         """The state for the next step, a new value.
 
         Args:
-            state: what this step began with.
-            tree, verdict: what was tried, and what was decided.
+            state, tree, verdict: what this step began with, what was tried, and what was decided.
             rows: the target's distributions for the tree; None without a target.
         """
         return state

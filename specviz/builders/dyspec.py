@@ -81,8 +81,7 @@ REORDER = Field(
 class DySpec(SlotBuilder):
     """The `size` - 1 slots of largest key, one after the other (algorithm 1).
 
-    The keys fall from node to node. The draft reads a node only once its first child is due, and with it the nodes
-    whose turn is likely to come next.
+    The draft reads a node once its first child is due, and with it the nodes whose turn is likely to come next.
     """
 
     name, title = "dyspec", "DySpec"
@@ -120,14 +119,10 @@ class DySpec(SlotBuilder):
 
 
 class DySpecThreshold(SlotBuilder):
-    """Level by level, every slot whose key is above a threshold (algorithm 2).
+    """Level by level, every slot whose key is above a threshold (algorithm 2): one draft pass per level.
 
-    Unlike the greedy heap it needs one batched draft pass per level, and a threshold takes the place of the budget. The
-    source takes about one over the number of nodes wanted, finds that the right one varies over time, and leaves a way
-    to adjust it open (section 4.4, appendix B.1). Here "auto" begins at 1 / size, and a controller moves its logarithm
-    by the sizes of past trees: it is fixed before the step draws anything. Where a level would overflow the budget,
-    slots are cut by their keys before their tokens are drawn: dropping drawn tokens because they are unlikely would
-    change the distribution.
+    With "auto" the threshold begins at 1 / size and follows the sizes of past trees; the source leaves that open
+    (section 4.4). Where a level would overflow, slots are cut by their keys, before their tokens are drawn.
     """
 
     name, title = "dyspec-threshold", "DySpec by threshold"

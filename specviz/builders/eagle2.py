@@ -89,9 +89,8 @@ class Reranked(TreeBuilder):
 class Eagle2(Reranked):
     """EAGLE-2's tree (Li et al. 2024, section 4).
 
-    With `h` the draft stops at high entropy, as SVIP's authors tried it on EAGLE-2 (Zhang et al. 2024, section 3.3):
-    after every second level the entropy H of the best node's row is looked at, and nothing is drafted below where
-    sqrt(H) > h.
+    With `h` the draft stops, after every second level, where the best node's row has sqrt(entropy) > h (Zhang et al.
+    2024, section 3.3).
     """
 
     name, title = "eagle2", "EAGLE-2"
@@ -105,11 +104,7 @@ class Eagle2(Reranked):
 
 
 class Ddd(Reranked):
-    """EAGLE-2's tree with a depth that depends on the draft (Dynamic Depth Decoding: Brown et al. 2024).
-
-    Unlike `eagle2` with its entropy test it looks at a level before the draft reads it: it stops where the
-    probabilities of the level's paths add up to less than `mass`, as the text is then unlikely to be among them.
-    """
+    """EAGLE-2's tree, stopped before a level whose paths are together less likely than `mass` (Brown et al. 2024)."""
 
     name, title = "ddd", "Dynamic depth"
     small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 3, "width": 2, "mass": 0.6}

@@ -35,8 +35,7 @@ def add_sequences(tree: TokenTree, sequences: Iterable[tuple[Sequence[int], floa
 class PromptLookup(TreeBuilder):
     """Continuations of the last tokens, found in the text so far (prompt lookup, Saxena 2023).
 
-    Several matches are merged into one tree, as in retrieval-based drafting (REST: He et al. 2023): longer matches
-    first, then the most recent.
+    Several matches become one tree, as in REST (He et al. 2023): longer ones first, then the most recent.
     """
 
     name, title = "prompt-lookup", "Prompt lookup"

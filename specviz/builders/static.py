@@ -164,10 +164,9 @@ class Batch(LevelWidths):
 
 
 class KSequences(LevelWidths):
-    """`width` chains of `depth` tokens that share only the root (Sequoia, section 2.1 and tables 1 and 2).
+    """`width` chains of `depth` tokens that share only the root (Sequoia, section 2.1), as in SpecInfer and SpecTr.
 
-    SpecInfer's and SpecTr's drafts have this shape. Unlike SpecInfer, equal first tokens of i.i.d. sequences stay
-    separate nodes: merging them would drop tries that the rule relies on.
+    Equal first tokens stay separate nodes: merging them would drop tries that the rule relies on.
     """
 
     name, title = "k-sequences", "k sequences"

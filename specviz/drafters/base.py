@@ -38,15 +38,11 @@ class DrafterSession:
         self.passes = 0
 
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
-        """Rows after nodes of a tree, in one pass.
+        """Rows after nodes of a tree, in one pass: float64 [V], with sum 1, or zeros where there is no prediction.
 
         Args:
-            tree: what was drafted so far.
-            nodes: those to read, n numbers.
+            tree, nodes: what was drafted so far, and the nodes to read.
             sampling: how logits become rows.
-
-        Returns:
-            n rows, float64 [V], each with sum 1, or all zeros if the drafter has no prediction.
         """
         raise NotImplementedError
 
@@ -54,8 +50,7 @@ class DrafterSession:
         """Append what a step wrote to the text.
 
         Args:
-            tree: the tree that was expanded.
-            path: its accepted nodes, top down.
+            tree, path: the tree that was expanded, and its accepted nodes, top down.
             emitted: the new token ids; the first are those of `path`.
             seen: what the target saw of them.
         """
@@ -173,13 +168,9 @@ class Draft:
         return self.drafting.passes - self._passes_before if self.drafting else 0
 
     def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
-        """The draft's rows after nodes of `tree`, in one pass; also stored in `tree.draft_distributions`.
+        """The rows, float64 [V], after `nodes` of `tree`, in one pass; also stored in `tree.draft_distributions`.
 
-        Args:
-            nodes: those to read, n numbers.
-
-        Returns:
-            n rows, float64 [V]; zeros where the drafter has no prediction after a node, which stays a leaf.
+        A row of zeros means that the drafter has no prediction after a node, which stays a leaf.
         """
         assert self.drafting is not None  # or the builder needs no drafter
         with self.watch("draft"):

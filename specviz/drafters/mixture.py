@@ -41,16 +41,9 @@ class MixtureSession(DrafterSession):
         self.parts, self.merge = parts, merge
         super().__init__(name)
 
-    @property
-    def passes(self) -> int:
-        return sum(part.passes for part in self.parts)
-
-    @passes.setter
-    def passes(self, value: int) -> None:
-        """The passes are counted by the parts."""
-
     def expand(self, tree, nodes, sampling):
         rows = zip(*(part.expand(tree, nodes, sampling) for part in self.parts), strict=True)
+        self.passes = sum(part.passes for part in self.parts)
         return [Blend.of(row, [part.name for part in self.parts], self.merge) for row in rows]
 
     def commit(self, tree, path, emitted, seen):
@@ -154,6 +147,7 @@ class CascadeSession(MixtureSession):
             if mine := [node for node in nodes if (tree.depths[node] < self.at) is upper]:
                 expanded = part.expand(tree, mine, sampling)
                 rows |= {node: Blend.of([row], [part.name]) for node, row in zip(mine, expanded, strict=True)}
+        self.passes = sum(part.passes for part in self.parts)
         return [rows[node] for node in nodes]
 
 

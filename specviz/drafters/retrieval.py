@@ -115,18 +115,14 @@ def library(pair: Any, code: bool = True) -> Library:
         if code and not hasattr(pair, "library"):
             paths = [Path(sysconfig.get_paths()["stdlib"], f"{module}.py") for module in MODULES]
             documents = [*documents, *((path.name, path.read_text("utf-8")) for path in paths if path.exists())]
-        found = _tokenize(pair, documents)
+        streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in documents]
+        tokens, ends = np.concatenate(streams), np.cumsum([len(stream) for stream in streams])
+        newlines = {token: pair.decode([token]).count("\n") for token in np.unique(tokens).tolist() if token != BREAK}
+        found = Library(tokens, np.array([0, *ends[:-1]]), tuple(name for name, _ in documents), newlines)
         if len(_libraries) > 1:
             _libraries.clear()
         _libraries[key] = found
     return found
-
-
-def _tokenize(pair: Any, documents: Sequence[tuple[str, str]]) -> Library:
-    streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in documents]
-    tokens, ends = np.concatenate(streams), np.cumsum([len(stream) for stream in streams])
-    newlines = {token: pair.decode([token]).count("\n") for token in np.unique(tokens).tolist() if token != BREAK}
-    return Library(tokens, np.array([0, *ends[:-1]]), tuple(name for name, _ in documents), newlines)
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ def _progress_bar(report: Callable[[int, int], None] | None) -> Any:
     return Bar
 
 
-def model_files(name: str, timeout: float = 5.0) -> ModelFiles:
+def model_files(name: str) -> ModelFiles:
     """The size, parameters and licence of a folder or of a hub model."""
     folder = Path(name).expanduser()
     if folder.is_dir():
@@ -112,7 +112,7 @@ def model_files(name: str, timeout: float = 5.0) -> ModelFiles:
         return ModelFiles(folder.resolve().name, sum(file.stat().st_size for file in files), parameters)
     from huggingface_hub import HfApi
 
-    info = HfApi().model_info(name, files_metadata=True, timeout=timeout)
+    info = HfApi().model_info(name, files_metadata=True, timeout=5.0)
     suffixes = tuple(pattern.removeprefix("*") for pattern in FILES)
     top = [file for file in info.siblings or () if "/" not in file.rfilename]
     size = sum(file.size or 0 for file in top if file.rfilename.endswith(suffixes))

@@ -125,22 +125,16 @@ def longest_text(role: str, config: Any) -> int:
             f"{role} has layers of kind {', '.join(sorted(unknown))}, which cannot read the branches of a tree. "
             "Choose a model with plain attention in every layer."
         )
-    longest = [getattr(config, "max_position_embeddings", None) or 2048]
+    limits = [getattr(config, "max_position_embeddings", None) or 2048]
     if "sliding_attention" in kinds:
-        longest.append(sliding)
-    if "local" in getattr(config, "attention_layers", ["local"]):
-        longest += _windows(config)
-    return min([*longest, *_switches(config)])  # there what was read before would have to be read again
-
-
-def _windows(config: Any) -> list[int]:
-    named = ((name, value) for name, value in vars(config).items() if "window" in name and "sliding" not in name)
-    return [value for name, value in named if type(value) is int and value > 0 and not name.endswith("layers")]
-
-
-def _switches(config: Any) -> list[int]:
+        limits.append(sliding)
+    if "local" in getattr(config, "attention_layers", ["local"]):  # a window by any other name
+        names = (name for name in vars(config) if "window" in name and "sliding" not in name)
+        windows = (getattr(config, name) for name in names if not name.endswith("layers"))
+        limits += [value for value in windows if type(value) is int and value > 0]
     rotary = getattr(config, "rope_parameters", None) or {}
-    parts = [part for part in (rotary, *rotary.values()) if isinstance(part, dict)]
-    name = "original_max_position_embeddings"
-    lengths = [part.get(name) or getattr(config, name, None) for part in parts if part.get("rope_type") == "longrope"]
-    return [length for length in lengths if length]
+    for part in (rotary, *rotary.values()):  # at such a length longrope's positions change, also those read before
+        if isinstance(part, dict) and part.get("rope_type") == "longrope":
+            name = "original_max_position_embeddings"
+            limits.append(part.get(name) or getattr(config, name, None))
+    return min(filter(None, limits))

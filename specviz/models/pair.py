@@ -28,17 +28,7 @@ Progress = Callable[[float, str], None]
 
 @dataclass(eq=False, repr=False)
 class HuggingFacePair:
-    """A target and perhaps a draft, with the text side they share.
-
-    Args:
-        target, draft: models whose rows have the target's width; a draft with another vocabulary is a
-            `TranslatedModel`; None for a pair without a draft.
-        text: the target's tokenizer.
-        max_positions: the longest text both can hold, in tokens.
-        eos_ids: tokens that end a text.
-        info: name and description, plain JSON data.
-        folder: the one that holds the target's, where drafters trained for it lie too; None for one from the hub.
-    """
+    """A target and perhaps a draft, with the text side they share, and the folder where trained drafters lie."""
 
     target: HuggingFaceModel
     draft: HuggingFaceModel | TranslatedModel | None
@@ -181,47 +171,50 @@ def load_pair(
     tokenizer, other = read_tokenizers(target, draft)
     if like is None:
         report(0.1, "Loading the target")
-        reader = stream_target(target, number_format, place, report) if offload == "disk" else None
-        if reader is None:
+        target_model = stream_target(target, number_format, place, report) if offload == "disk" else None
+        if target_model is None:
             folder = None if offload_folder is None else str(offload_folder)
-            reader = HuggingFaceModel(load_model("target", target, place, number_format, offload, folder))
-            check_tree_reading("target", reader)
+            target_model = HuggingFaceModel(load_model("target", target, place, number_format, offload, folder))
+            check_tree_reading("target", target_model)
     else:
-        reader = like.target
-    limit = longest_text("target", reader.model.config)
+        target_model = like.target
+    limit = longest_text("target", target_model.model.config)
     report(0.6, "Loading the draft" if draft is not None else "No draft to load")
-    drafter: HuggingFaceModel | None = None
+    draft_model: HuggingFaceModel | None = None
     if layers:
-        drafter = first_layers(reader, layers)
+        draft_model = first_layers(target_model, layers)
     elif draft is not None:
-        width = reader.vocab_size if other is None else None
-        drafter = HuggingFaceModel(load_model("draft", draft, place, number_format), width)
-        limit = min(limit, longest_text("draft", drafter.model.config))
-    if drafter is not None:
+        width = target_model.vocab_size if other is None else None
+        draft_model = HuggingFaceModel(load_model("draft", draft, place, number_format), width)
+        limit = min(limit, longest_text("draft", draft_model.model.config))
+    if draft_model is not None:
         report(0.8, "Checking the attention over a tree")
-        check_tree_reading("draft", drafter, reader if other is None else None)
-    for model in filter(None, (reader if like is None else None, drafter)):
+        check_tree_reading("draft", draft_model, target_model if other is None else None)
+    for model in filter(None, (target_model if like is None else None, draft_model)):
         model.capture_graphs()
     text = tokenizer if isinstance(tokenizer, NumberText) else TokenText(tokenizer)
     names = [_short(name) for name in (target, draft) if name is not None]
     info = {
         "name": "embedded pair" if names == ["embedded target", "embedded draft"] else " + ".join(names),
-        "target": _describe(reader, target),
-        "draft": None if drafter is None or draft is None else _describe(drafter, draft),
+        "target": _describe(target_model, target),
+        "draft": None if draft_model is None or draft is None else _describe(draft_model, draft),
         "dtype": str(number_format).removeprefix("torch."),
         "device": str(place) + (f", offload {offload}" if offload else ""),
-        "vocab_size": reader.vocab_size,
+        "vocab_size": target_model.vocab_size,
         "max_positions": limit,
     }
-    drafts: HuggingFaceModel | TranslatedModel | None = drafter
-    if other is not None and drafter is not None:
-        words = translation(tokenizer, other, reader.vocab_size, drafter.vocab_size)
-        drafts = TranslatedModel(drafter, words, longest_text("draft", drafter.model.config))
+    pair_draft: HuggingFaceModel | TranslatedModel | None = draft_model
+    if other is not None and draft_model is not None:
+        common = translation(tokenizer, other, target_model.vocab_size, draft_model.vocab_size)
+        pair_draft = TranslatedModel(draft_model, common, longest_text("draft", draft_model.model.config))
         sample = text.encode(TALES.read_text("utf-8")[:SAMPLE])[: min(SAMPLE, limit)]
-        info["common"] = {"tokens": len(words.target_ids), "mass": round(common_mass(reader, words, sample), 4)}
+        mass = round(common_mass(target_model, common, sample), 4)
+        info["common"] = {"tokens": len(common.target_ids), "mass": mass}
     report(1.0, "Ready")
     parent = Path(target).expanduser().resolve().parent if Path(target).expanduser().is_dir() else None
-    return HuggingFacePair(reader, drafts, text, limit, end_of_text(reader.model, tokenizer), info, parent)
+    return HuggingFacePair(
+        target_model, pair_draft, text, limit, end_of_text(target_model.model, tokenizer), info, parent
+    )
 
 
 def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:

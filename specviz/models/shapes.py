@@ -58,7 +58,11 @@ def random_model(role: str, name: str, device: torch.device, dtype: torch.dtype)
     from transformers import AutoModelForCausalLM
 
     config = shape_config(role, name)
-    needed, free = bytes_needed(config, dtype), free_bytes(device)
+    with torch.device("meta"):
+        weights = sum(part.numel() for part in AutoModelForCausalLM.from_config(config).parameters())
+    head = config.hidden_size // config.num_attention_heads
+    cache = 2 * config.num_hidden_layers * config.num_key_value_heads * head * ROOM
+    needed, free = (weights + cache) * dtype.itemsize + 4 * ROOM * config.vocab_size, free_bytes(device)
     if free is not None and needed > free:
         raise ValueError(
             f"{role} {name!r} needs {needed / 2**30:.1f} GiB in {str(dtype).removeprefix('torch.')}, and "
@@ -67,17 +71,6 @@ def random_model(role: str, name: str, device: torch.device, dtype: torch.dtype)
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []), device:
         torch.manual_seed(role == "draft")
         return AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation="sdpa")
-
-
-def bytes_needed(config: Any, dtype: torch.dtype) -> int:
-    """Bytes of a model's weights, and of keys, values and logits of `ROOM` tokens."""
-    from transformers import AutoModelForCausalLM
-
-    with torch.device("meta"):
-        weights = sum(part.numel() for part in AutoModelForCausalLM.from_config(config).parameters())
-    width = config.hidden_size // config.num_attention_heads
-    cache = 2 * config.num_hidden_layers * config.num_key_value_heads * width * ROOM
-    return (weights + cache) * dtype.itemsize + 4 * ROOM * config.vocab_size
 
 
 def free_bytes(device: torch.device) -> int | None:

@@ -47,14 +47,7 @@ def load_known(names: Iterable[str]) -> None:
 
 
 def load(name: str) -> None:
-    """Run a file, or import a module, that registers builders, rules or drafters; once.
-
-    Args:
-        name: a path that ends in .py, or the name of a module.
-
-    Raises:
-        ValueError: if it cannot be run, or registers nothing.
-    """
+    """Run a file whose name ends in .py, or import a module, that registers builders, rules or drafters; once."""
     path = Path(name).expanduser().resolve() if name.endswith(".py") else None
     source = name if path is None else str(path)
     if source in _loaded:

@@ -31,23 +31,10 @@ def fit(
     clock: Callable[[], float],
     matrix_rate: float | None = None,
 ) -> str:
-    """Minimise a loss for some time, from a checkpoint if there is one.
+    """Minimise `batch_loss(step, fraction of the time that is over)` for some time; return a line on what was done.
 
     What a step sees must follow from its number alone: then a run that was interrupted goes on with the very batches it
-    would have seen.
-
-    Args:
-        name: of the phase, for the progress bar.
-        model: its parameters are trained, by AdamW.
-        batch_loss: (number of the step, fraction of the time that is over) -> loss.
-        checkpoint: the file of the state, written once a minute and at the end.
-        seconds: how long in all, as `clock` counts them.
-        rate: the peak of the learning rate.
-        clock: a function that returns seconds.
-        matrix_rate: that of Muon, for the matrices of the layers; None trains them by AdamW too.
-
-    Returns:
-        A line on what was done.
+    would have seen. `rate` is AdamW's at its peak, `matrix_rate` Muon's for the matrices of the layers, if any.
     """
     optimizers = _optimizers(model, rate, matrix_rate)
     peaks = [group["lr"] for optimizer in optimizers for group in optimizer.param_groups]

@@ -54,18 +54,15 @@ class SpecInfer(CoinRule):
 
     name, title = "specinfer", "SpecInfer"
     schemes = ("iid",)
-    drawn: ClassVar[str] = "iid"
-    formula: ClassVar[str] = "min(1, residual/q)"
+    drawn = "iid"
+    formula = "min(1, residual/q)"
 
 
 class SpeculativeSampling(CoinRule):
-    """Speculative sampling on a chain (Leviathan et al. 2023, algorithm 1; Chen et al. 2023, algorithm 2).
-
-    A token is accepted with probability min(1, p/q); the first rejection draws from the residual norm([p - q]+).
-    """
+    """Speculative sampling on a chain (Leviathan et al. 2023, algorithm 1; Chen et al. 2023, algorithm 2)."""
 
     name, title = "speculative-sampling", "Speculative sampling"
     schemes = ("iid", "distinct")
     chain_only = True
-    drawn: ClassVar[str] = "iid"
-    formula: ClassVar[str] = "min(1, p/q)"
+    drawn = "iid"
+    formula = "min(1, p/q)"

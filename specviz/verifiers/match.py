@@ -19,15 +19,11 @@ ARRIVALS = 5  # of a race that are recorded
 
 
 class MatchRule(Verifier):
-    """The target's token is decided after each node that is reached, and the walk goes on if a child has it.
-
-    Class attributes:
-        found: why a child was accepted; other: why one was rejected.
-    """
+    """The target's token is decided after each node that is reached, and the walk goes on if a child has it."""
 
     reads_draft = False
-    found: ClassVar[str] = "the target drew this token"
-    other: ClassVar[str] = "the target drew another token"
+    found: ClassVar[str] = "the target drew this token"  # why a child was accepted
+    other: ClassVar[str] = "the target drew another token"  # why one was rejected
 
     def explain(self, step, node):
         outcome = step.outcome[node]
@@ -54,8 +50,7 @@ def race_winner(tree, p: Distributions, rng, node: int) -> int:
 class TargetMatch(MatchRule):
     """One draw from p per accepted node, and one more: the top-k rule (Sequoia, section 2.2).
 
-    It asks for the draft's most probable tokens as children, and any tree is lossless; but the chance to accept is the
-    children's mass under p, less than what a coupling of p and q can reach.
+    The chance to accept is the mass of the children under p, less than what a coupling of p and q can reach.
     """
 
     name, title = "target-match", "Target match"
@@ -66,7 +61,6 @@ class TargetMatch(MatchRule):
 
     @property
     def shared_noise(self) -> bool:  # type: ignore[override]  # follows from its parameter
-        """Whether it draws by a race."""
         return self.keyed
 
     def __call__(self, tree, p, rng):
@@ -90,15 +84,14 @@ class Naive(MatchRule):
 class Race(MatchRule):
     """Exponential races shared by draft and target (Kobus and Gündüz 2025, algorithms 2 and 5).
 
-    The token that arrives first under p is written, whatever was drafted: the seed alone determines the text. Where the
-    draft ran the same race with q in place of p, its first arrivals are the likeliest winners.
+    The token that arrives first under p is written; the first arrivals under q are the likeliest winners.
     """
 
     name, title = "race", "Race"
     schemes = ("race", "top", "distinct", "iid")
     shared_noise = True
-    found: ClassVar[str] = "it won the target's race"
-    other: ClassVar[str] = "another token won the target's race"
+    found = "it won the target's race"
+    other = "another token won the target's race"
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)
@@ -128,18 +121,17 @@ class ExactMatch(MatchRule):
     name, title = "exact-match", "Exact match"
     schemes = ("top", "distinct", "iid")
     greedy_only = True
-    found: ClassVar[str] = "it is the target's most probable token"
-    other: ClassVar[str] = "the target's most probable token is different"
+    found = "it is the target's most probable token"
+    other = "the target's most probable token is different"
 
     def __call__(self, tree, p, rng):
         return follow(Walk(tree), tree, lambda node: int(np.argmax(p[node])))
 
 
 class PlainRule(Verifier):
-    """Plain decoding: nothing is drafted or verified, and the target's own token is written.
+    """Plain decoding: the target's own token, argmin E / p with noise E keyed by its position, is written.
 
-    The token is argmin E / p with noise E keyed by its position, the most probable one at temperature 0: the text that
-    rules with shared noise (`race`, keyed `target-match`) promise to write again.
+    Rules with shared noise (`race`, keyed `target-match`) promise the same text.
     """
 
     name, title = "plain", "Plain decoding"

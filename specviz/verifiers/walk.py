@@ -88,14 +88,11 @@ def recursive_rejection(
 ) -> Verdict:
     """Try the children of a node one after the other, and continue from the first that is accepted.
 
-    Each has one coin, min(1, r / d): r is p at first and after every rejection the residual norm([r - d]+), d the
-    distribution from which the child was drawn. If all are rejected the target's own token is drawn from what r is
-    then.
+    Each is accepted with probability min(1, r / d): r is p, and after every rejection the residual norm([r - d]+); d is
+    the distribution the child was drawn from. If all are rejected the target's token is drawn from r.
 
     Args:
-        tree: as for `Verifier`.
-        p: its rows under the target.
-        rng: where chance comes from.
+        tree, p, rng: as for `Verifier`.
         scheme: how the children were drawn, "iid" or "distinct".
         in_support: whether no more children are tried than the draft's row has tokens.
     """

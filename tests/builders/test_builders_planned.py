@@ -43,7 +43,7 @@ def value(shape, levels, depth=0):
     return 1.0 + sum(p * value(child, levels, depth + 1) for p, child in zip(levels[depth], shape, strict=False))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_sequoias_tree_is_the_best_of_all_trees(seed):
     """Vectors that rise as well as fall, one for all levels or one per level, against every tree of the size."""
     generator = np.random.default_rng(seed)
@@ -62,12 +62,14 @@ def test_sequoias_tree_is_the_best_of_all_trees(seed):
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 8))
 def test_the_priority_queue_equals_the_dynamic_programme_for_vectors_that_never_rise(seed, size, depth):
-    vector = tuple(sorted(np.random.default_rng(seed).dirichlet(np.full(6, 0.5)).tolist(), reverse=True))
-    for width in (2, 6):
-        shape = likeliest_tree(vector, size, depth, width)
-        best, found = best_tree(vector, size, depth, width)
-        assert len(shape) == len(best)
-        assert expected_tokens(shape, vector) == pytest.approx(found, abs=1e-12)
+    """One vector for all levels, and one for every level."""
+    rows = -np.sort(-np.random.default_rng(seed).dirichlet(np.full(6, 0.5), depth))
+    for vector in (tuple(rows[0].tolist()), tuple(map(tuple, rows.tolist()))):
+        for width in (2, 6):
+            shape = likeliest_tree(vector, size, depth, width)
+            best, found = best_tree(vector, size, depth, width)
+            assert len(shape) == len(best)
+            assert expected_tokens(shape, vector) == pytest.approx(found, abs=1e-12)
 
 
 def test_optimal_says_that_it_smoothed_a_vector_that_rises():
@@ -76,15 +78,6 @@ def test_optimal_says_that_it_smoothed_a_vector_that_rises():
     assert tree.growth.smoothed and tree.growth.acceptance == rising
     assert tree.growth.expected <= best_tree(rising, 6, 6, 32)[1] + 1e-12
     assert not grow(BUILDERS["optimal"](size=6, acceptance=PUBLISHED))[0].growth.smoothed
-
-
-@settings(deadline=None)
-@given(st.lists(st.lists(st.floats(0.01, 0.4), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(2, 14))
-def test_with_a_vector_for_every_level_the_queue_is_as_good_as_the_programme(levels, size):
-    levels = tuple(tuple(sorted(level, reverse=True)) for level in levels)
-    shape = likeliest_tree(levels, size, 4, 4)
-    best, found = best_tree(levels, size, 4, 4)
-    assert len(shape) == len(best) and expected_tokens(shape, levels) == pytest.approx(found, abs=1e-12)
 
 
 @settings(deadline=None)

@@ -138,9 +138,8 @@ def test_a_large_tree_is_chosen_where_a_pass_costs_the_same_at_any_size(loaded, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--target", "x"], "--target needs a draft"), (["--draft", "org/small"], "Add --target"),
-        (["--each", "1"], "--each"), (["--machine", "oak", "--no-timing"], "machine"), (["--texts", "0"], "--texts"),
-        (["--profile", "/nowhere"], "cannot be read"),
+        (["--target", "x"], "--target"), (["--draft", "org/small"], "--target"), (["--each", "1"], "--each"),
+        (["--machine", "oak", "--no-timing"], "machine"), (["--texts", "0"], "--texts"), (["--profile", "/no"], "/no"),
     ],
 )  # fmt: skip
 def test_bad_values_get_a_sentence(capsys, arguments, words):

@@ -8,7 +8,8 @@ from specviz.compatibility import compatible
 
 BUILDERS = {name: cls() for name, cls in specviz.BUILDERS.items()}
 
-COLUMNS = {"parents", "tokens", "texts", "draft_prob", "target_prob", "outcome", "accept_prob", "coin", "keys"}
+COLUMNS = {"parents", "tokens", "texts", "outcome", "coin", "keys"}
+COLUMNS |= {"draft_prob", "target_prob", "target_prob_plain", "accept_prob"}
 
 
 def configs(**values):

@@ -71,8 +71,8 @@ def place(pairs: Pairs) -> None:
 def others() -> Callable[[str], Callable[[], Any]] | None:
     """How a pair that a visitor names is loaded: "target|draft", as in SPECVIZ_PAIRS; None where it may not be.
 
-    A page that is served to this machine only takes any pair unless SPECVIZ_CUSTOM=0. Another one does with
-    SPECVIZ_CUSTOM=1, and then names on the hub only. A Space never does.
+    A page for this machine only takes any pair unless SPECVIZ_CUSTOM=0; another one takes names on the hub with
+    SPECVIZ_CUSTOM=1; a Space takes none.
     """
     if on_a_space() or os.environ.get("SPECVIZ_PAIR", "").strip():
         return None

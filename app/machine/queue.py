@@ -1,8 +1,6 @@
 """One fair queue: next comes the session served least recently, of the address served least recently.
 
-A flood delays itself, the visitors behind one address take turns, and others come between them. Gradio's queue holds
-the runs and measurements, `Slots` everything else that may take long; both use one `Order`. A run that others wait for
-pauses after `SLICE` seconds and continues when it is its turn again.
+Gradio's queue holds the runs and measurements, `Slots` everything else that may take long; both use one `Order`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """ZeroGPU of Hugging Face Spaces: a GPU for one call, in a separate process.
 
-The package `spaces` is there only on a Space. It must be imported before torch, and what it wraps must be a generator
-function of a module whose arguments and items can travel between processes. Nothing is compiled or captured there.
+`spaces` exists only on a Space and must be imported before torch; arguments and items travel between processes.
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ from .web import QUIET
 class Job:
     """Buttons that start work, and the one Stop for all of it, which is lit while any of it waits or runs.
 
-    Gradio shows the place in the queue at `line`; `stopped` is what Stop writes, component -> value.
+    Gradio shows the place in the queue at `status`; `stopped` is what Stop writes, component -> value.
     """
 
-    def __init__(self, stop: gr.Button, line: gr.HTML, stopped: dict[Any, Any]) -> None:
-        self.stop, self.line, self.stopped = stop, line, stopped
+    def __init__(self, stop: gr.Button, status: gr.HTML, stopped: dict[Any, Any]) -> None:
+        self.stop, self.status, self.stopped = stop, status, stopped
 
     def starts(
         self, triggers: Callable | Sequence[Callable], run: Callable, inputs: Sequence[Any], outputs: Sequence[Any]
@@ -37,7 +37,7 @@ class Job:
 
         gr.on(triggers, None, None, [self.stop], js=count("Number(data.jobs || 0) + 1"), **QUIET)
         running = gr.on(
-            triggers, run, inputs, outputs, show_progress="minimal", show_progress_on=self.line, preprocess=False,
+            triggers, run, inputs, outputs, show_progress="minimal", show_progress_on=self.status, preprocess=False,
             api_visibility="private", **MACHINE,
         )  # fmt: skip
         running.then(None, None, [self.stop], js=count("Number(data.jobs || 0) - 1"), **QUIET)

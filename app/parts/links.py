@@ -1,7 +1,6 @@
-"""Links that open the page in a given state: what controls hold, as parameters of an address, and back.
+"""Links that fill in the controls of the page; they start no run and load no model.
 
-Every value is checked before a control shows it: numbers are brought into range, other invalid values are ignored, and
-one sentence says what was changed. A link fills in controls; it starts no run and loads no model.
+Numbers are brought into range, other invalid values are ignored, and one sentence says what was changed.
 """
 
 from __future__ import annotations
@@ -210,7 +209,7 @@ def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:
     )  # fmt: skip
 
 
-def connect(line: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.events.Dependency:
+def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.events.Dependency:
     """Open the address that the page came with, if it has parameters, and write links; returns the event of opening.
 
     The events in `begins` begin a run and remove the message about the link.
@@ -238,7 +237,7 @@ def connect(line: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.eve
         except ValueError as error:
             return message("error", str(error))
 
-    opened = line.select(open_link, None, [line, *controls], **QUIET)
-    line.click(copy_link, controls, line, **QUIET)
-    gr.on(begins, None, None, line, js="() => '{}'", **QUIET)
+    opened = button.select(open_link, None, [button, *controls], **QUIET)
+    button.click(copy_link, controls, button, **QUIET)
+    gr.on(begins, None, None, button, js="() => '{}'", **QUIET)
     return opened

@@ -54,9 +54,6 @@ def title_of(engine: Any, models: Any, weights: Any) -> Any:
 def offered(engine: Any) -> tuple[list[tuple[str, str]], str]:
     """The pairs that everybody may choose now, (label, title), and a sentence on them."""
     listed, info = engine.hub.menu() if engine.hub is not None else ([], "")
-    choices = [
-        *((title, title) for title in in_memory(engine)),
-        *listed,
-        *((name, title) for title, name in engine.own.items()),
-    ]
+    own = [(name, title) for title, name in engine.own.items()]
+    choices = [(title, title) for title in in_memory(engine)] + listed + own
     return choices, f"{info} {FOLDERS}" if info and not listed and engine.other is None else info

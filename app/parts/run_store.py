@@ -1,8 +1,6 @@
-"""Runs that are stored for a while so that a visitor can save them, and runs opened from a file.
+"""Runs that are stored for `SECONDS` so that a visitor who knows their unguessable name can save them.
 
-A run has a name that cannot be guessed; only a visitor who knows it can save it. The store is limited in bytes, and
-nothing stays longer than `SECONDS`. If it is full, the address with the most data loses the oldest run of the session
-with the most, so files of one visitor do not remove the run of another.
+If the store is full, the address with the most data loses the oldest run of the session with the most.
 """
 
 from __future__ import annotations

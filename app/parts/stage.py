@@ -25,13 +25,9 @@ NOTICE = (
 def stage(value: str, elem_id: str) -> gr.HTML:
     """A run, step by step. Its value is one message as `payload.message` writes it; the page keeps the history."""
     return gr.HTML(
-        value,
-        html_template=asset("stage/stage.html"),
-        js_on_load=starts("stage", most=limits.OPENED_BODY),
-        server_functions=[save],
-        elem_id=elem_id,
-        apply_default_css=False,
-    )
+        value, html_template=asset("stage/stage.html"), js_on_load=starts("stage", most=limits.OPENED_BODY),
+        server_functions=[save], elem_id=elem_id, apply_default_css=False,
+    )  # fmt: skip
 
 
 def notice(value: str, elem_id: str) -> gr.HTML:
@@ -51,11 +47,8 @@ def opener(label: str, opens: str, elem_id: str) -> gr.HTML:
 
 
 def sentence(kind: str, text: str, **more: Any) -> str:
-    """The value of a notice.
+    """The value of a notice, whose kind is a verdict of `menus.kind` or "error"; `more` is for other parts of the page.
 
-    Args:
-        kind: "lossless", "lossy", "useless", "impossible" or "error".
-        text: the sentence.
-        more: for other parts of the page, such as "settings"; "fix" has the label of a button and the link it opens.
+    "fix" has the label of a button and the link that it opens.
     """
     return dumps({"kind": kind, "text": text} | more)

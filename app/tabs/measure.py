@@ -75,17 +75,19 @@ def build(engine: Engine) -> None:
     cards = (accepted, cost, speedup, predicted)
     outputs = [line, measurement, *(part for card in cards for part in card.outputs)]
 
-    def draw(value: Any, name: Any, names: Any, own: MachineMeasurement | None) -> dict:
+    def draw(value: Any, name: Any, names: Any, result: MachineMeasurement | None) -> dict:
         value, name = check_choices(value, name)
-        if own and name == "memory":
-            table, points, label, kind = own.cost, own.points, "measured here", "measured"
+        if result and name == "memory":
+            table, points, label, kind = result.cost, result.points, "measured here", "measured"
         else:
             table = cost_table(name)
             points, label = past.points.get(name, ()), table.note if table.projection else source
             kind = "projection" if table.projection else "recorded"
         return {
             **accepted.fill(draw_acceptance(value, names), "recorded on 2,000 positions"),
-            **cost.fill(draw_costs(own), "measured here" if own else source, "measured" if own else "recorded"),
+            **cost.fill(
+                draw_costs(result), "measured here" if result else source, "measured" if result else "recorded"
+            ),
             **speedup.fill(draw_map(value, table), label, kind),
             **predicted.fill(plot("predicted", points), label if points else "not timed", kind),
         }
@@ -100,20 +102,20 @@ def build(engine: Engine) -> None:
     @explained("The measurement failed. The figures are unchanged.", lambda text: {line: status_text(text, "error")})
     def run(value: Any, names: Any) -> Iterator[dict]:
         value, _ = check_choices(value, "memory")
-        own: MachineMeasurement | None = None
+        result: MachineMeasurement | None = None
         for sentence in engine.loading():
             yield {line: status_text(sentence)}
         for progress in engine.compute(measure_machine, value):
             runs = f"{progress.done} of {progress.total} runs"
             yield {line: status_text(runs, done=progress.done, of=progress.total)}
-            if progress.result and (own is None or len(progress.result.points) > len(own.points)):
-                own = progress.result
-                yield {measurement: own, **draw(value, "memory", names, own)}
-        if own:
+            if progress.result and (result is None or len(progress.result.points) > len(result.points)):
+                result = progress.result
+                yield {measurement: result, **draw(value, "memory", names, result)}
+        if result:
             yield {
                 line: status_text("Measured on this machine."),
-                measurement: own,
-                **draw(value, "memory", names, own),
+                measurement: result,
+                **draw(value, "memory", names, result),
             }
 
     job = Job(stop, line, {line: status_text("Stopped. The figures show the measurements so far.")})
@@ -143,11 +145,11 @@ def draw_acceptance(temperature: float, rules: Any) -> Any:
     return plot("acceptance", [SimpleNamespace(**row) for row in rows])
 
 
-def draw_costs(own: MachineMeasurement | None) -> Any:
+def draw_costs(result: MachineMeasurement | None) -> Any:
     """Costs in memory, on disk and on a GPU as far as they are known."""
     tables = {title: cost_table(name) for title, name in MACHINES.items() if name in recorded.read().costs}
-    if own:
-        tables = {"This machine": own.cost, **tables}
+    if result:
+        tables = {"This machine": result.cost, **tables}
     return plot("cost", tables | {"A100 (projection)": machine("a100")})
 
 

@@ -192,7 +192,7 @@ def test_texts_are_the_unit_of_a_share():
     assert wilson(1.0, 10, 1.959964)[0] == pytest.approx(0.7225, abs=1e-4), "the textbook's 10 of 10"
 
 
-@pytest.mark.parametrize("texts", [2, 3, 5, 10, 20])
+@pytest.mark.parametrize("texts", [3, *(pytest.param(n, marks=pytest.mark.nightly) for n in (2, 5, 10, 20))])
 def test_intervals_of_95_percent_cover_as_much_over_few_texts(texts):
     """5 000 repetitions, of which 93 % must be covered; the standard error of the share is 0.3 %."""
     rng, repeats = np.random.default_rng(texts), 5000

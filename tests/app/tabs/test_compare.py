@@ -227,7 +227,7 @@ def test_what_cannot_run_is_said_of_its_column(chosen):
     with pytest.raises(ValueError, match=r"^B: Speculative sampling is defined for chains"):
         chosen.read(impossible)
     updates = dict(zip(map(id, chosen.outputs), chosen.updates(impossible), strict=True))
-    assert [json.loads(updates[id(column.said)])["kind"] for column in chosen.columns] == ["", "impossible", ""]
+    assert [json.loads(updates[id(column.notice_box)])["kind"] for column in chosen.columns] == ["", "impossible", ""]
     lossy = values(chosen, a_verifier="typical", temperature=0.8)
     assert chosen.possible(lossy) and chosen.read(lossy)[0].lossy == V["typical"].bias
     hidden = values(chosen, b_builder="nonsense", b_decodes="plain")

@@ -24,10 +24,10 @@ def main() -> None:
     costs, points = {}, {}
     for weights in args.weights:
         pair = load_pair(offload="disk") if weights == "disk" else load_pair()
-        for news in measure_machine(pair, sizes=SIZES[weights]):
-            print(f"{weights}: {news.done} of {news.total} runs", flush=True)
-        assert news.result
-        costs[weights], points[weights] = news.result.cost, news.result.points
+        for update in measure_machine(pair, sizes=SIZES[weights]):
+            print(f"{weights}: {update.done} of {update.total} runs", flush=True)
+        assert update.result
+        costs[weights], points[weights] = update.result.cost, update.result.points
     recorded = Recorded(costs, points, args.machine, datetime.now(UTC).date().isoformat())
     CURVES.write_text(codec.dumps(recorded) + "\n", encoding="utf-8")
 

@@ -50,12 +50,12 @@ class Entry:
         if self.autoregressive:
             return "the target alone, one token a pass"
         config = self.config
-        given = (
+        parameters = (
             (strategy.parameter_schema()[name]["title"].lower(), value)
             for strategy in filter(None, (config.builder, config.verifier, self.drafter))
             for name, value in strategy.parameters.items()
         )
-        words = ", ".join(f"{label} {short(value)}" for label, value in given if value != "auto")
+        words = ", ".join(f"{label} {short(value)}" for label, value in parameters if value != "auto")
         return f"{config.verifier.title}’s rule" + (f", {words}" if words else "")
 
     @property

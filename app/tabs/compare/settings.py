@@ -27,7 +27,7 @@ class Column:
     kind: gr.Radio
     body: gr.Column
     controls: Controls
-    said: gr.HTML
+    notice_box: gr.HTML
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -42,7 +42,7 @@ class Column:
     @property
     def outputs(self) -> list[Any]:
         """The components that `updates` is for."""
-        return [self.body, self.said, *self.controls.strategies.values()]
+        return [self.body, self.notice_box, *self.controls.strategies.values()]
 
     def verdict(self, kind: Any, values: tuple[Any, ...]) -> tuple[str, str]:
         """The remark on it while the prompt may be empty: a kind of notice and its sentence.
@@ -63,8 +63,8 @@ class Column:
 
     def sentence(self, kind: Any, values: tuple[Any, ...]) -> str:
         """The value of its notice: what is wrong, lossy or without effect; empty otherwise."""
-        found, text = self.verdict(kind, values)
-        return sentence("", "") if found == "lossless" else sentence(found, text)
+        verdict, text = self.verdict(kind, values)
+        return sentence("", "") if verdict == "lossless" else sentence(verdict, text)
 
     def entry(self, kind: Any, values: tuple[Any, ...]) -> Entry | None:
         """What it runs; None if it is empty.
@@ -73,8 +73,8 @@ class Column:
             ValueError: a sentence for the visitor.
         """
         if kind not in ("speculation", "plain"):
-            found, text = self.verdict(kind, values)
-            if found == "error":
+            verdict, text = self.verdict(kind, values)
+            if verdict == "error":
                 raise ValueError(text)
             return None
         if kind == "plain":  # what is hidden cannot be wrong
@@ -119,11 +119,11 @@ class Settings:
     def split(self, values: Sequence[Any]) -> list[tuple[Any, tuple[Any, ...]]]:
         """Of the values of `inputs`, what decodes each column and the values of its `controls.inputs`."""
         shared, rest = values[: len(self.shared)], values[len(self.shared) :]
-        found = []
+        results = []
         for column in self.columns:
             (kind, *mine), rest = rest[: len(column.inputs)], rest[len(column.inputs) :]
-            found.append((kind, (*shared, *mine)))
-        return found
+            results.append((kind, (*shared, *mine)))
+        return results
 
     def updates(self, values: Sequence[Any]) -> list[Any]:
         """What each of `outputs` shows for these values."""
@@ -135,8 +135,8 @@ class Settings:
 
     def possible(self, values: Sequence[Any]) -> bool:
         """Whether every column can run, the prompt aside."""
-        found = [column.verdict(*mine)[0] for column, mine in zip(self.columns, self.split(values), strict=True)]
-        return not {"impossible", "error"} & set(found)
+        results = [column.verdict(*mine)[0] for column, mine in zip(self.columns, self.split(values), strict=True)]
+        return not {"impossible", "error"} & set(results)
 
     def read(self, values: Sequence[Any]) -> list[Entry]:
         """What the values of `inputs` ask to run.
@@ -144,14 +144,14 @@ class Settings:
         Raises:
             ValueError: a sentence for the visitor that names the column.
         """
-        split, found = self.split(values), []
+        split, results = self.split(values), []
         self.columns[0].entry("plain", split[0][1])  # what all share is wrong for all
         for column, mine in zip(self.columns, split, strict=True):
             try:
-                found.append(column.entry(*mine))
+                results.append(column.entry(*mine))
             except ValueError as error:
                 raise ValueError(f"{column.letter}: {error}") from None
-        return [entry for entry in found if entry]
+        return [entry for entry in results if entry]
 
     def with_labels(self, error: ValueError) -> str:
         """What an error of the library says, with the page's labels."""
@@ -173,8 +173,8 @@ def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
             pickers = {
                 kind: picker(kind, FIRST[letter], f"{title} of {letter}", True) for kind, title in LABELS.items()
             }
-        said = notice("", elem_id=f"sv-side-{letter}-notice")
-    return Column(letter, kind, body, Controls(prompt, scalars, pickers), said)
+        notice_box = notice("", elem_id=f"sv-side-{letter}-notice")
+    return Column(letter, kind, body, Controls(prompt, scalars, pickers), notice_box)
 
 
 def lay_out(prompt: gr.Textbox) -> Settings:
@@ -186,7 +186,9 @@ def lay_out(prompt: gr.Textbox) -> Settings:
     for name, control in scalars.items():
         if (value := getattr(race.TREE, name)) is not None:
             control.value = value
-    made = Settings(prompt, scalars, columns)
-    for side, (kind, values) in zip(made.columns, made.split([control.value for control in made.inputs]), strict=True):
-        side.said.value = side.sentence(kind, values)
-    return made
+    settings = Settings(prompt, scalars, columns)
+    for side, (kind, values) in zip(
+        settings.columns, settings.split([control.value for control in settings.inputs]), strict=True
+    ):
+        side.notice_box.value = side.sentence(kind, values)
+    return settings

@@ -43,7 +43,7 @@ def build(engine: Engine) -> Controls:
     with gr.Column(elem_classes="sv-explore"):
         with gr.Row(elem_classes="sv-top"):
             headline(elem_id="sv-headline")
-            counted = sampler("sv-sampled", stop="sv-stop")
+            sample_chart = sampler("sv-sampled", stop="sv-stop")
         with gr.Row(elem_classes="sv-ask"):
             prompt = gr.Textbox(
                 opened.prompt, label="Prompt", lines=1, max_lines=4, show_label=False, container=False,
@@ -63,13 +63,13 @@ def build(engine: Engine) -> Controls:
             settings = controls(prompt, opened, temperature)
         with gr.Row(elem_classes="sv-said"):
             title = title_of(engine, engine.titles[0], weights.value)
-            said = notice(about(opened, title), elem_id="sv-notice")
+            notice_box = notice(about(opened, title), elem_id="sv-notice")
             link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
-        shown = stage(first.message(title), elem_id="sv-stage")
+        stage_box = stage(first.message(title), elem_id="sv-stage")
     linked = links.Together({"models": models, "weights": weights}, {"": settings})
     links.connect(link, linked, [go.click, prompt.submit])
     boxes = {"models": models, "weights": weights, "preset": preset, "go": go, "stop": stop}
-    events(engine, settings, boxes, said, shown, counted)
+    events(engine, settings, boxes, notice_box, stage_box, sample_chart)
     presets.connect(settings, preset)
     return settings
 
@@ -82,7 +82,7 @@ def chips(prompt: gr.Textbox) -> None:
             chip.click(None, None, prompt, js=f"() => {json.dumps(text)}", api_visibility="private")
 
 
-def events(engine: Engine, settings: Controls, boxes: dict[str, Any], said, shown, counted) -> Any:
+def events(engine: Engine, settings: Controls, boxes: dict[str, Any], notice_box, stage_box, sample_chart) -> Any:
     """Every event of the tab; returns that of a run."""
     pairs = [boxes["models"], boxes["weights"]]
 
@@ -100,18 +100,18 @@ def events(engine: Engine, settings: Controls, boxes: dict[str, Any], said, show
             *mark(config),
         )
 
-    checked = [said, boxes["go"], boxes["preset"], shown, *settings.strategies.values()]
+    checked = [notice_box, boxes["go"], boxes["preset"], stage_box, *settings.strategies.values()]
     changes = [control.change for control in (*pairs, *settings.inputs[1:])]
     gr.on(changes, check, [*pairs, *settings.inputs], checked, trigger_mode="always_last", **QUIET)
 
     def run(models: Any, weights: Any, *values: Any) -> Iterator[dict]:
         try:
             config, title = settings.read(values), title_of(engine, models, weights)
-            yield {said: about(config, title)}
+            yield {notice_box: about(config, title)}
             for value in play(engine, config, title):
-                yield {shown: value}
+                yield {stage_box: value}
         except ValueError as error:
-            yield {said: sentence("error", settings.with_labels(error)), shown: message("", state="done")}
+            yield {notice_box: sentence("error", settings.with_labels(error)), stage_box: message("", state="done")}
 
     def count(models: Any, weights: Any, *values: Any) -> Iterator[str]:
         try:
@@ -119,17 +119,19 @@ def events(engine: Engine, settings: Controls, boxes: dict[str, Any], said, show
         except Exception as error:
             yield failed(settings.with_labels(error) if isinstance(error, ValueError) else reason(error))
 
-    job = Job(boxes["stop"], said, {shown: message("", state="stopped"), counted: STOPPED})
-    job.starts(counted.select, count, [*pairs, *settings.inputs], counted)
-    return job.starts([boxes["go"].click, settings.prompt.submit], run, [*pairs, *settings.inputs], [shown, said])
+    job = Job(boxes["stop"], notice_box, {stage_box: message("", state="stopped"), sample_chart: STOPPED})
+    job.starts(sample_chart.select, count, [*pairs, *settings.inputs], sample_chart)
+    return job.starts(
+        [boxes["go"].click, settings.prompt.submit], run, [*pairs, *settings.inputs], [stage_box, notice_box]
+    )
 
 
 def recorded(prompt: Any, config: RunConfig, title: Any, first: str = EMBEDDED_PAIR) -> str | None:
     """The message of the recording of a configuration, where there is one; recordings stand for the `first` pair."""
     if not isinstance(prompt, str) or not prompt.strip() or not isinstance(title, str):
         return None
-    found = recordings.find(replace(config, prompt=prompt), title.replace(first, EMBEDDED_PAIR, 1))
-    return found and found.message(title)
+    recording = recordings.find(replace(config, prompt=prompt), title.replace(first, EMBEDDED_PAIR, 1))
+    return recording and recording.message(title)
 
 
 def about(config: RunConfig, title: Any, fix: dict[str, str] | None = None) -> str:

@@ -42,11 +42,11 @@ def sample(engine: Engine, config: RunConfig, title: Any) -> Iterator[str]:
     Raises:
         ValueError: if it cannot begin.
     """
-    for news in engine.loading(title):
-        yield json.dumps({"state": "running", "text": news})
-    for found in engine.compute(sampling, config, title=title):
-        state = "done" if found.runs == found.of else "running"
-        yield json.dumps(plain(found) | {"state": state, "about": settings_title(config), "text": verdict(found)})
+    for text in engine.loading(title):
+        yield json.dumps({"state": "running", "text": text})
+    for result in engine.compute(sampling, config, title=title):
+        state = "done" if result.runs == result.of else "running"
+        yield json.dumps(plain(result) | {"state": state, "about": settings_title(config), "text": verdict(result)})
 
 
 def failed(text: str) -> str:
@@ -54,22 +54,22 @@ def failed(text: str) -> str:
     return json.dumps({"state": "error", "text": text})
 
 
-def verdict(found: Sampled) -> str:
+def verdict(result: Sampled) -> str:
     """What the counts say of the run and of plain decoding, and how the draws were made."""
-    if not found.runs:
+    if not result.runs:
         return "Reading the target's distributions."
-    told = []
-    for name, counts in (("Speculation", found.speculated), ("Plain decoding", found.plain)):
-        said = "deviates from the target's distribution" if found.deviates(counts) else "shows no deviation"
-        told.append(f"{name} {said} (total variation distance {found.distance(counts):.3f}).")
-    told.append(
-        f"With exact samples the distance is {found.expected:.3f} or less on average; a deviation is a chi-square that "
-        "they exceed once in 1,000 times."
+    sentences = []
+    for name, counts in (("Speculation", result.speculated), ("Plain decoding", result.plain)):
+        claim = "deviates from the target's distribution" if result.deviates(counts) else "shows no deviation"
+        sentences.append(f"{name} {claim} (total variation distance {result.distance(counts):.3f}).")
+    sentences.append(
+        f"With exact samples the distance is {result.expected:.3f} or less on average; a deviation is a chi-square "
+        "that they exceed once in 1,000 times."
     )
-    told.append(
+    sentences.append(
         "Each run makes its own passes, because the drafter reads more of the target than its distributions."
-        if found.passes is None
-        else f"Every draw is real; the target's distributions after each text were computed once, in {found.passes} "
-        f"{'pass' if found.passes == 1 else 'passes'}."
+        if result.passes is None
+        else f"Every draw is real; the target's distributions after each text were computed once, in {result.passes} "
+        f"{'pass' if result.passes == 1 else 'passes'}."
     )
-    return " ".join(told)
+    return " ".join(sentences)

@@ -14,7 +14,7 @@ demo: $(VENV)/.installed
 	$(BIN)/python app/app.py
 
 test: $(VENV)/.installed-dev browser
-	@$(MAKE) --no-print-directory -j2 -Otarget pytest lint
+	@$(MAKE) --no-print-directory -j2 pytest lint
 
 pytest: $(VENV)/.installed-dev
 	$(PYTEST)

@@ -59,18 +59,6 @@ def state(page, name):
     expect(page.locator("#sv-stage .sv-state")).to_have_attribute("data-state", name, timeout=60_000)
 
 
-def line_of_three(serve, visit):
-    """A gated pair and three visitors: the first has seen two steps, the second waits in the line."""
-    pair = Gated(permits=2)
-    url = serve(pair)
-    first, second, third = visit(url), visit(url), visit(url)
-    first.locator("#sv-run").click()
-    expect(first.locator(".sv-where")).to_have_text("step 2 of 2")
-    second.locator("#sv-run").click()
-    expect(second.locator("#sv-notice")).to_contain_text("queue: 1/1", timeout=60_000)
-    return pair, first, second, third
-
-
 def steps(page):
     return int(page.locator(".sv-player .sv-scrub").first.get_attribute("max")) + 1
 

@@ -4,11 +4,10 @@ import re
 from dataclasses import replace
 
 import pytest
-from pages import Gated, choose, counts_add_up, line_of_three, state, steps
+from pages import Gated, choose, counts_add_up, state, steps
 from playwright.sync_api import expect
 
 import specviz
-from app.machine import limits
 from app.tabs import explore
 
 pytestmark = pytest.mark.browser
@@ -153,17 +152,3 @@ def test_stop_ends_the_comparison_and_leaves_the_run(serve, visit, step_by_step)
     counts_add_up(page)
     expect(page.locator("#sv-stop")).to_be_disabled()
     pair.gate.release(10**6)
-
-
-def test_whoever_is_not_let_in_reads_a_sentence_and_can_try_again(serve, visit, step_by_step, monkeypatch):
-    monkeypatch.setattr(limits, "QUEUE", 1)
-    pair, first, second, third = line_of_three(serve, visit)
-    third.locator("#sv-run").click()
-    expect(third.locator("#sv-notice")).to_contain_text("the queue is full (at most 1 wait here)")
-    expect(third.locator("#sv-stop")).to_be_disabled()
-    assert third.locator(".sv-svg .node").count() > 3, "the recorded run is still there"
-    pair.gate.release(10**6)
-    state(first, "done")
-    state(second, "done")
-    third.locator("#sv-run").click()
-    state(third, "done")

@@ -28,10 +28,10 @@ LESSONS = (0, 3, 4, 5, 7)  # of each kind of picture
 
 
 def readme(browser: Browser, url: str) -> None:
-    """The pictures of the README."""
+    """The pictures of the README and of docs/guide.md."""
     OUT.mkdir(parents=True, exist_ok=True)
     for name, (width, height) in SIZES.items():
-        page = browser.new_page(viewport={"width": width, "height": height})
+        page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
         page.goto(url + ("?__theme=dark" if name == "dark" else "?__theme=light"))
         page.wait_for_selector(".sv-svg .node")
         page.mouse.move(5, 5)
@@ -44,10 +44,8 @@ def readme(browser: Browser, url: str) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 1180})
     page.goto(url + "?lab=verification&__theme=light")
     page.locator(".sv-v[aria-busy=false] .sv-v-scroll tbody tr").first.wait_for()
-    page.get_by_role("button", name="Next try").click()
-    page.get_by_role("button", name="Next try").click()
     take(page, OUT / "lab.png")
-    page = browser.new_page(viewport={"width": 1440, "height": 860})
+    page = browser.new_page(viewport={"width": 1440, "height": 860}, reduced_motion="reduce")
     page.goto(url + "?lesson=trees&__theme=light")
     page.wait_for_selector(".sv-lessons[aria-busy=false]")
     page.get_by_role("button", name="Show me").click()

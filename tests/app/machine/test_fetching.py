@@ -1,6 +1,5 @@
 """Well-known pairs from a hub of the test's own: what the menu says, bytes as they come, a stop, and no hub at all."""
 
-import asyncio
 import json
 import os
 import subprocess
@@ -94,6 +93,7 @@ import specviz
 from specviz.files import PAIR
 from app.machine.engine import Engine
 from app.machine.fetching import Hub
+from tests.loops import in_a_loop
 
 hub, names = Path(sys.argv[1]), json.loads(sys.argv[2])
 for name in names:
@@ -203,10 +203,10 @@ def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
     with gr.Blocks() as page:
         menu = models_menu(Engine(specviz.toy_pair, None, offered))
     (event,) = page.fns.values()
-    shown = asyncio.run(event.fn())
+    shown = in_a_loop(event.fn())
     assert [target[1] for target in event.targets] == ["load"] and not menu.visible
     assert ("A · 1 MB", "a|b") in shown.choices and shown.visible and "From the hub." in shown.info
     monkeypatch.setattr(offered, "_ask", lambda: ([], fetching.NO_HUB))
     offered._menu = None
-    info = asyncio.run(event.fn()).info
+    info = in_a_loop(event.fn()).info
     assert "The hub did not answer" in info and "SPECVIZ_PAIRS" in info

@@ -13,6 +13,7 @@ import pytest
 from app.machine import fetching
 from app.machine.fetching import KNOWN, Hub, label, may_fetch, too_large
 from specviz.models.hub import ModelFiles
+from tests.loops import in_a_loop
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMIT = "0" * 40
@@ -93,7 +94,6 @@ import specviz
 from specviz.files import PAIR
 from app.machine.engine import Engine
 from app.machine.fetching import Hub
-from tests.loops import in_a_loop
 
 hub, names = Path(sys.argv[1]), json.loads(sys.argv[2])
 for name in names:

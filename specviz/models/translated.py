@@ -105,5 +105,5 @@ def translated_logits(logits: Any, rows: list[int], words: Translation) -> Logit
 
 def common_mass(target: HuggingFaceModel, words: Translation, text: Sequence[int]) -> float:
     """The mean probability that the target gives to common tokens along a text, token ids, at temperature 1."""
-    p = softmax(np.asarray(target.read(text, range(len(text)), None, None, range(len(text)))))
+    p = softmax(np.asarray(target.read(text, range(len(text)), None, target.new_cache(), range(len(text)))))
     return float(p[:, words.target_ids].sum(axis=1).mean())

@@ -12,7 +12,7 @@ from ..distributions import excess
 from ..record import Detail
 from ..sampling import SequentialProposal
 from .base import Verifier
-from .walk import Bars, Walk, explain_coin, ratio
+from .walk import Walk, bars, explain_coin, ratio
 
 CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
 
@@ -32,18 +32,18 @@ class SpecTr(Verifier):
     def __call__(self, tree, p, rng):
         walk, node = Walk(tree), 0
         while children := tree.children[node]:
-            row, q, bars = p[node], SequentialProposal(tree.draft_distributions[node], "iid").row, Bars(p[node])
+            row, q, chart = p[node], SequentialProposal(tree.draft_distributions[node], "iid").row, bars(p[node])
             rho = division_factor(row, q, len(children))
             left, beta = leftover(row, q, len(children), rho)
             walk.note(node, facts={"rho": rho, "beta": beta})
             for child in children:
                 token = tree.tokens[child]
-                walk.note(child, tried=bars(token, draft=q))
+                walk.note(child, tried=chart(token, draft=q))
                 if walk.flip(child, ratio(row[token], rho * q[token]), rng):
                     break
             else:
                 bonus = rng.draw(left)
-                walk.note(node, after=bars(token, bonus, residual=left / left.sum()))
+                walk.note(node, after=chart(token, bonus, residual=left / left.sum()))
                 return walk.end(bonus)
             node = child
         return walk.end(rng.draw(p[node]))

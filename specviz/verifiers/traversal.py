@@ -11,7 +11,7 @@ from ..randomness import Randomness
 from ..sampling import SequentialProposal
 from ..tree import TokenTree
 from .base import Verifier
-from .walk import Bars, Walk, carry, ratio, untried
+from .walk import Walk, bars, carry, ratio, untried
 
 
 class Traversal(Verifier):
@@ -40,14 +40,14 @@ class Traversal(Verifier):
 def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
     """Try the subtree of `node`, itself last; the bonus token where a path was accepted, None if all were rejected."""
     if children := tree.children[node]:  # the row of a leaf is read only if it is accepted
-        r, bars = p[node], Bars(p[node])
+        r, chart = p[node], bars(p[node])
         proposal = SequentialProposal(tree.draft_distributions[node], "distinct")
     for before, child in zip((None, *children), children, strict=False):
         if before is not None:
             proposal.advance(tree.tokens[before])
         token, d = tree.tokens[child], proposal.row
         child_share = ratio(share * r[token], d[token])
-        walk.note(child, facts={"ratio": child_share}, tried=bars(token, residual=r, draft=d))
+        walk.note(child, facts={"ratio": child_share}, tried=chart(token, residual=r, draft=d))
         bonus = _visit(tree, p, rng, walk, child, child_share)
         if bonus is not None:
             return bonus
@@ -61,5 +61,5 @@ def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node:
     if not children:
         return rng.draw(p[node])
     bonus = rng.draw(r)
-    walk.note(node, after=bars(token, bonus, residual=r))
+    walk.note(node, after=chart(token, bonus, residual=r))
     return bonus

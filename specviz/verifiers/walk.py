@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,25 +21,18 @@ LIKELIEST = 4  # with the token in question, five bars; with the one that was re
 WHOLE = 12  # a row of so few tokens is kept whole
 
 
-class Bars:
-    """Charts of the target's most probable tokens after one node, of which `p` is the row, float64 [V]."""
+def bars(p: np.ndarray) -> Callable[..., Callable[[], Chart]]:
+    """Charts of the target's most probable tokens after one node, of which `p` is the row, float64 [V].
 
-    def __init__(self, p: np.ndarray) -> None:
-        self.p = p
+    Called with further tokens it returns a function that makes a chart: "p", and each row under its keyword.
+    """
+    likeliest = cache(partial(most_probable, p, len(p) if len(p) <= WHOLE else LIKELIEST))
 
-    def __call__(self, *tokens: int, **rows: np.ndarray) -> Callable[[], Chart]:
-        """What makes the chart of those tokens and of further ones: "p", and each row under its keyword."""
-        return partial(self._chart, tokens, rows)
+    def make(others: tuple[int, ...], rows: dict[str, np.ndarray]) -> Chart:
+        tokens = list(dict.fromkeys([*likeliest(), *others]))
+        return Chart(tuple(tokens), {name: tuple(row[tokens].tolist()) for name, row in rows.items()})
 
-    @cached_property
-    def _likeliest(self) -> list[int]:
-        return most_probable(self.p, len(self.p) if len(self.p) <= WHOLE else LIKELIEST)
-
-    def _chart(self, others: tuple[int, ...], rows: dict[str, np.ndarray]) -> Chart:
-        tokens = list(dict.fromkeys([*self._likeliest, *others]))
-        places = np.array(tokens)
-        named = {"p": self.p, **rows}.items()
-        return Chart(tuple(tokens), {name: tuple(row[places].tolist()) for name, row in named})
+    return lambda *tokens, **rows: partial(make, tokens, {"p": p, **rows})
 
 
 class Walk:
@@ -98,7 +91,7 @@ def recursive_rejection(
     """
     walk, node = Walk(tree), 0
     while children := tree.children[node]:
-        q, r, bars = tree.draft_distributions[node], p[node], Bars(p[node])
+        q, r, chart = tree.draft_distributions[node], p[node], bars(p[node])
         proposal = SequentialProposal(q, scheme)
         if in_support:
             children = children[: int((q > 0).sum())]
@@ -107,13 +100,13 @@ def recursive_rejection(
                 r = residual(r, proposal.row)
                 proposal.advance(tree.tokens[before])
             token, d = tree.tokens[child], proposal.row
-            walk.note(child, tried=bars(token, residual=r, draft=d))
+            walk.note(child, tried=chart(token, residual=r, draft=d))
             if walk.flip(child, ratio(r[token], d[token]), rng):
                 break
         else:
             r = residual(r, proposal.row)
             bonus = rng.draw(r)
-            walk.note(node, after=bars(token, bonus, residual=r))
+            walk.note(node, after=chart(token, bonus, residual=r))
             return walk.end(bonus)
         node = child
     return walk.end(rng.draw(p[node]))

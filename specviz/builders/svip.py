@@ -120,6 +120,5 @@ class Cape(TreeBuilder):
             tokens = draw_children(q, count, scheme, rng, tree.position(node))
             if not tokens:  # the drafter has nothing to say
                 break
-            children = [tree.add(node, token, confidence) for token in tokens]
-            node = children[0]
+            node, *_ = [tree.add(node, token, confidence) for token in tokens]
         return tree

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from ..distributions import Distributions, Sampling
 from ..models.base import Pair, Session
 from ..strategy import Strategy
 from ..tree import TokenTree
+
+LAYERS = Field(
+    3, ge=1, le=128, title="Layers", description="Number of target layers that early exit uses; fewer than it has."
+)
 
 
 @dataclass(frozen=True)

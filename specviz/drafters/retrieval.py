@@ -43,9 +43,8 @@ class Retrieval(Drafter):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.shortest > self.longest:
-            raise ParameterError(
-                "retrieval.shortest", f"be at most longest, {self.longest}", self.shortest, "Reduce it."
-            )
+            must = f"be at most longest, {self.longest}"
+            raise ParameterError("retrieval.shortest", must, self.shortest, "Reduce it.")
         return self
 
     def open(self, context):
@@ -62,15 +61,13 @@ class Library:
     names: tuple[str, ...]
 
     @cached_property
-    def _by_token(self) -> tuple[np.ndarray, np.ndarray]:
-        order = np.argsort(self.tokens, kind="stable")
-        return order, self.tokens[order]
+    def _order(self) -> np.ndarray:
+        return np.argsort(self.tokens, kind="stable")
 
     def after(self, token: int) -> np.ndarray:
         """One past every occurrence of a token, in order."""
-        order, tokens = self._by_token
-        first, last = np.searchsorted(tokens, [token, token + 1])
-        return order[first:last] + 1
+        first, last = np.searchsorted(self.tokens, np.array([token, token + 1], np.int32), sorter=self._order)
+        return self._order[first:last] + 1
 
     def where(self, place: int) -> tuple[str, int]:
         """The document that holds the token at `place`, and its line there, from 1."""

@@ -59,10 +59,7 @@ class TargetMatch(MatchRule):
     keyed: bool = Field(
         False, title="Keyed noise", description="Draw by a race keyed by position; the seed alone determines the text."
     )
-
-    @property
-    def shared_noise(self) -> bool:  # type: ignore[override]  # follows from its parameter
-        return self.keyed
+    shared_noise = property(lambda self: self.keyed)
 
     def __call__(self, tree, p, rng):
         draw = partial(race_winner, tree, p, rng) if self.keyed else lambda node: rng.draw(p[node])

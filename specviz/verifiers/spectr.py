@@ -76,12 +76,9 @@ def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
 
 def leftover(p: np.ndarray, q: np.ndarray, k: int, rho: float) -> tuple[np.ndarray, float]:
     """The distribution of the next token once all k children were rejected, up to a factor, float64 [V]; and beta."""
-    left = p / rho
-    np.minimum(left, q, out=left)
-    beta = min(1.0, float(left.sum()))
+    common = np.minimum(p / rho, q)
+    beta = min(1.0, float(common.sum()))
     if beta == 0:
         return p, beta
-    left *= -((1 - (1 - beta) ** k) / beta)
-    left += p
-    np.maximum(left, 0.0, out=left)
+    left = np.maximum(p - common * ((1 - (1 - beta) ** k) / beta), 0.0)
     return (left if left.any() else p), beta

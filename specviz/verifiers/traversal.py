@@ -31,10 +31,9 @@ class Traversal(Verifier):
             return why
         if coin is None:
             return "Accepted without a test: a token below it was accepted first."
-        below = "" if all(parent != node for parent in step.parents) else "after all tokens below it were rejected"
-        if outcome == "accepted":
-            return f"Accepted{below}: u = {coin:.3f} < its share {prob:.3f}."
-        return f"Rejected{below}: u = {coin:.3f} ≥ its share {prob:.3f}."
+        below = "" if all(parent != node for parent in step.parents) else " after all tokens below it were rejected"
+        compared = "<" if outcome == "accepted" else "≥"
+        return f"{outcome.capitalize()}{below}: u = {coin:.3f} {compared} its share {prob:.3f}."
 
 
 def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
@@ -42,9 +41,7 @@ def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node:
     if children := tree.children[node]:  # the row of a leaf is read only if it is accepted
         r, chart = p[node], bars(p[node])
         proposal = SequentialProposal(tree.draft_distributions[node], "distinct")
-    for before, child in zip((None, *children), children, strict=False):
-        if before is not None:
-            proposal.advance(tree.tokens[before])
+    for child in children:
         token, d = tree.tokens[child], proposal.row
         child_share = ratio(share * r[token], d[token])
         walk.note(child, facts={"ratio": child_share}, tried=chart(token, residual=r, draft=d))
@@ -53,6 +50,7 @@ def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node:
             return bonus
         left, mass = excess(share * r, d)
         share, r = carry(mass, share), left / mass if mass > 0 else r
+        proposal.advance(token)
     if node > 0 and not walk.toss(node, share, rng):
         walk.outcome[node] = "rejected"
         return None

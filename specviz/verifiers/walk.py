@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions import Distributions, residual
+from ..distributions import Distributions
 from ..randomness import Randomness
 from ..record import Detail, Step
-from ..sampling import SequentialProposal, most_probable
+from ..sampling import most_probable
 from ..tree import Chart, TokenTree
 from .base import Verdict
 
@@ -74,42 +74,6 @@ class Walk:
         """Finish the record: the target adds `bonus` after the last accepted node."""
         outcome, accept_prob, coin = tuple(self.outcome), tuple(self.accept_prob), tuple(self.coin)
         return Verdict(tuple(self.path), int(bonus), outcome, accept_prob, coin, self._notes)
-
-
-def recursive_rejection(
-    tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False
-) -> Verdict:
-    """Try the children of a node one after the other, and continue from the first that is accepted.
-
-    Each is accepted with probability min(1, r / d): r is p, and after every rejection the residual norm([r - d]+); d is
-    the distribution the child was drawn from. If all are rejected the target's token is drawn from r.
-
-    Args:
-        tree, p, rng: as for `Verifier`.
-        scheme: how the children were drawn, "iid" or "distinct".
-        in_support: whether no more children are tried than the draft's row has tokens.
-    """
-    walk, node = Walk(tree), 0
-    while children := tree.children[node]:
-        q, r, chart = tree.draft_distributions[node], p[node], bars(p[node])
-        proposal = SequentialProposal(q, scheme)
-        if in_support:
-            children = children[: int((q > 0).sum())]
-        for before, child in zip((None, *children), children, strict=False):
-            if before is not None:
-                r = residual(r, proposal.row)
-                proposal.advance(tree.tokens[before])
-            token, d = tree.tokens[child], proposal.row
-            walk.note(child, tried=chart(token, residual=r, draft=d))
-            if walk.flip(child, ratio(r[token], d[token]), rng):
-                break
-        else:
-            r = residual(r, proposal.row)
-            bonus = rng.draw(r)
-            walk.note(node, after=chart(token, bonus, residual=r))
-            return walk.end(bonus)
-        node = child
-    return walk.end(rng.draw(p[node]))
 
 
 def follow(walk: Walk, tree: TokenTree, token_after: Callable[[int], int], p: Distributions | None = None) -> Verdict:

@@ -91,11 +91,7 @@ class DySpec(SlotBuilder):
     size: int = tree_size(16)
     depth: int = max_depth(16)
     batch: int = Field(
-        8,
-        ge=1,
-        le=64,
-        title="Nodes per draft pass",
-        description="Number of nodes that the draft reads at once: the required one and the most likely next ones.",
+        8, ge=1, le=64, title="Nodes per draft pass", description="The required node and the most likely next ones."
     )
     reorder: bool = REORDER
 

@@ -139,12 +139,8 @@ class Medusa(Drafter):
 
 
 class HeadSession(DrafterSession):
-    """The heads on one text.
-
-    Args:
-        heads: a function of the feature before the root, [width], that returns logits, [levels, V].
-        feature: the target's feature of the token before the root; None where the text has one token.
-    """
+    """The heads on one text: a function of the target's feature of the token before the root, [width], that returns
+    logits, [levels, V]. There is no feature where the text has one token."""
 
     def __init__(self, name: str, heads: Any, feature: Any, vocab_size: int) -> None:
         super().__init__(name)

@@ -16,7 +16,6 @@ from ..tree import Chart, TokenTree
 from .base import Verdict
 
 ROOT = "The last committed token: the tree grows from here."
-UNTRIED = ("unreached", "probe")
 LIKELIEST = 4  # with the token in question, five bars; with the one that was rejected last, six
 WHOLE = 12  # a row of so few tokens is kept whole
 
@@ -110,23 +109,22 @@ def carry(wanted: float, share: float) -> float:
 
     `wanted` is S, the mass sum [share p - q]+ (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
     """
-    rest = wanted + (1.0 - share)  # in this order a share of 1 stays 1, however little is wanted
-    return float(wanted / rest) if rest > 0 else 1.0
+    total = wanted + (1.0 - share)  # in this order a share of 1 stays 1, however little is wanted
+    return float(wanted / total) if total > 0 else 1.0
 
 
 def untried(step: Step, node: int) -> str:
     """Why a node was not compared, "" where it was."""
     if step.outcome[node] == "root":
         return ROOT
-    if step.outcome[node] not in UNTRIED:
-        return ""
     if step.outcome[node] == "probe":
         return "Probe: it asks the target for its next token and is not compared."
+    if step.outcome[node] != "unreached":
+        return ""
     parent = step.parents[node]
     if step.outcome[parent] not in ("root", "accepted"):
         return "Not visited: the token before it was not accepted."
-    siblings = [other for other, above in enumerate(step.parents) if above == parent]
-    if any(step.outcome[other] == "accepted" for other in siblings):
+    if ("accepted", parent) in zip(step.outcome, step.parents, strict=True):
         return "Not visited: a sibling before it was accepted."
     return "Not visited: every token with draft probability above 0 had been tried, so the rule stopped."
 

@@ -107,21 +107,20 @@ def library(pair: Any, code: bool = True) -> Library:
     """The documents that are searched, tokenised by the pair; with `code`, modules of Python among them."""
     texts = documents(pair)
     key = (code, pair.vocab_size, tuple(pair.encode(texts[0][1][:4000])))  # two tokenizers cut it differently
-    if key not in _libraries:
+    stored = _libraries.get(key)
+    if stored is None:
         if code and not hasattr(pair, "library"):
             paths = [Path(sysconfig.get_paths()["stdlib"], f"{module}.py") for module in MODULES]
             texts = [*texts, *((path.name, path.read_text("utf-8")) for path in paths if path.exists())]
         streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in texts]
         tokens, ends = np.concatenate(streams), np.cumsum([len(stream) for stream in streams])
-        ids, index = np.unique(tokens, return_inverse=True)
-        newlines = np.array([0 if token == BREAK else pair.decode([token]).count("\n") for token in ids.tolist()])[
-            index
-        ]
-        lines = np.cumsum(newlines) - newlines
+        newlines = {token: pair.decode([token]).count("\n") for token in np.unique(tokens).tolist() if token != BREAK}
+        lines = np.cumsum([0, *(newlines.get(token, 0) for token in tokens.tolist())])[:-1]
+        stored = Library(tokens, lines, np.array([0, *ends[:-1]]), tuple(name for name, _ in texts))
         if len(_libraries) > 1:
             _libraries.clear()
-        _libraries[key] = Library(tokens, lines, np.array([0, *ends[:-1]]), tuple(name for name, _ in texts))
-    return _libraries[key]
+        _libraries[key] = stored
+    return stored
 
 
 @dataclass(frozen=True)

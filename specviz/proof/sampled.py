@@ -86,7 +86,6 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     if not config.match.possible:
         raise ValueError(config.match.reason)
     prompt = prompt_tokens(pair, config)
-    DecodingSession(pair, config.autoregressive(), None)  # says what is wrong with the prompt
     kept = CachedPair(pair, prompt)
     texts = exact_texts(kept, config, prompt)
     probs = (*texts.values(), max(0.0, 1 - sum(texts.values())))

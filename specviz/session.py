@@ -132,7 +132,7 @@ def record(result: Result, piece: Callable[[int], str]) -> Step:
     """The record of a step. Its probabilities, charts and texts are computed here and nowhere before."""
     tree, verdict = result.tree, result.verdict
     parents, tokens = tuple(tree.parents), tuple(tree.tokens)
-    target_prob, at_temperature_1 = result.p.of_both(parents[1:], tokens[1:])
+    target_prob, at_temperature_1 = result.p.of(parents[1:], tokens[1:])
     last = verdict.path[-1] if verdict.path else 0
     complete = len(result.emitted) == len(verdict.path) + 1  # the limits cut nothing off
     return Step(

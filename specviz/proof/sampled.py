@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..config import LARGEST, RunConfig
+from ..codec import LARGEST
+from ..config import RunConfig
 from ..decode import speculate
 from ..distributions import distributions_of, total_variation
 from ..models.base import Pair

@@ -64,7 +64,7 @@ def build(engine: Engine) -> Controls:
         with gr.Row(elem_classes="sv-said"):
             title = title_of(engine, engine.titles[0], weights.value)
             notice_box = notice(about(opened, title), elem_id="sv-notice")
-            link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
+            link = links.bar(TITLE, elem_id="sv-link")
         stage_box = stage(first.message(title), elem_id="sv-stage")
     linked = links.Together({"models": models, "weights": weights}, {"": settings})
     links.connect(link, linked, [go.click, prompt.submit])

@@ -27,10 +27,6 @@ const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 export function fitted(text, room, width) {
   if (width(text) <= room) return text;
   const parts = [...letters.segment(text)].map(({ segment }) => segment);
-  let low = 0, high = parts.length - 1; // how many of them surely fit, and how many may
-  while (low < high) {
-    const half = Math.ceil((low + high) / 2);
-    if (width(`${parts.slice(0, half).join('')}…`) <= room) low = half; else high = half - 1;
-  }
-  return `${parts.slice(0, low).join('')}…`;
+  while (parts.length && width(`${parts.join('')}…`) > room) parts.pop();
+  return `${parts.join('')}…`;
 }

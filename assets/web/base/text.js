@@ -1,27 +1,18 @@
 // Tokens and numbers as a person can read them.
 
-/**
- * A token as a person can see it: spaces, line breaks and control characters get a sign.
- * @param {string} text
- */
+/** A token as a person can see it: spaces, line breaks and control characters get a sign. @param {string} text */
 export function visible(text) {
   return text.replace(/\r?\n/g, '↵').replace(/\t/g, '⇥').replace(/ /g, '·')
     .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
       c => '\\x' + c.charCodeAt(0).toString(16).padStart(2, '0')) || '∅';
 }
 
-/**
- * The same inside a sentence; spaces keep their sign where there is nothing else to read.
- * @param {string} text
- */
+/** The same inside a sentence; spaces keep their sign where there is nothing else to read. @param {string} text */
 export function readable(text) {
   return visible(text).replace(/·/g, ' ').trim() || visible(text);
 }
 
-/**
- * A probability in few characters.
- * @param {number} value
- */
+/** A probability in few characters. @param {number} value */
 export function probability(value) {
   return value > 0 && value < 0.0005 ? value.toExponential(1) : value.toFixed(3);
 }

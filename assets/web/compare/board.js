@@ -27,7 +27,7 @@ import { raceChart, raceKey } from './tokens_over_time.js';
 /** @param {HTMLElement} element @param {() => Promise<string>} recorded what the tab opens with */
 export function compareBoard(element, recorded) {
   const root = query(element, '.sv-compare', HTMLElement), $ = finder(root);
-  const race = raceChart($('race-svg', SVGSVGElement), seconds => { clock.pause(); clock.seek(seconds); });
+  const race = raceChart($('race-svg', SVGSVGElement), seconds => clock.seek(seconds));
   const clock = sharedClock(root, { columns: () => run.columns, running: () => run.state === 'running', changed: () => schedule() });
   /** @type {Comparison} */
   let run = { name: null, columns: [], pairs: [], table: [], state: '', note: '' };
@@ -69,7 +69,7 @@ export function compareBoard(element, recorded) {
     box.replaceChildren();
     box.style.setProperty('--columns', String(columns.length));
     run.columns = columns.map(about => runColumn(about, { recorded: Boolean(badge), prompt }, box, {
-      seek: seconds => { clock.pause(); clock.seek(seconds); },
+      seek: seconds => clock.seek(seconds),
       said: text => say($('live'), text),
     }));
     $('race-key').replaceChildren(...columns.map(({ letter, title }) => {
@@ -102,7 +102,7 @@ export function compareBoard(element, recorded) {
       whole = false;
       race.show(run.columns.map(({ about, ends, totals }) => ({ letter: about.letter, ends, totals })));
       head();
-      writeTexts(root, run.columns, run.pairs, seconds => { clock.pause(); clock.seek(seconds); });
+      writeTexts(root, run.columns, run.pairs, seconds => clock.seek(seconds));
       writeTable(root, run.columns, run.table);
     }
     race.at(clock.time);

@@ -15,7 +15,6 @@ export interface LabTree {
 }
 
 export interface Trees {
-  error?: undefined;
   trees: LabTree[];
 }
 
@@ -90,7 +89,6 @@ export interface RuleRow {
 
 /** A run, and the distribution of what the rule writes beside the target's for `texts` of all `of`. */
 export interface Seen {
-  error?: undefined;
   p: number[];
   q: number[];
   row: RuleRow;
@@ -100,12 +98,6 @@ export interface Seen {
 
 /** All rules side by side. */
 export interface Rules {
-  error?: undefined;
   levels: number;
   rows: RuleRow[];
-}
-
-/** A request that cannot be answered. */
-export interface Rejected {
-  error: string;
 }

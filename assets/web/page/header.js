@@ -2,8 +2,7 @@
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
-import { onPage } from '../base/page.js';
-import { present, presents } from '../base/present.js';
+import { onPage, present, presents } from '../base/page.js';
 import { explainTerms } from '../base/terms.js';
 
 /** @param {HTMLElement} element @param {() => void} openLab */

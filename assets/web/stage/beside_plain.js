@@ -7,7 +7,7 @@ import { query } from '../base/dom.js';
 const fraction = (/** @type {number} */ part, /** @type {number} */ whole) => (whole ? part / whole : 0);
 const seconds = (/** @type {number} */ value) => (value < 1 ? `${(1000 * value).toFixed(0)} ms` : `${value.toFixed(value < 10 ? 2 : 1)} s`);
 
-/** When and where a speedup of a saved run was measured. @param {import('../base/types.js').PairedSpeedup} against */
+/** When and where a speedup of a saved run was measured. @param {PairedSpeedup} against */
 export function thenAndThere({ date, machine }) {
   return [date || 'when it was recorded', machine].filter(Boolean).join(', ');
 }
@@ -22,10 +22,7 @@ export function raceOf({ figures, against }) {
   return { tokens, passes, time: against?.seconds ? { plain: against.plain_seconds, ours: against.seconds } : null };
 }
 
-/**
- * The run in one sentence, in three parts.
- * @param {Run} run
- */
+/** The run in one sentence, in three parts. @param {Run} run */
 export function headlineOf({ figures, head, against }) {
   if (!figures?.per_pass) return null;
   const exact = !head.settings ? '' : head.lossy ? 'not exact' : head.declared ? 'declared exact by its rule, not proven here' : 'exact'; // else its rule is unknown
@@ -37,11 +34,7 @@ export function headlineOf({ figures, head, against }) {
   };
 }
 
-/**
- * @param {HTMLElement} element
- * @param {Run} run
- * @param {number} current the step on the screen
- */
+/** @param {HTMLElement} element @param {Run} run @param {number} current the step on the screen */
 export function writeRace(element, run, current) {
   const race = raceOf(run), { against } = run;
   const done = run.steps.slice(0, current + 1).reduce((sum, step) => sum + step.pieces.length, 0);

@@ -5,17 +5,13 @@ import { isOver } from './run.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
-/**
- * @param {HTMLElement} element
- * @param {string} prompt selects the box of the prompt
- * @param {() => void} changed
- */
+/** @param {HTMLElement} element @param {string} prompt selects the box of the prompt @param {() => void} changed */
 export function freshness(element, prompt, changed) {
-  let held = /** @type {import('../base/types.js').Held | null} */ (null), first = '';
+  let held = /** @type {Held | null} */ (null), first = '';
   onPage(element, 'input', ({ target }) => { if (target.closest?.(prompt)) changed(); });
 
   return {
-    /** What the controls hold now. @param {import('../base/types.js').Held} now */
+    /** What the controls hold now. @param {Held} now */
     hold(now) {
       first ||= now.models;
       held = now;

@@ -52,7 +52,7 @@ export function writeControls(element, current, count, playing, phase) {
   }
 }
 
-/** @param {HTMLElement} element @param {import('../base/types.js').Step} step @param {import('./frames.js').Frame} frame */
+/** @param {HTMLElement} element @param {Step} step @param {import('./frames.js').Frame} frame */
 export function writeLegend(element, step, { later, nodes, phase }) {
   const shown = [...step.outcome].slice(0, nodes + 1).map((letter, node) => (node && later.has(node) && letter !== 'o' ? 'u' : letter));
   for (const item of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('.sv-legend [data-letter]'))) {
@@ -69,7 +69,7 @@ export function writeLegend(element, step, { later, nodes, phase }) {
 /**
  * Who guessed the nodes of a step and accepted by drafter so far, where more than one drafter did.
  * @param {HTMLElement} element
- * @param {import('../base/types.js').Step} step
+ * @param {Step} step
  * @param {import('./run.js').Run} run
  */
 export function writeWhose(element, step, run) {

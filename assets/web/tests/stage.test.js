@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { weighed, withoutFirstResidual } from '../stage/detail.js';
+import { weighed, withoutFirstResidual } from '../stage/inspector.js';
 import { framesOf, stepSentence, triesOf, trySentence } from '../stage/frames.js';
 import { playback } from '../stage/playback.js';
 import { writeMeasures, writeWhose } from '../stage/panel.js';

@@ -5,7 +5,6 @@ import { fitted } from '../base/measure.js';
 import { visible } from '../base/text.js';
 import { differ, outlineOf } from './sources.js';
 
-/** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('../stage/frames.js').Frame} Frame */
 /** @typedef {import('./layout.js').Mark} Mark */
 

@@ -8,14 +8,8 @@ interface Step extends Sent {
   guessed: Guesses;
 }
 
-/** How many nodes a drafter guessed, and how many it got right. */
-interface Count {
-  nodes: number;
-  accepted: number;
-}
-
-/** By the name of a drafter, in the order in which they first guessed. */
-type Guesses = Map<string, Count>;
+/** How many nodes each drafter guessed and how many it got right, in the order in which they first guessed. */
+type Guesses = Map<string, { nodes: number; accepted: number }>;
 
 /** One message about a run; a new name begins a new history. */
 interface Message {

@@ -64,7 +64,7 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {string} text */
   function show(text) {
-    const data = /** @type {Answer<import('./types.js').Trees>} */ (JSON.parse(text));
+    const data = /** @type {Answer<{ trees: LabTree[] }>} */ (JSON.parse(text));
     if (data.error !== undefined) {
       $('status').textContent = data.error;
       return;

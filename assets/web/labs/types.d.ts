@@ -14,10 +14,6 @@ export interface LabTree {
   passes: number;
 }
 
-export interface Trees {
-  trees: LabTree[];
-}
-
 /** What the lab starts with: vectors with sizes, the sliders, builders by name and title, and the first answer. */
 export interface TreeStart {
   presets: { title: string; vector: number[]; nodes: number; levels: number; about: string }[];
@@ -94,10 +90,4 @@ export interface Seen {
   row: RuleRow;
   run: Run | null;
   law: { of: number; texts: number[][]; target: number[]; rule: number[] } | null;
-}
-
-/** All rules side by side. */
-export interface Rules {
-  levels: number;
-  rows: RuleRow[];
 }

@@ -28,8 +28,8 @@ export function verificationLab(element, start, server) {
     $('about').textContent = about;
     rows.show();
     controls();
-    if (first) seen(first); else ask();
-    if (first) ask();
+    if (first) seen(first);
+    ask();
   }
 
   /** @param {number} number of an example @param {string} [first] */
@@ -113,7 +113,7 @@ export function verificationLab(element, start, server) {
     const text = await server.look(request);
     if (stale()) return;
     seen(text);
-    const rules = /** @type {Answer<import('./types.js').Rules>} */ (JSON.parse(await server.table(request)));
+    const rules = /** @type {Answer<Parameters<typeof writeRules>[1]>} */ (JSON.parse(await server.table(request)));
     if (!stale() && rules.error === undefined) writeRules(root, rules, state.rule, other => set({ rule: other }));
   }
 

@@ -9,8 +9,8 @@ import { explainTerms } from '../base/terms.js';
 export function pageHeader(element, openLab) {
   const button = query(element, '.sv-present-button'), theme = query(element, '.sv-theme-button'), body = document.body;
   const mark = () => {
-    button.setAttribute('aria-pressed', String(presents()));
-    button.textContent = presents() ? 'Exit' : 'Present';
+    button.textContent = presents() ? '✕' : 'Present';
+    button.setAttribute('aria-label', presents() ? 'Stop presenting' : 'Present');
     button.blur(); // space plays, as where the focus is nowhere
   };
   button.addEventListener('click', () => present(!presents()));

@@ -26,12 +26,13 @@ export function writeMeasures(element, run) {
   const $ = finder(element), { against, figures, head } = run;
   if (!figures) return $('measures').replaceChildren();
   const { tokens, passes, per_pass: perPass, acceptance, accepted, compared, rate, step_ms: stepMs, step_parts: parts } = figures;
+  const timed = against && [`over ${against.rounds} rounds`, head.recorded && against.date, head.recorded && against.machine].filter(Boolean).join(', ');
   /** @type {[string, string, string][]} name, class and value */
   const rows = [
     ['tokens per target pass', 'per-pass', `${perPass?.toFixed(2) ?? '–'} (${tokens} tokens in ${passes} passes)`],
     ['acceptance rate', 'acceptance', acceptance === null ? '–' : `${Math.round(100 * acceptance)} % (${accepted} of ${compared} compared)`],
     ['tokens per second', 'rate', rate === null ? '–' : `${number(rate)}${head.recorded ? ' when it was recorded' : ''}`],
-    ['speedup vs. plain decoding', 'speedup', against ? `${against.speedup.toFixed(2)}×: ${number(against.tokens_per_s)} against ${number(against.plain_tokens_per_s)} tokens/s, over ${against.rounds} rounds` : '–'],
+    ['speedup vs. plain decoding', 'speedup', against ? `${against.speedup.toFixed(2)}×: ${number(against.tokens_per_s)} against ${number(against.plain_tokens_per_s)} tokens/s, ${timed}` : '–'],
     ['time per step', 'step', stepMs ? `${stepMs.toFixed(1)} ms: ${PARTS.map((part, i) => `${part} ${Number(parts[i]).toFixed(1)}`).join(', ')}` : '–'],
   ];
   $('measures').replaceChildren(...rows.flatMap(([name, kind, value]) => [make('dt', name), make('dd', value, `sv-${kind}`)]));

@@ -25,7 +25,7 @@ import { compared } from './share.js';
  * the page is to show.
  * @typedef {import('./save.js').Server & {
  *   take?: (step: Step, key: string, head: Run['head'], index: number) => (() => void) | null,
- *   fresh?: ReturnType<typeof import('./fresh.js').freshness>, headline?: (content: Headline) => void,
+ *   fresh?: ReturnType<typeof import('./headline.js').freshness>, headline?: (content: Headline) => void,
  *   opened?: (head: Run['head']) => void, wanted?: string | null }} Around
  */
 

@@ -90,7 +90,7 @@ export function treeLayout(step, isOpen) {
     }
     mark.leaf = !blocks.length;
     if (mark.leaf) return { marks: [mark], up: 0, down: 0 };
-    const block = stacked(blocks, main < 0 ? (blocks.length - 1) >> 1 : main);
+    const block = stacked(blocks, Math.max(0, main));
     return { ...block, marks: [mark, ...block.marks] };
   }
 

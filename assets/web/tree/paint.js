@@ -1,8 +1,7 @@
 // The marks of a tree as SVG. What is drawn depends only on the layout, the step and the sizes of things.
 
 import { draw } from '../base/dom.js';
-import { fitted } from '../base/measure.js';
-import { visible } from '../base/text.js';
+import { fitted, visible } from '../base/text.js';
 import { differ, outlineOf } from './sources.js';
 
 /** @typedef {import('../stage/frames.js').Frame} Frame */
@@ -54,13 +53,15 @@ export function paint(marks, step, sizes, frame) {
   let right = 0;
   marks.forEach(mark => {
     const letter = mark.node && frame?.later.has(mark.node) ? 'u' : mark.letter;
-    const x = mark.x * dx, y = mark.y * dy, text = textOf(mark, step);
+    const token = mark.key === 'last' ? step.pieces.at(-1) : step.texts[mark.node ?? -1], text = token === undefined ? '' : visible(token);
+    const x = mark.x * dx, y = mark.y * dy;
     const label = fitted(text, below ? dx * (mark.leaf ? 1.4 : 1) - 5 : mark.leaf ? LONGEST * size : dx - 23 * unit - beside, width);
     const start = below ? -Math.min(width(label), dx - 5) / 2 : beside, low = below ? 7 * unit + size * 0.5 : 0;
     ends.set(mark, below ? x + 9 * unit : x + beside + width(label) + 4);
     if (mark.from) {
       const from = ends.get(mark.from), above = mark.from.y * dy, end = x - (mark.letter === 'more' ? 14 : 10) * unit;
-      edge(edges, mark, letter, curve(from, above, end, y), step);
+      const q = step.q[mark.node ?? -1] ?? 0.1, wide = ((letter === 'a' ? 2.5 : 1.2) + 5 * q).toFixed(2);
+      draw('path', { class: `edge ${mark.key === 'last' ? step.last : letter}`, d: curve(from, above, end, y), 'stroke-width': wide }, edges);
     }
     const kind = mark.key === 'last' ? step.last : letter;
     const node = draw('g', { class: `node ${kind}${frame && mark.node === frame.at ? ' current' : ''}`, 'data-key': mark.key, transform: `translate(${x} ${y})` }, nodes);
@@ -81,22 +82,6 @@ export function paint(marks, step, sizes, frame) {
     if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : ends.get(mark) - x, sizes);
   });
   return { edges, nodes, right };
-}
-
-/** @param {Mark} mark @param {Step} step */
-function textOf(mark, step) {
-  if (mark.key === 'last') return visible(step.pieces[step.pieces.length - 1]);
-  return mark.node === undefined ? '' : visible(step.texts[mark.node]);
-}
-
-/** @param {SVGElement} parent @param {Mark} mark @param {string} letter @param {string} d its way @param {Step} step */
-function edge(parent, mark, letter, d, step) {
-  const q = mark.node === undefined ? null : step.q[mark.node];
-  draw('path', {
-    class: `edge ${mark.key === 'last' ? step.last : letter}`,
-    d,
-    'stroke-width': ((letter === 'a' ? 2.5 : 1.2) + 5 * (q ?? 0.1)).toFixed(2),
-  }, parent);
 }
 
 /**

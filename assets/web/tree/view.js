@@ -2,7 +2,7 @@
 
 import { subscribe } from '../base/bus.js';
 import { draw } from '../base/dom.js';
-import { ruler } from '../base/measure.js';
+import { ruler } from '../base/text.js';
 import { presents } from '../base/page.js';
 import { roomyLayout, treeLayout } from './layout.js';
 import { paint } from './paint.js';

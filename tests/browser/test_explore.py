@@ -25,6 +25,7 @@ def never():
 @pytest.fixture
 def page(seen):
     """The page that all of these share, at the step that it opens with."""
+    seen.bring_to_front()  # a page behind another one draws a frame in a second
     seen.emulate_media(reduced_motion="reduce")
     seen.keyboard.press("Escape")
     to_step(seen, 0)

@@ -7,7 +7,7 @@ import { SCHEMES } from '../base/words.js';
 
 /** @typedef {import('./types.js').RuleRow} RuleRow */
 
-const KINDS = { equal: '= p', differs: '≠ p', proven: 'proven', refuted: 'refuted', 'only declared': 'declared', impossible: '', failed: 'failed' };
+const KINDS = { equal: '= p', differs: '≠ p', proven: 'proven', 'only declared': 'declared', impossible: '', failed: 'failed' };
 
 /** @param {number} value */
 const deviationText = value => (value === 0 ? '0' : value < 1e-4 ? value.toExponential(0) : value.toFixed(4));

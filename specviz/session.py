@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from .config import RunConfig
-from .distributions import Distributions, distributions_of
+from .distributions import Blend, Distributions, distributions_of
 from .drafters.base import Draft, Drafter, DrafterContext, DrafterSession, Seen
 from .models.base import Pair, Session
 from .record import Detail, Step, Timing
@@ -175,19 +175,18 @@ def _sources(
 ) -> tuple[tuple[str | None, ...], tuple[float | None, ...], dict[int, dict[str, Any]]]:
     """The drafter of each node, [n], its probability in the row it was drawn from, [n], and how it was guessed."""
     names, probs = list[str | None]([None] * len(tree)), list[float | None]([None] * len(tree))
-    rows: dict[int, Any] = tree.draft_distributions
     guesses: dict[int, dict[str, Any]] = {}
-    for node, row in rows.items():
+    for node, row in tree.draft_distributions.items():
         assert drafting is not None  # who else made the row
         children = tree.children[node]
         tokens = [tree.tokens[child] for child in children]
-        for child, token, part in zip(children, tokens, drafter_of(row, tree.scheme, tokens), strict=True):
-            name, source = (drafting.name, row) if part is None else (row.drafters[part], row.parts[part])
+        origins = [(drafting.name, row)] * len(children)
+        if isinstance(row, Blend):
+            origins = [(row.drafters[part], row.parts[part]) for part in drafter_of(row, tree.scheme, tokens)]
+        for child, token, (name, source) in zip(children, tokens, origins, strict=True):
             names[child], probs[child] = name, float(source[token])
-            if drafting.describes:
-                path = [tree.tokens[above] for above in tree.topology.path(child)]
-                if guess := drafting.describe_guess(path, name):
-                    guesses[child] = guess
+            if guess := drafting.describe_guess(tree, child, name):
+                guesses[child] = guess
     return tuple(names), tuple(probs), guesses
 
 

@@ -120,7 +120,7 @@ def multiply(typing, weights, x, first, count, out):
                         before = builder.load(total, typ=_floats)
                         builder.store(_multiply_add(builder, before, part, lanes, paired), total)
             for token, token_totals in enumerate(totals):
-                pointer = row(of_sums, sums, token)
+                pointer = builder.bitcast(row(of_sums, sums, token), _floats.as_pointer())
                 for i, total in enumerate(token_totals):
                     place = builder.gep(pointer, [ir.Constant(_int, i)], source_etype=_floats)
                     builder.store(builder.load(total, typ=_floats), place, align=4)

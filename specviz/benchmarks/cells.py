@@ -23,11 +23,6 @@ from .quiet import Watch
 from .timing import TimedRun, time_runs
 
 
-def measure_cells(cells: Sequence[dict], prompts: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The outcomes of cells, measured one after the other on this machine."""
-    return (measure_cell(cell, prompts) for cell in cells)
-
-
 def measure_cell(cell: dict[str, Any], prompts: Sequence[str], plugins: Sequence[str] = ()) -> dict[str, Any]:
     """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it "failed"."""
     load_known(plugins)

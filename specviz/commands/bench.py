@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 
-from ..benchmarks.cells import measure_cells, on_ray
+from ..benchmarks.cells import measure_cell, on_ray
 from ..benchmarks.grid import ENTRIES, LOADING, NUMBERS, ROWS, TRANSFORMERS, cells_of, read_grid
 from ..benchmarks.results import Results
 from ..codec import lines
@@ -100,7 +100,8 @@ def measure(
     cells: list[dict], prompts: list[str], args: argparse.Namespace, results: Results
 ) -> Iterator[Progress[dict[str, Any]]]:
     """Measure cells, each stored as it comes."""
-    outcomes = on_ray(cells, prompts, args.ray, args.cpus, args.gpus) if args.ray else measure_cells(cells, prompts)
+    local = (measure_cell(cell, prompts) for cell in cells)
+    outcomes = on_ray(cells, prompts, args.ray, args.cpus, args.gpus) if args.ray else local
     for done, outcome in enumerate(outcomes, 1):
         results.add(outcome)
         yield Progress(done, len(cells), result=outcome)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import specviz
-from specviz.benchmarks.cells import measure_cell, measure_cells, on_ray, sized
+from specviz.benchmarks.cells import measure_cell, on_ray, sized
 from specviz.benchmarks.grid import cells_of, key_of, read_grid
 from specviz.benchmarks.results import Results
 from specviz.commands.cli import main
@@ -21,6 +21,10 @@ GRID = {
 
 def cells(**changes):
     return cells_of(GRID | changes, [])[0]
+
+
+def outcomes_here():
+    return [measure_cell(cell, ["abc"]) for cell in cells()]
 
 
 @pytest.mark.parametrize("size", [16, 64])
@@ -45,7 +49,7 @@ def test_the_menu_and_the_rule_that_suits_are_the_defaults():
 
 
 def test_outcomes_are_those_of_single_runs():
-    outcomes = {(o["cell"]["builder"], o["cell"].get("verifier")): o for o in measure_cells(cells(), ["abc"])}
+    outcomes = {(o["cell"]["builder"], o["cell"].get("verifier")): o for o in outcomes_here()}
     config = specviz.RunConfig("abc", "chain:depth=6", "specinfer", 1.0, max_new_tokens=8)
     trace = specviz.run(specviz.toy_pair(vocab=12), config)
     result = outcomes["chain", "specinfer"]["result"]
@@ -109,7 +113,7 @@ def test_it_goes_on_after_a_kill(files, monkeypatch, capsys):
         seen.append(cell)
         return measure_cell(cell, prompts)
 
-    monkeypatch.setattr("specviz.benchmarks.cells.measure_cell", killed)
+    monkeypatch.setattr("specviz.commands.bench.measure_cell", killed)
     assert main(["bench", str(grid), "--out", str(out)]) == 130
     assert "chain" in capsys.readouterr().out, "what was measured is printed"
     monkeypatch.undo()
@@ -230,7 +234,7 @@ def test_a_cluster_measures_the_same_cells_and_is_shut_down(ray):
     assert outcomes.keys() == {key_of(cell) for cell in cells()}
     lost = outcomes.pop(key_of(cells()[1]))
     assert lost["failed"] == "RuntimeError: the machine was lost"
-    for outcome in measure_cells(cells(), ["abc"]):
+    for outcome in outcomes_here():
         other = outcomes.get(key_of(outcome["cell"]), {})
         if "result" in other:
             assert other["result"]["tokens_per_pass"] == outcome["result"]["tokens_per_pass"]

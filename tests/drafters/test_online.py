@@ -9,7 +9,7 @@ import torch
 
 import specviz
 from specviz.decode import speculate
-from specviz.drafters.online import Learning
+from specviz.drafters.models import Learning
 from tests.proof.proofs import error_of
 
 PAIR = specviz.toy_pair(seed=1, closeness=0.2)

@@ -68,8 +68,8 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
             return torch.float16
         if device.type == "cuda":
             return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
-        able: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of torch cannot tell
-        return torch.bfloat16 if able.get("avx512_bf16") or able.get("amx_bf16") else torch.float32
+        features: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of torch have none
+        return torch.bfloat16 if features.get("avx512_bf16") or features.get("amx_bf16") else torch.float32
     if dtype not in DTYPES:
         raise ParameterError("dtype", f"be auto, {', '.join(DTYPES)}", dtype)
     return DTYPES[dtype]

@@ -198,28 +198,28 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
     tokenizer = load_tokenizer("target", target)
     if draft is None or count_layers(draft):
         return tokenizer, None
-    other = load_tokenizer("draft", draft)
-    if isinstance(tokenizer, NumberText) or isinstance(other, NumberText):
-        if getattr(other, "vocab_size", None) != tokenizer.vocab_size:
+    draft_tokenizer = load_tokenizer("draft", draft)
+    if isinstance(tokenizer, NumberText) or isinstance(draft_tokenizer, NumberText):
+        if getattr(draft_tokenizer, "vocab_size", None) != tokenizer.vocab_size:
             must = f"have the vocabulary of {target!r}, {tokenizer.vocab_size} tokens"
             hint = "Random weights know no text that could be translated."
-            raise ParameterError("draft", must, other.vocab_size, hint)
+            raise ParameterError("draft", must, draft_tokenizer.vocab_size, hint)
         return tokenizer, None
-    ours, theirs = ({i: token for token, i in side.get_vocab().items()} for side in (tokenizer, other))
-    if all(ours[i] == theirs[i] for i in ours.keys() & theirs.keys()):
+    tokens, draft_tokens = (dict(map(reversed, side.get_vocab().items())) for side in (tokenizer, draft_tokenizer))
+    if all(tokens[i] == draft_tokens[i] for i in tokens.keys() & draft_tokens.keys()):
         return tokenizer, None
-    translation(tokenizer, other, len(tokenizer), len(other))  # raises where nothing is common
-    return tokenizer, other
+    translation(tokenizer, draft_tokenizer, len(tokenizer), len(draft_tokenizer))  # raises where nothing is common
+    return tokenizer, draft_tokenizer
 
 
 def preview(target: str, draft: str | None) -> tuple[list[ModelFiles], list[str]]:
     """The files of a pair's models, and sentences on them; only configurations, tokenizers and headers are read."""
     names = {"target": target} | ({} if draft is None or count_layers(draft) else {"draft": draft})
-    tokenizer, other = read_tokenizers(target, draft)
+    tokenizer, draft_tokenizer = read_tokenizers(target, draft)
     size = tokenizer.vocab_size if isinstance(tokenizer, NumberText) else len(tokenizer)
     vocabulary = f"The vocabulary has {size:,} tokens."
-    if other is not None:
-        common = len(translation(tokenizer, other, len(tokenizer), len(other)).target_ids)
+    if draft_tokenizer is not None:
+        common = len(translation(tokenizer, draft_tokenizer, len(tokenizer), len(draft_tokenizer)).target_ids)
         vocabulary = f"The vocabularies differ: the draft proposes only the {common:,} common tokens of {size:,}."
     longest = min(longest_text(role, load_config(role, name)) for role, name in names.items())
     models = [_files(name) for name in names.values()]

@@ -3,12 +3,16 @@
 import json
 import socket
 from functools import cache
+from types import SimpleNamespace
+from unittest.mock import Mock
 
+import httpx
 import numpy as np
 import pytest
 import safetensors.torch
 import torch
 import transformers
+from huggingface_hub import HfApi, errors
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
 import specviz
@@ -93,13 +97,11 @@ def byte_level(size=400, special="<|end|>"):
 
 def sentence_piece():
     """A tokenizer of Llama 2's kind: ▁ for spaces, bytes as a last resort, a start token by default."""
-    words = ["▁the", "▁cat", "▁", "s", "at", "▁ok", "é"]
-    names = ["<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *words, *"▁theca"]
-    vocabulary = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    merges = [("▁t", "he"), ("▁c", "at"), ("▁", "t"), ("h", "e"), ("a", "t"), ("▁", "c")]
-    vocabulary |= {a + b: len(vocabulary) + i for i, (a, b) in enumerate(merges) if a + b not in vocabulary}
-    ordered = [("a", "t"), ("h", "e"), ("▁", "t"), ("▁", "c"), ("▁t", "he"), ("▁c", "at")]
-    tokenizer = Tokenizer(models.BPE(vocabulary, ordered, byte_fallback=True))
+    merges = [("a", "t"), ("h", "e"), ("▁", "t"), ("▁", "c"), ("▁t", "he"), ("▁c", "at")]
+    words = ["▁ok", "é", "s", *"▁theca", *map("".join, merges)]
+    names = ["<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *dict.fromkeys(words)]
+    vocabulary = {name: i for i, name in enumerate(names)}
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges, byte_fallback=True))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
     tokenizer.decoder = decoders.Sequence(
         [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
@@ -135,18 +137,17 @@ def test_a_stream_passes_over_special_tokens_and_odd_bytes():
     assert "".join(map(add, ids)) == tokens.decode(ids) == " cat\ufffd cat\ufffd€"
 
 
-def test_pieces_are_what_a_person_reads():
-    tokens = TokenText(byte_level())
-    name = tokens.tokenizer.convert_tokens_to_ids
-    assert tokens.piece(name("Ġthe")) == " the"
-    assert tokens.piece(tokens.encode("€")[0]) == "\\xe2"
-    assert tokens.piece(tokens.tokenizer.eos_token_id) == "<|end|>"
+@pytest.mark.parametrize(
+    "make, pieces",
+    [
+        (byte_level, {"Ġthe": " the", "â": "\\xe2", "<|end|>": "<|end|>"}),
+        (sentence_piece, {"▁cat": " cat", "at": "at", "<0xE2>": "\\xe2", "<0x41>": "A", "▁": " "}),
+    ],
+)
+def test_pieces_are_what_a_person_reads(make, pieces):
+    tokens = TokenText(make())
+    assert {name: tokens.piece(tokens.tokenizer.convert_tokens_to_ids(name)) for name in pieces} == pieces
     assert tokens.piece(99_999) == "<99999>"
-    tokens = TokenText(sentence_piece())
-    name = tokens.tokenizer.convert_tokens_to_ids
-    assert tokens.piece(name("▁cat")) == " cat" and tokens.piece(name("at")) == "at"
-    assert tokens.piece(name("<0xE2>")) == "\\xe2" and tokens.piece(name("<0x41>")) == "A"
-    assert tokens.piece(name("▁")) == " "
 
 
 # Folders
@@ -217,11 +218,7 @@ def test_tokens_with_other_numbers_are_translated(tmp_path):
         ("config.json", None, "target folder '.*' must hold config.json"),
         ("config.json", "{not json", "target '.*' cannot be loaded: "),
         ("config.json", '{"model_type": "no-such-model"}', "target '.*' cannot be loaded: "),
-        (
-            "config.json",
-            {"num_hidden_layers": 3},
-            r"lacks weights of its configuration, for example model\.layers\.2\.",
-        ),
+        ("config.json", {"num_hidden_layers": 3}, "lacks weights of its configuration, for example model.layers.2"),
         ("model.safetensors", "no tensors here", "target '.*' cannot be loaded: "),
         ("tokenizer.json", "[]", "target '.*' cannot be loaded: "),
     ],
@@ -274,54 +271,38 @@ def test_random_weights_of_a_known_shape_are_a_pair_for_every_command(monkeypatc
         specviz.load_pair("random:tiny")
 
 
-def test_what_the_hub_says_becomes_a_sentence(monkeypatch):
-    import httpx
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
-
+@pytest.mark.parametrize(
+    "error, message",
+    [(errors.RepositoryNotFoundError, "is not on the Hugging Face hub"), (errors.GatedRepoError, "Log in")],
+)
+def test_what_the_hub_says_becomes_a_sentence(monkeypatch, error, message):
     answer = httpx.Response(404, request=httpx.Request("GET", "https://huggingface.co"))
-    for error, message in ((RepositoryNotFoundError, "is not on the Hugging Face hub"), (GatedRepoError, "Log in")):
-
-        def model_info(self, name, timeout, error=error):
-            raise error("no", response=answer)
-
-        monkeypatch.setattr(HfApi, "model_info", model_info)
-        with pytest.raises(ValueError, match=message):
-            specviz.load_pair("org/model")
+    monkeypatch.setattr(HfApi, "model_info", Mock(side_effect=error("no", response=answer)))
+    with pytest.raises(ValueError, match=message):
+        specviz.load_pair("org/model")
 
 
 def test_devices_that_are_not_here_are_rejected(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    assert loading.choose_device("cuda:0").type == "cuda"
-    with pytest.raises(ValueError, match="device must be one that torch finds on this machine; got 'cuda:1'"):
-        loading.choose_device("cuda:1")
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    with pytest.raises(ValueError, match="got 'cuda'"):
-        loading.choose_device("cuda")
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    with pytest.raises(ValueError, match="got 'mps'"):
-        loading.choose_device("mps")
+    assert loading.choose_device("cuda:0").type == "cuda"
+    for device in ("cuda:1", "mps"):
+        with pytest.raises(ValueError, match=f"device must be one that torch finds on this machine; got '{device}'"):
+            loading.choose_device(device)
 
 
 def test_the_number_format_follows_the_device(monkeypatch):
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True}, raising=False)
-    assert loading.choose_dtype("auto", torch.device("cpu")) == torch.bfloat16
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True}, raising=False)
-    assert loading.choose_dtype("auto", torch.device("cpu")) == torch.float32
-    for able, dtype in ((True, torch.bfloat16), (False, torch.float16)):
-        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation, able=able: able)
+    for features, dtype in (({"avx512_bf16": True}, torch.bfloat16), ({"avx2": True}, torch.float32)):
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda features=features: features, raising=False)
+        assert loading.choose_dtype("auto", torch.device("cpu")) == dtype
+    for supported, dtype in ((True, torch.bfloat16), (False, torch.float16)):
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation, answer=supported: answer)
         assert loading.choose_dtype("auto", torch.device("cuda")) == dtype
     assert loading.choose_dtype("auto", torch.device("mps")) == torch.float16
     assert loading.choose_dtype("float16", torch.device("cpu")) == torch.float16
 
 
 def test_the_end_of_text_comes_from_all_who_know_it():
-    class Named:
-        def __init__(self, eos):
-            self.eos_token_id = eos
-
-    class Model:
-        generation_config, config = Named([1, 2]), Named(2)
-
-    assert end_of_text(Model(), Named(None)) == {1, 2}
-    assert end_of_text(Model(), Named(3)) == {1, 2, 3}
+    first, second, third, none = (SimpleNamespace(eos_token_id=ids) for ids in ([1, 2], 2, 3, None))
+    model = SimpleNamespace(generation_config=first, config=second)
+    assert end_of_text(model, none) == {1, 2} and end_of_text(model, third) == {1, 2, 3}

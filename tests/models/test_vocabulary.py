@@ -4,20 +4,22 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
 import specviz
 from specviz.models.table import TableModel, TablePair, TableSession, toy_pair
 from specviz.models.vocabulary import TranslatedModel, Translation, first_token, translation, vocabulary_of
+from specviz.passes.device_logits import DeviceLogits
 from specviz.proof.lossless import EXACT, PROMPT, error_in
 from specviz.tree import TokenTree
+from tests.models.test_pair import byte_level, greedy, save, sentence_piece
+
+pytestmark = pytest.mark.adapter
 
 # The target's tokens a, bb, c and the draft's c, b, a, d: a and c are common, bb is two of the draft's.
 TARGET, DRAFT = [b"a", b"bb", b"c"], [b"c", b"b", b"a", b"d"]
-LONGEST = 64
-
-
-def words():
-    return Translation(TARGET, DRAFT, len(TARGET))
+LONGEST, WORDS = 64, Translation(TARGET, DRAFT, len(TARGET))
 
 
 class TwoVocabularies(TablePair):
@@ -26,7 +28,7 @@ class TwoVocabularies(TablePair):
     def open(self, tokens):
         table = toy_pair(vocab=len(DRAFT), seed=7).target
         draft = SimpleNamespace(open=lambda ids: TableSession(table, ids))
-        return TableSession(self.target, tokens), TranslatedModel(draft, words(), LONGEST).open(tokens)
+        return TableSession(self.target, tokens), TranslatedModel(draft, WORDS, LONGEST).open(tokens)
 
 
 def two(seed=1):
@@ -66,7 +68,7 @@ def test_drafters_that_hold_the_draft_are_exact_too(drafter):
 
 
 def test_the_draft_context_is_the_translation_of_each_token():
-    known = words()
+    known = WORDS
     assert known.context([0, 1, 2, 1]) == [2, 1, 1, 0, 1, 1]
     pair = two()
     _, session = pair.open([0])
@@ -116,17 +118,8 @@ def test_a_keyed_rule_writes_the_same_text():
 # With transformers
 
 
-@pytest.fixture(scope="module")
-def tokenizers():
-    pytest.importorskip("transformers")
-    from tests.models.test_pair import byte_level, sentence_piece
-
-    return byte_level(), sentence_piece()
-
-
-@pytest.mark.adapter
-def test_tokens_are_matched_by_their_bytes(tokenizers):
-    gpt, llama = tokenizers
+def test_tokens_are_matched_by_their_bytes():
+    gpt, llama = byte_level(), sentence_piece()
     ours, theirs = vocabulary_of("target", gpt), vocabulary_of("draft", llama)
     name, other = gpt.convert_tokens_to_ids, llama.convert_tokens_to_ids
     assert ours[name("Ġthe")] == b" the" and theirs[other("▁cat")] == b" cat"
@@ -144,14 +137,9 @@ def test_tokens_are_matched_by_their_bytes(tokenizers):
         assert b"".join(theirs[token] for token in read) == text.encode()
 
 
-@pytest.mark.adapter
-@pytest.mark.parametrize("turned", [False, True])
-def test_greedy_text_is_that_of_transformers_with_a_draft_of_another_family(tmp_path, tokenizers, turned):
-    import transformers
-
-    from tests.models.test_pair import greedy, save
-
-    gpt, llama = tokenizers[::-1] if turned else tokenizers
+@pytest.mark.parametrize("makers", [(byte_level, sentence_piece), (sentence_piece, byte_level)])
+def test_greedy_text_is_that_of_transformers_with_a_draft_of_another_family(tmp_path, makers):
+    gpt, llama = (make() for make in makers)
     heads = dict(n_embd=32, n_head=4, n_layer=2, n_positions=64, bos_token_id=gpt.eos_token_id)
     target = save(tmp_path / "target", tokenizer=gpt, kind=transformers.GPT2Config, eos=gpt.eos_token_id, **heads)
     draft = save(tmp_path / "draft", tokenizer=llama, eos=llama.eos_token_id)
@@ -169,12 +157,8 @@ def test_greedy_text_is_that_of_transformers_with_a_draft_of_another_family(tmp_
         specviz.run(pair, specviz.RunConfig("the cat", drafter="online"))
 
 
-@pytest.mark.adapter
 def test_logits_that_stay_on_a_device_are_translated_there():
-    torch = pytest.importorskip("torch")
-    from specviz.passes.device_logits import DeviceLogits
-
     logits = np.arange(12, dtype=np.float32).reshape(3, 4)
-    rows = words().logits(DeviceLogits(torch.from_numpy(logits), 4), [2, 0, 2])
+    rows = WORDS.logits(DeviceLogits(torch.from_numpy(logits), 4), [2, 0, 2])
     assert isinstance(rows, DeviceLogits)
-    np.testing.assert_array_equal(np.asarray(rows), words().logits(logits, [2, 0, 2]))
+    np.testing.assert_array_equal(np.asarray(rows), WORDS.logits(logits, [2, 0, 2]))

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import specviz
-from specviz.proof.lossless import error_of
 from specviz.tree import TokenTree
 from tests.growing import BUILDERS, grow, path_prob
+from tests.proof.proofs import error_of
 
 VERIFIERS = specviz.VERIFIERS
 

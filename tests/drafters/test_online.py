@@ -10,7 +10,7 @@ import torch
 import specviz
 from specviz.decode import speculate
 from specviz.drafters.online import Learning
-from specviz.proof.lossless import error_of
+from tests.proof.proofs import error_of
 
 PAIR = specviz.toy_pair(seed=1, closeness=0.2)
 ONLINE = "online:every=1"

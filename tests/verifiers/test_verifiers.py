@@ -14,11 +14,11 @@ from specviz.decode import speculate
 from specviz.distributions import Distributions, Sampling, entropy, total_variation
 from specviz.models.table import TableModel, TablePair
 from specviz.proof.enumerate import distribution_of as exact_law
-from specviz.proof.lossless import error_of
 from specviz.randomness import Seeded
 from specviz.tree import TokenTree
 from specviz.verifiers.spectr import division_factor, leftover
 from tests.growing import BUILDERS, VERIFIERS
+from tests.proof.proofs import error_of
 
 
 def small(name):

@@ -21,9 +21,8 @@ from ..passes.streamed.layer_file import LayerFile, Layout
 from ..passes.streamed.stream import LayerStream, TensorLayers
 from .early_exit import shortened
 from .hub import model_folder
-from .loading import load_config
+from .loading import RANDOM, load_config
 from .selftest import check_tree_reading
-from .shapes import RANDOM
 
 
 class Checkpoint:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Literal
 
 from ..acceptance.on_text import measure_acceptance
+from ..acceptance.progress import Progress
 from ..acceptance.texts import Text, continuations
 from ..builders import BUILDERS
 from ..compatibility import suited
@@ -23,7 +24,6 @@ from ..planning.choose import Candidate, candidates, different, held_out
 from ..planning.cost_table import CostTable
 from ..planning.engine_flags import EngineSettings, engine_flags
 from ..planning.profile import Profile
-from ..progress import Progress
 from ..verifiers.base import Verifier
 from .measure_cost import PROMPT, measure_cost
 from .timing import TimedRun, time_runs

@@ -9,13 +9,13 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 
+from ..acceptance.progress import Progress
 from ..benchmarks.cells import measure_cell, on_ray
 from ..benchmarks.grid import ENTRIES, LOADING, NUMBERS, ROWS, TRANSFORMERS, cells_of, read_grid
 from ..benchmarks.results import Results
 from ..codec import lines
 from ..files import check_output, file_lock, printable
 from ..metrics import plus_minus
-from ..progress import Progress
 from . import options
 from .display import print_table, until_stopped, warn_if_busy
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from ..config import LARGEST
+from ..codec import LARGEST
 from ..errors import ParameterError
 from .options import reject, within
 

@@ -12,11 +12,9 @@ from dataclasses import replace
 from ..errors import ParameterError
 from . import engines
 from .advice import advise
-from .prometheus import read_metrics
-from .report import NAMES, Report, pool, throughput_of
-from .window import Window
+from .report import NAMES, Report, Window, pool, throughput_of
 
-READERS = (*(value for name, value in vars(engines).items() if name.startswith("read_")), read_metrics)
+READERS = [value for name, value in vars(engines).items() if name.startswith("read_")]
 UNKNOWN = (
     "Nothing of an engine was found. Recognised are logs and Prometheus metrics of vLLM, llama.cpp, SGLang and "
     "TensorRT-LLM, and TensorRT-LLM's statistics of iterations."
@@ -44,14 +42,20 @@ def diagnose(text: str, baseline: float | None = None, baseline_text: str | None
     """
     if baseline is not None and not (isinstance(baseline, int | float) and 0 < baseline < 1e12):
         raise ParameterError("baseline", "be a number above 0, in tokens per second", baseline)
-    windows = [window for reader in READERS for window in reader(text)]
+    windows = read_windows(text)
     if not windows:
         raise ValueError(UNKNOWN)
-    plain = [window for reader in READERS for window in reader(baseline_text or "") if not window.speculates]
+    plain = [window for window in read_windows(baseline_text or "") if not window.speculates]
     if baseline_text is not None and not throughput_of(plain):
         raise ValueError("The text for the baseline has no throughput of plain decoding. Give the number instead.")
     reports = [pool(engine, [one for one in windows if one.engine == engine]) for engine in NAMES]
     return tuple(_with_advice(report, baseline, plain) for report in reports if report)
+
+
+def read_windows(text: str) -> list[Window]:
+    """All that any engine says in a text."""
+    every = (window for reader in READERS for window in reader(text))
+    return [window for window in every if window.speculates or window.throughput or window.running]
 
 
 def _with_advice(report: Report, baseline: float | None, plain: Sequence[Window]) -> Report:

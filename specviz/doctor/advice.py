@@ -86,7 +86,7 @@ def _length(report: Report) -> Iterator[Advice]:
             "shorten",
             f"Draft {length} tokens instead of {len(rates)}: a step then writes {tau:.2f} tokens instead of "
             f"{report.acceptance_length:.2f}. Estimate: {low:.2f} to {high:.2f} times plain decoding, now {now:.2f}.",
-            flag_of_length(report.engine, length),
+            LENGTH[report.engine].format(length, length + 1),
         )
 
 
@@ -105,7 +105,7 @@ def _acceptance(report: Report) -> Iterator[Advice]:
             "flat-tail",
             f"{tail} drafted tokens instead of {len(rates)} write {1 + sum(rates[:tail]):.2f} of the {tau:.2f} "
             "tokens of a step.",
-            flag_of_length(report.engine, tail),
+            LENGTH[report.engine].format(tail, tail + 1),
         )
     if len(rates) > 1 and rates[-2] and rates[-1] / rates[-2] > rates[0] + 0.05:
         yield Advice(
@@ -135,8 +135,3 @@ def _load(report: Report) -> Iterator[Advice]:
             "for its launches.",
             graphs.get(report.engine),
         )
-
-
-def flag_of_length(engine: str, length: int) -> str | None:
-    """The setting of the draft length; None for 0 tokens, which is no speculation."""
-    return LENGTH[engine].format(length, length + 1) if engine in LENGTH and length > 0 else None

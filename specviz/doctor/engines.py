@@ -1,4 +1,4 @@
-"""Logs of engines: a reader for each, which yields a `Window` for each line, request or iteration.
+"""Logs and metrics of engines: readers that yield a `Window` for each line, request, iteration or scrape.
 
 Sources: vllm v1/spec_decode/metrics.py and v1/metrics/loggers.py; llama.cpp tools/server/server-context.cpp; sglang
 observability/scheduler_metrics_mixin.py; TensorRT-LLM executor/types.h (`SpecDecodingStats`, `IterationStats`).
@@ -7,12 +7,15 @@ observability/scheduler_metrics_mixin.py; TensorRT-LLM executor/types.h (`SpecDe
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
+from itertools import count, takewhile
+from json import JSONDecoder
 from typing import Any
 
-from .window import Window, fields, lines_with, number, objects_with
+from .report import Window
 
+MAX_LINE = 4000  # characters of a line that are read
 INT, REAL = r" {0,20}(\d{1,12})", r" {0,20}(\d{1,12}(?:\.\d{1,9})?)"
 RATES = re.compile(
     r"(?:Per-position acceptance rate: |rate per position = \(|acc rate/pos = \()"
@@ -45,112 +48,187 @@ SGLANG = {
     "acceptance_length": rf"accept len:{REAL}",
     "throughput": rf"gen throughput \(token/s\):{REAL}",
 }
+TENSORRT = {
+    "milliseconds": rf'"iterLatencyMS":{REAL}',
+    "prompts": rf'"numContextRequests":{INT}',
+    "running": rf'"numGenRequests":{INT}',
+    "drafted": rf'"numDraftTokens":{INT}',
+    "accepted": rf'"numAcceptedTokens":{INT}',
+    "steps": rf'"numRequestsWithDraftTokens":{INT}',
+    "draft_share": rf'"draftOverhead":{REAL}',
+}
+# The four engines' metrics in Prometheus's text format.
+COUNTS = {
+    "steps": "spec_decode_num_drafts_total", "drafted": "spec_decode_num_draft_tokens_total",
+    "accepted": "spec_decode_num_accepted_tokens_total",
+    "accepted_at": "spec_decode_num_accepted_tokens_per_pos_total",
+}  # fmt: skip
+# engine, prefix -> field: metric; fields that end in "_at" are counters of positions.
+METRICS = {
+    ("vllm", "vllm:"): COUNTS | {"running": "num_requests_running"},
+    ("llama.cpp", "llamacpp:"): COUNTS
+    | {"tokens": "tokens_predicted_total", "seconds": "tokens_predicted_seconds_total"},
+    ("sglang", "sglang:"): {
+        "acceptance_length": "spec_accept_length", "running": "num_running_reqs", "throughput": "gen_throughput",
+    },
+    ("tensorrt-llm", "trtllm_"): {
+        "drafted": "spec_decode_num_draft_tokens_total", "accepted": "spec_decode_num_accepted_tokens_total",
+        "drafted_at": "spec_decode_drafted_tokens_total", "accepted_at": "spec_decode_accepted_tokens_total",
+        "acceptance_length": "spec_decode_acceptance_length", "draft_share": "spec_decode_draft_overhead",
+        "running": "num_generation_requests",
+    },
+}  # fmt: skip
+SAMPLE = re.compile(
+    r"((?:vllm:|llamacpp:|sglang:|trtllm_)\w{1,80})(\{[^}]{0,2000}\})? (\d{1,15}(?:\.\d{0,30})?(?:e[-+]?\d\d?)?)(?!\S)"
+)
+POSITION = re.compile(r'\b(?:token_)?position="(\d{1,3})"')
 
 
 def read_vllm_log(text: str) -> Iterator[Window]:
     """A window for each line "Engine 000", with the line "SpecDecoding metrics" that follows it."""
     graphs = False if "enforce_eager=True" in text else None
-    engine: Window | None = None
-    for line in lines_with(text, "Avg generation throughput:", "SpecDecoding metrics:"):
-        record = fields(VLLM, line)
-        if "SpecDecoding metrics:" in line:
-            yield replace(engine or Window("vllm", "log", graphs=graphs), **_vllm_counts(record, _rates(line)))
-            engine = None
-            continue
-        if engine:
-            yield engine
-        engine = None
-        if record.get("throughput") and record.get("running"):  # without requests it was idle for a part of the time
-            engine = Window("vllm", "log", graphs=graphs, **record | {"prompts": bool(record.get("prompts"))})
-    if engine:
-        yield engine
+    for record in _records(text, VLLM, ("Avg generation throughput:", "SpecDecoding metrics:"), begin=True):
+        if not (record.get("throughput") and record.get("running")):  # it was idle for a part of the time
+            record = {name: record[name] for name in record.keys() - {"throughput", "running", "prompts"}}
+        if "accepted" in record and "drafted" in record:
+            record["steps"] = _vllm_steps(record.pop("acceptance_length", None), **record)
+        yield Window("vllm", "log", graphs=graphs, **record)
 
 
-def _vllm_counts(record: dict[str, Any], rates: tuple[float, ...]) -> dict[str, Any]:
-    """The counts of a line; the steps are exact if all drafted as many tokens, else from the rounded means."""
-    accepted, drafted, mean = (record.get(name) for name in ("accepted", "drafted", "acceptance_length"))
-    if accepted is None or drafted is None:
-        return {"acceptance_length": mean, "per_position": rates}
-    steps, length = drafted / len(rates) if rates else 0.0, sum(rates) or (mean or 1.0) - 1
-    if not (steps and steps == int(steps) and mean and abs(1 + accepted / steps - mean) < 0.0051):
-        steps = max(1, round(accepted / length)) if accepted and length > 0 else 0.0
-    return {"steps": float(steps) or None, "drafted": drafted, "accepted": accepted, "per_position": rates}
+def _vllm_steps(
+    mean: float | None, accepted: float, drafted: float, per_position: tuple[float, ...] = (), **more: Any
+) -> float | None:
+    """The steps behind the counts of a line, exact if all drafted as many tokens, else from the rounded means."""
+    steps, length = drafted / (len(per_position) or 1), sum(per_position) or (mean or 1.0) - 1
+    if per_position and steps.is_integer() and steps and mean and abs(1 + accepted / steps - mean) < 0.0051:
+        return steps
+    return max(1.0, round(accepted / length)) if accepted and length > 0 else None
 
 
 def read_llama_log(text: str) -> Iterator[Window]:
     """A window for each request, whose line "eval time" stands before or after "draft acceptance".
 
-    "statistics" counts since the server was started. It gives the time of drafting, and the counts where requests have
-    none.
+    Without a mean length a step is any pass after the first token, with a draft or without. "statistics" counts since
+    the server was started: it gives the time of drafting, and the counts where requests have none.
     """
-    requests: list[dict[str, Any]] = []
     totals: dict[str, dict[str, Any]] = {}
-    for line in lines_with(text, "eval time =", "draft acceptance", "statistics "):
-        if "statistics " in line:
-            if (record := fields(LLAMA_TOTALS, line)).get("drafted"):
-                totals[line.partition("statistics ")[2].partition(":")[0].strip()] = record | {"rates": _rates(line)}
-        elif record := fields(LLAMA, line):
-            if not requests or requests[-1].keys() & record.keys():
-                requests.append({"rates": ()})
-            requests[-1] |= record | ({"rates": _rates(line)} if "accepted" in record else {})
+    for line in _lines_with(text, ("statistics ",)):
+        if (record := _fields(LLAMA_TOTALS, line)).get("drafted"):
+            totals[line.partition("statistics ")[2].partition(":")[0].strip()] = record
     steps, drafted, accepted, milliseconds = (
         sum(one.get(name, 0.0) for one in totals.values()) for name in LLAMA_TOTALS
     )
-    windows = [_llama_request(record, steps / drafted if drafted else 0.0) for record in requests]
-    if steps and not any(window.speculates for window in windows):
-        rates = next(iter(totals.values()))["rates"] if len(totals) == 1 else ()
-        windows.append(Window("llama.cpp", "log", steps, drafted, accepted, per_position=rates))
-    for window in windows:
-        if milliseconds and totals.keys() <= TOKEN_BY_TOKEN and window.drafted and window.seconds:
-            share = milliseconds / 1000 / drafted * window.drafted / window.seconds
-            window = replace(window, draft_share=min(1.0, share))
-        if window.throughput or window.speculates:
-            yield window
-
-
-def _llama_request(record: dict[str, Any], drafts_per_token: float) -> Window:
-    """One request; without a mean length a step is any pass after the first token, with a draft or without."""
-    seconds, tokens, mean = record.get("milliseconds", 0.0) / 1000, record.get("tokens", 0.0), "acceptance_length"
-    timed = {"throughput": tokens / seconds, "seconds": seconds} if seconds and tokens > 1 else {}
-    drafted, accepted = record.get("drafted"), record.get("accepted")
-    if not drafted or accepted is None:
-        return Window("llama.cpp", "log", **timed)
-    steps = tokens - 1 - accepted if timed else round(drafted * drafts_per_token)
-    if accepted and record.get(mean, 0.0) > 1:
-        steps = round(accepted / (record[mean] - 1))
-    counts = {"drafted": drafted, "accepted": accepted, "per_position": record.get("rates", ())}
-    return Window("llama.cpp", "log", float(max(1, steps)) if steps or timed else None, **counts, **timed)
+    speculates = False
+    for record in _records(text, LLAMA, ("eval time =", "draft acceptance")):
+        seconds, tokens = record.pop("milliseconds", 0.0) / 1000, record.pop("tokens", 0.0)
+        mean, timed = record.pop("acceptance_length", 0.0), bool(seconds and tokens > 1)
+        if timed:
+            record |= {"throughput": tokens / seconds, "seconds": seconds}
+        if record.get("drafted") and "accepted" in record:
+            speculates = True
+            count = tokens - 1 - record["accepted"] if timed else round(record["drafted"] * steps / (drafted or 1))
+            if record["accepted"] and mean > 1:
+                count = round(record["accepted"] / (mean - 1))
+            record["steps"] = max(1.0, count) if count or timed else None
+            if timed and milliseconds and totals.keys() <= TOKEN_BY_TOKEN:
+                record["draft_share"] = min(1.0, milliseconds / 1000 / drafted * record["drafted"] / seconds)
+        yield Window("llama.cpp", "log", **record)
+    if steps and not speculates:
+        rates = next(iter(totals.values())).get("per_position", ()) if len(totals) == 1 else ()
+        yield Window("llama.cpp", "log", steps, drafted, accepted, per_position=rates)
 
 
 def read_sglang_log(text: str) -> Iterator[Window]:
     """A window for each line "Decode batch"; its length contains the bonus token."""
-    for line in lines_with(text, "Decode batch"):
-        record = fields(SGLANG, line)
+    for line in _lines_with(text, ("Decode batch",)):
+        record = _fields(SGLANG, line)
         if record.get("throughput") and record.get("running") and record.get("acceptance_length") != 0:
             yield Window("sglang", "log", graphs=" graph: True" in line if " graph: " in line else None, **record)
 
 
 def read_tensorrt_iterations(text: str) -> Iterator[Window]:
     """A window for each iteration that generates; one that also reads prompts gives no throughput."""
-    for stats in objects_with(text, "inflightBatchingStats"):
-        batch, draft = (stats.get(name) for name in ("inflightBatchingStats", "specDecodingStats"))
-        batch, draft = batch if isinstance(batch, dict) else {}, draft if isinstance(draft, dict) else {}
-        drafted, accepted, steps, share = (
-            number(draft.get(name))
-            for name in ("numDraftTokens", "numAcceptedTokens", "numRequestsWithDraftTokens", "draftOverhead")
-        )
-        running = number(batch.get("numGenRequests")) or steps or 0.0
-        seconds = (number(stats.get("iterLatencyMS")) or 0.0) / 1000
-        timed = bool(seconds and not number(batch.get("numContextRequests")))
-        counts: dict[str, Any] = {}
-        if drafted and accepted is not None and steps:
-            counts = {"steps": steps, "drafted": drafted, "accepted": accepted}
-            counts["draft_share"] = share and min(1.0, share)
-        if running and (timed or counts):
-            speed = {"throughput": (counts.get("accepted", 0.0) + running) / seconds, "seconds": seconds}
-            yield Window("tensorrt-llm", "iterations", running=running, **counts, **(speed if timed else {}))
+    for stats in _objects(text) if '"inflightBatchingStats"' in text else ():
+        record = _fields(TENSORRT, stats)
+        seconds, prompts = record.pop("milliseconds", 0.0) / 1000, record.pop("prompts", 0.0)
+        if not (record.get("drafted") and record.get("steps") and "accepted" in record):
+            record = {"running": record.get("running", 0.0)}
+        running = record["running"] = record.get("running") or record.get("steps", 0.0)
+        if seconds and not prompts:
+            record |= {"throughput": (record.get("accepted", 0.0) + running) / seconds, "seconds": seconds}
+        yield Window("tensorrt-llm", "iterations", **record)
 
 
-def _rates(line: str) -> tuple[float, ...]:
-    match = RATES.search(line)
-    return tuple(map(float, match[1].split(", "))) if match else ()
+def read_metrics(text: str) -> Iterator[Window]:
+    """A window for each engine of one scrape, or of the last of several minus the first."""
+    scrapes: list[dict[tuple[str, int | None], float]] = []  # (name, position): value, of all workers together
+    seen: set[str] = set()
+    for line in _lines_with(text, tuple(prefix for _, prefix in METRICS)):
+        if not (match := SAMPLE.search(line)):
+            continue
+        name, labels, value = match.groups("")
+        if not scrapes or name + labels in seen:  # a series that comes again begins a scrape
+            scrapes.append(defaultdict(float))
+            seen = set()
+        seen.add(name + labels)
+        place = POSITION.search(labels)
+        scrapes[-1][name, int(place[1]) if place else None] += float(value)
+    if not scrapes:
+        return
+    last = scrapes[-1]
+    change = {key: last[key] - scrapes[0].get(key, 0.0) for key in last if key[0].endswith("_total")}
+    if len(scrapes) > 1 and min(change.values(), default=0.0) >= 0:  # else the server was started again between them
+        last = last | change
+    for (engine, prefix), names in METRICS.items():
+        record: dict[str, Any] = {}
+        for field, name in names.items():
+            counts = takewhile(lambda value: value is not None, (last.get((prefix + name, place)) for place in count()))
+            record[field] = [*counts] if field.endswith("_at") else last.get((prefix + name, None)) or None
+        if not any(record.values()):
+            continue
+        accepted, drafted, tokens = (record.pop(name, None) for name in ("accepted_at", "drafted_at", "tokens"))
+        if drafted and drafted[0]:  # every step drafts its first token
+            record |= {"steps": drafted[0], "drafted": sum(drafted), "accepted": sum(accepted)}
+            del record["acceptance_length"]
+        if tokens and record["seconds"]:
+            record["throughput"] = tokens / record["seconds"]
+        if accepted and record.get("steps"):
+            record["per_position"] = tuple(count / record["steps"] for count in accepted)
+        yield Window(engine, "metrics", **record)
+
+
+def _lines_with(text: str, marks: tuple[str, ...]) -> list[str]:
+    return [line[:MAX_LINE] for line in text.splitlines() if any(mark in line for mark in marks)]
+
+
+def _fields(patterns: dict[str, str], text: str) -> dict[str, Any]:
+    """The numbers in a text, by the names of the patterns that match, and the rates of positions, if any."""
+    record = {name: float(match[1]) for name, pattern in patterns.items() if (match := re.search(pattern, text))}
+    rates = RATES.search(text)
+    return record | ({"per_position": tuple(map(float, rates[1].split(", ")))} if rates else {})
+
+
+def _records(text: str, patterns: dict[str, str], marks: tuple[str, ...], begin: bool = False) -> list[dict[str, Any]]:
+    """The numbers of lines with one of some marks; neighbours that say different things are taken together.
+
+    With `begin` a line with the first mark begins a record.
+    """
+    records: list[dict[str, Any]] = []
+    for line in _lines_with(text, marks):
+        record = _fields(patterns, line)
+        if not records or (begin and marks[0] in line) or records[-1].keys() & record.keys():
+            records.append({})
+        records[-1] |= record
+    return records
+
+
+def _objects(text: str) -> Iterator[str]:
+    """The JSON objects in a text, of a list or among other lines, as they are written."""
+    decoder, place = JSONDecoder(), text.find("{")
+    while place >= 0:
+        try:
+            _, end = decoder.raw_decode(text, place)
+            yield text[place:end]
+        except (ValueError, RecursionError):
+            end = text.find("\n", place) + 1 or len(text)
+        place = text.find("{", end)

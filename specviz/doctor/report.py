@@ -1,4 +1,4 @@
-"""The numbers of one engine: windows taken together, and what follows from them by arithmetic."""
+"""What an engine says of its speculation in one line, request or scrape, what all of them say, and what follows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,43 @@ from dataclasses import dataclass
 from statistics import median, median_low
 from typing import Any, NamedTuple
 
-from .window import Window
-
 NAMES = {"vllm": "vLLM", "llama.cpp": "llama.cpp", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
+
+
+@dataclass(frozen=True)
+class Window:
+    """What one line, request or scrape says; None or () where it does not say.
+
+    Args:
+        engine: "vllm", "llama.cpp", "sglang" or "tensorrt-llm".
+        source: which of the engine's formats it is; two formats may count the same steps.
+        steps, drafted, accepted: drafts that were verified, one for each request and pass, and their tokens in all.
+        acceptance_length: tokens per step with the bonus token, where the engine gives no counts.
+        per_position: the fraction of the steps that accepted the first 1, 2, ... draft tokens.
+        running, throughput, seconds: requests that are decoded together, their tokens per second, and for how long.
+        draft_share: the part of that time in which tokens were drafted.
+        graphs: whether passes ran as CUDA graphs.
+        prompts: how many prompts or tokens of prompts were read in the same time.
+    """
+
+    engine: str
+    source: str
+    steps: float | None = None
+    drafted: float | None = None
+    accepted: float | None = None
+    acceptance_length: float | None = None
+    per_position: tuple[float, ...] = ()
+    running: float | None = None
+    throughput: float | None = None
+    seconds: float | None = None
+    draft_share: float | None = None
+    graphs: bool | None = None
+    prompts: float | None = None
+
+    @property
+    def speculates(self) -> bool:
+        """Whether anything was drafted."""
+        return bool(self.drafted) or self.acceptance_length is not None
 
 
 class Advice(NamedTuple):
@@ -83,15 +117,14 @@ def pool(engine: str, windows: Sequence[Window]) -> Report | None:
     groups = [[one for one in every if one.source == source] for source in dict.fromkeys(one.source for one in every)]
     seen = max(groups, key=lambda group: sum(one.steps or 0.0 for one in group), default=[])
     timed = [one for one in seen if one.throughput] or [one for one in every if one.throughput]
-    counted = [one for one in seen if one.steps and one.drafted and one.accepted is not None]
+    counted = [one for one in seen if one.steps and one.drafted and one.accepted is not None] or seen
     steps, drafted, accepted = (
-        sum(getattr(one, name) or 0.0 for one in counted or seen) for name in ("steps", "drafted", "accepted")
+        sum(getattr(one, name) or 0.0 for one in counted) for name in ("steps", "drafted", "accepted")
     )
     tau = 1 + accepted / steps if steps else _mean([(one.acceptance_length, one.running or 1.0) for one in seen])
-    longest = max((len(one.per_position) for one in seen), default=0)
     rates = [
         _mean([(one.per_position[place], one.steps or 1.0) for one in seen if len(one.per_position) > place]) or 0.0
-        for place in range(longest)
+        for place in range(max((len(one.per_position) for one in seen), default=0))
     ]
     loads = [one.running for one in timed or seen if one.running]
     running = median_low(loads) if loads else None
@@ -120,17 +153,16 @@ def _mean(weighted: Sequence[tuple[float | None, float]]) -> float | None:
 def rows_of(report: Report) -> list[tuple[str, str]]:
     """(name, value with its unit) of everything that the text says."""
     rows = [
-        ("steps", report.steps, ",.0f", ""),
-        ("drafted per step", report.drafted_per_step, ".2f", " tokens"),
-        ("acceptance length", report.acceptance_length, ".2f", " tokens per step, with the bonus token"),
-        ("acceptance rate", report.acceptance_rate, ".1%", " of the drafted tokens"),
-        ("requests", report.running_requests, ".0f", " at a time"),
-        ("throughput", report.throughput, ",.1f", " tokens/s"),
-        ("plain decoding", report.baseline, ",.1f", " tokens/s"),
-        ("cost of a step", report.step_price, ".2f", " plain steps"),
-        ("drafting", report.draft_share, ".0%", " of a step"),
-        ("speedup", report.speedup, ".2f", " times plain decoding"),
+        ("steps", report.steps, "{:,.0f}"),
+        ("drafted per step", report.drafted_per_step, "{:.2f} tokens"),
+        ("acceptance length", report.acceptance_length, "{:.2f} tokens per step, with the bonus token"),
+        ("acceptance rate", report.acceptance_rate, "{:.1%} of the drafted tokens"),
+        ("requests", report.running_requests, "{:.0f} at a time"),
+        ("throughput", report.throughput, "{:,.1f} tokens/s"),
+        ("plain decoding", report.baseline, "{:,.1f} tokens/s"),
+        ("cost of a step", report.step_price, "{:.2f} plain steps"),
+        ("drafting", report.draft_share, "{:.0%} of a step"),
+        ("speedup", report.speedup, "{:.2f} times plain decoding"),
+        ("positions", "  ".join(f"{rate:.3f}" for rate in report.per_position) or None, "{}"),
     ]
-    rates = "  ".join(f"{rate:.3f}" for rate in report.per_position)
-    known = [(name, format(value, style) + unit) for name, value, style, unit in rows if value is not None]
-    return [*known, ("positions", rates)] if rates else known
+    return [(name, style.format(value)) for name, value, style in rows if value is not None]

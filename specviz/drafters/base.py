@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from ..distributions import Distributions, Sampling
 from ..models.base import Pair, Session
 from ..strategy import Strategy
 from ..tree import TokenTree
+
+LAYERS = Field(
+    3, ge=1, le=128, title="Layers", description="Number of target layers that early exit uses; fewer than it has."
+)
 
 
 @dataclass(frozen=True)
@@ -56,16 +61,11 @@ class DrafterSession:
         """
 
     def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
-        """The row `q`, [V], of temperature 0 after a `node` as it is at temperature 1, where that is known."""
+        """The row `q`, [V], after an expanded `node`; at temperature 1 if it is of temperature 0 and that is known."""
         return q
 
-    @property
-    def describes(self) -> bool:
-        """Whether it has anything to tell about a guess."""
-        return type(self).describe_guess is not DrafterSession.describe_guess
-
-    def describe_guess(self, tokens: Sequence[int], drafter: str) -> dict[str, Any]:
-        """How the last of `tokens`, a path below the root, was drafted by that `drafter`; plain JSON data, or {}."""
+    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> dict[str, Any]:
+        """How a node of a tree was drafted by that `drafter`; plain JSON data, or {}."""
         return {}
 
 
@@ -94,11 +94,7 @@ class DrafterContext:
         return self.draft
 
     def model(self, kind: str, **parameters: Any) -> Any:
-        """A session of what the pair drafts with under that name, as for `Pair.drafter`.
-
-        Args:
-            kind, parameters: as there.
-        """
+        """A session of what the pair drafts with, of a kind and with parameters as for `Pair.drafter`."""
         return self.pair.drafter(kind, **parameters).open(self.context, self.target)
 
 
@@ -177,7 +173,3 @@ class Draft:
             rows = self.drafting.expand(self.tree, nodes, self.sampling)
         self.tree.draft_distributions.update(zip(nodes, rows, strict=True))
         return rows
-
-    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
-        """The row `q`, [V], after an expanded `node`; at temperature 1 where the draft's is 0."""
-        return q if self.sampling.temperature > 0 or self.drafting is None else self.drafting.at_temperature_1(node, q)

@@ -18,7 +18,7 @@ from ..distributions import Sampling, total_variation
 from ..drafters.base import Draft
 from ..drafters.models import ModelSession
 from ..models.table import toy_pair
-from ..proof.lossless import UNFILTERED, cases
+from ..proof.lossless import cases
 from ..randomness import Seeded
 from ..theory import node
 from ..tree import TokenTree, Topology
@@ -37,8 +37,7 @@ exact = measurement("proof")
 @exact
 def lossless(bench: Workbench, builder: str, rule: str) -> dict[str, float]:
     """The error of the row of `check` for a builder and a rule; 1 where a text differs that must be equal."""
-    found = cases([builder], [rule], samplings=(UNFILTERED,), chains=False)
-    row = next(case for case in found if case.scheme == case.config.match.scheme).prove()
+    row = next(case for case in cases([builder], [rule]) if case.scheme == case.config.match.scheme).prove()
     return {"error": float(row.difference is not None) if row.error is None else row.error}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..acceptance.progress import final_result
 from ..benchmarks.measure_cost import PROMPT, measure_cost
 from ..benchmarks.timing import interleave, median_seconds
 from ..builders.sequoia import Sequoia, best_tree
@@ -17,7 +18,6 @@ from ..decode import run
 from ..metrics import Counts
 from ..models.base import Pair
 from ..planning.forecast import forecast
-from ..progress import final_result
 from ..randomness import Seeded
 from ..tree import TokenTree
 from .shapes import WIDEST, planned

@@ -45,7 +45,7 @@ def store_costs(costs: CostTable) -> None:
     settings = costs.settings
     if (settings.get("pair"), settings.get("drafter"), settings.get("offload")) == (EMBEDDED, "model", None):
         text = codec.dumps({"about": about(), "costs": costs}, exact=True)
-        to_cache(CACHE, lambda path: path.write_text(text, encoding="utf-8"))
+        to_cache(CACHE, text)
 
 
 def find_costs() -> CostTable | None:

@@ -18,14 +18,14 @@ from ..errors import cause
 from ..sampling import SCHEMES
 from ..strategy import REGISTRIES
 from ..verifiers.base import Verifier
-from .enumerate import Shape, enumerate_node
+from .enumerate import enumerate_node
 
-SHAPES = (Shape(1, 1), Shape(2, 1), Shape(1, 2), Shape(3, 1), Shape(1, 3))  # with the same rows at every depth
-DEEP_SHAPES = (Shape(1, 1), Shape(2, 1), Shape(1, 2))  # with other rows at every depth
+SHAPES = ((1, 1), (2, 1), (1, 2), (3, 1), (1, 3))  # children and levels
 DENOMINATORS = {2: 6, 3: 4}  # tokens -> the largest one of a row
 ROUNDING = 1e-9
 LETTERS = "abc"
 Row = tuple[Fraction, ...]
+Rows = tuple[Row, ...]
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Counterexample:
 
     Attributes:
         rule, scheme: menu name of the rule, and how the children are drawn.
+        children, levels: the tree: children below the root, or a chain of some levels.
         p, q: the target's and the draft's rows by depth; a single one stands for every depth.
-        shape: the tree.
         text: the tokens that are written too often or too seldom; () where the rule failed.
         probability, target: the text's probability, and what it should be.
         failure: what the rule failed with; "" where it did not.
@@ -43,9 +43,10 @@ class Counterexample:
 
     rule: str
     scheme: str
-    p: tuple[Row, ...]
-    q: tuple[Row, ...]
-    shape: Shape
+    children: int
+    levels: int
+    p: Rows
+    q: Rows
     text: tuple[int, ...] = ()
     probability: float = 0.0
     target: Fraction = Fraction(0)
@@ -58,23 +59,21 @@ class Counterexample:
             return ""
         query = {
             "tab": "labs", "lab": "verification", "rule": self.rule, "p": ",".join(map(str, self.p[0])),
-            "q": ",".join(map(str, self.q[0])), "children": self.shape.children, "levels": self.shape.levels,
+            "q": ",".join(map(str, self.q[0])), "children": self.children, "levels": self.levels,
             "scheme": self.scheme,
         }  # fmt: skip
         return f"/?{urlencode(query, safe='/,')}"
 
     def to_dict(self) -> dict[str, Any]:
         """The tree as plain JSON data, its fractions as text, p and q as lists of rows by depth."""
-        return {
-            "rule": self.rule, "scheme": self.scheme, **vars(self.shape),
-            "p": [list(map(str, row)) for row in self.p], "q": [list(map(str, row)) for row in self.q],
-            "text": list(self.text), "probability": self.probability, "target": str(self.target),
-            "failure": self.failure, "link": self.link,
-        }  # fmt: skip
+        p, q = ([list(map(str, row)) for row in rows] for rows in (self.p, self.q))
+        return vars(self) | {"p": p, "q": q, "text": list(self.text), "target": str(self.target), "link": self.link}
 
     def __str__(self) -> str:
-        names, children, levels = LETTERS[: len(self.p[0])], self.shape.children, self.shape.levels
-        tree = f"a chain of {levels}" if levels > 1 else f"a root with {children} child{'ren' * (children > 1)}"
+        names, deep = LETTERS[: len(self.p[0])], self.levels > 1
+        tree = (
+            f"a chain of {self.levels}" if deep else f"a root with {self.children} child{'ren' * (self.children > 1)}"
+        )
         text = "".join(names[token] for token in self.text)
         fault = f"fails  {self.failure}" if self.failure else (
             f"writes {text} with probability {_number(self.probability)}; it should be {_number(self.target)}"
@@ -85,7 +84,7 @@ class Counterexample:
             f"  tokens {', '.join(names)}",
             *_lines("p", self.p, "target"),
             *_lines("q", self.q, "draft"),
-            f"  tree   {tree}{', the same distributions at every level' * (levels > 1 and len(self.p) == 1)}",
+            f"  tree   {tree}{', the same distributions at every level' * (deep and len(self.p) == 1)}",
             f"  {fault}",
         ])  # fmt: skip
 
@@ -104,62 +103,46 @@ def smallest(rule: Verifier) -> Counterexample | None:
     """
     if rule.shared_noise:
         return None
-    for shape, tokens in product(SHAPES, DENOMINATORS):
-        schemes = _declared_schemes(rule, shape)
-        for (p, q), scheme in product(_pairs(tokens, rule.greedy_only) if schemes else (), schemes):
-            if found := _refuted(rule, (p,), (q,), shape, scheme):
-                return found
-    for shape in DEEP_SHAPES:
-        rows = [*_fractions(2, 1), *_fractions(2, 2)]
-        targets = product(rows[:2] if rule.greedy_only else rows, repeat=shape.levels + 1)
-        drafts = product(rows, repeat=shape.levels)
-        for p_by_depth, q_by_depth, scheme in product(targets, drafts, _declared_schemes(rule, shape)):
-            if found := _refuted(rule, p_by_depth, q_by_depth, shape, scheme):
-                return found
+    schemes = {tree: _declared_schemes(rule, *tree) for tree in SHAPES}
+    for tree, p, q in _trees(rule.greedy_only):
+        for scheme in schemes[tree]:
+            targets, drafts = (np.array(rows if len(p) > 1 else rows[0], dtype=float) for rows in (p, q))
+            try:
+                outcome = enumerate_node(rule, targets, drafts, scheme, *tree)
+            except Exception as error:
+                failure = f"{type(error).__name__}: {cause(error)}"
+                return Counterexample(rule.name, scheme, *tree, p, q, failure=failure)
+            if not outcome.deviation <= ROUNDING:
+                text = outcome.worst
+                target = prod((p[min(depth, len(p) - 1)][token] for depth, token in enumerate(text)), start=Fraction(1))
+                return Counterexample(rule.name, scheme, *tree, p, q, text, outcome.texts[text], target)
     return None
 
 
-def _declared_schemes(rule: Verifier, shape: Shape) -> list[str]:
+def _declared_schemes(rule: Verifier, children: int, levels: int) -> list[str]:
     """The sampling schemes for which a rule is declared lossless on a tree."""
     chain, batch = REGISTRIES["builder"]["chain"], REGISTRIES["builder"]["batch"]
-    builder = chain(depth=shape.levels) if shape.children == 1 else batch(width=shape.children)
+    builder = chain(depth=levels) if children == 1 else batch(width=children)
     config = RunConfig(builder=builder, verifier=rule, temperature=0.0 if rule.greedy_only else 1.0)
-    matches = {scheme: compatible(config, scheme) for scheme in SCHEMES}
-    return [scheme for scheme, match in matches.items() if match.possible and match.lossless]
+    return [scheme for scheme in SCHEMES if compatible(config, scheme).lossless]
 
 
-def _refuted(
-    rule: Verifier, p: tuple[Row, ...], q: tuple[Row, ...], shape: Shape, scheme: str
-) -> Counterexample | None:
-    """The tree as a counterexample, if the rule is wrong on it."""
-    targets, drafts = (np.array(rows, dtype=float) for rows in (p, q))
-    if len(p) == 1:
-        targets, drafts = targets[0], drafts[0]
-    try:
-        outcome = enumerate_node(rule, targets, drafts, shape, scheme)
-    except Exception as error:
-        failure = f"{type(error).__name__}: {cause(error)}"
-        return Counterexample(rule.name, scheme, p, q, shape, failure=failure)
-    if outcome.deviation <= ROUNDING:
-        return None
-    text = outcome.worst
-    target = prod((p[min(depth, len(p) - 1)][token] for depth, token in enumerate(text)), start=Fraction(1))
-    return Counterexample(rule.name, scheme, p, q, shape, text, outcome.texts[text], target)
-
-
-def _pairs(tokens: int, greedy: bool) -> Iterator[tuple[Row, Row]]:
-    """Pairs of rows in order of their larger denominator; p falls, since the order of tokens means nothing.
+def _trees(greedy: bool) -> Iterator[tuple[tuple[int, int], Rows, Rows]]:
+    """Trees in order of size, with p and q by depth; p falls where it is one row, since the order means nothing.
 
     Args:
-        tokens: V.
         greedy: whether the target has all of its mass on one token.
     """
-    rows = {size: [*_fractions(tokens, size)] for size in range(1, DENOMINATORS[tokens] + 1)}
-    for size in rows:
-        for of_p, of_q in product(range(1, size + 1), repeat=2):
+    for tree, (tokens, largest) in product(SHAPES, DENOMINATORS.items()):
+        rows = {size: [*_fractions(tokens, size)] for size in range(1, largest + 1)}
+        for size, of_p, of_q in product(rows, rows, rows):
             if max(of_p, of_q) == size and (of_p == 1 or not greedy):
                 falling = [p for p in rows[of_p] if list(p) == sorted(p, reverse=True)]
-                yield from product(falling, rows[of_q])
+                yield from ((tree, (p,), (q,)) for p, q in product(falling, rows[of_q]))
+    few = [*_fractions(2, 1), *_fractions(2, 2)]
+    for children, levels in SHAPES[:3]:
+        targets, drafts = product(few[:2] if greedy else few, repeat=levels + 1), product(few, repeat=levels)
+        yield from (((children, levels), p, q) for p, q in product(targets, drafts))
 
 
 def _fractions(tokens: int, size: int) -> Iterator[Row]:

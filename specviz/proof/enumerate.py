@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TypeVar
 
@@ -45,10 +44,8 @@ class Planned(Randomness):
     def flip(self, prob: float) -> tuple[bool, float]:
         if not -1e-9 <= prob <= 1 + 1e-9:  # also rejects NaN, whose branches would weigh nothing
             raise ValueError(f"the probability of flip must be from 0 to 1; got {prob}.")
-        if prob >= 1:
-            return True, 0.0
-        if prob <= 0:
-            return False, 0.0
+        if not 0 < prob < 1:
+            return prob >= 1, 0.0
         return (True, prob / 2) if self._choose([prob, 1 - prob]) == 0 else (False, (1 + prob) / 2)
 
     def draw(self, probs: np.ndarray) -> int:
@@ -63,127 +60,115 @@ class Planned(Randomness):
         raise ValueError("noise keyed by position is continuous and cannot be enumerated. Compare texts instead.")
 
 
-class TooManyRuns(ValueError):
-    """A program has more outcomes than it was allowed."""
-
-
 Result = TypeVar("Result", bound=Hashable)
+Text = tuple[int, ...]
 
 
-def distribution_of(program: Callable[[Planned], Result], max_runs: float = math.inf) -> dict[Result, float]:
+def distribution_of(program: Callable[[Planned], Result]) -> dict[Result, float]:
     """The exact distribution of what `program(rng)` returns, outcome -> probability.
 
     Args:
         program: a function of a `Randomness` whose every other input is fixed; it must end after finitely many answers.
-        max_runs: how often it may be run.
-
-    Raises:
-        TooManyRuns: if it takes more.
     """
     outcomes: dict[Result, float] = {}
-    plan: list[int] | None = []
-    runs = 0
-    while plan is not None:
-        runs += 1
-        if runs > max_runs:
-            raise TooManyRuns(f"the program takes more than {max_runs:,} runs; make it smaller, or allow more.")
+    plan: list[int] = []
+    while True:
         rng = Planned(plan)
         outcome = program(rng)
         outcomes[outcome] = outcomes.get(outcome, 0.0) + rng.weight
-        plan = _next_plan(rng)
-    return outcomes
-
-
-def _next_plan(rng: Planned) -> list[int] | None:
-    """The plan after the one that was just followed, like an odometer; None after the last."""
-    plan = rng.choices
-    while plan and plan[-1] + 1 == rng.options[len(plan) - 1]:
-        plan.pop()
-    if not plan:
-        return None
-    plan[-1] += 1
-    return plan
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The tree: `children` below the root, or a chain of `levels`."""
-
-    children: int = 1
-    levels: int = 1
+        plan = rng.choices  # the next one, as an odometer counts
+        while plan and plan[-1] + 1 == rng.options[len(plan) - 1]:
+            plan.pop()
+        if not plan:
+            return outcomes
+        plan[-1] += 1
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a rule accepts and writes on a small tree.
+    """What is written under every random outcome, beside the target's own distribution.
 
     Attributes:
-        accepted: the expected number of accepted tokens.
-        texts: the distribution of the first tokens, text -> probability.
-        target: the target's own.
+        target: of the first tokens, text -> probability.
+        errors: by how much the probability of each text is too large.
         runs: how many outcomes were enumerated.
+        accepted: the expected number of accepted tokens, of `enumerate_node`.
     """
 
-    accepted: float
-    texts: dict[tuple[int, ...], float]
-    target: dict[tuple[int, ...], float]
+    target: dict[Text, float]
+    errors: dict[Text, float]
     runs: int
+    accepted: float = math.nan
 
     @property
-    def worst(self) -> tuple[int, ...]:
+    def texts(self) -> dict[Text, float]:
+        """The distribution of what is written."""
+        return {text: self.target[text] + error for text, error in self.errors.items()}
+
+    @property
+    def worst(self) -> Text:
         """The text whose probability differs most; the first of them."""
-        return max(self.texts, key=lambda text: abs(self.texts[text] - self.target[text]))
+        return max(self.errors, key=lambda text: abs(self.errors[text]))
 
     @property
     def deviation(self) -> float:
         """The largest difference."""
-        return float(np.max([abs(self.texts[text] - self.target[text]) for text in self.texts]))  # which keeps a NaN
+        return float(np.max(np.abs(list(self.errors.values()))))  # numpy's max keeps a NaN, the worst of errors
 
 
-def enumerate_node(rule: Verifier, p: np.ndarray, q: np.ndarray, shape: Shape, scheme: str) -> Outcome:
-    """Run a rule on a small tree under every random outcome.
+def compare_with_target(written: dict[Text, float], row: Callable[[Text], np.ndarray], length: int) -> Outcome:
+    """The distribution of the first `length` tokens beside the target's.
+
+    Args:
+        written: text -> probability; shorter texts are completed by the target's own distribution, longer ones cut.
+        row: the target's distribution after a text, [V].
+        length: how many tokens are compared.
+    """
+
+    def chance(text: Text, start: int) -> float:
+        """Of the target to write `text` once its first tokens are there."""
+        return float(np.prod([row(text[:i])[text[i]] for i in range(start, length)]))
+
+    texts = list(product(range(len(row(()))), repeat=length))
+    target = {text: chance(text, 0) for text in texts}
+    errors = {text: -prob for text, prob in target.items()}
+    for begun, weight in written.items():
+        start = min(len(begun), length)
+        for text in texts if start < length else (begun[:length],):
+            if text[:start] == begun[:start]:
+                errors[text] += weight * chance(text, start)
+    return Outcome(target, errors, len(written))
+
+
+def enumerate_node(
+    rule: Verifier, p: np.ndarray, q: np.ndarray, scheme: str, children: int = 1, levels: int = 1
+) -> Outcome:
+    """Run a rule under every random outcome on a small tree: children below the root, or a chain of some levels.
 
     Args:
         rule: the rule; one that is keyed cannot be enumerated.
         p: the target's row after every node, [V]; or a row for each depth, [depths, V]. As many tokens are compared
             as there are rows (of one row: as there are levels), so one more than levels shows what follows a leaf.
         q: the draft's row, [V], or one for each level, [levels, V].
-        shape: of the tree.
         scheme: how children are drawn.
+        children, levels: the tree; one of them is 1.
     """
-    targets = p if p.ndim == 2 else np.tile(p, (shape.levels, 1))
-    drafts = q if q.ndim == 2 else np.tile(q, (shape.levels, 1))
-    length, vocab = targets.shape
-    after = [_joint(targets[depth:]) for depth in range(length + 1)]  # of the tokens from a depth on
-    law, accepted, runs = np.zeros_like(after[0]), 0.0, 0
-
-    def program(rng: Randomness) -> tuple[int, tuple[int, ...]]:
-        nonlocal runs
-        runs += 1
-        return _draft_and_verify(rule, targets, drafts, shape, scheme, rng)
-
-    for (count, text), weight in distribution_of(program).items():
-        accepted += count * weight
-        law[text] += weight * after[len(text)]  # what is not written yet follows the target
-    texts = list(product(range(vocab), repeat=length))
-    found, target = ({text: float(table[text]) for text in texts} for table in (law, after[0]))
-    return Outcome(accepted, found, target, runs)
-
-
-def _joint(rows: np.ndarray) -> np.ndarray:
-    return reduce(np.multiply.outer, rows, np.ones(()))
-
-
-def _draft_and_verify(
-    rule: Verifier, targets: np.ndarray, drafts: np.ndarray, shape: Shape, scheme: str, rng: Randomness
-) -> tuple[int, tuple[int, ...]]:
-    """How many tokens were accepted, and the first tokens of what was written."""
-    tree, leaves = TokenTree(0, scheme=scheme), [0]
-    for level, q in enumerate(drafts):
-        tree.draft_distributions[leaves[0]] = q
-        leaves = [tree.add(leaves[0], token) for token in draw_children(q, shape.children, scheme, rng, level + 1)]
+    targets = p if p.ndim == 2 else np.tile(p, (levels, 1))
+    drafts = q if q.ndim == 2 else np.tile(q, (levels, 1))
     # Beyond the tokens that are compared a row of one token, so that chance need not be asked for it.
-    rows: Any = [*targets, *np.tile(np.eye(targets.shape[1])[0], (shape.levels + 1, 1))]
-    verdict = rule(tree, {node: rows[tree.depths[node]] for node in range(len(tree))}, rng)  # type: ignore[arg-type]
-    written = [*(tree.tokens[node] for node in verdict.path), verdict.bonus]
-    return len(verdict.path), tuple(written[: len(targets)])
+    rows = [*targets, *np.tile(np.eye(targets.shape[1])[0], (levels + 1, 1))]
+    accepted, runs = 0.0, 0
+
+    def write(rng: Planned) -> Text:
+        nonlocal accepted, runs
+        tree, leaves = TokenTree(0, scheme=scheme), [0]
+        for level, q in enumerate(drafts):
+            tree.draft_distributions[leaves[0]] = q
+            leaves = [tree.add(leaves[0], token) for token in draw_children(q, children, scheme, rng, level + 1)]
+        after: Any = {node: rows[depth] for node, depth in enumerate(tree.depths)}
+        verdict = rule(tree, after, rng)
+        accepted, runs = accepted + len(verdict.path) * rng.weight, runs + 1
+        return (*(tree.tokens[node] for node in verdict.path), verdict.bonus)[: len(targets)]
+
+    found = compare_with_target(distribution_of(write), lambda text: targets[len(text)], len(targets))
+    return replace(found, runs=runs, accepted=accepted)

@@ -9,35 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice, product
 from typing import Any
 
 import numpy as np
 
-from ..builders.base import TreeBuilder
 from ..compatibility import Compatibility, compatible
 from ..config import RunConfig
 from ..decode import speculate
-from ..distributions import Sampling, probabilities
+from ..distributions import probabilities
 from ..drafters import DRAFTERS
 from ..drafters.base import Drafter
 from ..models.table import TablePair, toy_pair
 from ..strategy import REGISTRIES
-from ..verifiers.base import Verifier
-from .enumerate import distribution_of
+from .enumerate import Planned, Text, compare_with_target, distribution_of
 from .same_text import comparing
 
 PROMPT = "abab"  # it repeats itself, or a look-up in it would find nothing
 LENGTH = 3  # tokens whose joint distribution is compared
-DEEP = 4  # tokens a deep run may write, so that the trees of its second step have two levels as well
-STEPS = 2
+STEPS = 2  # that are enumerated; one alone cannot see chance that is shared between steps
 SEEDS = (1, 5)
 CLOSENESS = 0.2  # a draft far from the target, or a lossy rule would hardly show
 EXACT, LOSSY = 1e-12, 1e-3  # errors: at most that of a lossless row, at least that of a lossy one
-UNFILTERED: dict[str, Any] = {}
 SAMPLINGS: tuple[dict[str, Any], ...] = (
-    UNFILTERED, {"draft_temperature": 0.0}, {"draft_temperature": 0.6}, {"top_k": 2}, {"top_p": 0.9},
+    {}, {"draft_temperature": 0.0}, {"draft_temperature": 0.6}, {"top_k": 2}, {"top_p": 0.9},
 )  # fmt: skip
 
 
@@ -55,32 +50,33 @@ class Case:
         builder, drafter: as the table names them.
         config: the run.
         scheme: how children are drawn.
-        seeds: toy pairs it is tried on, until one refutes it.
-        steps: how many are enumerated; one alone cannot see chance that is shared between steps.
     """
 
     builder: str
     drafter: str
     config: RunConfig
     scheme: str
-    seeds: tuple[int, ...] = SEEDS
-    steps: int = STEPS
 
     @property
     def match(self) -> Compatibility:
         """What `compatible` declares."""
         return compatible(self.config, self.scheme)
 
-    def prove(self) -> Row:
-        """What is declared and what is found."""
+    def prove(self, seeds: Sequence[int] = SEEDS, steps: int = STEPS) -> Row:
+        """What is declared and what is found.
+
+        Args:
+            seeds: toy pairs it is tried on, until one refutes it.
+            steps: how many are enumerated.
+        """
         config, match = self.config, self.match
         error, difference = None, None
         if config.verifier.shared_noise and config.temperature > 0:
             proof, (runs, difference) = "text equality", compare_texts(config, self.scheme)
         else:
             proof, runs, error = "enumeration", 0, 0.0
-            for seed in self.seeds:
-                found, more = error_in(config, toy_pair(seed=seed, closeness=CLOSENESS), self.scheme, self.steps)
+            for seed in seeds:
+                found, more = error_in(config, toy_pair(seed=seed, closeness=CLOSENESS), self.scheme, steps)
                 error, runs = float(np.maximum(error, found)), runs + more  # numpy's keeps a NaN, the worst of errors
                 if not error < LOSSY:
                     break
@@ -132,43 +128,33 @@ class Row:
 
 
 def cases(
-    builders: Sequence[str] | None = None,
-    verifiers: Sequence[str] | None = None,
-    drafters: Sequence[str] = ("model",),
-    samplings: Sequence[dict[str, Any]] = SAMPLINGS,
-    tokens: int = LENGTH,
-    seeds: Sequence[int] = SEEDS,
-    steps: int = STEPS,
-    chains: bool = True,
+    builders: Sequence[str] | None = None, verifiers: Sequence[str] | None = None, drafters: Sequence[str] = ("model",)
 ) -> Iterator[Case]:
     """Every compatible combination of builder, rule, scheme, drafter and sampling.
 
+    A builder has its small parameters; a tree with a width is narrowed to a chain as well.
+
     Args:
-        builders, verifiers: menu names; None means all.
+        builders, verifiers: menu names; None means all but plain decoding, which the rest is compared with.
         drafters: names of `drafter_cases`; a builder without a drafter is checked with the first of them alone.
-        samplings: fields of `RunConfig`.
-        tokens: how many a run may write; with `DEEP` the second step has trees of two levels too, and takes longer.
-        seeds, steps: see `Case`.
-        chains: whether builders of trees are checked with parameters that make them chains, too.
     """
-    for d, b, v in product(drafters, builders or _menu("builder"), verifiers or _menu("verifier")):
-        verifier = REGISTRIES["verifier"][v]()
-        for (name, builder), sampling in product(_shapes(b, chains), samplings):
+    menus = [[name for name, cls in REGISTRIES[kind].items() if not cls.alone] for kind in ("builder", "verifier")]
+    for d, b, v in product(drafters, builders or menus[0], verifiers or menus[1]):
+        small, verifier = REGISTRIES["builder"][b].smallest(), REGISTRIES["verifier"][v]()
+        shapes = {b: small}
+        if not small.is_chain and "width" in small.parameters:
+            shapes[f"{b}:width=1"] = small.replace(width=1)
+        for (name, builder), sampling in product(shapes.items(), SAMPLINGS):
             if not builder.reads_draft and (d != drafters[0] or "draft_temperature" in sampling):
                 continue
             config = RunConfig(
-                PROMPT, builder, verifier, 0.0 if verifier.greedy_only else 1.0, max_new_tokens=tokens,
+                PROMPT, builder, verifier, 0.0 if verifier.greedy_only else 1.0, max_new_tokens=LENGTH,
                 drafter=drafter_cases()[d], **sampling,
             )  # fmt: skip
             for scheme in builder.schemes if config.temperature > 0 else ("top",):
-                case = Case(name, d, config, scheme, tuple(seeds), steps)
+                case = Case(name, d, config, scheme)
                 if case.match.possible:
                     yield case
-
-
-def table(samplings: Sequence[dict[str, Any]] = (UNFILTERED,), chains: bool = False, **chosen: Any) -> Iterator[Row]:
-    """The rows of `cases`, proven."""
-    yield from (case.prove() for case in cases(samplings=samplings, chains=chains, **chosen))
 
 
 def cover(candidates: Iterable[Case]) -> Iterator[Case]:
@@ -195,77 +181,29 @@ def _expensive(case: Case) -> bool:
     return case.scheme in ("iid", "distinct") and case.config.draft_temperature != 0 and case.config.top_k is None
 
 
-def _menu(kind: str) -> list[str]:
-    """What is to be proven: all but plain decoding, which the rest is compared with."""
-    return [name for name, cls in REGISTRIES[kind].items() if not cls.alone]
-
-
-def _shapes(name: str, chains: bool) -> Iterator[tuple[str, TreeBuilder]]:
-    """A builder with its small parameters, and narrowed to a chain where a parameter does so: its name and itself."""
-    small = REGISTRIES["builder"][name].smallest()
-    yield name, small
-    if chains and not small.is_chain and "width" in small.parameters:
-        yield f"{name}:width=1", small.replace(width=1)
-
-
-def error_of(
-    builder: TreeBuilder,
-    verifier: Verifier,
-    pair: TablePair,
-    temperature: float = 1.0,
-    scheme: str | None = None,
-    tokens: int = LENGTH,
-    steps: int = STEPS,
-    **sampling: Any,
-) -> tuple[float, int]:
-    """`error_in` of a builder and a rule; `sampling` are further fields of the `RunConfig`."""
-    return error_in(
-        RunConfig(PROMPT, builder, verifier, temperature, max_new_tokens=tokens, **sampling), pair, scheme, steps
-    )
-
-
-def error_in(
-    config: RunConfig, pair: TablePair, scheme: str | None = None, steps: int = STEPS, max_runs: float = np.inf
-) -> tuple[float, int]:
+def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None, steps: int = STEPS) -> tuple[float, int]:
     """The largest error of the exact output distribution over `steps` steps, and how many outcomes were enumerated.
 
-    Texts of fewer than `LENGTH` tokens are completed by the target's own distribution; longer ones are cut.
-
     Args:
-        config: of the run, with `PROMPT`.
+        config: of the run, with `PROMPT`; texts are compared in their first `LENGTH` tokens.
         pair: toy models.
         scheme: how children are drawn; None lets the rule choose.
         steps: how many steps are enumerated.
-        max_runs: how many outcomes may be enumerated.
 
     Raises:
         ValueError: if builder, rule and drafter are incompatible.
-        TooManyRuns: if there are more than `max_runs` outcomes.
     """
-    outcomes = distribution_of(partial(_write, pair, config, scheme, steps), max_runs)
-    target = partial(_target_distribution, pair, config.target_sampling)
-    texts = list(product(range(pair.vocab_size), repeat=LENGTH))
 
-    def chance(text: tuple[int, ...], start: int) -> float:
-        """Of the target to write `text` once its first tokens are there."""
-        return float(np.prod([target(text[:i])[text[i]] for i in range(start, LENGTH)]))
+    def write(rng: Planned) -> Text:
+        return tuple(
+            token for step in islice(speculate(pair, config, rng, scheme=scheme), steps) for token in step.emitted
+        )
 
-    errors = {text: -chance(text, 0) for text in texts}
-    for written, weight in outcomes.items():
-        start = min(len(written), LENGTH)
-        for text in texts if start < LENGTH else (written[:LENGTH],):
-            if text[:start] == written[:start]:
-                errors[text] += weight * chance(text, start)
-    return float(np.max(np.abs(list(errors.values())))), len(outcomes)  # numpy's max keeps a NaN, the worst of errors
+    def row(text: Text) -> np.ndarray:
+        return probabilities(pair.target.logits([*pair.encode(PROMPT), *text]), config.target_sampling)
 
-
-def _write(pair: TablePair, config: RunConfig, scheme: str | None, steps: int, rng: Any) -> tuple[int, ...]:
-    written = islice(speculate(pair, config, rng, scheme=scheme), steps)
-    return tuple(token for step in written for token in step.emitted)
-
-
-def _target_distribution(pair: TablePair, sampling: Sampling, text: tuple[int, ...]) -> np.ndarray:
-    return probabilities(pair.target.logits([*pair.encode(PROMPT), *text]), sampling)
+    found = compare_with_target(distribution_of(write), row, LENGTH)
+    return found.deviation, found.runs
 
 
 def compare_texts(config: RunConfig, scheme: str | None = None, runs: int = 40) -> tuple[int, str | None]:

@@ -19,6 +19,7 @@ from ..decode import speculate
 from ..distributions import Distributions
 from ..models.base import Pair
 from ..randomness import Seeded, first_arrivals
+from ..session import prompt_tokens
 from ..tree import TokenTree
 from ..verifiers.base import Verifier
 
@@ -59,26 +60,19 @@ class Comparison:
         if self.early:
             ended, other = ("the run", "plain decoding") if self.early == "run" else ("plain decoding", "the run")
             return f"Equal to plain decoding up to token {self.position}; there {ended} ends and {other} goes on."
-        explained = f" {WHY_ROUNDING}" if self.margin is not None and tied(self.margin, dtype) else ""
+        explained = f" {WHY_ROUNDING}" if tied(self.margin, dtype) else ""
         return f"Equal to plain decoding up to token {self.position}{parted(self.margin, dtype)}.{explained}"
 
 
-def tied(margin: float, dtype: str | None) -> bool:
+def tied(margin: float | None, dtype: str | None) -> bool:
     """Whether the rounding of a number format can turn over candidates that are `margin` apart."""
-    return margin < NEARLY_TIED.get(dtype or "", 0.0)
+    return margin is not None and margin < NEARLY_TIED.get(dtype or "", 0.0)
 
 
 def parted(margin: float | None, dtype: str | None) -> str:
-    """The end of a sentence on two texts that part although they should not, after what they have in common.
-
-    Args:
-        margin: as in `Comparison`.
-        dtype: the models' number format.
-    """
-    if margin is None:
-        return ""
+    """The end of a sentence on two texts that part although they should not; for the arguments see `Comparison`."""
     rounding = f" ({dtype} rounding)" if tied(margin, dtype) else ""
-    return f"; there the two best candidates were {margin:.2g} apart{rounding}"
+    return "" if margin is None else f"; there the two best candidates were {margin:.2g} apart{rounding}"
 
 
 def promised(verifier: Verifier, temperature: float) -> bool:
@@ -94,16 +88,17 @@ def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[
         config: its configuration.
         tokens: the new tokens it wrote, all of them.
     """
-    context = list(pair.encode(config.prompt) if isinstance(config.prompt, str) else config.prompt)
     plain = (step.emitted[0] for step in speculate(pair, config.autoregressive()))
     for position, (wrote, wanted) in enumerate(zip_longest(tokens, plain)):
+        if wrote == wanted:
+            yield Comparison(position + 1)
+            continue
         if wrote is None or wanted is None:
             yield Comparison(position + 1, position, early="run" if wrote is None else "plain")
-            return
-        if wrote != wanted:
-            yield Comparison(position + 1, position, margin_at(pair, config, context + list(tokens[:position])))
-            return
-        yield Comparison(position + 1)
+        else:
+            context = [*prompt_tokens(pair, config), *tokens[:position]]
+            yield Comparison(position + 1, position, margin_at(pair, config, context))
+        return
 
 
 def margin_at(pair: Pair, config: RunConfig, context: list[int]) -> float:

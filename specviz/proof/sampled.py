@@ -8,13 +8,15 @@ where the drafter allows it. The exact probability of two tokens is p(a) p(b | a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from ..config import LARGEST, RunConfig
+from ..codec import LARGEST
+from ..config import RunConfig
 from ..decode import speculate
 from ..distributions import distributions_of, total_variation
 from ..models.base import Pair
@@ -83,33 +85,33 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     (100, 100, False)
     """
     config = replace(config, max_new_tokens=DEPTH)
-    if not config.match.possible:
-        raise ValueError(config.match.reason)
+    config.match.required()
     prompt = prompt_tokens(pair, config)
-    DecodingSession(pair, config.autoregressive(), None)  # says what is wrong with the prompt
-    kept = CachedPair(pair, prompt)
-    texts = exact_texts(kept, config, prompt)
+    cached = CachedPair(pair, prompt)
+    source: Any = cached
+    try:
+        DecodingSession(source, config, config.drafter if config.builder.reads_draft else None)
+    except NotImplementedError:  # the drafter reads more of the target than its distributions
+        source = pair
+    texts = exact_texts(cached, config, prompt)
     probs = (*texts.values(), max(0.0, 1 - sum(texts.values())))
     exact = tuple(prob if prob > 1e-9 else 0.0 for prob in probs)
     pieces = (*(pair.decode(list(text)) for text in texts), "")
-    counts: dict[str, Counter[Text]] = {"run": Counter(), "plain": Counter()}
-    speculating = _source(pair, kept, config)
+    speculated, plain = Counter[Text](), Counter[Text]()
 
-    def found(done: int) -> Sampled:
-        run, plain = (
-            (*(count[text] for text in texts), sum(n for text, n in count.items() if text not in texts))
-            for count in counts.values()
-        )
-        return Sampled(done, runs, pieces, exact, run, plain, kept.target.passes if speculating is kept else None)
+    def counts(written: Counter[Text]) -> tuple[int, ...]:
+        shown = [written[text] for text in texts]
+        return (*shown, written.total() - sum(shown))
 
-    yield found(0)
-    for turn in range(runs):
-        # Never one seed for both, since keyed rules follow it; the largest seed is followed by 0.
-        seed, other = ((config.seed + 2 * turn + more) % (LARGEST + 1) for more in (1, 2))
-        counts["run"][_two(speculating, replace(config, seed=seed))] += 1
-        counts["plain"][_two(kept, replace(config.autoregressive(), seed=other))] += 1
-        if (turn + 1) % TOGETHER == 0 or turn + 1 == runs or speculating is not kept:
-            yield found(turn + 1)
+    for turn in range(runs + 1):
+        if turn % TOGETHER == 0 or turn == runs or source is pair:
+            passes = None if source is pair else cached.target.passes
+            yield Sampled(turn, runs, pieces, exact, counts(speculated), counts(plain), passes)
+        if turn < runs:
+            # Never one seed for both, since keyed rules follow it; the largest seed is followed by 0.
+            seed, other = ((config.seed + 2 * turn + more) % (LARGEST + 1) for more in (1, 2))
+            speculated[_two(source, replace(config, seed=seed))] += 1
+            plain[_two(cached, replace(config.autoregressive(), seed=other))] += 1
 
 
 def chi_square_excess(counts: np.ndarray, p: np.ndarray) -> float:
@@ -134,7 +136,7 @@ def chi_square_excess(counts: np.ndarray, p: np.ndarray) -> float:
     return ((square / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5
 
 
-def exact_texts(pair: Any, config: RunConfig, prompt: list[int], shown: int = SHOWN) -> dict[Text, float]:
+def exact_texts(pair: Any, config: RunConfig, prompt: list[int]) -> dict[Text, float]:
     """The most probable next two tokens and their probabilities p(a) p(b | a); one token where it ends the text.
 
     First tokens are looked at, most probable first, until none that is left can be in a more probable text.
@@ -143,48 +145,32 @@ def exact_texts(pair: Any, config: RunConfig, prompt: list[int], shown: int = SH
         pair: the models.
         config: how the target's logits become rows.
         prompt: token ids.
-        shown: how many texts.
     """
     target = pair.open(prompt)[0]
 
-    def rows(firsts: tuple[int, ...]) -> list[np.ndarray]:  # after the prompt, and after each of these
+    def rows(firsts: Sequence[int]) -> list[np.ndarray]:  # after the prompt, and after each of these
         tree = TokenTree(prompt[-1], start=len(prompt) - 1)
         nodes = [0, *(tree.add(0, token) for token in firsts)]
         return distributions_of(target.forward(tree, nodes), config.target_sampling).every()
 
-    p = rows(())[0]
-    order = [int(token) for token in np.argsort(-p, kind="stable") if p[token] > 0]
+    (p,) = rows(())
+    order = np.argsort(-p, kind="stable")[: np.count_nonzero(p)].tolist()
     best: dict[Text, float] = {}
     for start in range(0, len(order), FIRST):
-        if len(best) == shown and p[order[start]] <= min(best.values()):
+        if len(best) == SHOWN and p[order[start]] <= min(best.values()):
             break
-        firsts = tuple(order[start : start + FIRST])
+        firsts = order[start : start + FIRST]
         for first, after in zip(firsts, rows(firsts)[1:], strict=True):
             if first in pair.eos_ids:
                 best[first,] = float(p[first])
                 continue
-            for second in np.argsort(-after, kind="stable")[:shown]:
+            for second in np.argsort(-after, kind="stable")[:SHOWN].tolist():
                 if after[second] > 0:
-                    best[first, int(second)] = float(p[first] * after[second])
-        best = dict(sorted(best.items(), key=lambda item: -item[1])[:shown])
+                    best[first, second] = float(p[first] * after[second])
+        best = dict(sorted(best.items(), key=lambda item: -item[1])[:SHOWN])
     return best
-
-
-def _source(pair: Any, kept: Any, config: RunConfig) -> Any:
-    """The pair that runs draw from: the one that remembers, unless the drafter reads more of the target."""
-    builder, drafter = config.builder, config.drafter
-    try:
-        DecodingSession(kept, config, drafter if builder.reads_draft else None)
-    except NotImplementedError:
-        return pair
-    return kept
 
 
 def _two(pair: Any, config: RunConfig) -> Text:
     """The first two tokens of a run, or the one that ends it."""
-    text: list[int] = []
-    for step in speculate(pair, config):
-        text += step.emitted
-        if len(text) > 1:
-            break
-    return tuple(text[:2])
+    return tuple(islice((token for step in speculate(pair, config) for token in step.emitted), 2))

@@ -13,9 +13,9 @@ import specviz
 from specviz.acceptance.vectors import RunningAcceptance, expected_tokens
 from specviz.builders.sequoia import best_tree, falling, likeliest_tree
 from specviz.decode import speculate
-from specviz.proof.lossless import error_of
 from specviz.tree import Topology
 from tests.growing import BUILDERS, grow
+from tests.proof.proofs import error_of
 
 VERIFIERS = specviz.VERIFIERS
 PUBLISHED = (0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043)

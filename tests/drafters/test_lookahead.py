@@ -8,8 +8,8 @@ from specviz.compatibility import compatible
 from specviz.config import RunConfig
 from specviz.decode import speculate
 from specviz.player.payload import explained, step_payload
-from specviz.proof.lossless import error_of
 from specviz.randomness import Seeded
+from tests.proof.proofs import error_of
 
 LOOKAHEAD, RULES = specviz.BUILDERS["lookahead"], specviz.VERIFIERS
 KEYED = [RULES["race"](), RULES["target-match"](keyed=True)]

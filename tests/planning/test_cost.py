@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 import specviz
+from specviz.acceptance.progress import final_result
 from specviz.acceptance.vectors import expected_tokens
 from specviz.benchmarks import measure_cost as clock
 from specviz.builders.sequoia import best_tree, best_trees
@@ -16,7 +17,6 @@ from specviz.builders.static import grow_shape
 from specviz.codec import dumps, read
 from specviz.planning.cost_table import MACHINES, CostTable, flat_up_to, machine, roofline
 from specviz.planning.forecast import forecast, predict
-from specviz.progress import final_result
 from specviz.record import Timing
 from specviz.theory import bounds
 

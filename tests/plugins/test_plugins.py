@@ -14,8 +14,9 @@ from specviz.commands.cli import main
 from specviz.player.payload import recorded_message
 from specviz.plugins import load as loading
 from specviz.proof.counterexample import smallest
-from specviz.proof.lossless import EXACT, error_of
+from specviz.proof.lossless import EXACT
 from specviz.strategy import REGISTRIES
+from tests.proof.proofs import error_of
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "strategies.md").read_text("utf-8"), re.DOTALL)

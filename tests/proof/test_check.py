@@ -11,11 +11,12 @@ import specviz
 from specviz.commands.check import cases_of
 from specviz.distributions import residual
 from specviz.proof import lossless
-from specviz.proof.lossless import DEEP, STEPS, cases, error_of, table
+from specviz.proof.lossless import STEPS, cases
 from specviz.verifiers.base import Verifier
 from specviz.verifiers.walk import Walk, ratio
 from tests.growing import BUILDERS, VERIFIERS
 from tests.matrix import rest_of
+from tests.proof.proofs import error_of, rows_of
 
 # Six nodes drawn independently take seconds to enumerate, two such trees in a row minutes: these are seen over
 # one step. What steps may share is a matter of the rule, and each is seen over two steps elsewhere.
@@ -36,7 +37,7 @@ def test_every_rule_is_what_it_is_declared_to_be_in_the_quick_table(verifier, mo
 
 
 def assert_declared_is_found(builder, verifier, steps=STEPS, seed=1):
-    for row in table(seeds=(seed,), builders=[builder], verifiers=[verifier], steps=steps):
+    for row in rows_of(builder, verifier, seeds=(seed,), steps=steps):
         assert row.holds, row
 
 
@@ -160,7 +161,7 @@ def test_a_builder_that_drops_what_it_has_seen_is_caught():
     ],
 )
 def test_two_steps_with_trees_of_two_levels_each(builder, verifier):
-    for row in table(seeds=(1,), builders=[builder], verifiers=[verifier], tokens=DEEP):
+    for row in rows_of(builder, verifier, tokens=4):  # four, so that the second step may have two levels too
         assert row.holds, row
 
 
@@ -188,5 +189,5 @@ def test_a_keyed_rule_that_writes_another_text_is_declared_wrongly(monkeypatch):
         return type(verdict)(**vars(verdict) | {"bonus": (verdict.bonus + 1) % len(p[0])})
 
     monkeypatch.setattr(race, "__call__", other)
-    (row,) = [row for row in table(builders=["chain"], verifiers=["race"]) if row.scheme == "race"]
+    (row,) = [row for row in rows_of("chain", "race") if row.scheme == "race"]
     assert not row.holds and row.difference.startswith("seed 0: Equal to plain decoding up to token")

@@ -7,16 +7,12 @@ import pytest
 import specviz
 from specviz.commands.check import _proven
 from specviz.commands.cli import main
-from specviz.proof.lossless import SAMPLINGS, cases, cover, drafter_cases
-
-CASES = [
-    *cases(["chain"], ["specinfer"], samplings=SAMPLINGS[:2], seeds=(1,)),
-    *cases(["chain"], ["race"], samplings=SAMPLINGS[:1]),
-]
+from specviz.proof.lossless import cases, cover, drafter_cases
 
 
 def test_several_processes_find_the_same_in_the_same_order():
-    assert list(_proven(CASES[:3], jobs=2)) == [case.prove() for case in CASES[:3]]
+    few = list(cases(["chain"], ["specinfer"]))[:3]
+    assert list(_proven(few, jobs=2)) == [case.prove() for case in few]
 
 
 def test_the_quick_cases_meet_every_builder_rule_drafter_and_sampling():

@@ -3,7 +3,8 @@
 import pytest
 
 import specviz
-from specviz.proof.lossless import LENGTH, PROMPT, SEEDS, STEPS, drafter_cases, error_in, table
+from specviz.proof.lossless import LENGTH, PROMPT, SEEDS, drafter_cases, error_in
+from tests.proof.proofs import rows_of
 
 OTHERS = [name for name in drafter_cases() if name != "model"]
 FEW = [
@@ -17,10 +18,6 @@ RULES = [name for name, rule in specviz.VERIFIERS.items() if not rule.alone]
 BUILDERS = ["chain", "svip", "batch", "sequoia", "dyspec", "dyspec-threshold", "svip-tree", "eagle2"]
 
 
-def rows_of(drafter, builder, verifier, steps=STEPS):
-    return list(table(seeds=(1,), builders=[builder], verifiers=[verifier], drafters=[drafter], steps=steps))
-
-
 def assert_declared_is_found(rows):
     for row in rows:  # that what is lossy shows it takes more than one toy pair: `check` looks at two
         assert row.holds or not row.lossless, row
@@ -30,7 +27,7 @@ def assert_declared_is_found(rows):
 @pytest.mark.parametrize("drafter", OTHERS)
 @pytest.mark.parametrize(("builder", "verifier"), FEW)
 def test_every_drafter_is_what_it_is_declared_to_be(drafter, builder, verifier):
-    assert_declared_is_found(rows_of(drafter, builder, verifier))
+    assert_declared_is_found(rows_of(builder, verifier, drafter))
 
 
 @pytest.mark.nightly
@@ -40,15 +37,16 @@ def test_every_drafter_with_every_rule_and_every_builder(drafter):
     start = OTHERS.index(drafter) % len(BUILDERS)
     met = dict.fromkeys(BUILDERS[start:] + BUILDERS[:start], 0)
     for rule in RULES:
-        rows = next(filter(None, (rows_of(drafter, builder, rule, 1) for builder in sorted(met, key=met.get))))
+        proofs = (list(rows_of(builder, rule, drafter, steps=1)) for builder in sorted(met, key=met.get))
+        rows = next(filter(None, proofs))
         assert_declared_is_found(rows)
         met[rows[0].builder] += 1
     assert all(met.values()), met
 
 
 def test_merging_equal_guesses_is_lossy_with_ratios_and_lossless_where_the_target_draws_first():
-    rows = {row.verifier: row for row in table(seeds=(1,), builders=["batch"], verifiers=["specinfer", "target-match"],
-                                               drafters=["several-merged"]) if row.scheme == "iid"}  # fmt: skip
+    rules = ("specinfer", "target-match")
+    rows = {rule: row for rule in rules for row in rows_of("batch", rule, "several-merged") if row.scheme == "iid"}
     assert not rows["specinfer"].lossless and rows["specinfer"].error > 1e-3
     assert rows["target-match"].lossless and rows["target-match"].error < 1e-12
 

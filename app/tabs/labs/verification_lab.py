@@ -17,9 +17,9 @@ from specviz.codec import dumps
 from specviz.compatibility import DRAWN
 from specviz.errors import cause
 from specviz.files import asset
-from specviz.proof.enumerate import Outcome, Shape, enumerate_node
-from specviz.proof.status import status
+from specviz.proof.enumerate import Outcome, enumerate_node
 from specviz.sampling import SCHEMES
+from specviz.strategy import built_in
 
 from ...parts.request import answer
 from ...parts.web import starts
@@ -157,8 +157,9 @@ def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | N
     """What is known of a rule on this node, and the enumeration where it is possible.
 
     Returns:
-        A row with "kind": "impossible", "equal" or "differs" (computed), or what `status` says where nothing could be
-        computed; "declared": whether the rule declares that it writes the target's distribution here.
+        A row with "kind": "impossible", "equal" or "differs" (computed), or where nothing could be computed "proven",
+        by `check`, or "only declared", by a plugin; "declared": whether the rule declares that it writes the target's
+        distribution here.
     """
     rule = VERIFIERS[name]()
     match = compatible(RunConfig(builder=builder(request), verifier=rule, temperature=1.0), request.scheme)
@@ -169,10 +170,10 @@ def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | N
     if not match.possible:
         return row, None
     if rule.shared_noise or outcomes(request, match.scheme) > MOST_RUNS:
-        return row | {"kind": status(rule).value}, None
-    shape = Shape(request.children, request.levels)
+        return row | {"kind": "proven" if built_in(type(rule)) else "only declared"}, None
+    rows = np.array(request.p), np.array(request.q)
     try:
-        outcome = enumerate_node(rule, np.array(request.p), np.array(request.q), shape, match.scheme)
+        outcome = enumerate_node(rule, *rows, match.scheme, request.children, request.levels)
     except Exception as error:  # a plugin may do anything
         return row | {"kind": "failed", "scheme": None, "reason": f"The rule failed: {cause(error)}"}, None
     deviation = outcome.deviation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from specviz import BUILDERS, VERIFIERS, RunConfig
-from specviz.proof.enumerate import Shape, enumerate_node
+from specviz.proof.enumerate import enumerate_node
 
 from .lesson import TALE, Facts, Lesson, Place, Recording, best_step
 
@@ -23,7 +23,7 @@ def facts(tree, alone):
         values |= {f"{name}_{token}": prob for token, prob in enumerate(row)}
     for name, rule in RULES.items():
         verifier = VERIFIERS[rule]()
-        law = enumerate_node(verifier, np.array(P), np.array(Q), Shape(children=2), verifier.schemes[0])
+        law = enumerate_node(verifier, np.array(P), np.array(Q), verifier.schemes[0], children=2)
         values |= {f"{name}_{token}": prob for (token,), prob in law.texts.items()}
         if name == "exact":
             values |= {

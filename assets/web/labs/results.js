@@ -7,7 +7,7 @@ import { SCHEMES } from '../base/words.js';
 
 /** @typedef {import('./types.js').RuleRow} RuleRow */
 
-const KINDS = { equal: '= p', differs: '≠ p', proven: 'proven', refuted: 'refuted', 'only declared': 'declared', impossible: '', failed: 'failed' };
+const KINDS = { equal: '= p', differs: '≠ p', proven: 'proven', 'only declared': 'declared', impossible: '', failed: 'failed' };
 
 /** @param {number} value */
 const deviationText = value => (value === 0 ? '0' : value < 1e-4 ? value.toExponential(0) : value.toFixed(4));
@@ -43,7 +43,7 @@ export function writeLaw(root, { row, law }, names, levels) {
   $('law').replaceChildren(table);
 }
 
-/** @param {HTMLElement} root @param {import('./types.js').Rules} data @param {string} own @param {(rule: string) => void} chosen */
+/** @param {HTMLElement} root @param {{ levels: number, rows: RuleRow[] }} data @param {string} own @param {(rule: string) => void} chosen */
 export function writeRules(root, { rows, levels }, own, chosen) {
   const $ = finder(root, 'sv-v-'), head = make('tr');
   head.append(...['rule', levels > 1 ? `tokens of ${levels}` : 'accepted', '', 'children', 'writes', 'deviation'].map(text => make(text ? 'th' : 'td', text)));

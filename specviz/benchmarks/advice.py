@@ -217,10 +217,8 @@ def reason(option: Option) -> str:
 
 def engines_for(option: Option) -> tuple[EngineSettings, ...]:
     """The nearest settings of other engines."""
-    shape, length = option.tree.builder.shape, len(option.chain.builder.shape) - 1
     drafter = "early-exit" if option.name.startswith("early-exit") else option.config.drafter.name
-    depth, width = int(shape.depth.max()), max(map(len, shape.children))
-    return engine_flags(drafter, option.name, length, len(shape), depth, width)
+    return engine_flags(drafter, option.name, option.chain.builder.shape, option.tree.builder.shape)
 
 
 def to_dict(option: Option) -> dict[str, Any]:

@@ -33,8 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_strategy(parser, "builder", "all", several=True)
     options.add_strategy(parser, "verifier", "the first one that suits builder and temperature", several=True)
     options.add_strategy(parser, "drafter", "the draft model", several=True)
-    options.add_temperature(parser, several="0.8")
-    options.add_rows(parser)
+    options.add_sampling(parser, several="0.8")
     options.add_pair(parser)
     options.add_prompts(parser)
     add = parser.add_argument

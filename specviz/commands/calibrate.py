@@ -33,8 +33,7 @@ ROUNDS = 50  # of the prompts, each with seeds of its own, where they are too fe
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_strategy(parser, "verifier", "every rule that suits the temperature and the drafter", several=True)
     options.add_strategy(parser, "drafter", "model")
-    options.add_temperature(parser, several="0 and 0.8")
-    options.add_rows(parser)
+    options.add_sampling(parser, several="0 and 0.8")
     texts, costs, add = *(parser.add_mutually_exclusive_group() for _ in range(2)), parser.add_argument
     options.add_prompts(texts)
     texts.add_argument(

@@ -56,8 +56,9 @@ def add_temperature(parser: argparse.ArgumentParser, several: str = "") -> None:
     )  # fmt: skip
 
 
-def add_rows(parser: argparse.ArgumentParser) -> None:
-    """Options of the sampling besides the target's temperature, and the seed."""
+def add_sampling(parser: argparse.ArgumentParser, several: str = "") -> None:
+    """Options of the sampling and the seed; `several` as for `add_temperature`."""
+    add_temperature(parser, several)
     add = parser.add_argument
     add(
         "--draft-temperature", type=float, metavar="T",
@@ -160,7 +161,7 @@ def strategies(args: argparse.Namespace, kind: str) -> list[Any]:
 
 
 def sampling(args: argparse.Namespace) -> dict[str, Any]:
-    """What `add_rows` says of a run, as fields of `RunConfig`."""
+    """What `add_sampling` adds but the temperature, as fields of `RunConfig`."""
     return {name: getattr(args, name) for name in (*ROWS, "seed")}
 
 

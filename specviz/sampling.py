@@ -124,16 +124,14 @@ class SequentialProposal:
         self.row = _uniform(len(self.row), self._drawn)
 
 
-def drafter_of(q: np.ndarray, scheme: str, tokens: Sequence[int]) -> list[int | None]:
-    """The number of the drafter that each child of a node came from; None where one alone fills the tree.
+def drafter_of(q: Blend, scheme: str, tokens: Sequence[int]) -> list[int]:
+    """The number of the drafter that each child of a node came from.
 
     Among "top" and "race" there are no turns: a child counts for the drafter with the highest probability.
     """
-    if not isinstance(q, Blend):
-        return [None] * len(tokens)
     if scheme in ("top", "race"):
         return [int(np.argmax([part[token] for part in q.parts])) for token in tokens]
-    proposal, parts = SequentialProposal(q, scheme), list[int | None]()
+    proposal, parts = SequentialProposal(q, scheme), list[int]()
     for token in tokens:
         parts.append(proposal.part)
         proposal.advance(token)

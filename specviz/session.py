@@ -173,18 +173,14 @@ def _sources(
         return (None,) * len(tree), tuple(probs), guesses
     names: list[str | None] = [drafting.name if parent in rows else None for parent in tree.parents]
     for node, row in rows.items():
-        if not (drafting.describes or isinstance(row, Blend)):
-            continue
         children = tree.children[node]
-        parts = drafter_of(row, tree.scheme, [tree.tokens[child] for child in children])
-        for child, part in zip(children, parts, strict=True):
-            name = drafting.name
-            if part is not None and isinstance(row, Blend):
-                name = row.drafters[part]
+        if isinstance(row, Blend):
+            parts = drafter_of(row, tree.scheme, [tree.tokens[child] for child in children])
+            for child, part in zip(children, parts, strict=True):
+                names[child] = row.drafters[part]
                 probs[child] = float(row.parts[part][tree.tokens[child]])
-            names[child] = name
-            path = [tree.tokens[above] for above in tree.topology.path(child)]
-            if guess := drafting.describe_guess(path, name):
+        for child in children:
+            if guess := drafting.describe_guess(tree, child, str(names[child])):
                 guesses[child] = guess
     return tuple(names), tuple(probs), guesses
 

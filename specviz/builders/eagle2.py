@@ -7,7 +7,6 @@ draws, and only rules that never compare with q keep these trees lossless.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,15 +18,6 @@ from ..tree import Chart, TokenTree
 from .base import TreeBuilder, max_depth, tree_size
 
 CUT = 8  # how many of the candidates that were cut are recorded
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A token that may enter the tree; `value` is the product of q along its path, `parent` is None for the root."""
-
-    value: float
-    parent: Candidate | None
-    token: int
 
 
 class Reranked(TreeBuilder):
@@ -43,25 +33,28 @@ class Reranked(TreeBuilder):
     )
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
-        root = Candidate(1.0, None, draft.tree.tokens[0])
-        read, level, found = {root: 0}, [root], list[Candidate]()  # read: candidate -> node in the draft's own tree
+        candidates, path_prob, level = draft.tree, [1.0], [0]
         for depth in range(min(self.depth, tokens_left - 1)):
-            if not level or not self.is_likely(sum(candidate.value for candidate in level)):
+            if not level or not self.is_likely(sum(path_prob[node] for node in level)):
                 break
-            rows = draft.expand([read[candidate] for candidate in level])
-            if not self.is_certain(depth, draft.at_temperature_1(read[level[0]], rows[0])):
+            rows = draft.expand(level)
+            if not self.is_certain(depth, draft.at_temperature_1(level[0], rows[0])):
                 break
             children = [
-                Candidate(above.value * float(q[token]), above, token)
-                for above, q in zip(level, rows, strict=True)
+                (path_prob[node] * float(q[token]), node, token)
+                for node, q in zip(level, rows, strict=True)
                 for token in most_probable(q, self.width)
                 if q[token] > 0
             ]
-            found += children
-            level = sorted(children, key=lambda candidate: -candidate.value)[: self.width]
-            read |= {candidate: draft.tree.add(read[candidate.parent], candidate.token) for candidate in level}
-        ranked = sorted(found, key=lambda candidate: -candidate.value)  # stable: a parent stays before its children
-        return self._keep_best(draft.tree, root, read, ranked)
+            children.sort(key=lambda child: -child[0])
+            path_prob += [prob for prob, _, _ in children]
+            level = [candidates.add(parent, token) for _, parent, token in children][: self.width]
+        ranked = sorted(range(len(candidates)), key=lambda node: -path_prob[node])  # stable: parents before children
+        tree = subtree(candidates, ranked[: self.size], path_prob)
+        cut = ranked[self.size :][:CUT]
+        chart = Chart(tuple(candidates.tokens[node] for node in cut), {"keys": tuple(path_prob[node] for node in cut)})
+        tree.grew(candidates=len(ranked) - 1, cut=chart)
+        return tree
 
     def is_likely(self, mass: float) -> bool:
         """Whether the draft is to read a level, by what the probabilities of its paths add up to."""
@@ -71,19 +64,16 @@ class Reranked(TreeBuilder):
         """Whether a level that was read is to have children, by its depth and its best node's row."""
         return True
 
-    def _keep_best(self, drafted: TokenTree, root: Candidate, read: dict, ranked: list[Candidate]) -> TokenTree:
-        tree, place = TokenTree(drafted.tokens[0], drafted.start, drafted.scheme), {root: 0}
-        for candidate in ranked[: self.size - 1]:
-            assert candidate.parent is not None
-            place[candidate] = tree.add(place[candidate.parent], candidate.token, candidate.value)
-        # The draft's own tree is another one: it holds only what was read, and some of that was cut.
-        tree.origin = {place[candidate]: node for candidate, node in read.items() if candidate in place}
-        rows = drafted.draft_distributions
-        tree.draft_distributions = {node: rows[old] for node, old in tree.origin.items() if old in rows}
-        cut = ranked[self.size - 1 :][:CUT]
-        chart = Chart(tuple(one.token for one in cut), {"keys": tuple(one.value for one in cut)})
-        tree.grew(candidates=len(ranked), cut=chart)
-        return tree
+
+def subtree(tree: TokenTree, nodes: list[int], keys: list[float]) -> TokenTree:
+    """Some `nodes` of a tree as a tree, numbered in this order: the root first, parents before children."""
+    best, number = TokenTree(tree.tokens[0], tree.start, tree.scheme), {0: 0}
+    for node in nodes[1:]:
+        number[node] = best.add(number[tree.parents[node]], tree.tokens[node], keys[node])
+    best.origin = {number[node]: node for node in sorted(nodes)}
+    rows = tree.draft_distributions
+    best.draft_distributions = {new: rows[node] for new, node in best.origin.items() if node in rows}
+    return best
 
 
 class Eagle2(Reranked):

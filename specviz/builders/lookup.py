@@ -51,9 +51,9 @@ class PromptLookup(TreeBuilder):
     size: int = tree_size(32)
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
-        most = min(self.depth, tokens_left - 1)
+        count = min(self.depth, tokens_left - 1)
         matches = islice(self._matches(draft.context), self.width)
-        sequences = ((draft.context[end : end + most], float(length)) for length, end in matches)
+        sequences = ((draft.context[end : end + count], float(length)) for length, end in matches)
         add_sequences(draft.tree, sequences, self.size)
         return draft.tree
 
@@ -111,14 +111,13 @@ class Lookahead(TreeBuilder):
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree = draft.tree
-        known = state.pool.get(tree.tokens[0], ())
-        add_sequences(tree, ((guess[: tokens_left - 1], None) for guess in known), self.size)
-        levels = state.levels or (first_guesses(draft.context, self.window),)
+        guesses = state.pool.get(tree.tokens[0], ())
+        add_sequences(tree, ((guess[: tokens_left - 1], None) for guess in guesses), self.size)
+        levels = state.levels or (tuple(islice(cycle(draft.context[-self.window :]), self.window)),)
         columns = max(0, min(len(levels[0]), tokens_left - len(levels)))  # the others reach behind the end
-        above: list[int] = []
         for i, level in enumerate(levels):
             for j, token in enumerate(level[:columns]):
-                above.append(tree.probe(above[-columns] if i else above[-1] if j else 0, token))
+                tree.probe(tree.probes[-columns] if i else tree.probes[-1] if j else 0, token)
         return tree
 
     def learn(self, state, tree, verdict, rows=None):
@@ -132,11 +131,6 @@ class Lookahead(TreeBuilder):
             return Window(tuple(levels), state.pool)
         pool = dict(state.pool)
         for first, *following in zip(*levels, strict=True):
-            known = [other for other in pool.get(first, ()) if other != tuple(following)]
-            pool[first] = (tuple(following), *known)[: self.guesses]
+            others = [other for other in pool.get(first, ()) if other != tuple(following)]
+            pool[first] = (tuple(following), *others)[: self.guesses]
         return Window(tuple(levels[1:]), pool)
-
-
-def first_guesses(context: Sequence[int], count: int) -> Tokens:
-    """Initial tokens: the last tokens of the text, repeated if there are fewer than `count`."""
-    return tuple(islice(cycle(context[-count:]), count)) if count else ()

@@ -54,8 +54,7 @@ class PlannedBuilder(StaticBuilder):
 
     @property
     def is_chain(self) -> bool:
-        levels = self.vector if isinstance(self.vector[0], tuple) else (self.vector,)
-        return self.width == 1 or self.size <= 2 or all(len(level) == 1 for level in levels)
+        return self.size <= 2 or all(len(level) == 1 for level in _levels(self.vector, self.depth, self.width))
 
     @property
     def vector(self) -> tuple:
@@ -94,8 +93,7 @@ class Sequoia(PlannedBuilder):
     """The best tree of `size` nodes and `depth` levels for an acceptance vector, by dynamic programming.
 
     Source: Chen et al. 2024, section 3.1, algorithm 1; bounded depth and one vector per level: algorithm 4. Depth
-        counts
-    levels below the root; the paper's counts the root too, so its tree of size 64 and depth 12 is `size=64, depth=11`.
+    counts levels below the root; the paper's counts the root too: its size 64 and depth 12 is `size=64, depth=11`.
     """
 
     name, title = "sequoia", "Sequoia"
@@ -130,71 +128,65 @@ def best_tree(acceptance: tuple, size: int, depth: int, width: int) -> tuple[Top
         acceptance: P[k] for k = 1, 2, ..., or one such vector per level (the last one is repeated); it need not fall.
         size, depth, width: most nodes with the root, most levels below it, most children of a node.
     """
-    return _unfold(size, _levels(acceptance, depth, width), _knapsacks(_levels(acceptance, depth, width), size))
+    return best_trees(acceptance, [size], [depth], width)[size, depth]
 
 
 def best_trees(
     acceptance: tuple, sizes: Sequence[int], depths: Sequence[int], width: int
 ) -> dict[tuple[int, int], tuple[Topology, float]]:
-    """`best_tree` for every size and depth: one table holds all smaller trees."""
+    """`best_tree` for every size and depth: the tables of the largest size hold all smaller trees."""
     trees: dict[tuple[int, int], tuple[Topology, float]] = {}
-    same_level = not isinstance(acceptance[0], tuple)
-    levels = _levels(acceptance, max(depths), width)
-    tables = _knapsacks(levels, max(sizes)) if same_level else []
     for depth in depths:
-        if same_level:  # the lower part of the tables is that of a shallower tree
-            part, below = levels[len(levels) - depth :], tables[len(levels) - depth :]
-        else:
-            part = _levels(acceptance, depth, width)
-            below = _knapsacks(part, max(sizes))
-        trees |= {(size, depth): _unfold(size, part, below) for size in sizes}
+        levels = _levels(acceptance, depth, width)
+        tables = _knapsacks(levels, max(sizes))
+        trees |= {(size, depth): _unfold(size, levels, tables) for size in sizes}
     return trees
 
 
-def _levels(acceptance: tuple, depth: int, width: int) -> list[np.ndarray]:
+def _levels(acceptance: tuple, depth: int, width: int) -> tuple[tuple[float, ...], ...]:
+    """The vector of each level."""
     vectors = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
-    return [np.array(vectors[min(level, len(vectors) - 1)][:width], float) for level in range(depth)]
+    return tuple(vectors[min(level, len(vectors) - 1)][:width] for level in range(depth))
 
 
-def _knapsacks(levels: list[np.ndarray], size: int) -> list[np.ndarray]:
+@lru_cache(maxsize=64)  # where all levels are alike, a shallower tree has the lower tables of a deeper one
+def _knapsacks(levels: tuple[tuple[float, ...], ...], size: int) -> tuple[np.ndarray, ...]:
     """Dynamic programme (Sequoia, algorithm 1): for each level a table [children, nodes] of the most expected tokens.
 
-    With P of child b: table[b, m] = max over j of table[b - 1, m - j] + P * below[j].
+    With P of child b: table[b, m] = max over j of table[b - 1, m - j] + P * below[j]. The last table is that of leaves.
     """
-    leaf = np.full((1, size + 1), -np.inf)
-    leaf[0, 1] = 1.0  # below the last level there is room for a single node
-    tables = [leaf]
-    for level in reversed(levels):
-        below = tables[0].max(axis=0)
-        largest = int(np.flatnonzero(np.isfinite(below))[-1])
-        table = np.full((len(level) + 1, size + 1), -np.inf)
-        table[0, 1] = 1.0
-        padded = np.full(size + 1 + largest, -np.inf)
-        # rest[m, j - 1] = table[b - 1, m - j], as a view
-        rest = np.lib.stride_tricks.sliding_window_view(padded, largest)[: size + 1, ::-1]
-        sums = np.empty((size + 1, largest))
-        for b, accept in enumerate(level, 1):
-            padded[largest:] = table[b - 1]
-            np.add(rest, accept * below[1 : largest + 1], out=sums)
-            sums.max(axis=1, out=table[b])
-        tables.insert(0, table)
-    return tables
+    table = np.full((len(levels[0]) + 1 if levels else 1, size + 1), -np.inf)
+    table[0, 1] = 1.0  # a node without children
+    if not levels:
+        return (table,)
+    tables = _knapsacks(levels[1:], size)
+    below = tables[0].max(axis=0)
+    largest = int(np.flatnonzero(np.isfinite(below))[-1])
+    padded = np.full(size + 1 + largest, -np.inf)
+    # before[m, j - 1] = table[b - 1, m - j], as a view
+    before = np.lib.stride_tricks.sliding_window_view(padded, largest)[: size + 1, ::-1]
+    sums = np.empty((size + 1, largest))
+    for b, accept in enumerate(levels[0], 1):
+        padded[largest:] = table[b - 1]
+        np.add(before, accept * below[1 : largest + 1], out=sums)
+        sums.max(axis=1, out=table[b])
+    return (table, *tables)
 
 
-def _unfold(size: int, levels: list[np.ndarray], tables: list[np.ndarray]) -> tuple[Topology, float]:
+def _unfold(size: int, levels: tuple[tuple[float, ...], ...], tables: tuple[np.ndarray, ...]) -> tuple[Topology, float]:
     """The largest tree of at most `size` nodes, by following the best splits back from the root."""
     best = [table.max(axis=0) for table in tables]
     nodes = int(np.flatnonzero(np.isfinite(best[0][: size + 1]))[-1])
     parents, subtrees = [-1], [(0, 0, nodes)]  # (node, its level, nodes of its subtree)
     for node, depth, left in subtrees:
-        shares: list[int] = []  # of the children, the last one first
+        sizes: list[int] = []  # of the children's subtrees, the last one first
         for child in range(int(tables[depth][:, left].argmax()), 0, -1):
             j = np.flatnonzero(np.isfinite(best[depth + 1][:left]))
             tokens = tables[depth][child - 1, left - j] + levels[depth][child - 1] * best[depth + 1][j]
-            shares.append(int(j[tokens.argmax()]))
-            left -= shares[-1]
-        for share in reversed(shares):
-            subtrees.append((len(parents), depth + 1, share))
+            sizes.append(int(j[tokens.argmax()]))
+            left -= sizes[-1]
+        for subtree_size in reversed(sizes):
+            subtrees.append((len(parents), depth + 1, subtree_size))
             parents.append(node)
     return Topology(tuple(parents)), float(best[0][nodes])
 
@@ -202,18 +194,16 @@ def _unfold(size: int, levels: list[np.ndarray], tables: list[np.ndarray]) -> tu
 @lru_cache(maxsize=64)
 def likeliest_tree(acceptance: tuple, size: int, depth: int, width: int) -> Topology:
     """The `size` - 1 most likely nodes for a vector, or one per level, that never rises, numbered breadth first."""
-    vectors = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
-    levels = [vector[:width] for vector in (*vectors, *vectors[-1:] * depth)]
+    levels = _levels(acceptance, depth, width)
     parents = [-1]  # in the order of choice
-    slots = [(-levels[0][0], 0, 0, 1.0, 1)]  # minus the node's chance, parent, rank, the parent's chance, level
+    slots = [(-levels[0][0], 0, 0, 1.0, 0)]  # minus the node's chance, parent, rank, the parent's chance, its level
     while slots and len(parents) < size:
-        minus_chance, parent, rank, above, level = heappop(slots)
+        minus_chance, parent, rank, parent_chance, level = heappop(slots)
         parents.append(parent)
-        vector = levels[level - 1]
-        if rank + 1 < len(vector):
-            heappush(slots, (-above * vector[rank + 1], parent, rank + 1, above, level))
-        if level < depth:
-            heappush(slots, (minus_chance * levels[level][0], len(parents) - 1, 0, -minus_chance, level + 1))
+        if rank + 1 < len(levels[level]):
+            heappush(slots, (-parent_chance * levels[level][rank + 1], parent, rank + 1, parent_chance, level))
+        if level + 1 < depth:
+            heappush(slots, (minus_chance * levels[level + 1][0], len(parents) - 1, 0, -minus_chance, level + 1))
     shape = Topology(tuple(parents))
     number = {node: i for i, node in enumerate(shape.breadth_first)}
     return Topology((-1, *(number[parents[node]] for node in shape.breadth_first[1:])))
@@ -228,6 +218,6 @@ def falling(vector: tuple) -> tuple:
     for value in vector:
         pools.append((value, 1))
         while len(pools) > 1 and pools[-2][0] * pools[-1][1] < pools[-1][0] * pools[-2][1]:
-            (high, many), (low, few) = pools.pop(), pools.pop()
-            pools.append((high + low, many + few))
+            (last_sum, last_count), (total, count) = pools.pop(), pools.pop()
+            pools.append((last_sum + total, last_count + count))
     return tuple(total / count for total, count in pools for _ in range(count))

@@ -59,13 +59,8 @@ class DrafterSession:
         """The row `q`, [V], of temperature 0 after a `node` as it is at temperature 1, where that is known."""
         return q
 
-    @property
-    def describes(self) -> bool:
-        """Whether it has anything to tell about a guess."""
-        return type(self).describe_guess is not DrafterSession.describe_guess
-
-    def describe_guess(self, tokens: Sequence[int], drafter: str) -> dict[str, Any]:
-        """How the last of `tokens`, a path below the root, was drafted by that `drafter`; plain JSON data, or {}."""
+    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> dict[str, Any]:
+        """How a node of a tree was drafted by that `drafter`; plain JSON data, or {}."""
         return {}
 
 
@@ -94,11 +89,7 @@ class DrafterContext:
         return self.draft
 
     def model(self, kind: str, **parameters: Any) -> Any:
-        """A session of what the pair drafts with under that name, as for `Pair.drafter`.
-
-        Args:
-            kind, parameters: as there.
-        """
+        """A session of what the pair drafts with, of a kind and with parameters as for `Pair.drafter`."""
         return self.pair.drafter(kind, **parameters).open(self.context, self.target)
 
 

@@ -5,6 +5,7 @@ Each child is compared with the row that it was drawn from, so a lossless rule s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -20,6 +21,7 @@ from .base import Drafter, DrafterContext, DrafterSession
 
 Part = Literal["model", "early-exit", "medusa", "eagle", "ngram", "retrieval"]
 FEATURES = {"medusa", "eagle"}  # those that read the target's hidden states
+DEPTHS = range(sys.maxsize)  # all there are
 LAYERS = Field(
     3,
     ge=1,
@@ -35,27 +37,27 @@ def open_parts(context: DrafterContext, names: Sequence[str], layers: int) -> li
 
 
 class MixtureSession(DrafterSession):
-    """Several drafters on one text. Each row is a `Blend` of theirs."""
+    """Drafters on one text, each for the nodes of some depths. A row is the `Blend` of those of its depth."""
 
-    def __init__(self, name: str, parts: list[DrafterSession], merge: bool = False) -> None:
-        self.parts, self.merge = parts, merge
+    def __init__(self, name: str, parts: dict[DrafterSession, range], merge: bool = False) -> None:
         super().__init__(name)
+        self.parts, self.merge = parts, merge
 
     def expand(self, tree, nodes, sampling):
-        rows = zip(*(part.expand(tree, nodes, sampling) for part in self.parts), strict=True)
+        rows: dict[int, dict[str, np.ndarray]] = {node: {} for node in nodes}
+        for part, depths in self.parts.items():
+            if inner := [node for node in nodes if tree.depths[node] in depths]:
+                for node, row in zip(inner, part.expand(tree, inner, sampling), strict=True):
+                    rows[node][part.name] = row
         self.passes = sum(part.passes for part in self.parts)
-        return [Blend.of(row, [part.name for part in self.parts], self.merge) for row in rows]
+        return [Blend.of(list(rows[node].values()), list(rows[node]), self.merge) for node in nodes]
 
     def commit(self, tree, path, emitted, seen):
         for part in self.parts:
             part.commit(tree, path, emitted, seen)
 
-    @property
-    def describes(self) -> bool:
-        return any(part.describes for part in self.parts)
-
-    def describe_guess(self, tokens, drafter):
-        return next(part for part in self.parts if part.name == drafter).describe_guess(tokens, drafter)
+    def describe_guess(self, tree, node, drafter):
+        return next(part for part in self.parts if part.name == drafter).describe_guess(tree, node, drafter)
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -96,16 +98,15 @@ class Several(Drafter):
     def reads_features(self) -> bool:  # type: ignore[override]
         return not FEATURES.isdisjoint(self.drafters)
 
-    @property
-    def by_level(self) -> bool:  # type: ignore[override]
-        return self.reads_features
+    by_level = reads_features
 
     @property
     def sparse(self) -> bool:  # type: ignore[override]
         return self.drafters == ("retrieval",)
 
     def open(self, context):
-        return MixtureSession(self.name, open_parts(context, self.drafters, self.layers), self.merge)
+        parts = open_parts(context, self.drafters, self.layers)
+        return MixtureSession(self.name, dict.fromkeys(parts, DEPTHS), self.merge)
 
 
 class Cascade(Drafter):
@@ -131,24 +132,8 @@ class Cascade(Drafter):
         return not FEATURES.isdisjoint((self.first, self.then))
 
     def open(self, context):
-        return CascadeSession(self.name, open_parts(context, (self.first, self.then), self.layers), self.at)
-
-
-class CascadeSession(MixtureSession):
-    """Two drafters on one text, of which the depth of a node decides."""
-
-    def __init__(self, name: str, parts: list[DrafterSession], at: int) -> None:
-        super().__init__(name, parts)
-        self.at = at
-
-    def expand(self, tree, nodes, sampling):
-        rows = {}
-        for part, upper in zip(self.parts, (True, False), strict=True):
-            if mine := [node for node in nodes if (tree.depths[node] < self.at) is upper]:
-                expanded = part.expand(tree, mine, sampling)
-                rows |= {node: Blend.of([row], [part.name]) for node, row in zip(mine, expanded, strict=True)}
-        self.passes = sum(part.passes for part in self.parts)
-        return [rows[node] for node in nodes]
+        first, then = open_parts(context, (self.first, self.then), self.layers)
+        return MixtureSession(self.name, {first: DEPTHS[: self.at], then: DEPTHS[self.at :]})
 
 
 class Staged(Drafter):
@@ -187,23 +172,25 @@ class StagedSession(DrafterSession):
         if not self._nodes:
             self._tree, self._nodes = TokenTree(tree.tokens[0], tree.start), {(): 0}
         paths = [tuple(tree.tokens[step] for step in tree.topology.path(node)) for node in nodes]
-        own = [self._add(path) for path in paths]
-        unread = [node for node in dict.fromkeys(own) if node not in self._rows]
+        places = [self._add(path) for path in paths]
+        unread = dict.fromkeys(node for node in places if node not in self._rows)
         if unread:
-            for path, node in zip(paths, own, strict=True):
+            for path, node in zip(paths, places, strict=True):
                 if node in unread:
-                    unread += [guess for guess in self._guess(path, sampling) if guess not in unread]
-            rows = distributions_of(self.draft.forward(self._tree, unread), sampling, ahead=len(unread)).every()
+                    unread |= dict.fromkeys(self._guess(path, sampling))
+            rows = distributions_of(self.draft.forward(self._tree, list(unread)), sampling, ahead=len(unread)).every()
             self._rows.update(zip(unread, rows, strict=True))
             self.passes += 1
-        return [self._rows[node] for node in own]
+        return [self._rows[node] for node in places]
 
     def _add(self, path: tuple[int, ...]) -> int:
+        """The node of a path below the root, added where it is new."""
         if path not in self._nodes:
             self._nodes[path] = self._tree.add(self._add(path[:-1]), path[-1])
         return self._nodes[path]
 
     def _guess(self, path: tuple[int, ...], sampling: Any) -> list[int]:
+        """The unread nodes that a chain of guesses below a path comes to."""
         guesses = []
         for _ in range(self.ahead):
             (row,) = self.guesser.expand(self._tree, [self._add(path)], sampling)
@@ -215,11 +202,10 @@ class StagedSession(DrafterSession):
         return guesses
 
     def commit(self, tree, path, emitted, seen):
-        if self._nodes:
-            tokens = [tree.tokens[node] for node in path]
-            along = [tuple(tokens[: i + 1]) for i in range(len(tokens))]
-            self.draft.commit(self._tree, [self._nodes[step] for step in along if step in self._nodes], emitted)
-        else:
-            self.draft.commit(tree, path, emitted)
         self.guesser.commit(tree, path, emitted, seen)
+        if self._nodes:
+            tokens = tuple(tree.tokens[node] for node in path)
+            nodes = [self._nodes.get(tokens[:length]) for length in range(1, len(tokens) + 1)]
+            tree, path = self._tree, [node for node in nodes if node is not None]
+        self.draft.commit(tree, path, emitted)
         self._rows, self._nodes = {}, {}

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from ..distributions import probabilities
+from ..tree import TokenTree
 from .base import Drafter, DrafterSession
 from .retrieval import tales
 
@@ -35,7 +37,7 @@ class NGram(Drafter):
     )
 
     def open(self, context):
-        stored = _counted(tales(context.pair), self.order) if self.shipped else Counts(self.order)
+        stored = count_tokens(tales(context.pair).tobytes(), self.order) if self.shipped else Counts(self.order)
         return Counting(self.name, stored, self.order, context.context, context.pair.vocab_size)
 
 
@@ -50,12 +52,16 @@ class Counts:
         """Count the tokens of `text` from `start` on."""
         for i in range(start, len(text)):
             for length in range(min(self.order, i) + 1):
-                found = self.after[tuple(text[i - length : i])]
-                found[text[i]] = found.get(text[i], 0) + 1
+                counts = self.after[tuple(text[i - length : i])]
+                counts[text[i]] = counts.get(text[i], 0) + 1
 
-    def seen(self, history: History) -> dict[int, int]:
-        """What followed a history, token -> how often."""
-        return self.after.get(history) or {}
+
+@lru_cache(maxsize=1)  # the table of another pair is not needed any more
+def count_tokens(text: bytes, order: int) -> Counts:
+    """The counts of a text, int32 token ids."""
+    counts = Counts(order)
+    counts.add(np.frombuffer(text, np.int32).tolist(), 0)
+    return counts
 
 
 class Counting(DrafterSession):
@@ -63,58 +69,43 @@ class Counting(DrafterSession):
 
     def __init__(self, name: str, stored: Counts, order: int, context: Sequence[int], vocab_size: int) -> None:
         super().__init__(name)
-        self.stored, self.own, self.order, self.vocab_size = stored, Counts(order), order, vocab_size
+        self.stored, self.recent, self.order, self.vocab_size = stored, Counts(order), order, vocab_size
         self.context = list(context)
-        self.own.add(self.context, 0)
+        self.recent.add(self.context, 0)
 
     def row(self, text: Sequence[int]) -> np.ndarray:
         """The row after `text`, float64 [V]."""
         row = np.full(self.vocab_size, 1 / self.vocab_size)
         for length in range(min(self.order, len(text)) + 1):
-            history = tuple(text[len(text) - length :])
-            counts = self._counts(history)
-            if not counts:
+            table = self._table(tuple(text[len(text) - length :]))
+            if not table:
                 break  # a longer history was seen even less
-            tokens, seen = np.fromiter(counts.keys(), int), np.fromiter(counts.values(), float)
-            row *= DISCOUNT * len(tokens) / seen.sum()
-            row[tokens] += (seen - DISCOUNT) / seen.sum()
+            tokens, counts = np.fromiter(table.keys(), int), np.fromiter(table.values(), float)
+            row *= DISCOUNT * len(tokens) / counts.sum()
+            row[tokens] += (counts - DISCOUNT) / counts.sum()
         return row
 
     def expand(self, tree, nodes, sampling):
-        texts = (self._text([tree.tokens[step] for step in tree.topology.path(node)]) for node in nodes)
-        return [probabilities(np.log(self.row(text)), sampling) for text in texts]
+        return [probabilities(np.log(self.row(self._text(tree, node))), sampling) for node in nodes]
 
     def commit(self, tree, path, emitted, seen):
         self.context.extend(emitted)
-        self.own.add(self.context, len(self.context) - len(emitted))
+        self.recent.add(self.context, len(self.context) - len(emitted))
 
-    def describe_guess(self, tokens, drafter) -> dict[str, Any]:
-        text = self._text(tokens[:-1])
+    def describe_guess(self, tree, node, drafter):
+        *text, token = self._text(tree, node)
         for length in range(min(self.order, len(text)), -1, -1):
-            if count := self._counts(tuple(text[len(text) - length :])).get(tokens[-1]):
+            if count := self._table(tuple(text[len(text) - length :])).get(token):
                 return {"order": length, "seen": count}
         return {"order": 0, "seen": 0}
 
-    def _text(self, path: Sequence[int]) -> list[int]:
-        return [*self.context[-self.order :], *path]
+    def _text(self, tree: TokenTree, node: int) -> list[int]:
+        """The last tokens of the text and those down to a node."""
+        return [*self.context[-self.order :], *(tree.tokens[step] for step in tree.topology.path(node))]
 
-    def _counts(self, history: History) -> dict[int, int]:
-        stored, own = self.stored.seen(history), self.own.seen(history)
-        if not (stored and own):
-            return stored or own
-        return stored | {token: count + stored.get(token, 0) for token, count in own.items()}
-
-
-_tables: dict[tuple[int, int, bytes], Counts] = {}
-
-
-def _counted(text: np.ndarray, order: int) -> Counts:
-    """The counts of a text, made once."""
-    key = (order, len(text), text[:64].tobytes())
-    counts = _tables.get(key)
-    if counts is None:
-        counts = Counts(order)
-        counts.add(text.tolist(), 0)
-        _tables.clear()  # that of another pair is not needed any more
-        _tables[key] = counts  # only now: other threads may read it
-    return counts
+    def _table(self, history: History) -> dict[int, int]:
+        """What followed a history, token -> how often."""
+        stored, recent = self.stored.after.get(history, {}), self.recent.after.get(history, {})
+        if not (stored and recent):
+            return stored or recent
+        return stored | {token: count + stored.get(token, 0) for token, count in recent.items()}

@@ -49,20 +49,17 @@ class Retrieval(Drafter):
         return self
 
     def open(self, context):
-        return RetrievalSession(
-            self.name, library(context.pair, self.code), self.longest, self.shortest, context.context,
-            context.pair.vocab_size,
-        )  # fmt: skip
+        return RetrievalSession(self, library(context.pair, self.code), context.context, context.pair.vocab_size)
 
 
 @dataclass(frozen=True)
 class Library:
-    """Documents as one stream of tokens, [n], `BREAK` after each; `newlines` is token id -> line ends in it."""
+    """Documents as one stream of tokens, [n], `BREAK` after each; `lines` counts the line ends before a token, [n]."""
 
     tokens: np.ndarray
+    lines: np.ndarray
     starts: np.ndarray
     names: tuple[str, ...]
-    newlines: dict[int, int]
 
     @cached_property
     def _by_token(self) -> tuple[np.ndarray, np.ndarray]:
@@ -78,17 +75,16 @@ class Library:
     def where(self, place: int) -> tuple[str, int]:
         """The document that holds the token at `place`, and its line there, from 1."""
         document = int(np.searchsorted(self.starts, place, side="right")) - 1
-        before = self.tokens[self.starts[document] : place].tolist()
-        return self.names[document], 1 + sum(self.newlines[token] for token in before)
+        return self.names[document], 1 + int(self.lines[place] - self.lines[self.starts[document]])
 
 
-def longest_match(tokens: np.ndarray, text: np.ndarray, ends: np.ndarray, most: int) -> tuple[int, np.ndarray]:
-    """The longest end of `text` in `tokens`, at most `most` tokens: its length, and one past each occurrence.
+def longest_match(tokens: np.ndarray, text: np.ndarray, ends: np.ndarray, max_length: int) -> tuple[int, np.ndarray]:
+    """The longest end of `text` in `tokens`, at most `max_length` tokens: its length, and one past each occurrence.
 
     `ends` is one past each occurrence of the last token of `text`.
     """
     length = min(len(ends), 1)
-    while 0 < length < min(most, len(text)):
+    while 0 < length < min(max_length, len(text)):
         longer = ends[ends > length]
         longer = longer[tokens[longer - length - 1] == text[-length - 1]]
         if not len(longer):
@@ -97,10 +93,14 @@ def longest_match(tokens: np.ndarray, text: np.ndarray, ends: np.ndarray, most: 
     return length, ends
 
 
+def documents(pair: Any) -> list[tuple[str, str]]:
+    """The shipped text, (name, text); a pair with a small `library` of its own has that."""
+    return getattr(pair, "library", None) or [(TALES.name, TALES.read_text("utf-8"))]
+
+
 def tales(pair: Any) -> np.ndarray:
-    """The shipped text as token ids; a pair with a small `library` of its own has that."""
-    texts = [text for _, text in getattr(pair, "library", None) or [(TALES.name, TALES.read_text("utf-8"))]]
-    return np.array([token for text in texts for token in pair.encode(text)], dtype=np.int32)
+    """The shipped text as token ids."""
+    return np.array([token for _, text in documents(pair) for token in pair.encode(text)], dtype=np.int32)
 
 
 _libraries: dict[Any, Library] = {}
@@ -108,21 +108,23 @@ _libraries: dict[Any, Library] = {}
 
 def library(pair: Any, code: bool = True) -> Library:
     """The documents that are searched, tokenised by the pair; with `code`, modules of Python among them."""
-    documents = getattr(pair, "library", None) or [(TALES.name, TALES.read_text("utf-8"))]
-    key = (code, pair.vocab_size, tuple(pair.encode(documents[0][1][:4000])))  # two tokenizers cut it differently
-    found = _libraries.get(key)
-    if found is None:
+    texts = documents(pair)
+    key = (code, pair.vocab_size, tuple(pair.encode(texts[0][1][:4000])))  # two tokenizers cut it differently
+    if key not in _libraries:
         if code and not hasattr(pair, "library"):
             paths = [Path(sysconfig.get_paths()["stdlib"], f"{module}.py") for module in MODULES]
-            documents = [*documents, *((path.name, path.read_text("utf-8")) for path in paths if path.exists())]
-        streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in documents]
+            texts = [*texts, *((path.name, path.read_text("utf-8")) for path in paths if path.exists())]
+        streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in texts]
         tokens, ends = np.concatenate(streams), np.cumsum([len(stream) for stream in streams])
-        newlines = {token: pair.decode([token]).count("\n") for token in np.unique(tokens).tolist() if token != BREAK}
-        found = Library(tokens, np.array([0, *ends[:-1]]), tuple(name for name, _ in documents), newlines)
+        ids, index = np.unique(tokens, return_inverse=True)
+        newlines = np.array([0 if token == BREAK else pair.decode([token]).count("\n") for token in ids.tolist()])[
+            index
+        ]
+        lines = np.cumsum(newlines) - newlines
         if len(_libraries) > 1:
             _libraries.clear()
-        _libraries[key] = found
-    return found
+        _libraries[key] = Library(tokens, lines, np.array([0, *ends[:-1]]), tuple(name for name, _ in texts))
+    return _libraries[key]
 
 
 @dataclass(frozen=True)
@@ -137,55 +139,43 @@ class Match:
 class RetrievalSession(DrafterSession):
     """Retrieval for one text."""
 
-    def __init__(
-        self, name: str, stored: Library, longest: int, shortest: int, context: Sequence[int], vocab_size: int
-    ) -> None:
-        super().__init__(name)
-        self.stored, self.longest, self.shortest = stored, longest, shortest
-        self.context, self.vocab_size = list(context), vocab_size
+    def __init__(self, drafter: Retrieval, stored: Library, context: Sequence[int], vocab_size: int) -> None:
+        super().__init__(drafter.name)
+        self.drafter, self.stored, self.context, self.vocab_size = drafter, stored, list(context), vocab_size
         self._matches: dict[tuple[int, ...], Match] = {}  # of this step, by the path below the root
 
     def look_up(self, path: tuple[int, ...]) -> Match:
         """What followed the longest end of the text and `path` that occurs, in the library or earlier in the text."""
         if path not in self._matches:
-            text = np.array([*self.context, *path])
+            stored, text = self.stored.tokens, np.array([*self.context, *path])
             earlier = np.flatnonzero(text[:-1] == text[-1]) + 1
-            length, places = longest_match(self.stored.tokens, text, self.stored.after(text[-1]), self.longest)
-            own_length, ends = longest_match(text, text, earlier, self.longest)
-            best = max(length, own_length)
-            if length < best or best < self.shortest:
-                places = places[:0]
-            if own_length < best or best < self.shortest:
-                ends = ends[:0]
-            places = places[self.stored.tokens[places] != BREAK]
-            self._matches[path] = Match(
-                best if best >= self.shortest else 0,
-                np.concatenate([self.stored.tokens[places], text[ends]]),
-                np.concatenate([places, np.full(len(ends), -1)]),
-            )
+            in_library = longest_match(stored, text, self.stored.after(text[-1]), self.drafter.longest)
+            in_text = longest_match(text, text, earlier, self.drafter.longest)
+            best = max(in_library[0], in_text[0])
+            best = best if best >= self.drafter.shortest else 0
+            places, ends = (ends if length == best > 0 else ends[:0] for length, ends in (in_library, in_text))
+            places = places[stored[places] != BREAK]
+            tokens = np.concatenate([stored[places], text[ends]])
+            self._matches[path] = Match(best, tokens, np.concatenate([places, np.full(len(ends), -1)]))
         return self._matches[path]
 
     def expand(self, tree, nodes, sampling):
-        rows = []
-        for node in nodes:
-            match = self.look_up(tuple(tree.tokens[step] for step in tree.topology.path(node)))
-            counts = np.bincount(match.tokens, minlength=self.vocab_size).astype(float)
-            if counts.any():
-                with np.errstate(divide="ignore"):
-                    counts = probabilities(np.log(counts), sampling)
-            rows.append(counts)
-        return rows
+        paths = (tuple(tree.tokens[step] for step in tree.topology.path(node)) for node in nodes)
+        counts = [np.bincount(self.look_up(path).tokens, minlength=self.vocab_size).astype(float) for path in paths]
+        with np.errstate(divide="ignore"):
+            return [probabilities(np.log(row), sampling) if row.any() else row for row in counts]
 
     def commit(self, tree, path, emitted, seen):
         self.context.extend(emitted)
         self._matches.clear()
 
-    def describe_guess(self, tokens, drafter) -> dict[str, Any]:
-        match = self.look_up(tuple(tokens[:-1]))
-        places = match.places[match.tokens == tokens[-1]]
-        guess = {"match": match.length, "seen": len(places)}
-        in_library = places[places >= 0]
-        if len(in_library):
-            name, line = self.stored.where(int(in_library[0]))
-            return guess | {"where": name, "line": line}
-        return guess | ({"where": "this text"} if len(places) else {})
+    def describe_guess(self, tree, node, drafter):
+        *path, token = (tree.tokens[step] for step in tree.topology.path(node))
+        match = self.look_up(tuple(path))
+        places = match.places[match.tokens == token]
+        guess: dict[str, Any] = {"match": match.length, "seen": len(places)}
+        if (in_library := places[places >= 0]).size:
+            guess["where"], guess["line"] = self.stored.where(int(in_library[0]))
+        elif places.size:
+            guess["where"] = "this text"
+        return guess

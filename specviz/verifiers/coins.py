@@ -9,13 +9,12 @@ from .walk import explain_coin, recursive_rejection
 
 
 class CoinRule(Verifier):
-    """The loop is `recursive_rejection`; `drawn` says how children were drawn, `formula` explains the probability."""
+    """The loop is `recursive_rejection`, of children drawn by the first scheme; `formula` explains the probability."""
 
-    drawn: ClassVar[str] = "distinct"
     formula: ClassVar[str] = "min(1, residual/remaining draft)"
 
     def __call__(self, tree, p, rng):
-        return recursive_rejection(tree, p, rng, self.drawn, self.in_support)
+        return recursive_rejection(tree, p, rng, self.schemes[0], self.in_support)
 
     def explain(self, step, node):
         return explain_coin(step, node, self.formula)
@@ -54,7 +53,6 @@ class SpecInfer(CoinRule):
 
     name, title = "specinfer", "SpecInfer"
     schemes = ("iid",)
-    drawn = "iid"
     formula = "min(1, residual/q)"
 
 
@@ -64,5 +62,4 @@ class SpeculativeSampling(CoinRule):
     name, title = "speculative-sampling", "Speculative sampling"
     schemes = ("iid", "distinct")
     chain_only = True
-    drawn = "iid"
     formula = "min(1, p/q)"

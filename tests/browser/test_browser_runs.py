@@ -27,7 +27,7 @@ def test_a_run_streams_to_its_end(serve, visit):
     page.get_by_label("New tokens").fill("40")
     page.locator("#sv-run").click()
     state(page, "done")
-    config = replace(explore.first_run().config, max_new_tokens=40)
+    config = replace(explore.recordings.opening().trace().config, max_new_tokens=40)
     trace = specviz.run(pair, config)
     assert page.locator(".sv-ribbon").text_content() == config.prompt + trace.text
     assert steps(page) == len(trace.steps)
@@ -137,7 +137,7 @@ def test_same_seed_same_text_is_shown(serve, visit, step_by_step):
 def test_stop_ends_the_comparison_and_leaves_the_run(serve, visit, step_by_step):
     pair = Gated(permits=0)
     page = visit(serve(pair))
-    config = replace(explore.first_run().config, max_new_tokens=24)
+    config = replace(explore.recordings.opening().trace().config, max_new_tokens=24)
     trace = specviz.run(specviz.toy_pair(vocab=12), config)
     pair.gate.release(len(trace.steps) + config.max_new_tokens + 1)  # the run, plain decoding, a pass of the next round
     page.get_by_label("New tokens").fill(str(config.max_new_tokens))

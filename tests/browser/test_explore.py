@@ -25,6 +25,7 @@ def never():
 @pytest.fixture
 def page(seen):
     """The page that all of these share, at the step that it opens with."""
+    seen.bring_to_front()  # a page behind another one draws a frame in a second
     seen.emulate_media(reduced_motion="reduce")
     seen.keyboard.press("Escape")
     to_step(seen, 0)
@@ -36,7 +37,7 @@ def pick(page, label):
 
 
 def test_the_first_screen_is_a_recorded_run_that_needs_no_model(page):
-    data = json.loads(explore.opening_message())
+    data = json.loads(explore.recordings.opening().message())
     assert steps(page) == len(data["steps"])
     expect(page.locator("#sv-headline")).to_contain_text(f"{data['figures']['per_pass']:.1f} tokens per target pass")
     expect(page.locator("#sv-headline")).to_contain_text(f"{data['speedup']['speedup']:.1f}× plain decoding")

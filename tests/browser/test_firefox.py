@@ -38,7 +38,7 @@ def colour(page, outcome, part="fill"):
 
 def test_the_recorded_tree_is_drawn_and_a_click_says_why(serve, visit, heard):
     page = heard(visit(serve(), fresh=True))
-    trees = json.loads(explore.opening_message())["steps"]
+    trees = json.loads(explore.recordings.opening().message())["steps"]
     step = next(at for at, tree in enumerate(trees) if tree["outcome"].count("x") and at + 1 < len(trees))
     to_step(page, step)
     counts_add_up(page)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.drafters.retrieval import BREAK, RetrievalSession, library
+from specviz.drafters.retrieval import BREAK, Retrieval, RetrievalSession, library
 
 
 @pytest.mark.parametrize("drafter", specviz.DRAFTERS)
@@ -37,8 +37,8 @@ def test_nothing_is_found_across_the_end_of_a_document():
     a, b, c = pair.encode("abc")
     assert stored.tokens.tolist() == [a, a, b, BREAK, c, a, b, BREAK]
     for path, length, following in (((a, b), 2, []), ((b, c), 1, [a]), ((c, a), 2, [b]), ((a,), 1, [a, b, b])):
-        drafting = RetrievalSession("retrieval", stored, 16, 1, path, 6)
+        drafting = RetrievalSession(Retrieval(shortest=1), stored, path, 6)
         found = drafting.look_up(())
         assert found.length == length and sorted(found.tokens.tolist()) == following
         assert all(stored.tokens[place] >= 0 for place in found.places)
-    assert not np.any(RetrievalSession("retrieval", stored, 16, 3, [a, b], 6).look_up(()).length)
+    assert not np.any(RetrievalSession(Retrieval(shortest=3), stored, [a, b], 6).look_up(()).length)

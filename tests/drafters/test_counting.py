@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.drafters import ngram
 from specviz.drafters.ngram import DISCOUNT, Counting, Counts
-from specviz.drafters.retrieval import RetrievalSession, library, longest_match
+from specviz.drafters.retrieval import Retrieval, RetrievalSession, library, longest_match
 from specviz.randomness import Seeded
+from specviz.tree import TokenTree
 
 
 def random_tokens(seed, count, vocab):
@@ -44,7 +44,7 @@ def test_retrieval_counts_what_followed_and_says_where():
     everything = stored.tokens.tolist()
     for seed in range(20):
         context = random_tokens(seed, 12, 6)
-        drafting = RetrievalSession("retrieval", stored, 16, 1, context, 6)
+        drafting = RetrievalSession(Retrieval(shortest=1), stored, context, 6)
         found = drafting.look_up(())
         own, most = Counter(), 0
         for m in range(1, len(context)):
@@ -56,7 +56,8 @@ def test_retrieval_counts_what_followed_and_says_where():
                 own += Counter(context[i + m] for i in mine)
         assert found.length == most and Counter(found.tokens.tolist()) == own
         for token, count in own.items():
-            tally = drafting.describe_guess([token], "retrieval")
+            tree = TokenTree(context[-1])
+            tally = drafting.describe_guess(tree, tree.add(0, token), "retrieval")
             assert tally["seen"] == count and tally["match"] == most
             assert tally["where"] in ("alphabet.txt", "echo.txt", "this text")
 
@@ -74,14 +75,6 @@ def test_a_row_of_n_grams_is_discounted_counting_and_sums_to_one():
     total = sum(after.values())
     wanted = [(max(after[t] - DISCOUNT, 0) + DISCOUNT * len(after) * lowest[t]) / total for t in range(vocab)]
     np.testing.assert_allclose(drafting.row([3]), wanted)
-
-
-def test_counts_are_shared_only_once_they_are_complete(monkeypatch):
-    """Another thread that finds the counts of a text finds all of them."""
-    add, text = Counts.add, np.array([1, 2, 1, 2])
-    monkeypatch.setattr(ngram, "_tables", {})
-    monkeypatch.setattr(Counts, "add", lambda *args: ngram._tables or add(*args))
-    assert ngram._counted(text, 2).seen((1,)) == {2: 2} and len(ngram._tables) == 1
 
 
 def test_a_staged_draft_has_the_drafts_rows_and_fewer_passes():

@@ -41,8 +41,7 @@ verifiers.walk: follow recursive_rejection
 drafters.base: Draft.expand Drafter.open DrafterContext DrafterSession.commit DrafterSession.expand Seen
 acceptance.on_text: Acceptance measure_acceptance
 acceptance.texts: Text continuations
-doctor.report: Report
-doctor.window: Window
+doctor.report: Report Window
 planning.choose: HeldOut candidates held_out
 planning.profile: Profile
 planning.forecast: Cell Forecast

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ..distributions import Sampling, distributions_of, probabilities
 from ..models.base import Session
-from .base import Drafter, DrafterSession
+from .base import LAYERS, Drafter, DrafterSession
 
 
 class ModelSession(DrafterSession):
@@ -58,9 +58,7 @@ class EarlyExit(Drafter):
     name, title = "early-exit", "Early exit"
     small: ClassVar[dict[str, Any]] = {"layers": 1}
     of_tokens = True
-    layers: int = Field(
-        3, ge=1, le=128, title="Layers", description="Number of target layers used as draft; fewer than it has."
-    )
+    layers: int = LAYERS
 
     def open(self, context):
         return ModelSession(self.name, context.model(self.name, layers=self.layers))
@@ -141,12 +139,8 @@ class Medusa(Drafter):
 
 
 class HeadSession(DrafterSession):
-    """The heads on one text.
-
-    Args:
-        heads: a function of the feature before the root, [width], that returns logits, [levels, V].
-        feature: the target's feature of the token before the root; None where the text has one token.
-    """
+    """The heads on one text: a function of the target's feature of the token before the root, [width], that returns
+    logits, [levels, V]. There is no feature where the text has one token."""
 
     def __init__(self, name: str, heads: Any, feature: Any, vocab_size: int) -> None:
         super().__init__(name)

@@ -14,12 +14,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..config import LARGEST, RunConfig
+from ..codec import LARGEST
+from ..config import RunConfig
 from ..decode import speculate
 from ..distributions import total_variation
 from ..models.base import Pair
 from ..models.cached import CachedPair
-from ..session import DecodingSession
+from ..session import DecodingSession, prompt_tokens
 from .enumerate import Text
 
 RUNS = 1000
@@ -83,8 +84,7 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     """
     config = replace(config, max_new_tokens=DEPTH)
     config.match.required()
-    plainly = DecodingSession(pair, config.autoregressive(), None)  # says what is wrong with the prompt
-    source = cached = cast(Any, CachedPair(pair, plainly.context))
+    source = cached = cast(Any, CachedPair(pair, prompt_tokens(pair, config)))
     try:
         DecodingSession(source, config, config.drafter if config.builder.reads_draft else None)
     except NotImplementedError:  # the drafter reads more of the target than its distributions

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..distributions import excess, residual
 from ..sampling import SequentialProposal
 from .base import Verifier
-from .walk import ROOT, Bars, Walk, carry, ratio
+from .walk import ROOT, Walk, bars, carry, ratio
 
 
 class Block(Verifier):
@@ -35,7 +35,7 @@ class Block(Verifier):
         if accepted == last:
             return walk.end(rng.draw(p[last]))
         left = residual(share[accepted] * p[accepted], rows[accepted])
-        walk.note(accepted, after=Bars(p[accepted])(tree.tokens[accepted + 1], residual=left))
+        walk.note(accepted, after=bars(p[accepted])(tree.tokens[accepted + 1], residual=left))
         return walk.end(rng.draw(left))
 
     def explain(self, step, node):

@@ -11,7 +11,7 @@ from ..randomness import Randomness
 from ..sampling import SequentialProposal
 from ..tree import TokenTree
 from .base import Verifier
-from .walk import Bars, Walk, carry, ratio, untried
+from .walk import Walk, bars, carry, ratio, untried
 
 
 class Traversal(Verifier):
@@ -31,28 +31,26 @@ class Traversal(Verifier):
             return why
         if coin is None:
             return "Accepted without a test: a token below it was accepted first."
-        below = "" if all(parent != node for parent in step.parents) else "after all tokens below it were rejected"
-        if outcome == "accepted":
-            return f"Accepted{below}: u = {coin:.3f} < its share {prob:.3f}."
-        return f"Rejected{below}: u = {coin:.3f} ≥ its share {prob:.3f}."
+        below = "" if all(parent != node for parent in step.parents) else " after all tokens below it were rejected"
+        compared = "<" if outcome == "accepted" else "≥"
+        return f"{outcome.capitalize()}{below}: u = {coin:.3f} {compared} its share {prob:.3f}."
 
 
 def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
     """Try the subtree of `node`, itself last; the bonus token where a path was accepted, None if all were rejected."""
     if children := tree.children[node]:  # the row of a leaf is read only if it is accepted
-        r, bars = p[node], Bars(p[node])
+        r, chart = p[node], bars(p[node])
         proposal = SequentialProposal(tree.draft_distributions[node], "distinct")
-    for before, child in zip((None, *children), children, strict=False):
-        if before is not None:
-            proposal.advance(tree.tokens[before])
+    for child in children:
         token, d = tree.tokens[child], proposal.row
         child_share = ratio(share * r[token], d[token])
-        walk.note(child, facts={"ratio": child_share}, tried=bars(token, residual=r, draft=d))
+        walk.note(child, facts={"ratio": child_share}, tried=chart(token, residual=r, draft=d))
         bonus = _visit(tree, p, rng, walk, child, child_share)
         if bonus is not None:
             return bonus
         left, mass = excess(share * r, d)
         share, r = carry(mass, share), left / mass if mass > 0 else r
+        proposal.advance(token)
     if node > 0 and not walk.toss(node, share, rng):
         walk.outcome[node] = "rejected"
         return None
@@ -61,5 +59,5 @@ def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node:
     if not children:
         return rng.draw(p[node])
     bonus = rng.draw(r)
-    walk.note(node, after=bars(token, bonus, residual=r))
+    walk.note(node, after=chart(token, bonus, residual=r))
     return bonus

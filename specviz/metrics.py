@@ -181,8 +181,6 @@ def estimate(
 def left_out_margin(left: np.ndarray) -> Any:
     """Half of a number's 95 % interval (Tukey 1958, Student's t), from its values without each text, [..., texts]."""
     number = left.shape[-1]
-    if number < 2:
-        return None
     squares = ((left - left.mean(-1, keepdims=True)) ** 2).sum(-1)
     return student(number - 1) * np.sqrt((number - 1) / number * squares)
 

@@ -1,6 +1,5 @@
 """The rules beyond the table of `check`: worked examples, who accepts more, other temperatures, biased variants."""
 
-
 import numpy as np
 import pytest
 

@@ -103,10 +103,10 @@ class Traversal(Verifier):
         return f"{outcome.capitalize()}{below}: u = {coin:.3f} {compared} its share {prob:.3f}."
 
 
-def carry(wanted: float, share: float) -> float:
+def carry(excess_mass: float, share: float) -> float:
     """What is left of a path's acceptance `share` once a continuation was rejected, S / (S + 1 - share).
 
-    `wanted` is S, the mass sum [share p - q]+ (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
+    `excess_mass` is S, the mass sum [share p - q]+ (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
     """
-    total = wanted + (1.0 - share)  # in this order a share of 1 stays 1, however little is wanted
-    return float(wanted / total) if total > 0 else 1.0
+    total = excess_mass + (1.0 - share)  # in this order a share of 1 stays 1, however small S is
+    return float(excess_mass / total) if total > 0 else 1.0

@@ -55,7 +55,7 @@ class Checkpoint:
                 with open(file, "rb") as content:
                     digests[key] = hashlib.file_digest(content, "sha256").hexdigest()
             hashes[file.name] = digests[key]
-        to_cache("weights.json", lambda path: path.write_text(json.dumps(digests), "utf-8"))
+        to_cache("weights.json", json.dumps(digests))
         return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
 
 

@@ -71,8 +71,8 @@ export function paint(marks, step, sizes, frame) {
     right = Math.max(right, x + reach + 8);
     if (many) outline(node, step.drafter?.[mark.node ?? -1], unit);
     if (SHAPES[letter]) draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
-    const tag = mark.node === undefined ? undefined : frame?.tags.get(mark.node);
-    if (tag) draw('text', { class: 'tag', x: -6 * unit, y: -size * (below ? 0.8 : 0.55), 'font-size': SMALL * unit }, node, tag);
+    const tag = below ? undefined : frame?.tags.get(mark.node ?? -1); // a narrow picture has no room; the sentence above it says the same
+    if (tag) draw('text', { class: 'tag', x: -6 * unit, y: -size * 0.55, 'font-size': SMALL * unit }, node, tag);
     if (mark.turn && (frame?.phase ?? 4) > 2) {
       const number = draw('g', { class: 'turn' }, node);
       draw('text', { x: -18 * unit, y: -size * (below ? 0.2 : 0.42), 'font-size': SMALL * unit }, number, mark.turn);

@@ -119,11 +119,7 @@ def build(engine: Engine) -> None:
 
 
 def check_choices(temperature: Any, name: Any) -> tuple[float, str]:
-    """The two controls' values, checked.
-
-    Raises:
-        ValueError: if one is not among the choices.
-    """
+    """The two controls' values; raises a `ValueError` if one is not among the choices."""
     if temperature not in TEMPERATURES or name not in MACHINES.values():
         raise ValueError("Temperature and machine must be among the choices of the page.")
     return float(temperature), name

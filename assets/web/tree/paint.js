@@ -24,7 +24,6 @@ const SHAPES = {
   last: 'M0 -8L8 0L0 8L-8 0Z',
 };
 const LONGEST = 14; // a label that nothing follows may be as wide as this many em
-
 const SMALL = 12; // pixels of what stands beside a mark; the view may draw all a little smaller
 
 /**

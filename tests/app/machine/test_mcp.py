@@ -30,14 +30,7 @@ def test_the_one_tool_writes_what_the_library_writes(serve):
     assert tool.name == "generate" and "tree speculative decoding" in tool.description
     assert tool.inputSchema["required"] == ["prompt"] and "drafter" in tool.inputSchema["properties"]
 
-    asked = {
-        "prompt": "abc",
-        "builder": "chain",
-        "verifier": "block",
-        "max_new_tokens": 9,
-        "seed": 4,
-        "plain_rounds": 0,
-    }
+    asked = {"prompt": "abc", "builder": "chain", "verifier": "block", "max_new_tokens": 9, "seed": 4}
     answer = talk(url, lambda session: session.call_tool("generate", asked))
     config = specviz.RunConfig(
         "abc", specviz.BUILDERS["chain"](), specviz.VERIFIERS["block"](), 0.8, max_new_tokens=9, seed=4

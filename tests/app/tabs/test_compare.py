@@ -152,10 +152,10 @@ class Breaking:
         return target, draft
 
 
-@pytest.mark.parametrize(
-    ("error", "sentence"),
-    [(RuntimeError("secret"), "server's log"), (ValueError("The cache is full."), "cache is full")],
-)
+FAILURES = [(RuntimeError("secret"), "server's log"), (ValueError("The cache is full."), "cache is full")]
+
+
+@pytest.mark.parametrize(("error", "sentence"), FAILURES)
 @pytest.mark.parametrize("late", [0, 12])
 def test_a_run_that_fails_harms_no_other(error, sentence, late, caplog):
     """The chain alone has five nodes; it breaks at once, or after a while."""

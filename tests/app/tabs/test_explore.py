@@ -21,7 +21,7 @@ from app.tabs.explore import recordings
 from specviz import compatibility
 from specviz.player.payload import settings_text, step_payload
 from specviz.proof.same_text import comparing
-from tests.app.tabs.test_compare import Breaking
+from tests.app.tabs.test_compare import FAILURES, Breaking
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)
@@ -152,10 +152,7 @@ def test_every_preset_answers_at_once_at_three_temperatures():
     assert explore.recorded(["<b>"], recordings.OPENING, models.EMBEDDED) is None
 
 
-@pytest.mark.parametrize(
-    ("error", "sentence"),
-    [(RuntimeError("secret path"), "server's log"), (ValueError("The cache is full."), "cache is full")],
-)
+@pytest.mark.parametrize(("error", "sentence"), FAILURES)
 def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplog):
     config = replace(CONFIG, builder=specviz.BUILDERS["chain"](), verifier=specviz.VERIFIERS["speculative-sampling"]())
     passes = count(1)

@@ -54,7 +54,7 @@ export function paint(marks, step, sizes, frame) {
     const letter = mark.node && frame?.later.has(mark.node) ? 'u' : mark.letter;
     const token = mark.key === 'last' ? step.pieces.at(-1) : step.texts[mark.node ?? -1], text = token === undefined ? '' : visible(token);
     const x = mark.x * dx, y = mark.y * dy;
-    const label = fitted(text, below ? dx * (mark.leaf ? 1.4 : 1) - 5 : mark.leaf ? LONGEST * size : dx - 18 * unit - beside, width);
+    const label = fitted(text, below ? dx * (mark.leaf ? 1.4 : 1) - 5 : mark.leaf ? LONGEST * size : dx - 17 * unit - beside, width);
     const start = below ? -Math.min(width(label), dx - 5) / 2 : beside, low = below ? 7 * unit + size * 0.5 : 0;
     ends.set(mark, below ? x + 9 * unit : x + beside + width(label) + 4);
     if (mark.from) {

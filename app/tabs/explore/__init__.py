@@ -45,7 +45,7 @@ def build(engine: Engine) -> Controls:
             headline(elem_id="sv-headline")
             sample_chart = sampler("sv-sampled", stop="sv-stop")
         with gr.Row(elem_classes="sv-ask"):
-            prompt, go, stop = ask(opened.prompt, "sv")
+            prompt, go, stop = ask(str(opened.prompt), "sv")
             chips(prompt)
         with gr.Row(elem_classes="sv-opts"):
             preset = presets.menu()

@@ -11,7 +11,9 @@ import gradio as gr
 
 from specviz import RunConfig
 from specviz.acceptance.vectors import EMBEDDED, planned_with
+from specviz.files import asset
 from specviz.player.payload import message, settings_text
+from specviz.proof.sampled import RUNS
 
 from ...machine.engine import Engine
 from ...machine.models import EMBEDDED as EMBEDDED_PAIR
@@ -23,10 +25,10 @@ from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.pairs import models_menu, title_of, weights_menu
 from ...parts.stage import ask, headline, notice, opener, sentence, stage
-from ...parts.web import QUIET
+from ...parts.web import QUIET, component
 from . import recordings
 from .messages import play
-from .sampler import STOPPED, sample, sampler
+from .sampler import STOPPED, sample
 
 TITLE = "Explore"
 PROMPTS = {
@@ -43,12 +45,15 @@ def build(engine: Engine) -> Controls:
     with gr.Column(elem_classes="sv-explore"):
         with gr.Row(elem_classes="sv-top"):
             headline(elem_id="sv-headline")
-            sample_chart = sampler("sv-sampled", stop="sv-stop")
+            options = {"runs": RUNS, "stop": "sv-stop"}
+            sample_chart = component("sampled", asset("stage/sampled.html"), options=options, elem_id="sv-sampled")
         with gr.Row(elem_classes="sv-ask"):
             prompt, go, stop = ask(str(opened.prompt), "sv")
             chips(prompt)
         with gr.Row(elem_classes="sv-opts"):
-            preset = presets.menu()
+            preset = gr.Radio(
+                list(presets.PRESETS), value=presets.TREE, label="Tree", elem_id="sv-preset", elem_classes="sv-choice"
+            )
             temperature = temperature_slider(opened.temperature)
             weights = weights_menu(engine, "disk" if on_disk(first.title) else "memory")
             opener("All settings", opens="sv-settings", elem_id="sv-settings-opener")

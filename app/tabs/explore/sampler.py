@@ -1,4 +1,4 @@
-"""Two tokens sampled many times with speculation and with plain decoding: a fold with a button, bars and a verdict."""
+"""Two tokens sampled many times with speculation and with plain decoding: counts for the page's bars, and a verdict."""
 
 from __future__ import annotations
 
@@ -6,23 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import gradio as gr
-
 from specviz import RunConfig
 from specviz.codec import plain
-from specviz.files import asset
 from specviz.player.payload import settings_title
-from specviz.proof.sampled import RUNS, Sampled, sampling
+from specviz.proof.sampled import Sampled, sampling
 
 from ...machine.engine import Engine
-from ...parts.web import component
 
 STOPPED = json.dumps({"state": "stopped"})
-
-
-def sampler(elem_id: str, stop: str) -> gr.HTML:
-    """The fold; `select` asks for the sampling that `sample` yields, which the button with elem_id `stop` stops."""
-    return component("sampled", asset("stage/sampled.html"), options={"runs": RUNS, "stop": stop}, elem_id=elem_id)
 
 
 def sample(engine: Engine, config: RunConfig, title: Any) -> Iterator[str]:

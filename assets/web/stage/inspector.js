@@ -18,7 +18,7 @@ const RACE = 'arrival times (log scale), the smallest wins';
 
 /** @param {Step} step @param {string | null} key a node, "last", a fold, or nothing @returns {About} */
 export function aboutOf(step, key) {
-  if (key === null) return { token: '', why: 'Hover over or click a node, or use the arrow keys.', facts: '' };
+  if (key === null) return { token: '', why: 'Hover over or click a node.', facts: '' };
   if (key === 'last') {
     return { kind: step.last, token: visible(step.pieces[step.pieces.length - 1]), why: OWN[step.last || ''] || '', facts: 'It follows the last accepted node and is the root of the next tree.' };
   }

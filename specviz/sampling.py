@@ -5,7 +5,7 @@ Verifiers divide by the probability with which a token was drawn, so each of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -138,34 +138,21 @@ def drafter_of(q: Blend, scheme: str, tokens: Sequence[int]) -> list[int]:
     return parts
 
 
-class ChildSampler:
-    """The children of one node drawn one by one, for builders that decide between two of them.
+def draw_in_turn(q: np.ndarray, scheme: str, rng: Randomness, position: int) -> Iterator[int]:
+    """The children of `draw_children` one by one, each drawn when it is asked for; not to be asked where q is used up.
 
-    `mass_left` is the draft's mass on the tokens not drawn yet; there are no further children once it is 0.
+    Args:
+        q, scheme, rng, position: as there.
     """
-
-    def __init__(self, q: np.ndarray, scheme: str, rng: Randomness, position: int) -> None:
-        self.q, self.scheme, self.rng, self.position = q, scheme, rng, position
-        self.mass_left = 1.0 if q.any() else 0.0
-        self._unseen = q.copy()
-        self._proposal = SequentialProposal(q, scheme) if scheme == "distinct" else None
-        self._order: list[int] = []
-        self._drawn: list[int] = []
-
-    def draw(self) -> int:
-        """The next child's token."""
-        if self._proposal is not None:
-            if self._drawn:
-                self._proposal.advance(self._drawn[-1])
-            token = self.rng.draw(self._proposal.row)
-        else:
-            if len(self._drawn) == len(self._order):
-                self._order = draw_children(self.q, 2 * len(self._drawn) + 4, self.scheme, self.rng, self.position)
-            token = self._order[len(self._drawn)]
-        self._drawn.append(token)
-        self._unseen[token] = 0.0
-        self.mass_left = float(self._unseen.sum())
-        return token
+    if scheme == "distinct":
+        proposal = SequentialProposal(q, scheme)
+        while True:
+            yield (token := rng.draw(proposal.row))
+            proposal.advance(token)
+    end = 0
+    while True:
+        begin, end = end, 2 * end + 4
+        yield from draw_children(q, end, scheme, rng, position)[begin:]
 
 
 def most_probable(q: np.ndarray, count: int) -> list[int]:

@@ -240,9 +240,8 @@ def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) ->
     [0.26, 0.87]
     """
     rows = np.stack(np.broadcast_arrays(np.asarray(hits, dtype=float), tries), -1)
-    rows = sum_by_text(
-        rows[..., np.asarray(tries) > 0, :], texts and [t for t, n in zip(texts, tries, strict=True) if n]
-    )
+    names = texts and [name for name, count in zip(texts, tries, strict=True) if count]
+    rows = sum_by_text(rows[..., np.asarray(tries) > 0, :], names)
     number = rows.shape[-2]
     if number < 2:
         return None, None

@@ -6,6 +6,7 @@ Verifiers divide by the probability with which a token was drawn, so each of the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -27,12 +28,10 @@ def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, posit
     """
     if q[q.argmax()] <= 0:
         return []
-    if isinstance(q, Blend) and scheme in ("iid", "distinct"):
-        return _draw_from_blend(q, count, scheme, rng)
-    if scheme == "iid":
-        return [rng.draw(q) for _ in range(count)]
     if scheme == "distinct":
-        return rng.sample_without_replacement(q, count)
+        return list(islice(draw_in_turn(q, scheme, rng, position), min(count, len(q))))
+    if scheme == "iid":
+        return _draw_from_blend(q, count, rng) if isinstance(q, Blend) else [rng.draw(q) for _ in range(count)]
     if scheme == "top":
         return most_probable(q, count)
     if scheme == "race":
@@ -40,19 +39,17 @@ def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, posit
     raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}; got {scheme!r}.")
 
 
-def _draw_from_blend(q: Blend, count: int, scheme: str, rng: Randomness) -> list[int]:
+def _draw_from_blend(q: Blend, count: int, rng: Randomness) -> list[int]:
     """The drafters of a blend draw in turn; where they merge equal tokens, the first drafter keeps the token."""
-    proposal = SequentialProposal(q, scheme)
-    tokens, parts = list[int](), list[int]()
-    for child in range(count if scheme == "iid" else min(count, len(q))):
-        if child:
-            proposal.advance(tokens[-1])
-        tokens.append(rng.draw(proposal.row))
-        parts.append(proposal.part)
-    if q.merge and scheme == "iid":
-        first = {token: part for token, part in zip(reversed(tokens), reversed(parts), strict=True)}
-        tokens = list(dict.fromkeys(tokens))
-        q.order = tuple(first[token] for token in tokens)
+    proposal, tokens, order = SequentialProposal(q, "iid"), list[int](), list[int]()
+    for _ in range(count):
+        token = rng.draw(proposal.row)
+        if not (q.merge and token in tokens):
+            tokens.append(token)
+            order.append(proposal.part)
+        proposal.advance(token)
+    if q.merge:
+        q.order = tuple(order)
     return tokens
 
 
@@ -69,7 +66,7 @@ def without(d: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
     row = d.copy()
     row[drawn[-1]] = 0.0
     total = row.sum()
-    return row / total if total > 0 else _uniform(len(row), drawn)
+    return np.divide(row, total, out=row) if total > 0 else _uniform(len(row), drawn)
 
 
 def _uniform(size: int, drawn: Sequence[int]) -> np.ndarray:

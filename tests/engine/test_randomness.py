@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import specviz
 from specviz.proof.enumerate import Planned, distribution_of
 from specviz.proof.same_text import margin_at
-from specviz.randomness import Randomness, Seeded, first_arrivals, smallest
+from specviz.randomness import Seeded, first_arrivals, smallest
 from specviz.sampling import draw_children, most_probable
 
 
@@ -46,18 +46,6 @@ def test_distinct_children_have_the_law_of_sequential_draws():
     q = np.array([0.6, 0.4, 0.0, 0.0])
     found = distribution_of(lambda rng: tuple(draw_children(q, 3, "distinct", rng, 0)))
     assert found == pytest.approx({(0, 1, 2): 0.3, (0, 1, 3): 0.3, (1, 0, 2): 0.2, (1, 0, 3): 0.2})
-
-
-@given(
-    st.lists(st.sampled_from([0.0, 1e-12, 0.2, 1.0]), min_size=1, max_size=150).filter(any),
-    st.integers(1, 6), st.integers(0, 10**6),
-)  # fmt: skip
-def test_seeded_tokens_drawn_apart_are_those_of_one_draw_after_the_other(weights, count, seed):
-    """So the law that is proven by enumeration, where each is a draw of its own, is that of a seeded run."""
-    probs, count = np.array(weights), min(count, len(weights))
-    found = Seeded(seed).sample_without_replacement(probs, count)
-    assert found == Randomness.sample_without_replacement(Seeded(seed), probs, count)
-    assert len(set(found)) == count and probs.tolist() == weights
 
 
 def test_independent_children_keep_their_duplicates():

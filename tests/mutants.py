@@ -70,7 +70,8 @@ def mutant_of(edit: Edit) -> str | None:
 
 def main(words: list[str]) -> int:
     edits = [edit for edit in EDITS if not words or any(word in edit.file + edit.test for word in words)]
-    if missing := [edit for edit in edits if mutant_of(edit) is None]:
+    mutants = {edit: mutant_of(edit) for edit in edits}
+    if missing := [edit for edit in edits if mutants[edit] is None]:
         print("Give tests/mutants.toml the text that stands there now:")
         print("\n".join(f"not found  {edit.file}: {' '.join(edit.old.split())}" for edit in missing))
         return 1
@@ -84,7 +85,7 @@ def main(words: list[str]) -> int:
         for edit in edits:
             path = folder / "specviz" / edit.file
             text = path.read_text(encoding="utf-8")
-            path.write_text(mutant_of(edit), encoding="utf-8")
+            path.write_text(mutants[edit], encoding="utf-8")
             result = "survived" if passes(folder, edit.test) else "killed"
             path.write_text(text, encoding="utf-8")
             bad += result == "survived"

@@ -11,13 +11,12 @@ to 128 children. The rule's own code is run while every coin rejects, so nothing
 import numpy as np
 import pytest
 
-from specviz import sampling as schemes
 from specviz.distributions import softmax, total_variation
 from specviz.randomness import Seeded
 from specviz.sampling import draw_children
 from specviz.theory.node import spectr_acceptance
 from specviz.theory.rates import Rejecting, try_children
-from specviz.verifiers import spectr, walk
+from specviz.verifiers import coins, spectr
 from specviz.verifiers.spectr import division_factor, leftover
 from tests.growing import VERIFIERS
 
@@ -172,9 +171,10 @@ def low_for_many(exact):
 @pytest.mark.parametrize(
     ("name", "scheme", "children", "module", "function", "mistake", "least", "most"),
     [
-        ("specinfer", "iid", 8, walk, "residual", lambda exact: lambda r, q: r, 1e-3, 1),
-        ("sequoia", "distinct", 8, schemes, "without", lambda exact: lambda d, drawn: d, 1e-3, 1),
-        ("sequoia", "distinct", 8, walk, "residual",
+        ("specinfer", "iid", 8, coins, "residual", lambda exact: lambda r, q: r, 1e-3, 1),
+        ("sequoia", "distinct", 8, coins, "SequentialProposal",
+         lambda exact: lambda q, scheme: exact(q, "iid"), 1e-3, 1),
+        ("sequoia", "distinct", 8, coins, "residual",
          lambda exact: lambda r, d: exact(r.astype(np.float32), d.astype(np.float32)), 1e-10, 1e-4),
         ("spectr", "iid", 60, spectr, "division_factor", low_for_many, 1e-2, 1),
         ("spectr", "iid", 8, spectr, "division_factor", low_for_many, 0, 1e-12),

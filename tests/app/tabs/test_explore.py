@@ -93,12 +93,13 @@ def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
         monkeypatch.setattr(place, name, lambda *args: calls.append((name, *args)) or whole(*args))
 
     counted(Controls, "read")
-    counted(compatibility, "judge")
+    counted(compatibility, "_obstacle")
+    compatibility._judge.cache_clear()
     news = (item for update in run.fn(*values) for item in update.items())
     sent = [json.loads(text) for part, text in news if part.elem_id == "sv-stage"]
     assert sent[-1]["state"] == "done" and any(news.get("speedup") for news in sent)
     asked = [call for call in calls if "plain" not in (call[1].builder.name if call[0] != "read" else "")]
-    assert [name for name, *_ in asked] == ["read", "judge"]
+    assert [name for name, *_ in asked] == ["read", "_obstacle"]
     assert len(calls) <= 3 + 2 * 4, "besides it only plain decoding, which is another configuration"
 
 

@@ -90,20 +90,19 @@ class DecodingSession:
         self.context.extend(emitted)
         self.ended = emitted[-1] in self.pair.eos_ids
         self.steps += 1
-        pieces = tuple(map(self.pieces, emitted))
         return Result(
-            self.steps - 1, tree, p, verdict, tuple(emitted), pieces, *sources, draft.passes, draft.watch.read()
-        )
+            **vars(verdict), index=self.steps - 1, tree=tree, p=p, emitted=tuple(emitted),
+            pieces=tuple(map(self.pieces, emitted)), draft_passes=draft.passes, seconds=draft.watch.read(), **sources,
+        )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, kw_only=True)
+class Result(Verdict):
     """What a step did, before it is written down as a `Step`, whose fields have the same names."""
 
     index: int
     tree: TokenTree
     p: Distributions
-    verdict: Verdict
     emitted: tuple[int, ...]
     pieces: tuple[str, ...]
     drafter: tuple[str | None, ...]
@@ -113,51 +112,36 @@ class Result:
     seconds: Timing
 
     @property
-    def path(self) -> tuple[int, ...]:
-        """The accepted nodes, top down."""
-        return self.verdict.path
-
-    @property
-    def outcome(self) -> tuple[str, ...]:
-        """What became of each node, [n]."""
-        return self.verdict.outcome
-
-    @property
     def drafted(self) -> int:
         """How many nodes were drafted: all but the root and probes."""
         return len(self.tree) - 1 - len(self.tree.probes)
 
 
+ALIKE = (
+    "index", "draft_prob", "outcome", "accept_prob", "coin", "emitted", "pieces", "draft_passes", "seconds", "drafter",
+)  # fmt: skip
+
+
 def record(result: Result, piece: Callable[[int], str]) -> Step:
     """The record of a step. Its probabilities, charts and texts are computed here and nowhere before."""
-    tree, verdict = result.tree, result.verdict
+    tree, path = result.tree, result.path
     parents, tokens = tuple(tree.parents), tuple(tree.tokens)
     target_prob, at_temperature_1 = result.p.of(parents[1:], tokens[1:])
-    last = verdict.path[-1] if verdict.path else 0
-    complete = len(result.emitted) == len(verdict.path) + 1  # the limits cut nothing off
+    complete = len(result.emitted) == len(path) + 1  # the limits cut nothing off
     return Step(
-        index=result.index,
+        **{name: getattr(result, name) for name in ALIKE},
         start=tree.start,
         parents=parents,
         tokens=tokens,
         texts=tuple(map(piece, tokens)),
-        draft_prob=result.draft_prob,
         target_prob=(None, *target_prob),
         target_prob_plain=(None, *at_temperature_1),
-        outcome=verdict.outcome,
-        accept_prob=verdict.accept_prob,
-        coin=verdict.coin,
-        emitted=result.emitted,
-        pieces=result.pieces,
         bonus=result.emitted[-1] if complete else None,
-        corrected=complete and bool(tree.children[last]),
+        corrected=complete and bool(tree.children[path[-1] if path else 0]),
         scheme=tree.scheme,
         keys=tuple(tree.keys),
         growth=replace(tree.growth, cut=_recorded(tree.growth.cut, piece), guesses=result.guesses),
-        detail={node: Detail(**_recorded(notes, piece)) for node, notes in verdict.detail.items()},
-        draft_passes=result.draft_passes,
-        seconds=result.seconds,
-        drafter=result.drafter,
+        detail={node: Detail(**_recorded(notes, piece)) for node, notes in result.detail.items()},
     )
 
 
@@ -170,9 +154,7 @@ def _recorded(notes: Any, piece: Callable[[int], str]) -> Any:
     return replace(notes, texts=tuple(map(piece, notes.tokens))) if isinstance(notes, Chart) else notes
 
 
-def _sources(
-    drafting: DrafterSession | None, tree: TokenTree
-) -> tuple[tuple[str | None, ...], tuple[float | None, ...], dict[int, dict[str, Any]]]:
+def _sources(drafting: DrafterSession | None, tree: TokenTree) -> dict[str, Any]:
     """The drafter of each node, [n], its probability in the row it was drawn from, [n], and how it was guessed."""
     names, probs = list[str | None]([None] * len(tree)), list[float | None]([None] * len(tree))
     guesses: dict[int, dict[str, Any]] = {}
@@ -187,7 +169,7 @@ def _sources(
             names[child], probs[child] = name, float(source[token])
             if guess := drafting.describe_guess(tree, child, name):
                 guesses[child] = guess
-    return tuple(names), tuple(probs), guesses
+    return {"drafter": tuple(names), "draft_prob": tuple(probs), "guesses": guesses}
 
 
 def prompt_tokens(pair: Pair, config: RunConfig) -> list[int]:

@@ -100,8 +100,11 @@ def every(
             page.set_viewport_size(size(width))
             shoot_all(page, f"after-{scheme}-{width}")
         page.set_viewport_size(size(1440))
-        page.locator(".sv-present-button").click()
-        shoot_all(page, f"present-{scheme}-1440")
+        for number, title in enumerate(each_part(page, TABS)):
+            page.locator(".sv-present-button").click()
+            page.wait_for_timeout(500)
+            shoot(page, f"present-{scheme}-1440-{number}-{title.lower().replace(' ', '-')}")
+            page.locator(".sv-present-button").click()
         page.close()
     return faults
 

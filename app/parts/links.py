@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 import gradio as gr
 
 from specviz import RunConfig
+from specviz.compatibility import compatible
 from specviz.errors import ParameterError
 from specviz.files import asset
 from specviz.strategy import REGISTRIES, format_strategy, strategy_of
@@ -22,7 +23,7 @@ from specviz.strategy import REGISTRIES, format_strategy, strategy_of
 from . import menus
 from .opening import OLD
 from .stage import sentence as message
-from .web import QUIET, starts
+from .web import QUIET, component
 
 MAX_LENGTH = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
 MAX_FIELDS = 200
@@ -198,15 +199,13 @@ def possible(settings: Any) -> bool:
     """Whether every configuration in what a `Linked` reads can run."""
     if isinstance(settings, list | tuple):
         return all(map(possible, settings))
-    return not isinstance(settings, RunConfig) or settings.match.possible
+    return not isinstance(settings, RunConfig) or compatible(settings).possible
 
 
 def bar(tab: str, elem_id: str) -> gr.HTML:
     """A button "Copy link" of a tab with room for a sentence."""
-    return gr.HTML(
-        "", html_template=asset("page/links.html"), apply_default_css=False, elem_id=elem_id,
-        js_on_load=starts("links", tab=tab.lower(), others=OTHERS, old=OLD),
-    )  # fmt: skip
+    options = {"tab": tab.lower(), "others": OTHERS, "old": OLD}
+    return component("links", asset("page/links.html"), options=options, elem_id=elem_id)
 
 
 def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.events.Dependency:

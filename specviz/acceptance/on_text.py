@@ -18,15 +18,15 @@ from ..codec import Levels, NonNegative, Positive, Probability, Record, one_of
 from ..config import RunConfig
 from ..drafters import DRAFTERS
 from ..files import __version__
-from ..metrics import share_interval
+from ..metrics import student, sum_by_text
 from ..models.base import Pair
-from ..progress import Progress, final_result
 from ..randomness import Seeded
 from ..sampling import SCHEMES, children_of, draw_children
 from ..theory.rates import try_children
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from .positions import LEVELS, Node, levels_on_text
+from .progress import Progress, final_result
 from .texts import AnyText, seed_of, text_of
 from .vectors import MAX_RANKS, check_acceptance
 
@@ -136,13 +136,13 @@ def measure_acceptance(
     """
     parts: list[list[TextAcceptance]] = [[] for _ in rules]
     for number, text in enumerate(texts):
-        own, text = replace(config, seed=seed_of(config, number)), text_of(text)
-        nodes = list(levels_on_text(pair, text, own))
+        text_config, text = replace(config, seed=seed_of(config, number)), text_of(text)
+        nodes = list(levels_on_text(pair, text, text_config))
         if not nodes:
             continue
         source = text.source or f"text {number}"
         for rule, each in zip(rules, parts, strict=True):
-            each.append(_on_one_text(rule, nodes, own, source, width, scheme))
+            each.append(_on_one_text(rule, nodes, text_config, source, width, scheme))
         vectors = [summarise(each, pair, rule, config, scheme) for rule, each in zip(rules, parts, strict=True)]
         yield Progress(vectors[0].positions, max(positions, vectors[0].positions), result=tuple(vectors))
     if not any(parts):
@@ -225,3 +225,38 @@ def _weighted(counts: Sequence[int], vectors: Sequence[tuple[float, ...]]) -> tu
 
 def _shape(plan: tuple) -> list[int]:
     return [len(level) for level in (plan if isinstance(plan[0], tuple) else (plan,))]
+
+
+def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) -> tuple[Any, Any]:
+    """A 95 % interval of the share that hits have of tries: Wilson's (1927), which holds for rare shares too.
+
+    It is for as many independent tries as would be as uncertain as these texts are, with Student's t for their number.
+
+    Args:
+        hits, tries: of each text, [..., texts] and [texts]; a text without tries does not count.
+        texts: as in `estimate`.
+
+    >>> [round(end, 2) for end in share_interval([6, 7, 5], [10, 10, 10])]
+    [0.26, 0.87]
+    """
+    rows = np.stack(np.broadcast_arrays(np.asarray(hits, dtype=float), tries), -1)
+    names = texts and [name for name, count in zip(texts, tries, strict=True) if count]
+    rows = sum_by_text(rows[..., np.asarray(tries) > 0, :], names)
+    number = rows.shape[-2]
+    if number < 2:
+        return None, None
+    hit, tried = np.moveaxis(rows, -1, 0)
+    total = tried.sum(-1)
+    share = np.clip(hit.sum(-1) / total, 0.0, 1.0)
+    variance = ((hit - share[..., None] * tried) ** 2).sum(-1) * number / (number - 1) / total**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = np.where(variance * share * (1 - share) > 0, share * (1 - share) / variance, np.inf)
+    low, high = wilson(share, np.minimum(worth, total), student(number - 1))
+    return (float(low), float(high)) if rows.ndim == 2 else (low, high)
+
+
+def wilson(share: Any, tries: Any, t: float) -> tuple[Any, Any]:
+    """Wilson's interval for a share of so many independent tries (1927); `t` standard errors to either side."""
+    centre = (share + t * t / (2 * tries)) / (1 + t * t / tries)
+    spread = t / (1 + t * t / tries) * np.sqrt(share * (1 - share) / tries + t * t / (4 * tries * tries))
+    return np.clip(centre - spread, 0.0, share), np.clip(centre + spread, share, 1.0)  # whatever rounding does

@@ -104,15 +104,6 @@ def ratio(p: float, q: float) -> float:
     return 1.0 if p > 0 else 0.0
 
 
-def carry(wanted: float, share: float) -> float:
-    """What is left of a path's acceptance `share` once a continuation was rejected, S / (S + 1 - share).
-
-    `wanted` is S, the mass sum [share p - q]+ (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
-    """
-    total = wanted + (1.0 - share)  # in this order a share of 1 stays 1, however little is wanted
-    return float(wanted / total) if total > 0 else 1.0
-
-
 def untried(step: Step, node: int) -> str:
     """Why a node was not compared, "" where it was."""
     if step.outcome[node] == "root":
@@ -147,10 +138,10 @@ def _fraction(step: Step, node: int, prob: float) -> str | None:
     tried, token = step.detail.get(node, Detail()).tried, step.tokens[node]
     if tried is None or not {"residual", "draft"} <= tried.rows.keys() or token not in tried.tokens:
         return None
-    wanted, offered = (tried.rows[row][tried.tokens.index(token)] for row in ("residual", "draft"))
-    if offered <= 0 or abs(min(1.0, wanted / offered) - prob) > 0.001:
+    residual, draft = (tried.rows[row][tried.tokens.index(token)] for row in ("residual", "draft"))
+    if draft <= 0 or abs(min(1.0, residual / draft) - prob) > 0.001:
         return None
-    return f"{_digits(wanted)} / {_digits(offered)} = {_digits(wanted / offered)}"
+    return f"{_digits(residual)} / {_digits(draft)} = {_digits(residual / draft)}"
 
 
 def _digits(number: float) -> str:

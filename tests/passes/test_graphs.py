@@ -66,8 +66,8 @@ def test_the_self_test_reads_padded_passes(monkeypatch):
         self.masked[:, : used + len(ids)] = False
 
     monkeypatch.setattr(graphs.StaticPass, "fill", blind)
-    with pytest.raises(ValueError, match="LlamaForCausalLM"):
-        check_tree_reading("target", model)
+    check_tree_reading("target", model)
+    assert model.static is None, "transformers' own passes take their place"
 
 
 class Capture:

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { barTable } from '../base/bars.js';
 import { subscribe, publish } from '../base/bus.js';
+import { keys } from '../base/keys.js';
 import { onPage, present, presents } from '../base/page.js';
 import { placeAsked, placeIn, placeText } from '../base/place.js';
 import { follow, pathOf, spansOf } from '../base/ribbon.js';
+import { stepper } from '../base/stepper.js';
 import { termed } from '../base/terms.js';
 import { fitted, probability, readable, visible } from '../base/text.js';
 import { fire, freshPage, step } from './page.js';
@@ -55,18 +58,6 @@ test('a message goes to all who listen, and waits for the first where nobody doe
   assert.deepEqual(heard.slice(3), [['other', 3]], 'what left the page hears no more');
 });
 
-test('a listener on the page ends with its element', () => {
-  const document = freshPage('<i></i>'), box = document.querySelector('i');
-  let heard = 0;
-  onPage(box, 'drop', () => { heard++; });
-  fire(document.body, 'drop');
-  box.remove();
-  fire(document.body, 'drop');
-  document.body.append(box);
-  fire(document.body, 'drop');
-  assert.equal(heard, 1);
-});
-
 test('the text of a step: a span a token, with the node that wrote it', () => {
   freshPage();
   const one = step([-1, 0, 0, 2], 'rxaa', { index: 3, pieces: ['<b>', '\n', '!'], last: 'correction' });
@@ -102,4 +93,115 @@ test('presenting is one class, and pictures are told', () => {
   present(true);
   present(false);
   assert.deepEqual([presents(), told], [false, 2]);
+});
+
+function keyed(more) {
+  const document = freshPage('<button class="other"></button><section><svg></svg><button></button><input type="range"><textarea></textarea></section>');
+  const root = document.querySelector('section'), done = [];
+  const acts = Object.fromEntries(['ArrowLeft', ' ', 'e', 'Enter', '0'].map(key => [key, () => done.push(key)]));
+  keys(root, () => acts, { own: root.querySelector('input'), ...more });
+  const press = (where, key, modifiers) => {
+    done.length = 0;
+    const event = fire(where === 'body' ? document.body : document.querySelector(where), 'keydown', { key, ...modifiers });
+    assert.equal(event.defaultPrevented, done.length > 0);
+    return done.join();
+  };
+  return { root, press, document };
+}
+
+test('a letter or a digit acts only inside, an arrow also elsewhere, and fields keep their keys but for the part’s own', () => {
+  const { press } = keyed();
+  for (const [where, key] of [['svg', 'e'], ['svg', '0'], ['body', 'ArrowLeft'], ['body', ' '], ['.other', 'ArrowLeft'], ['input', 'ArrowLeft'], ['section button', 'ArrowLeft']]) {
+    assert.equal(press(where, key), key, `${key} on ${where}`);
+  }
+  assert.equal(press('svg', 'E'), 'e');
+  for (const key of ['e', 'E', '0']) assert.equal(press('body', key) + press('.other', key), '');
+  assert.equal(press('textarea', 'e') + press('textarea', 'ArrowLeft') + press('section button', ' ') + press('section button', 'Enter'), '');
+});
+
+test('what is held with ctrl, alt or the command key is not ours', () => {
+  const { press } = keyed();
+  for (const held of ['ctrlKey', 'altKey', 'metaKey']) assert.equal(press('svg', 'e', { [held]: true }), '');
+});
+
+test('a part that sees keys first leaves those of other parts alone', () => {
+  const { press } = keyed({ first: true });
+  assert.equal(press('.other', 'ArrowLeft'), '');
+  assert.equal(press('body', 'ArrowLeft'), 'ArrowLeft');
+  assert.equal(press('svg', 'e'), 'e');
+});
+
+test('listeners end when their part leaves the page', () => {
+  const { root, press } = keyed();
+  let heard = 0;
+  onPage(root, 'drop', () => { heard++; });
+  fire(document.body, 'drop');
+  root.remove();
+  assert.equal(press('body', 'ArrowLeft'), '');
+  fire(document.body, 'drop');
+  document.body.append(root);
+  fire(document.body, 'drop');
+  assert.deepEqual([press('svg', 'ArrowLeft'), heard], ['', 1], 'the listeners are gone, not only silent');
+});
+
+/** A stepper over `count` positions under a clock of the test's own. */
+function made(t, count, more = {}) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const seen = [], element = freshPage('<div></div>').querySelector('div'), on = stepper(element, { count: () => count.now, changed: () => seen.push(on?.at), pace: () => 100, ...more });
+  return { on, seen, element, wait: ms => { for (let i = 0; i < ms; i += 50) t.mock.timers.tick(50); } };
+}
+
+test('a stepper goes where it is told, and never out of range', t => {
+  const { on } = made(t, { now: 3 });
+  assert.equal(on.at, -1);
+  for (const [asked, there] of [[7, 2], [-4, 0], [1, 1]]) {
+    on.go(asked);
+    assert.equal(on.at, there);
+  }
+  on.move(1);
+  on.move(1); // there is no further position
+});
+
+test('it plays to its end and says so once, and begins again from there', t => {
+  let ended = 0;
+  const { on, seen, wait } = made(t, { now: 3 }, { ended: () => ended++ });
+  on.play();
+  wait(1000);
+  assert.deepEqual([...new Set(seen)], [0, 1, 2]);
+  assert.deepEqual([on.playing, ended], [false, 1]);
+  on.toggle();
+  assert.deepEqual([on.playing, on.at], [true, 0]);
+  on.toggle();
+  wait(1000);
+  assert.deepEqual([on.playing, on.at, ended], [false, 0, 1]);
+});
+
+test('it waits at the last position while more may come', t => {
+  const count = { now: 1 };
+  const { on, wait } = made(t, count, { growing: () => count.now < 3 });
+  on.play();
+  wait(500);
+  assert.deepEqual([on.playing, on.at], [true, 0]);
+  count.now = 3;
+  wait(500);
+  assert.deepEqual([on.playing, on.at], [false, 2]);
+});
+
+test('its clock ends with the element', t => {
+  const { on, element, wait } = made(t, { now: 9 });
+  on.play();
+  element.remove();
+  wait(500);
+  assert.deepEqual([on.playing, on.at], [false, 0]);
+});
+
+test('a table of bars has a row for each thing and text as text', () => {
+  freshPage('<p></p>');
+  const table = barTable({ caption: 'c', series: [{ name: 'p', kind: 'p' }, { name: 'exact', mark: true }],
+    rows: [{ name: '<b>', values: [0.5, 0.25], kind: 'own' }, { name: 'x', values: [null, 0.1] }] });
+  assert.equal(table.querySelectorAll('b').length, 0);
+  assert.deepEqual([...table.querySelectorAll('tbody th')].map(cell => cell.textContent), ['<b>', 'x']);
+  assert.equal(table.querySelector('.own i').style.width, '100%');
+  assert.equal(table.querySelector('.own em').style.left, '50%');
+  assert.deepEqual([...table.querySelectorAll('tbody tr:last-child td')].map(cell => cell.textContent), ['', '–', '0.100']);
 });

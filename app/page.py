@@ -38,8 +38,8 @@ SENTENCE = "A small model drafts a tree of tokens; a large model verifies all of
 PRESENT = "large type for a projector, without settings; Escape exits"
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
-    '<span class="sv-title-tools">'
-    f'<button type="button" class="sv-present-button" aria-pressed="false" title="{PRESENT}">Present</button>'
+    '<span class="sv-title-tools sv-ui">'
+    f'<button type="button" class="sv-present-button" title="{PRESENT}">Present</button>'
     '<button type="button" class="sv-theme-button" aria-pressed="false" title="dark or light">Dark</button></span>'
     "</header>"
 )

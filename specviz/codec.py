@@ -7,29 +7,30 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, wraps
 from itertools import takewhile
-from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
-from pydantic.dataclasses import dataclass
 
 from .errors import ParameterError, shown
 
 MAX_CHARACTERS = 64_000_000
 MAX_ITEMS = 4096  # of a column over nodes, among others
+LARGEST = 2**53  # beyond it, JSON readers of other languages lose digits
 
-Whole = Annotated[int, Field(ge=0, le=2**53)]
-Positive = Annotated[int, Field(ge=1, le=2**53)]
+Whole = Annotated[int, Field(ge=0, le=LARGEST)]
+Positive = Annotated[int, Field(ge=1, le=LARGEST)]
 NonNegative = Annotated[float, Field(ge=0)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 Text = Annotated[str, Field(max_length=200_000)]
 Vector = Annotated[tuple[Probability, ...], Field(max_length=MAX_ITEMS)]
 Levels = Vector | Annotated[tuple[Vector, ...], Field(max_length=MAX_ITEMS)]  # a vector, or one for each level
 Schema = Mapping[str, Any]
-Class = TypeVar("Class", bound=type)
+Class = TypeVar("Class", bound=type[Any])
 
 
 def one_of(*options: str) -> AfterValidator:
@@ -107,41 +108,25 @@ def dumps(value: Any, exact: bool = False) -> str:
 
 
 def lines(value: Any, exact: bool = False) -> str:
-    """`plain` as JSON text for people: a line for each entry, but only one for a list or a table of numbers."""
-    return _lines(plain(value, exact), "\n")
+    """`plain` as JSON text for people: a line for each entry, but only one for a list of numbers."""
+    text = json.dumps(plain(value, exact), indent=1)
+    return re.sub(r"\[[^][{}\"]*\]", lambda numbers: re.sub(r"\n *", " ", numbers[0]), text)
 
 
-def _lines(value: Any, end: str) -> str:
-    inside = end + " "
-    if isinstance(value, dict) and value:
-        rows = [f"{json.dumps(name)}: {_lines(item, inside)}" for name, item in value.items()]
-        return f"{{{inside}{f',{inside}'.join(rows)}{end}}}"
-    if isinstance(value, list) and _depth(value) > 2:
-        return f"[{inside}{f',{inside}'.join(_lines(item, inside) for item in value)}{end}]"
-    return json.dumps(value)
-
-
-def _depth(value: Any) -> int:
-    """How deep lists are nested; an object counts as three."""
-    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 3 * isinstance(value, dict)
-
-
-@dataclass_transform(frozen_default=True, field_specifiers=(Field,))
-def checked(cls: Class) -> Class:
-    """Make `cls` a frozen dataclass of which every field is checked; a wrong value is a `ParameterError`."""
-    made: Any = dataclass(frozen=True, config=ConfigDict(strict=True, arbitrary_types_allowed=True))(cls)
-    init, names = made.__init__, [field.name for field in fields(made)]
+def sentences(cls: Class) -> Class:
+    """Make the errors of a pydantic dataclass `ParameterError`s, and let it accept numpy's types and lists."""
+    init, names = cls.__init__, [field.name for field in fields(cls)]
 
     @wraps(init)
-    def checked_init(self: Any, *args: Any, **values: Any) -> None:
+    def init_in_sentences(self: Any, *args: Any, **values: Any) -> None:
         try:
             named = dict(zip(names, args, strict=False)) | values
             init(self, *args[len(names) :], **{name: plain_value(value) for name, value in named.items()})
         except ValidationError as error:
-            raise parameter_error(error, TypeAdapter(made).json_schema()["properties"]) from None
+            raise parameter_error(error, TypeAdapter(cls).json_schema()["properties"]) from None
 
-    made.__init__ = checked_init
-    return made
+    cls.__init__ = init_in_sentences
+    return cls
 
 
 def plain_value(value: Any) -> Any:

@@ -59,97 +59,82 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
 
 
 def judge(config: RunConfig, scheme: str | None = None) -> Compatibility:
-    """What `compatible` returns, computed anew: in each list, the first sentence whose condition holds."""
+    """What `compatible` returns, computed anew."""
     builder, verifier, drafter, greedy = config.builder, config.verifier, config.drafter, config.temperature == 0
     if scheme is None:
-        wanted = ("top",) if greedy else verifier.schemes
-        scheme = next((scheme for scheme in wanted if scheme in builder.schemes), builder.schemes[0])
-    drawn, chain = DRAWN.get(scheme, scheme), builder.is_chain
-    impossible = (
-        (
-            builder.alone != verifier.alone,
-            "Plain decoding drafts and verifies nothing: the builder plain is only compatible with the rule plain.",
-        ),
-        (scheme not in builder.schemes, f"{builder.title} cannot build trees whose children are {drawn}."),
-        (
-            verifier.greedy_only and not greedy,
-            f"{verifier.title} compares with the single most probable token; set the temperature to 0.",
-        ),
-        (
-            verifier.chain_only and not chain,
-            f"{verifier.title} is defined for chains, but {builder.title} builds trees with branches.",
-        ),
-        (
-            verifier.reads_draft and not builder.reads_draft,
-            f"{verifier.title} compares with draft probabilities, but {builder.title} has no draft model.",
-        ),
-        (
-            scheme == "race" and not verifier.shared_noise,
-            f"A race shares its noise with the target, but {verifier.title} needs independent random draws.",
-        ),
-    )
-    if rejection := _first(impossible):
-        return Compatibility(False, False, False, scheme, rejection)
-
-    # The draft's rows are the means of several drafters' rows.
-    blended = drafter.blends and builder.reads_draft
-    # Equal children of one node become one, which one drafter alone may draw as well.
-    merged = drafter.merges and builder.reads_draft and not chain
-    # The draft's row holds a single token; the mean of several such rows may hold more.
-    one_token = config.draft_sampling.temperature == 0 and builder.reads_draft and not blended
+        own = ("top",) if greedy else verifier.schemes
+        scheme = next((scheme for scheme in own if scheme in builder.schemes), builder.schemes[0])
+    if obstacle := _obstacle(config, scheme):
+        return Compatibility(False, False, False, scheme, obstacle)
+    # The draft's row holds a single token; the mean of several drafters' rows may hold more.
+    one_token = config.draft_sampling.temperature == 0 and builder.reads_draft and not drafter.blends
     # No more than one child of a node counts, and the scheme draws it as one that the rule declares does.
-    one_child = chain or (one_token and (builder.in_support or verifier.in_support))
+    one_child = builder.is_chain or (one_token and (builder.in_support or verifier.in_support))
     alike = scheme in (("iid", "distinct", "top") if one_token else ("iid", "distinct"))
-    drawn_alike = one_child and alike and not {"iid", "distinct"}.isdisjoint(verifier.schemes)
+    declared = scheme in verifier.schemes
+    exact = declared or (one_child and alike and not {"iid", "distinct"}.isdisjoint(verifier.schemes))
+    bias = None if greedy else _bias(config, scheme, exact)  # at temperature 0 every rule writes the greedy text
     # Siblings repeat the only token there is, instead of being others that the rule tries.
     others = scheme != "iid" and not verifier.in_support
-    siblings_wasted = one_token and not (chain or builder.in_support or others)
-
-    may_differ = "so the output distribution may differ from the target's."
-    lossy = (  # at temperature 0 every rule writes the greedy text
-        (not verifier.lossless, verifier.bias),
-        (
-            blended and not chain and verifier.one_row,
-            f"{verifier.title} assumes one draft distribution per node, but {drafter.title} draws the children of a "
-            f"node from different ones, {may_differ}",
-        ),
-        (
-            merged and scheme == "iid" and verifier.reads_draft,
-            f"Merging equal tokens drops tries that {verifier.title} relies on, {may_differ}",
-        ),
-        (
-            scheme not in verifier.schemes and not drawn_alike,
-            f"{verifier.title} is exact for children {DRAWN[verifier.schemes[0]]}, but here they are {drawn}, "
-            f"{may_differ}",
-        ),
-    )
-    exact = (
-        (
-            siblings_wasted,
-            "With a draft temperature of 0 the draft has a single token, so further siblings have no effect.",
-        ),
-        (verifier.alone, "Only the target writes, so the output distribution is its own."),
-        (greedy, verifier.at_zero),
-        (
-            scheme not in verifier.schemes,
-            f"Only one child per node counts, drawn from the draft's distribution, so {verifier.title} is exact.",
-        ),
-        (verifier.shared_noise, "The target's own race decides every token, so the seed alone determines the text."),
-        (
-            len(verifier.schemes) == len(SCHEMES) or not verifier.reads_draft,
-            f"{verifier.title} writes the target's own draw, so any tree is lossless.",
-        ),
-        (True, f"{verifier.title} is exact for children {drawn}."),
-    )
-    bias = None if greedy else _first(lossy)
-    reason = bias or _first(exact) or ""
+    useful = not one_token or builder.is_chain or builder.in_support or others
+    reason = bias or _reason(config, scheme, declared, useful)
     if bias is None and not all(built_in(type(one)) for one in (builder, verifier, drafter)):
         reason += " That is what a plugin declares; `specviz check` proves or refutes it."
-    return Compatibility(True, bias is None, not siblings_wasted, scheme, reason)
+    return Compatibility(True, bias is None, useful, scheme, reason)
 
 
-def _first(cases: tuple[tuple[bool, str], ...]) -> str | None:
-    return next((sentence for condition, sentence in cases if condition), None)
+def _obstacle(config: RunConfig, scheme: str) -> str | None:
+    """Why a run is impossible."""
+    builder, verifier = config.builder, config.verifier
+    if builder.alone != verifier.alone:
+        return "Plain decoding drafts and verifies nothing: the builder plain is only compatible with the rule plain."
+    if scheme not in builder.schemes:
+        return f"{builder.title} cannot build trees whose children are {DRAWN.get(scheme, scheme)}."
+    if verifier.greedy_only and config.temperature > 0:
+        return f"{verifier.title} compares with the single most probable token; set the temperature to 0."
+    if verifier.chain_only and not builder.is_chain:
+        return f"{verifier.title} is defined for chains, but {builder.title} builds trees with branches."
+    if verifier.reads_draft and not builder.reads_draft:
+        return f"{verifier.title} compares with draft probabilities, but {builder.title} has no draft model."
+    if scheme == "race" and not verifier.shared_noise:
+        return f"A race shares its noise with the target, but {verifier.title} needs independent random draws."
+    return None
+
+
+def _bias(config: RunConfig, scheme: str, exact: bool) -> str | None:
+    """Why a run at a temperature above 0 is lossy; `exact`: whether the rule is for children drawn by the scheme."""
+    builder, verifier, drafter = config.builder, config.verifier, config.drafter
+    may_differ = "so the output distribution may differ from the target's."
+    siblings = builder.reads_draft and not builder.is_chain
+    if not verifier.lossless:
+        return verifier.bias
+    if drafter.blends and siblings and verifier.one_row:
+        one, several = f"{verifier.title} assumes one draft distribution per node", "a node from different ones"
+        return f"{one}, but {drafter.title} draws the children of {several}, {may_differ}"
+    if drafter.merges and siblings and scheme == "iid" and verifier.reads_draft:
+        return f"Merging equal tokens drops tries that {verifier.title} relies on, {may_differ}"
+    if not exact:
+        drawn = f"children {DRAWN[verifier.schemes[0]]}, but here they are {DRAWN[scheme]}"
+        return f"{verifier.title} is exact for {drawn}, {may_differ}"
+    return None
+
+
+def _reason(config: RunConfig, scheme: str, declared: bool, useful: bool) -> str:
+    """Why a run is lossless; `declared`: whether the rule names the scheme."""
+    verifier = config.verifier
+    if not useful:
+        return "With a draft temperature of 0 the draft has a single token, so further siblings have no effect."
+    if verifier.alone:
+        return "Only the target writes, so the output distribution is its own."
+    if config.temperature == 0:
+        return verifier.at_zero
+    if not declared:
+        return f"Only one child per node counts, drawn from the draft's distribution, so {verifier.title} is exact."
+    if verifier.shared_noise:
+        return "The target's own race decides every token, so the seed alone determines the text."
+    if len(verifier.schemes) == len(SCHEMES) or not verifier.reads_draft:
+        return f"{verifier.title} writes the target's own draw, so any tree is lossless."
+    return f"{verifier.title} is exact for children {DRAWN[scheme]}."
 
 
 def suited(config: RunConfig) -> str:

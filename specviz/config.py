@@ -8,18 +8,18 @@ from functools import cached_property
 from importlib import import_module
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
+from pydantic.dataclasses import dataclass
 
 from . import builders, drafters, verifiers  # noqa: F401  each fills its menu
-from .codec import checked
+from .codec import Positive, Whole, sentences
 from .distributions import Sampling, Temperature, TopK, TopP
 from .errors import ParameterError
 from .strategy import strategy_of
 
-LARGEST = 2**53  # beyond it, JSON readers of other languages lose digits
 
-
-@checked
+@sentences
+@dataclass(frozen=True, config=ConfigDict(strict=True))
 class RunConfig:
     """Everything that determines a run besides the pair.
 
@@ -46,8 +46,8 @@ class RunConfig:
     top_p: TopP = 1.0
     top_k: TopK | None = None
     draft_temperature: Temperature | None = None
-    max_new_tokens: Annotated[int, Field(ge=1, le=LARGEST)] = 128
-    seed: Annotated[int, Field(ge=0, le=LARGEST)] = 0
+    max_new_tokens: Positive = 128
+    seed: Whole = 0
     drafter: Annotated[Any, Field(validate_default=True)] = None
 
     @field_validator("builder", "verifier", "drafter")

@@ -77,7 +77,6 @@ def run(pair: Pair, config: RunConfig) -> Trace:
     >>> trace.text, len(trace.steps), trace.tokens_per_pass, trace.stop
     ('cacbabaa', 2, 4.0, 'length')
     """
-    _check_order(pair, config)
     return collect(pair, config, speculate(pair, config))
 
 
@@ -96,7 +95,8 @@ def autoregress(pair: Pair, config: RunConfig) -> Trace:
 
 def collect(pair: Pair, config: RunConfig, steps: Iterable[Step]) -> Trace:
     """The trace of what `speculate` yielded: all `steps` of a run, or those until it was stopped."""
-    prompt, steps = tuple(prompt_tokens(pair, config)), tuple(steps)
+    steps = tuple(steps)
+    prompt = tuple(prompt_tokens(pair, config))
     written = [token for step in steps for token in step.emitted]
     if written and written[-1] in pair.eos_ids:
         stop = "end of text"

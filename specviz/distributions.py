@@ -6,17 +6,15 @@ A distribution is a float64 vector over the vocabulary with sum 1, after tempera
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from .codec import checked
 from .randomness import smallest
 
-LARGEST = sys.float_info.max
 COLDEST = 0.001  # below it, differences that rounding makes would decide
 NOTHING = 1e-290  # smaller chances count as none: noise divided by them would overflow
 FIRST_LOOK = 256  # tokens that are sorted first in search of top-p's mass
@@ -28,7 +26,7 @@ TopP = Annotated[float, Field(gt=0, le=1)]
 TopK = Annotated[int, Field(ge=1)]
 
 
-@checked
+@dataclass(frozen=True)
 class Sampling:
     """How logits become probabilities.
 
@@ -91,7 +89,7 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
     tokens = _filtered(row, sampling)
     filtered = np.zeros_like(row)
     filtered[tokens] = row[tokens]
-    return normalise(filtered)
+    return filtered / filtered.sum()
 
 
 def _filtered(row: np.ndarray, sampling: Sampling) -> np.ndarray:
@@ -133,55 +131,37 @@ class Distributions:
         return self._rows[node]
 
     def every(self) -> list[np.ndarray]:
-        """All rows: several at once where they are short."""
-        if self.sampling.temperature == 0 or not self.sampling.unfiltered:
-            return [self[node] for node in range(len(self))]
-        logits, many = self.logits, max(1, TOGETHER // self.logits.shape[1])
-        parts = (logits[i : i + many] for i in range(0, len(logits), many))
-        return [row for part in parts for row in softmax(part, self.sampling.temperature)]
+        """All rows."""
+        return [self[node] for node in range(len(self))]
 
-    def of(self, nodes: Sequence[int], tokens: Sequence[int], at_temperature_1: bool = False) -> list[float]:
-        """Probabilities of `tokens[i]` after `nodes[i]`; with `at_temperature_1` those of the model itself."""
-        if not nodes:
-            return []
-        if at_temperature_1 or (self.sampling.unfiltered and self.sampling.temperature > 0):
-            return self._gather(nodes, tokens, 1.0 if at_temperature_1 else self.sampling.temperature)[0]
-        if self.sampling.temperature == 0:
-            best = {node: most_likely(self.logits[node]) for node in set(nodes)}
-            return [float(best[node] == token) for node, token in zip(nodes, tokens, strict=True)]
-        return [float(self[node][token]) for node, token in zip(nodes, tokens, strict=True)]
-
-    def of_both(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
-        """What `of` gives without and with `at_temperature_1`."""
+    def of(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
+        """Probabilities of `tokens[i]` after `nodes[i]`: those of the rows, and those of the model at temperature 1."""
+        temperature = self.sampling.temperature
+        if self.sampling.unfiltered and temperature not in (0, 1):
+            own, at_temperature_1 = self._gather(nodes, tokens, temperature, 1.0)
+            return own, at_temperature_1
+        (at_temperature_1,) = self._gather(nodes, tokens, 1.0)
         if self.sampling == Sampling():
-            own = self.of(nodes, tokens)
-            return own, own
-        if not nodes or not self.sampling.unfiltered or self.sampling.temperature == 0:
-            return self.of(nodes, tokens), self.of(nodes, tokens, at_temperature_1=True)
-        own, at_temperature_1 = self._gather(nodes, tokens, self.sampling.temperature, 1.0)
-        return own, at_temperature_1
+            return at_temperature_1, at_temperature_1
+        return [float(self[node][token]) for node, token in zip(nodes, tokens, strict=True)], at_temperature_1
 
-    def _gather(self, nodes: Sequence[int], tokens: Sequence[int], *temperatures: float) -> tuple[list[float], ...]:
+    def _gather(self, nodes: Sequence[int], tokens: Sequence[int], *temperatures: float) -> list[list[float]]:
         """The probabilities at each of the temperatures, in the precision of the logits."""
-        inner = sorted(set(nodes))
-        place = {node: i for i, node in enumerate(inner)}
-        above = np.array([place[node] for node in nodes])
-        asked = np.asarray(tokens)
-        found = [np.empty(len(nodes)) for _ in temperatures]
-        many = max(1, TOGETHER // self.logits.shape[1])
-        for i in range(0, len(inner), many):
-            part = self.logits[inner[i : i + many]]
-            here = slice(None) if len(inner) <= many else np.flatnonzero((above >= i) & (above < i + many))
-            row = above[here] - i
+        found: list[list[float]] = [[] for _ in temperatures]
+        count = max(1, TOGETHER // self.logits.shape[1])
+        for i in range(0, len(nodes), count):
+            inner = sorted(set(nodes[i : i + count]))
+            row, column = np.searchsorted(inner, nodes[i : i + count]), np.asarray(tokens[i : i + count])
+            part = self.logits[inner]
             highest = part.max(axis=1, keepdims=True)
             check_finite(highest.sum())
             part -= highest
-            wanted = part[row, asked[here]]
-            for out, temperature in zip(found, temperatures, strict=True):
+            chosen = part[row, column]
+            for probs, temperature in zip(found, temperatures, strict=True):
                 scale = np.float32(1 / temperature)
                 total = np.exp(part if temperature == 1 else part * scale).sum(axis=1)
-                out[here] = np.exp(wanted * scale) / total[row]
-        return tuple(out.tolist() for out in found)
+                probs += (np.exp(chosen * scale) / total[row]).tolist()
+        return found
 
 
 class Ranked(np.ndarray):
@@ -218,11 +198,6 @@ def distributions_of(logits: Logits, sampling: Sampling, ahead: int = 1) -> Dist
     """The distributions of a pass, wherever its logits [n, V] are; a device sends the first `ahead` rows at once."""
     rows = getattr(logits, "rows", None)
     return Distributions(logits, sampling) if rows is None else rows(sampling, ahead)
-
-
-def normalise(weights: np.ndarray) -> np.ndarray:
-    """`weights / sum(weights)`, float64 [V]; the sum must be positive."""
-    return weights / weights.sum()
 
 
 def excess(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, float]:

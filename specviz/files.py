@@ -58,10 +58,8 @@ def read_text(path: str | Path, what: str, most: int = MOST_TEXT) -> str:
     try:
         with open(path, "rb") as file:
             data = file.read(most + 1)
-    except OSError as error:
-        raise ValueError(f"{what} {shown} cannot be read: {error.strerror}.") from None
-    except ValueError as error:  # a null character in the path
-        raise ValueError(f"{what} {shown} cannot be read: {error}.") from None
+    except (OSError, ValueError) as error:  # the latter is a null character in the path
+        raise ValueError(f"{what} {shown} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     if len(data) > most:
         raise ValueError(f"{what} {shown} must have at most {most:,} bytes; it has more. Use a shorter file.")
     try:
@@ -88,27 +86,26 @@ def _no_constant(name: str) -> None:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a temporary file and move it to its place, so that a full disk keeps the old file."""
-    shown, beside = repr(str(path)), None
+    part = None
     try:
         place = Path(path)
         if place.exists() and not place.is_file():  # a pipe or a device, which cannot be replaced
             place.write_text(text, encoding="utf-8")
             return
         place = place.resolve()  # through a link, whose target is what is meant
-        beside = place.with_name(f".specviz-{token_hex(6)}")
-        with open(beside, "xb") as file:
+        part = place.with_name(f".specviz-{token_hex(6)}")
+        with open(part, "xb") as file:
             file.write(text.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())
         if place.exists():
-            copymode(place, beside)
-        os.replace(beside, place)
+            copymode(place, part)
+        os.replace(part, place)
     except (OSError, ValueError, RuntimeError) as error:  # the last is a link that leads to itself
-        if beside is not None:
+        if part is not None:
             with suppress(OSError):
-                beside.unlink()
-        why = getattr(error, "strerror", None) or str(error)
-        raise ValueError(f"{shown} cannot be written: {why}.") from None
+                part.unlink()
+        raise ValueError(f"{str(path)!r} cannot be written: {getattr(error, 'strerror', None) or error}.") from None
 
 
 def check_output(path: str | Path, *inputs: str | Path | None) -> None:
@@ -167,18 +164,12 @@ def from_cache(name: str, read: Callable[[Path], Result]) -> Result | None:
         return None
 
 
-def to_cache(name: str, write: Callable[[Path], object]) -> None:
-    """Have `write` fill a file and move it into the cache; where that fails, it is not kept."""
+def to_cache(name: str, text: str) -> None:
+    """Write a file of the cache; where that fails, it is not kept."""
     try:
-        folder = cache_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-        part = folder / f"{os.getpid()}-{token_hex(4)}-{name}"
-        try:
-            write(part)
-            part.replace(folder / name)
-        finally:
-            part.unlink(missing_ok=True)
-    except Exception as error:
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        write_text(cache_folder() / name, text)
+    except (OSError, RuntimeError, ValueError) as error:
         _log_cache(f"cannot be written ({name}): {printable(cause(error))}")
 
 

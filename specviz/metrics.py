@@ -10,15 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from itertools import accumulate
-from math import cos, inf, nan, pi, sin, sqrt, tan
+from math import inf, nan, pi, sqrt, tan
 from typing import Any
 
 import numpy as np
 
 PARTS = ("draft", "target", "verify", "other")
 COMPARED = ("accepted", "rejected", "passed")
-Interval = tuple[float, float] | tuple[None, None]
 
 
 @dataclass(frozen=True)
@@ -141,12 +139,6 @@ class Counts:
         return {"accepted": accepted, "compared": compared, "acceptance": known(_over(accepted, compared))}
 
 
-def clock(steps: Iterable[Any], before: Counts) -> list[tuple[float, int]]:
-    """Seconds and tokens of a run by the end of each of its next steps."""
-    sums = accumulate((Counts.of([step]) for step in steps), initial=before)
-    return [(one.elapsed, one.tokens) for one in sums][1:]
-
-
 def known(number: float) -> float | None:
     """A number, or None where it is nan."""
     return None if number != number else number
@@ -189,13 +181,11 @@ def estimate(
 def left_out_margin(left: np.ndarray) -> Any:
     """Half of a number's 95 % interval (Tukey 1958, Student's t), from its values without each text, [..., texts]."""
     number = left.shape[-1]
-    if number < 2:
-        return None
     squares = ((left - left.mean(-1, keepdims=True)) ** 2).sum(-1)
     return student(number - 1) * np.sqrt((number - 1) / number * squares)
 
 
-def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) -> Interval:
+def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) -> tuple[Any, Any]:
     """A 95 % interval of the share that hits have of tries: Wilson's (1927), which holds for rare shares too.
 
     It is for as many independent tries as would be as uncertain as these texts are, with Student's t for their number.
@@ -230,18 +220,15 @@ def wilson(share: Any, tries: Any, t: float) -> tuple[Any, Any]:
 
 
 @lru_cache
-def student(freedom: int, level: float = 0.95) -> float:
-    """How many standard errors to either side hold `level` of Student's t (Abramowitz and Stegun, 26.7.3 and 4)."""
-    low, high = 0.0, pi / 2
-    for _ in range(60):
-        angle = (low + high) / 2
-        odd, term, total = freedom % 2, cos(angle) ** (freedom % 2), 0.0
-        for k in range(odd, freedom - 1, 2):
-            total += term
-            term *= cos(angle) ** 2 * (k + 1) / (k + 2)
-        inside = 2 / pi * (angle + sin(angle) * total) if odd else sin(angle) * total
-        low, high = (angle, high) if inside < level else (low, angle)
-    return sqrt(freedom) * tan(low)
+def student(freedom: int) -> float:
+    """How many standard errors to either side hold 95 % of Student's t.
+
+    Of t = sqrt(freedom) tan(angle) the angle has a density that is proportional to cos(angle)^(freedom - 1).
+    """
+    angles = np.linspace(0, pi / 2, 100_001)
+    density = np.cos(angles) ** (freedom - 1)
+    inside = np.cumsum(density) - (density + density[0]) / 2
+    return sqrt(freedom) * tan(np.interp(0.95 * inside[-1], inside, angles))
 
 
 def plus_minus(margin: float | None, digits: int = 2) -> str:

@@ -13,7 +13,6 @@ from typing import Protocol
 import numpy as np
 
 BLOCK = 64  # a large vocabulary is searched block by block
-MAX_NOISE = 64  # positions whose noise is stored: draft and target ask for the same ones
 
 
 class Randomness(Protocol):
@@ -46,7 +45,6 @@ class Seeded(Randomness):
     def __init__(self, seed: int) -> None:
         self.seed = int(seed)
         self._stream = np.random.default_rng([self.seed, 0])
-        self._noise: dict[tuple[int, int], np.ndarray] = {}
 
     def flip(self, prob: float) -> tuple[bool, float]:
         coin = float(self._stream.random())
@@ -66,12 +64,14 @@ class Seeded(Randomness):
         return BLOCK * block + _search(probs[BLOCK * block : BLOCK * (block + 1)].cumsum(), mark - before)
 
     def noise(self, position: int, size: int) -> np.ndarray:
-        if (position, size) not in self._noise:
-            if len(self._noise) == MAX_NOISE:
-                self._noise.pop(next(iter(self._noise)))
-            self._noise[position, size] = np.random.default_rng([self.seed, 1, int(position)]).exponential(size=size)
-            self._noise[position, size].flags.writeable = False
-        return self._noise[position, size]
+        return _noise(self.seed, int(position), size)
+
+
+@lru_cache(maxsize=64)  # draft and target ask for the same positions
+def _noise(seed: int, position: int, size: int) -> np.ndarray:
+    noise = np.random.default_rng([seed, 1, position]).exponential(size=size)
+    noise.flags.writeable = False
+    return noise
 
 
 @lru_cache(maxsize=8)

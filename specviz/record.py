@@ -5,8 +5,8 @@ A `Step` holds columns over the nodes of its tree; p = target, q = draft.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
@@ -41,15 +41,6 @@ class Detail(Record):
     after: Chart | None = None
     race: Mapping[str, Chart] = field(default_factory=dict)
     facts: Mapping[str, float] = field(default_factory=dict)
-
-    def named(self, piece: Callable[[int], str]) -> Detail:
-        """The same with the texts of its tokens."""
-        return replace(
-            self,
-            tried=self.tried and self.tried.named(piece),
-            after=self.after and self.after.named(piece),
-            race={name: chart.named(piece) for name, chart in self.race.items()},
-        )
 
 
 @dataclass(frozen=True)
@@ -125,7 +116,15 @@ class Step(Record):
 
     def to_networkx(self) -> Any:
         """The tree as a `networkx.DiGraph`: nodes by number, the other columns as node data; None is left out."""
-        return Topology(self.parents).to_networkx(**{name: getattr(self, name) for name in (*COLUMNS, "drafter")})
+        import networkx
+
+        graph = networkx.DiGraph()
+        columns = {name: getattr(self, name) for name in (*COLUMNS, "drafter")}
+        for node, parent in enumerate(self.parents):
+            cells = {name: column[node] for name, column in columns.items() if column}
+            graph.add_node(node, **{name: cell for name, cell in cells.items() if cell is not None})
+            graph.add_edges_from([(parent, node)] if node else [])
+        return graph
 
     def to_dict(self) -> dict[str, Any]:
         """The step as plain data, its numbers with six significant digits."""

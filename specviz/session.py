@@ -14,7 +14,7 @@ from .drafters.base import Draft, Drafter, DrafterContext, DrafterSession, Seen
 from .models.base import Pair, Session
 from .record import Detail, Step, Timing
 from .sampling import drafter_of
-from .tree import TokenTree
+from .tree import Chart, TokenTree
 from .verifiers.base import Verdict
 
 
@@ -52,7 +52,7 @@ class DecodingSession:
 
     def __init__(self, pair: Pair, config: RunConfig, drafter: Drafter | None) -> None:
         self.pair, self.config, self.drafter = pair, config, drafter
-        self.context = _checked(pair, prompt_tokens(pair, config))
+        self.context = prompt_tokens(pair, config)
         self.limit = min(len(self.context) + config.max_new_tokens, pair.max_positions)
         self.target, model = pair.open(self.context)
         self.drafting = open_drafter(drafter, pair, self.target, model, self.context) if drafter else None
@@ -77,7 +77,9 @@ class DecodingSession:
 
     def commit(self, draft: Draft, tree: TokenTree, p: Distributions, verdict: Verdict) -> Result:
         """Append the tokens of a verdict, cut where the text ends, to every session."""
-        emitted = _emitted(tree, verdict, self.tokens_left, self.pair.eos_ids)
+        written = [*(tree.tokens[node] for node in verdict.path), verdict.bonus][: self.tokens_left]
+        end = next((place for place, token in enumerate(written, 1) if token in self.pair.eos_ids), len(written))
+        emitted = written[:end]
         sources = _sources(self.drafting, tree)  # before the commit: then drafters forget how they came by them
         nodes = (0, *verdict.path)
         features = self.target.features(nodes) if self.drafter is not None and self.drafter.reads_features else None
@@ -88,20 +90,19 @@ class DecodingSession:
         self.context.extend(emitted)
         self.ended = emitted[-1] in self.pair.eos_ids
         self.steps += 1
-        pieces = tuple(map(self.pieces, emitted))
         return Result(
-            self.steps - 1, tree, p, verdict, tuple(emitted), pieces, *sources, draft.passes, draft.watch.read()
-        )
+            **vars(verdict), index=self.steps - 1, tree=tree, p=p, emitted=tuple(emitted),
+            pieces=tuple(map(self.pieces, emitted)), draft_passes=draft.passes, seconds=draft.watch.read(), **sources,
+        )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, kw_only=True)
+class Result(Verdict):
     """What a step did, before it is written down as a `Step`, whose fields have the same names."""
 
     index: int
     tree: TokenTree
     p: Distributions
-    verdict: Verdict
     emitted: tuple[int, ...]
     pieces: tuple[str, ...]
     drafter: tuple[str | None, ...]
@@ -111,86 +112,69 @@ class Result:
     seconds: Timing
 
     @property
-    def path(self) -> tuple[int, ...]:
-        """The accepted nodes, top down."""
-        return self.verdict.path
-
-    @property
-    def outcome(self) -> tuple[str, ...]:
-        """What became of each node, [n]."""
-        return self.verdict.outcome
-
-    @property
     def drafted(self) -> int:
         """How many nodes were drafted: all but the root and probes."""
         return len(self.tree) - 1 - len(self.tree.probes)
 
 
+ALIKE = (
+    "index", "draft_prob", "outcome", "accept_prob", "coin", "emitted", "pieces", "draft_passes", "seconds", "drafter",
+)  # fmt: skip
+
+
 def record(result: Result, piece: Callable[[int], str]) -> Step:
     """The record of a step. Its probabilities, charts and texts are computed here and nowhere before."""
-    tree, verdict = result.tree, result.verdict
+    tree, path = result.tree, result.path
     parents, tokens = tuple(tree.parents), tuple(tree.tokens)
-    target_prob, at_temperature_1 = result.p.of_both(parents[1:], tokens[1:])
-    last = verdict.path[-1] if verdict.path else 0
-    complete = len(result.emitted) == len(verdict.path) + 1  # the limits cut nothing off
+    target_prob, at_temperature_1 = result.p.of(parents[1:], tokens[1:])
+    complete = len(result.emitted) == len(path) + 1  # the limits cut nothing off
     return Step(
-        index=result.index,
+        **{name: getattr(result, name) for name in ALIKE},
         start=tree.start,
         parents=parents,
         tokens=tokens,
         texts=tuple(map(piece, tokens)),
-        draft_prob=result.draft_prob,
         target_prob=(None, *target_prob),
         target_prob_plain=(None, *at_temperature_1),
-        outcome=verdict.outcome,
-        accept_prob=verdict.accept_prob,
-        coin=verdict.coin,
-        emitted=result.emitted,
-        pieces=result.pieces,
         bonus=result.emitted[-1] if complete else None,
-        corrected=complete and bool(tree.children[last]),
+        corrected=complete and bool(tree.children[path[-1] if path else 0]),
         scheme=tree.scheme,
         keys=tuple(tree.keys),
-        growth=replace(tree.growth, guesses=result.guesses).named(piece),
-        detail={node: _detail(notes).named(piece) for node, notes in verdict.detail.items()},
-        draft_passes=result.draft_passes,
-        seconds=result.seconds,
-        drafter=result.drafter,
+        growth=replace(tree.growth, cut=_recorded(tree.growth.cut, piece), guesses=result.guesses),
+        detail={node: Detail(**_recorded(notes, piece)) for node, notes in result.detail.items()},
     )
 
 
-def _detail(notes: Mapping[str, Any]) -> Detail:
-    return Detail(**{name: value() if callable(value) else value for name, value in notes.items()})
+def _recorded(notes: Any, piece: Callable[[int], str]) -> Any:
+    """Notes of a rule or builder, those that are functions called, with texts of the tokens in charts."""
+    if callable(notes):
+        notes = notes()
+    if isinstance(notes, Mapping):
+        return {name: _recorded(note, piece) for name, note in notes.items()}
+    return replace(notes, texts=tuple(map(piece, notes.tokens))) if isinstance(notes, Chart) else notes
 
 
-def _sources(
-    drafting: DrafterSession | None, tree: TokenTree
-) -> tuple[tuple[str | None, ...], tuple[float | None, ...], dict[int, dict[str, Any]]]:
+def _sources(drafting: DrafterSession | None, tree: TokenTree) -> dict[str, Any]:
     """The drafter of each node, [n], its probability in the row it was drawn from, [n], and how it was guessed."""
+    names, probs = list[str | None]([None] * len(tree)), list[float | None]([None] * len(tree))
     guesses: dict[int, dict[str, Any]] = {}
-    probs, rows = tree.draft_prob(), tree.draft_distributions
-    if drafting is None:
-        return (None,) * len(tree), tuple(probs), guesses
-    names: list[str | None] = [drafting.name if parent in rows else None for parent in tree.parents]
-    for node, row in rows.items():
+    for node, row in tree.draft_distributions.items():
+        assert drafting is not None  # who else made the row
         children = tree.children[node]
+        tokens = [tree.tokens[child] for child in children]
+        origins = [(drafting.name, row)] * len(children)
         if isinstance(row, Blend):
-            parts = drafter_of(row, tree.scheme, [tree.tokens[child] for child in children])
-            for child, part in zip(children, parts, strict=True):
-                names[child] = row.drafters[part]
-                probs[child] = float(row.parts[part][tree.tokens[child]])
-        for child in children:
-            if guess := drafting.describe_guess(tree, child, str(names[child])):
+            origins = [(row.drafters[part], row.parts[part]) for part in drafter_of(row, tree.scheme, tokens)]
+        for child, token, (name, source) in zip(children, tokens, origins, strict=True):
+            names[child], probs[child] = name, float(source[token])
+            if guess := drafting.describe_guess(tree, child, name):
                 guesses[child] = guess
-    return tuple(names), tuple(probs), guesses
+    return {"drafter": tuple(names), "draft_prob": tuple(probs), "guesses": guesses}
 
 
 def prompt_tokens(pair: Pair, config: RunConfig) -> list[int]:
-    """The token ids of a configuration's prompt."""
-    return list(pair.encode(config.prompt) if isinstance(config.prompt, str) else config.prompt)
-
-
-def _checked(pair: Pair, prompt: list[int]) -> list[int]:
+    """The token ids of a configuration's prompt; a `ValueError` if the pair cannot continue it."""
+    prompt = list(pair.encode(config.prompt) if isinstance(config.prompt, str) else config.prompt)
     if not prompt:
         raise ValueError("prompt must have at least one token; got none. Give a few words.")
     if bad := [token for token in prompt if not 0 <= token < pair.vocab_size]:
@@ -201,13 +185,3 @@ def _checked(pair: Pair, prompt: list[int]) -> list[int]:
             f"got {len(prompt)} tokens. Shorten it."
         )
     return prompt
-
-
-def _emitted(tree: TokenTree, verdict: Verdict, tokens_left: int, eos_ids: frozenset[int]) -> list[int]:
-    """The tokens a verdict adds to the text, cut where plain decoding would have stopped."""
-    emitted = []
-    for token in [*(tree.tokens[node] for node in verdict.path), verdict.bonus][:tokens_left]:
-        emitted.append(int(token))
-        if token in eos_ids:
-            break
-    return emitted

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any, ClassVar, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
 from .codec import Schema, parameter_error, plain_value
@@ -39,18 +39,13 @@ class Strategy(BaseModel):
 
     def __init__(self, *values: Any, **parameters: Any) -> None:
         fields = type(self).model_fields
-        parameters |= dict(zip(fields, values, strict=False))
+        parameters |= zip(fields, values, strict=False)
         for name in parameters.keys() - fields.keys():
             raise UnknownName(f"{self.name} parameter", name, fields or ["none"])
         try:
-            super().__init__(**parameters)
+            super().__init__(**{name: plain_value(value) for name, value in parameters.items()})
         except ValidationError as error:
             raise parameter_error(error, self.parameter_schema(), f"{self.name}.") from None
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _plain(cls, value: Any) -> Any:
-        return plain_value(value)
 
     @classmethod
     @cache
@@ -194,12 +189,11 @@ def parse_value(text: str, schema: Schema, read_file: Callable[[str], Any] | Non
     types = {one.get("type") for one in alternatives}
     words = [word for one in alternatives for word in one.get("enum", [one.get("const")])]
     value = _parse_json(text.lower() if "boolean" in types else text)
-    if isinstance(value, str) and "array" in types and value not in words:
-        if "string" in types:  # no list and none of the words: the name of a file
-            return read_file(value) if read_file else value
-        value = tuple(value.replace(",", " ").split())
-        value = tuple(map(_parse_json, value))
-    return (value,) if "array" in types and not isinstance(value, tuple | str) else value
+    if "array" not in types or isinstance(value, tuple) or value in words:
+        return value
+    if isinstance(value, str) and "string" in types:  # no list and none of the words: the name of a file
+        return read_file(value) if read_file else value
+    return tuple(map(_parse_json, value.replace(",", " ").split())) if isinstance(value, str) else (value,)
 
 
 def _parse_json(text: str) -> Any:

@@ -11,7 +11,6 @@ from pydantic import Field, model_validator
 from . import codec
 from .codec import NonNegative, Positive, Record, Text, Whole
 from .config import RunConfig
-from .files import parse_json
 from .metrics import Counts, known
 from .record import Step
 
@@ -100,11 +99,10 @@ class Trace(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as plain JSON data."""
-        parts = {name: getattr(self, name) for name in ("pair", "prompt_tokens", "prompt_text", "text", "stop")}
-        steps = [step.to_dict() for step in self.steps]
-        return {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict(), **parts, "steps": steps} | (
-            {"speedup": codec.plain(self.speedup)} if self.speedup else {}
-        )
+        names = ("pair", "prompt_tokens", "prompt_text", "text", "stop")
+        data = {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict()}
+        data |= {name: getattr(self, name) for name in names} | {"steps": [step.to_dict() for step in self.steps]}
+        return data | ({"speedup": codec.plain(self.speedup)} if self.speedup else {})
 
     def to_json(self) -> str:
         """The trace as JSON text; the numbers of steps keep six significant digits."""
@@ -123,10 +121,7 @@ class Trace(Record):
         >>> specviz.Trace.from_json(trace.to_json()).tokens == trace.tokens
         True
         """
-        try:
-            data = parse_json(text)
-        except ValueError:
-            raise ValueError("trace is not valid JSON. The file may be truncated or damaged.") from None
+        data = codec.read(Any, text, "trace")
         if not isinstance(data, dict) or "schema" not in data:
             raise ValueError("Not a specviz run: it has no schema number.")
         if data["schema"] != SCHEMA:

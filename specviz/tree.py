@@ -5,18 +5,15 @@ Node 0 is the root: the last committed token. Every other node is a drafted toke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from .codec import MAX_ITEMS, Levels, Record, Text, Whole
-
-if TYPE_CHECKING:
-    import networkx
 
 
 @dataclass(frozen=True)
@@ -63,11 +60,8 @@ class Topology:
     @cached_property
     def rank(self) -> np.ndarray:
         """The place of each node among its siblings, from 0, int [n]."""
-        rank, seen = [0] * len(self.parents), [0] * len(self.parents)
-        for node, parent in enumerate(self.parents[1:], 1):
-            rank[node] = seen[parent]
-            seen[parent] += 1
-        return np.array(rank)
+        rank = {child: place for below in self.children for place, child in enumerate(below)}
+        return np.array([rank.get(node, 0) for node in range(len(self))])
 
     @cached_property
     def weight(self) -> np.ndarray:
@@ -86,46 +80,15 @@ class Topology:
         return tuple(reversed(path))
 
     @cached_property
-    def ancestor_mask(self) -> np.ndarray:
-        """The attention mask: bool [n, n], true where the column is the row itself or one of its ancestors."""
-        mask = np.eye(len(self.parents), dtype=bool)
-        for node, parent in enumerate(self.parents[1:], 1):
-            mask[node] |= mask[parent]
-        return mask
-
-    @cached_property
     def breadth_first(self) -> tuple[int, ...]:
         """All nodes level by level."""
-        return tuple(int(node) for node in np.argsort(self.depth, kind="stable"))
-
-    @cached_property
-    def depth_first(self) -> tuple[int, ...]:
-        """All nodes, each followed at once by its subtree, first children first."""
-        return self._subtree_by_subtree(lambda child: -child)
+        return tuple(np.argsort(self.depth, kind="stable").tolist())
 
     @cached_property
     def heavy_path(self) -> tuple[int, ...]:
-        """As `depth_first`, but the child with the largest subtree first; ties as drawn."""
-        return self._subtree_by_subtree(lambda child: (self.weight[child], -child))
-
-    def _subtree_by_subtree(self, rank: Callable[[int], Any]) -> tuple[int, ...]:
-        order, stack = [], [0]
-        while stack:
-            node = stack.pop()
-            order.append(node)
-            stack.extend(sorted(self.children[node], key=rank))
-        return tuple(order)
-
-    def to_networkx(self, **columns: Sequence[Any]) -> networkx.DiGraph:
-        """The tree as a networkx graph with `columns`, lists over the nodes, [n] each, as node data where not None."""
-        import networkx
-
-        graph = networkx.DiGraph()
-        for node in range(len(self)):
-            present = {name: values[node] for name, values in columns.items() if values and values[node] is not None}
-            graph.add_node(node, **present)
-        graph.add_edges_from((parent, node) for node, parent in enumerate(self.parents) if parent >= 0)
-        return graph
+        """All nodes, each followed at once by its subtree, the child with the largest one first; ties as drawn."""
+        weight = self.weight.tolist()
+        return tuple(sorted(range(len(self)), key=lambda node: [(-weight[step], step) for step in self.path(node)]))
 
 
 @dataclass(frozen=True)
@@ -135,10 +98,6 @@ class Chart(Record):
     tokens: Annotated[tuple[Whole, ...], Field(max_length=64)]
     rows: Mapping[str, tuple[float, ...]]
     texts: tuple[Text, ...] = ()
-
-    def named(self, piece: Callable[[int], str]) -> Chart:
-        """The same with texts."""
-        return replace(self, texts=tuple(map(piece, self.tokens)))
 
     @model_validator(mode="after")
     def _check(self) -> Chart:
@@ -173,10 +132,6 @@ class Growth(Record):
     candidates: Whole | None = None
     cut: Chart | None = None
     guesses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-
-    def named(self, piece: Callable[[int], str]) -> Growth:
-        """The same with the texts of its tokens."""
-        return replace(self, cut=self.cut.named(piece)) if self.cut else self
 
     @model_validator(mode="after")
     def _check(self) -> Growth:
@@ -264,8 +219,3 @@ class TokenTree:
         if self.origin is None:
             return list(path)
         return [self.origin[node] for node in path if node in self.origin]
-
-    def draft_prob(self) -> list[float | None]:
-        """The draft's probability of each node's token after its parent, [n]; None for the root and without a draft."""
-        rows = [self.draft_distributions.get(parent) for parent in self.parents]  # -1 is no node
-        return [None if row is None else float(row[token]) for row, token in zip(rows, self.tokens, strict=True)]

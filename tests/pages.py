@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 import specviz
 from specviz.player.offline import offline_page
 
-WIDTHS = (360, 768, 1280, 1440, 1920)
+WIDTHS = (390, 768, 1280, 1440, 1920)
 CROWDED = (Path(__file__).parent / "crowded.js").read_text("utf-8")
 STAGE = "#sv-stage"
 HOSTILE = [

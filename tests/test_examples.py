@@ -37,12 +37,11 @@ metrics: Counts.of
 builders.base: TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
 builders.static: fill
 verifiers.base: Verdict Verifier.__call__
-verifiers.walk: follow recursive_rejection
+verifiers.walk: follow
 drafters.base: Draft.expand Drafter.open DrafterContext DrafterSession.commit DrafterSession.expand Seen
 acceptance.on_text: Acceptance measure_acceptance
 acceptance.texts: Text continuations
-doctor.report: Report
-doctor.window: Window
+doctor.report: Report Window
 planning.choose: HeldOut candidates held_out
 planning.profile: Profile
 planning.forecast: Cell Forecast

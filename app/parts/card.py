@@ -14,7 +14,7 @@ from .web import dumps, starts
 
 WORDS = (
     '<section class="sv-card"><h2></h2><span class="sv-source"></span><p class="sv-read"></p>'
-    '<p class="sv-files"></p></section>'
+    '<p class="sv-files sv-ui"></p></section>'
 )
 STATUS = (
     '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>'
@@ -57,11 +57,6 @@ class Card:
                 font={"size": 54, "color": theme.GREY}, opacity=0.22,
             )  # fmt: skip
         return dumps(words), figure
-
-
-def intro(text: str) -> gr.HTML:
-    """The sentence that a page begins with; its terms are explained on hover and focus."""
-    return gr.HTML(text, html_template='<p class="sv-intro"></p>', js_on_load=starts("intro"), apply_default_css=False)
 
 
 def status(elem_id: str) -> gr.HTML:

@@ -58,10 +58,6 @@ class Controls:
         """All controls."""
         return list(self.named.values())
 
-    def names(self, values: Sequence[Any]) -> list[str | None]:
-        """What a link calls each of `inputs`."""
-        return list(self.named)
-
     def read(self, values: Sequence[Any]) -> RunConfig:
         """The configuration that the values of `inputs`, as they come from the browser, stand for.
 

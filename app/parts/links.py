@@ -201,11 +201,11 @@ def possible(settings: Any) -> bool:
     return not isinstance(settings, RunConfig) or settings.match.possible
 
 
-def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:
-    """A button "Copy link" of a tab with room for a sentence; links lead to the step that `stage` shows."""
+def bar(tab: str, elem_id: str) -> gr.HTML:
+    """A button "Copy link" of a tab with room for a sentence."""
     return gr.HTML(
         "", html_template=asset("page/links.html"), apply_default_css=False, elem_id=elem_id,
-        js_on_load=starts("links", tab=tab.lower(), stage=stage, others=OTHERS, old=OLD),
+        js_on_load=starts("links", tab=tab.lower(), others=OTHERS, old=OLD),
     )  # fmt: skip
 
 

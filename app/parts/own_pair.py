@@ -78,7 +78,7 @@ def names(engine: Engine, target: Any, draft: Any) -> tuple[str, str, str | None
 
 def describe(target: str, draft: str | None) -> tuple[str, str, bool]:
     """The name of a pair in a menu, what is known before it is loaded, and whether it fits; torch comes with it."""
-    from specviz.models.preview import preview
+    from specviz.models.pair import preview
 
     models, sentences = preview(target, draft)
     need, free = needed(models), free_memory()

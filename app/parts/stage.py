@@ -32,7 +32,8 @@ def stage(value: str, elem_id: str) -> gr.HTML:
 
 def notice(value: str, elem_id: str) -> gr.HTML:
     """One sentence with a mark for its kind; its value is what `sentence` writes."""
-    return gr.HTML(value, html_template=NOTICE, js_on_load=starts("notice"), elem_id=elem_id, apply_default_css=False)
+    return gr.HTML(value, html_template=NOTICE, js_on_load=starts("notice"), elem_id=elem_id, apply_default_css=False,
+                   elem_classes="sv-ui sv-status")  # fmt: skip
 
 
 def headline(elem_id: str) -> gr.HTML:
@@ -43,7 +44,8 @@ def headline(elem_id: str) -> gr.HTML:
 def opener(label: str, opens: str, elem_id: str) -> gr.HTML:
     """A button that shows and hides what has the elem_id `opens`, which stays on the page."""
     template = f'<button type="button" aria-expanded="false" aria-controls="{opens}">{label}</button>'
-    return gr.HTML("", html_template=template, js_on_load=starts("opener"), elem_id=elem_id, apply_default_css=False)
+    return gr.HTML("", html_template=template, js_on_load=starts("opener"), elem_id=elem_id, apply_default_css=False,
+                   elem_classes="sv-ui sv-opener")  # fmt: skip
 
 
 def sentence(kind: str, text: str, **more: Any) -> str:

@@ -112,11 +112,7 @@ def build(engine: Engine) -> None:
                 result = progress.result
                 yield {measurement: result, **draw(value, "memory", names, result)}
         if result:
-            yield {
-                line: status_text("Measured on this machine."),
-                measurement: result,
-                **draw(value, "memory", names, result),
-            }
+            yield {line: status_text("Measured on this machine.")}
 
     job = Job(stop, line, {line: status_text("Stopped. The figures show the measurements so far.")})
     job.starts(go.click, run, [temperature, rules], outputs)

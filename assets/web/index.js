@@ -2,11 +2,9 @@
 
 import { subscribe, publish } from './base/bus.js';
 import { query } from './base/dom.js';
-import { sendFile } from './base/open_file.js';
 import { strategyPicker } from './base/picker.js';
 import { onPage } from './base/page.js';
 import { placeAsked } from './base/place.js';
-import { termed } from './base/terms.js';
 import { compareBoard } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
 import { opensInLab } from './labs/node.js';
@@ -15,10 +13,10 @@ import { verificationLab } from './labs/verification.js';
 import { lessonBook } from './lessons/lessons.js';
 import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
-import { freshness } from './stage/fresh.js';
-import { headline as headlineView, opener as openerButton } from './stage/headline.js';
+import { freshness, headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
 import { sampledTexts } from './stage/sampled.js';
+import { sendFile } from './stage/save.js';
 import { sumAsked } from './stage/share.js';
 
 /**
@@ -26,7 +24,7 @@ import { sumAsked } from './stage/share.js';
  * @property {HTMLElement} element
  * @property {{ value: string, marks?: string }} props gradio's own, like the next two
  * @property {(event: string, data?: object) => void} trigger
- * @property {Record<string, import('./base/types.js').Ask>} server its functions
+ * @property {Record<string, Ask>} server its functions
  * @property {(receive: (value: string) => void) => void} values calls with the value now and whenever a new one arrives;
  *   none is lost while this script is on its way
  * @property {(name: string, changed: () => void) => void} watch calls whenever the server changes a property
@@ -37,8 +35,6 @@ import { sumAsked } from './stage/share.js';
 /** @type {Component} */
 export const header = ({ element, trigger }) => pageHeader(element, () => trigger('select'));
 /** @type {Component} */
-export const intro = ({ element, values }) => values(text => query(element, 'p').replaceChildren(...termed(text)));
-/** @type {Component} */
 export const card = ({ element, values }) => { keepsWidth(element); values(value => figureCard(element, value)); };
 /** @type {Component} */
 export const status = ({ element, values }) => values(value => statusLine(element, value));
@@ -48,7 +44,6 @@ export const notice = ({ element, values }) => values(value => {
   statusLine(element, value);
   fixButton(element, held.fix);
   if (held.settings) publish('settings', held);
-  publish('held');
 });
 /** @param {Host} host @param {{ kind: string, label: string, folded: boolean }} look */
 export function picker({ element, props, values, watch, menus }, look) {
@@ -61,9 +56,7 @@ export function picker({ element, props, values, watch, menus }, look) {
 /** @type {Component} */
 export const headline = ({ element }) => headlineView(element);
 /** @type {Component} */
-export const opener = ({ element }) => {
-  openerButton(element);
-};
+export const opener = ({ element }) => openerButton(element);
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
 /** @type {Component} */

@@ -20,13 +20,13 @@ from ..drafters import DRAFTERS
 from ..files import __version__
 from ..metrics import share_interval
 from ..models.base import Pair
-from ..progress import Progress, final_result
 from ..randomness import Seeded
 from ..sampling import SCHEMES, children_of, draw_children
 from ..theory.rates import try_children
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from .positions import LEVELS, Node, levels_on_text
+from .progress import Progress, final_result
 from .texts import AnyText, seed_of, text_of
 from .vectors import MAX_RANKS, check_acceptance
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..config import LARGEST, RunConfig
+from ..codec import LARGEST
+from ..config import RunConfig
 from ..decode import speculate
 from ..models.base import Pair
 

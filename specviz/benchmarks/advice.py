@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ..acceptance.on_text import measure_acceptance
+from ..acceptance.progress import Progress
 from ..acceptance.texts import continuations
 from ..builders import BUILDERS
 from ..compatibility import suited
@@ -22,7 +23,6 @@ from ..planning.choose import Candidate, candidates, different, held_out
 from ..planning.cost_table import CostTable
 from ..planning.engine_flags import EngineSettings, engine_flags
 from ..planning.profile import Profile
-from ..progress import Progress
 from .measure_cost import PROMPT, measure_cost
 from .timing import TimedRun, time_runs
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from ..acceptance.progress import final_result
 from ..builders.base import TreeBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
@@ -17,7 +18,6 @@ from ..models.base import Pair
 from ..planning.machine_profile import machine
 from ..plugins.load import load_known
 from ..plugins.load import sources as plugins_loaded
-from ..progress import final_result
 from ..strategy import parse_strategy, split_strategy
 from .grid import ROWS, TRANSFORMERS, key_of
 from .quiet import Watch

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from ..acceptance.progress import Progress
 from ..builders import BUILDERS
 from ..config import RunConfig
 from ..decode import autoregress, run
 from ..models.pair import HuggingFacePair
-from ..progress import Progress
 from .against_transformers import generation
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..acceptance.progress import Progress, final_result
 from ..acceptance.vectors import find_acceptance
 from ..builders.sequoia import Sequoia
 from ..config import RunConfig
@@ -23,7 +24,6 @@ from ..decode import speculate
 from ..drafters.base import Drafter
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
-from ..progress import Progress, final_result
 from ..record import Step
 from .quiet import Watch
 from .timing import interleave

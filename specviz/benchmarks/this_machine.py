@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
+from ..acceptance.progress import Progress
 from ..acceptance.vectors import find_acceptance
 from ..builders import BUILDERS
 from ..config import RunConfig
@@ -14,7 +15,6 @@ from ..files import HELD_OUT, parse_json
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
 from ..planning.forecast import forecast
-from ..progress import Progress
 from .measure_cost import PROMPT, measure_cost
 from .timing import time_runs
 

@@ -14,12 +14,12 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from ..acceptance.in_traces import with_room
+from ..acceptance.progress import Progress
 from ..config import RunConfig
 from ..decode import run, speculate
 from ..metrics import Counts, estimate, ratio_of_rates
 from ..models.base import Pair
 from ..planning.machine_profile import machine
-from ..progress import Progress
 from ..record import Step
 from ..trace import PairedSpeedup, Trace
 from ..tree import Topology

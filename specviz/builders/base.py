@@ -58,11 +58,11 @@ class TreeBuilder(Strategy):
     @classmethod
     def sized(cls, nodes: int) -> dict[str, Any]:
         """Parameters that give its trees about `nodes` nodes, the root included (`ValueError` if there are none)."""
-        names = cls.model_fields
-        if "size" in names:
+        if "size" in cls.model_fields:
             return {"size": nodes}
-        if "depth" in names and "width" not in names:
-            return {"depth": nodes - 1}
+        names = {"depth", "width"} & cls.model_fields.keys()
+        if len(names) == 1:
+            return {names.pop(): nodes - 1}
         raise ValueError(f"{cls.title} has no tree size; omit sizes and set its parameters.")
 
     @property

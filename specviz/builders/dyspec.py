@@ -14,6 +14,7 @@ from pydantic import Field
 from ..drafters.base import Draft
 from ..randomness import Randomness
 from ..sampling import ChildSampler
+from ..tree import TokenTree
 from .base import TreeBuilder, max_depth, tree_size
 
 WAITING = 3  # how many of the waiting slots are recorded at each choice
@@ -41,19 +42,27 @@ class SlotHeap:
         for node, q in zip(nodes, self.draft.expand(nodes), strict=True):
             self.samplers[node] = ChildSampler(q, self.scheme, self.rng, self.tree.position(node))
 
-    def fill(self, key: float, parent: int) -> int | None:
-        """Draw the token of a slot that was taken off; None where the drafter has nothing to say there."""
+    def fill(self, threshold: float = 0.0) -> int | None:
+        """Draw the token of the best slot; the slot after it is added if its key is above a threshold.
+
+        Its node is returned, None where the drafter has nothing to say there.
+        """
+        minus_key, parent = heappop(self.slots)
         sampler = self.samplers[parent]
         if sampler.mass_left == 0:
             return None
         self.waiting.append(tuple((other, -minus) for minus, other in nsmallest(WAITING, self.slots)))
-        node = self.tree.add(parent, sampler.draw(), key)
+        node = self.tree.add(parent, sampler.draw(), -minus_key)
         self.path_prob.append(self.path_prob[parent] * float(sampler.q[self.tree.tokens[node]]))
+        if (key := self.path_prob[parent] * sampler.mass_left) > threshold:
+            self.add(parent, key)
         return node
 
-    def sibling_key(self, parent: int) -> float:
-        """The key of the next slot below a parent; 0 where nothing is left there."""
-        return self.path_prob[parent] * self.samplers[parent].mass_left
+    def finish(self, reorder: bool, **facts: Any) -> TokenTree:
+        """The tree with a record of how it grew, in the order in which the target is to read it."""
+        self.tree.grew(waiting=tuple(self.waiting), **facts)
+        self.tree.order = self.tree.topology.heavy_path if reorder else None
+        return self.tree
 
 
 class SlotBuilder(TreeBuilder):
@@ -62,13 +71,6 @@ class SlotBuilder(TreeBuilder):
     key_title = "probability to be reached"
     schemes = ("distinct", "top", "race")
     in_support = True
-
-    def finish(self, heap: SlotHeap, **facts: Any) -> Any:
-        """The tree, in the order in which the target is to read it, with a record of how it grew."""
-        tree = heap.tree
-        tree.grew(waiting=tuple(heap.waiting), **facts)
-        tree.order = tree.topology.heavy_path if getattr(self, "reorder", True) else None
-        return tree
 
 
 REORDER = Field(
@@ -89,11 +91,7 @@ class DySpec(SlotBuilder):
     size: int = tree_size(16)
     depth: int = max_depth(16)
     batch: int = Field(
-        8,
-        ge=1,
-        le=64,
-        title="Nodes per draft pass",
-        description="Number of nodes that the draft reads at once: the required one and the most likely next ones.",
+        8, ge=1, le=64, title="Nodes per draft pass", description="The required node and the most likely next ones."
     )
     reorder: bool = REORDER
 
@@ -103,19 +101,13 @@ class DySpec(SlotBuilder):
         if deepest:
             heap.add(0, 1.0)
         while heap.slots and len(tree) < self.size:
-            minus_key, parent = heappop(heap.slots)
-            if parent not in heap.samplers:  # slots beyond the size of the tree are never filled, so not read either
-                best = nsmallest(self.size - len(tree) - 1, heap.slots)
-                unread = [other for _, other in best if other not in heap.samplers]
-                heap.read([parent, *unread[: self.batch - 1]])
-            node = heap.fill(-minus_key, parent)
-            if node is None:
-                continue
-            if (key := heap.sibling_key(parent)) > 0:
-                heap.add(parent, key)
-            if tree.depths[node] < deepest:
+            if heap.slots[0][1] not in heap.samplers:
+                best = nsmallest(self.size - len(tree), heap.slots)  # the others are never filled, so not read either
+                heap.read([parent for _, parent in best if parent not in heap.samplers][: self.batch])
+            node = heap.fill()
+            if node is not None and tree.depths[node] < deepest:
                 heap.add(node, heap.path_prob[node])
-        return self.finish(heap)
+        return heap.finish(self.reorder)
 
 
 class DySpecThreshold(SlotBuilder):
@@ -152,15 +144,10 @@ class DySpecThreshold(SlotBuilder):
                 heap.add(node, heap.path_prob[node])
             level = []
             while heap.slots and len(tree) < self.size:
-                minus_key, parent = heappop(heap.slots)
-                node = heap.fill(-minus_key, parent)
-                if node is None:
-                    continue
-                if (key := heap.sibling_key(parent)) > threshold:
-                    heap.add(parent, key)
-                if heap.path_prob[node] > threshold:
+                node = heap.fill(threshold)
+                if node is not None and heap.path_prob[node] > threshold:
                     level.append(node)
-        return self.finish(heap, threshold=threshold)
+        return heap.finish(self.reorder, threshold=threshold)
 
     def learn(self, state, tree, verdict, rows=None):
         if state is None or len(tree) == 1:  # a number was given, or the text had no room for a tree

@@ -38,7 +38,7 @@ class Reranked(TreeBuilder):
             if not level or not self.is_likely(sum(path_prob[node] for node in level)):
                 break
             rows = draft.expand(level)
-            if not self.is_certain(depth, draft.at_temperature_1(level[0], rows[0])):
+            if not self.is_certain(depth, draft.drafting.at_temperature_1(level[0], rows[0])):
                 break
             children = [
                 (path_prob[node] * float(q[token]), node, token)

@@ -92,8 +92,8 @@ class LevelWidths(StaticBuilder):
 
     @property
     def level_widths(self) -> Sequence[int]:
-        """How many children the nodes of each level have."""
-        raise NotImplementedError
+        """How many children the nodes of each level have: chains of `depth` tokens, `width` of them, one by default."""
+        return [getattr(self, "width", 1)] + [1] * (getattr(self, "depth", 1) - 1)
 
     @model_validator(mode="after")
     def _check_size(self) -> Self:
@@ -112,10 +112,6 @@ class Chain(LevelWidths):
     name, title = "chain", "Chain"
     small: ClassVar[dict[str, Any]] = {"depth": 2}
     depth: int = Field(4, ge=1, le=64, title="Length", description="Number of drafted tokens.")
-
-    @property
-    def level_widths(self):
-        return [1] * self.depth
 
 
 class KAry(LevelWidths):
@@ -154,14 +150,6 @@ class Batch(LevelWidths):
         8, ge=1, le=256, title="Children", description="Number of drafted alternatives for the next token."
     )
 
-    @classmethod
-    def sized(cls, nodes):
-        return {"width": nodes - 1}
-
-    @property
-    def level_widths(self):
-        return [self.width]
-
 
 class KSequences(LevelWidths):
     """`width` chains of `depth` tokens that share only the root (Sequoia, section 2.1), as in SpecInfer and SpecTr.
@@ -178,10 +166,6 @@ class KSequences(LevelWidths):
     def sized(cls, nodes):
         depth = round(sqrt(nodes - 1)) + 1
         return {"width": max(1, (nodes - 1) // depth), "depth": depth}
-
-    @property
-    def level_widths(self):
-        return [self.width] + [1] * (self.depth - 1)
 
 
 class Heuristic(TreeBuilder):

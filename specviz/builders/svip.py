@@ -20,7 +20,7 @@ FACTOR = Field(1.0, ge=0.01, le=2.0, title="Factor c", description="Factor of th
 
 def uncertainty(draft: Any, node: int, q: Any, c: float) -> float:
     """sqrt(c H), H the entropy of the row after a node in nats; 1 less it estimates a lower bound of the acceptance."""
-    return math.sqrt(c * entropy(draft.at_temperature_1(node, q)))
+    return math.sqrt(c * entropy(draft.drafting.at_temperature_1(node, q)))
 
 
 class Svip(TreeBuilder):
@@ -100,8 +100,7 @@ class Cape(TreeBuilder):
         (8, 8, 8, 6, 6, 6, 4, 4, 2, 2),
         min_length=1,
         title="Children by confidence",
-        description="Number of children for each of equal intervals of the draft's largest probability, the lowest "
-        "first.",
+        description="Number of children by equal intervals of the draft's largest probability, the lowest first.",
     )
 
     @property
@@ -114,12 +113,11 @@ class Cape(TreeBuilder):
             if len(tree) == self.size:
                 break
             (q,) = draft.expand([node])
-            confidence = float(draft.at_temperature_1(node, q).max())
+            confidence = float(draft.drafting.at_temperature_1(node, q).max())
             interval = min(int(confidence * len(self.counts)), len(self.counts) - 1)
             count = children_of(q, min(self.counts[interval], self.size - len(tree)), draft.sparse)
             tokens = draw_children(q, count, scheme, rng, tree.position(node))
             if not tokens:  # the drafter has nothing to say
                 break
-            children = [tree.add(node, token, confidence) for token in tokens]
-            node = children[0]
+            node, *_ = [tree.add(node, token, confidence) for token in tokens]
         return tree

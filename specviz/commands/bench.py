@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
+from ..acceptance.progress import Progress
 from ..benchmarks.cells import measure_cells, on_ray
 from ..benchmarks.grid import LISTS, LOADING, NUMBERS, ROWS, TRANSFORMERS, cells_of, read_grid
 from ..benchmarks.results import Results
@@ -15,7 +16,6 @@ from ..benchmarks.this_machine import prompts as built_in_prompts
 from ..codec import lines
 from ..files import check_output, file_lock, printable
 from ..metrics import plus_minus
-from ..progress import Progress
 from .display import print_table, until_stopped, warn_if_busy
 from .options import (
     SEVERAL,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..acceptance.on_text import Acceptance, measure_acceptance
+from ..acceptance.progress import Progress
 from ..acceptance.texts import Text, continuations, limited, seed_of, windows
 from ..acceptance.vectors import MAX_RANKS, stored
 from ..benchmarks.measure_cost import PROMPT, measure_cost
@@ -20,7 +21,6 @@ from ..files import check_output, printable, read_text, write_text
 from ..models.base import Pair
 from ..planning.machine_profile import MachineProfile, about, machine, store_profile
 from ..planning.profile import Profile
-from ..progress import Progress
 from ..verifiers import VERIFIERS
 from .display import print_table, until_stopped, warn_if_busy
 from .options import add_pair, add_rows, add_strategy, add_temperature, load, sampling, strategies, strategy

@@ -8,9 +8,9 @@ from typing import Any
 
 from tqdm import tqdm
 
+from ..acceptance.progress import Progress, Result
 from ..benchmarks.quiet import MAX_CORES
 from ..files import printable
-from ..progress import Progress, Result
 
 EVERY = 30.0  # seconds between two lines of progress where there is no terminal
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from ..config import LARGEST
+from ..codec import LARGEST
 from ..errors import ParameterError
 from .options import reject_given
 

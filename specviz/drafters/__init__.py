@@ -2,9 +2,8 @@
 
 from ..strategy import DRAFTERS as DRAFTERS
 from .mixture import Cascade, Several, Staged
-from .models import Eagle, EarlyExit, LayerSkip, Medusa, Model
+from .models import Eagle, EarlyExit, LayerSkip, Medusa, Model, Online
 from .ngram import NGram
-from .online import Online
 from .retrieval import Retrieval
 
 DRAFTERS.add(Model, EarlyExit, LayerSkip, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged, Online)

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from ..distributions import Distributions, Sampling
 from ..models.base import Pair, Session
 from ..strategy import Strategy
 from ..tree import TokenTree
+
+LAYERS = Field(
+    3, ge=1, le=128, title="Layers", description="Number of target layers that early exit uses; fewer than it has."
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class DrafterSession:
         """
 
     def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
-        """The row `q`, [V], of temperature 0 after a `node` as it is at temperature 1, where that is known."""
+        """The row `q`, [V], after an expanded `node`; at temperature 1 if it is of temperature 0 and that is known."""
         return q
 
     def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> dict[str, Any]:
@@ -168,7 +173,3 @@ class Draft:
             rows = self.drafting.expand(self.tree, nodes, self.sampling)
         self.tree.draft_distributions.update(zip(nodes, rows, strict=True))
         return rows
-
-    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
-        """The row `q`, [V], after an expanded `node`; at temperature 1 where the draft's is 0."""
-        return q if self.sampling.temperature > 0 or self.drafting is None else self.drafting.at_temperature_1(node, q)

@@ -17,18 +17,11 @@ from ..errors import ParameterError
 from ..models.base import Session
 from ..strategy import DRAFTERS
 from ..tree import TokenTree
-from .base import Drafter, DrafterContext, DrafterSession
+from .base import LAYERS, Drafter, DrafterContext, DrafterSession
 
 Part = Literal["model", "early-exit", "medusa", "eagle", "ngram", "retrieval"]
 FEATURES = {"medusa", "eagle"}  # those that read the target's hidden states
 DEPTHS = range(sys.maxsize)  # all there are
-LAYERS = Field(
-    3,
-    ge=1,
-    le=128,
-    title="Layers",
-    description="Number of target layers used by early exit, if it is chosen; fewer than the target has.",
-)
 
 
 def open_parts(context: DrafterContext, names: Sequence[str], layers: int) -> list[DrafterSession]:
@@ -86,23 +79,12 @@ class Several(Drafter):
     )
     layers: int = LAYERS
 
-    @property
-    def blends(self) -> bool:  # type: ignore[override]  # these follow from its parameters
-        return len(self.drafters) > 1
-
-    @property
-    def merges(self) -> bool:  # type: ignore[override]
-        return self.merge
-
-    @property
-    def reads_features(self) -> bool:  # type: ignore[override]
-        return not FEATURES.isdisjoint(self.drafters)
-
+    # these follow from its parameters
+    blends = property(lambda self: len(self.drafters) > 1)
+    merges = property(lambda self: self.merge)
+    reads_features = property(lambda self: not FEATURES.isdisjoint(self.drafters))
     by_level = reads_features
-
-    @property
-    def sparse(self) -> bool:  # type: ignore[override]
-        return self.drafters == ("retrieval",)
+    sparse = property(lambda self: self.drafters == ("retrieval",))
 
     def open(self, context):
         parts = open_parts(context, self.drafters, self.layers)
@@ -127,9 +109,7 @@ class Cascade(Drafter):
             raise ParameterError("cascade.then", f"differ from first, {self.first!r}", hint="Choose another drafter.")
         return self
 
-    @property
-    def reads_features(self) -> bool:  # type: ignore[override]  # follows from its parameters
-        return not FEATURES.isdisjoint((self.first, self.then))
+    reads_features = property(lambda self: not FEATURES.isdisjoint((self.first, self.then)))
 
     def open(self, context):
         first, then = open_parts(context, (self.first, self.then), self.layers)

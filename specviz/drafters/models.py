@@ -1,4 +1,4 @@
-"""Drafters that are models: the pair's draft, the target's own layers, EAGLE's layer and Medusa's heads."""
+"""Drafters that are models: the pair's draft, a copy that learns, the target's layers, EAGLE's layer and Medusa."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ..distributions import Sampling, distributions_of, probabilities
 from ..models.base import Session
-from .base import Drafter, DrafterSession
+from .base import LAYERS, Drafter, DrafterSession
 
 
 class ModelSession(DrafterSession):
@@ -49,6 +49,51 @@ class Model(Drafter):
         return ModelSession(self.name, context.draft_model(self.title))
 
 
+class Online(Drafter):
+    """A copy of the pair's draft that is trained during the run: online distillation (OSD, Liu et al. 2023).
+
+    Every few steps it takes one optimizer step towards the target's latest rows. A row is compared before anything is
+    learnt of it, so every rule stays exact.
+    """
+
+    name, title = "online", "Learning draft"
+    spoken = "a learning draft"
+    small: ClassVar[dict[str, Any]] = {"every": 1}
+    every: int = Field(4, ge=1, le=64, title="Learn every", description="Number of decoding steps per optimizer step.")
+    rate: float = Field(
+        3e-4, ge=0.0, le=0.1, title="Learning rate", description="Learning rate of the optimizer; 0 turns learning off."
+    )
+    last: int = Field(
+        128, ge=1, le=1024, title="Learn from", description="Maximum number of the target's latest distributions used."
+    )
+
+    def open(self, context):
+        return Learning(self.name, context.model(self.name, rate=self.rate), self.every, self.last)
+
+
+class Learning(ModelSession):
+    """A draft on one text whose session has `learn(rows, temperature)`, see `models.learning`."""
+
+    def __init__(self, name: str, session: Any, every: int, last: int) -> None:
+        super().__init__(name, session)
+        self.every, self.last = every, last
+        self.temperature = 1.0  # of the rows it was asked for
+        self._rows: list[np.ndarray] = []  # the target's, after the last tokens of the text but its very last
+        self._steps = 0
+
+    def expand(self, tree, nodes, sampling):
+        self.temperature = sampling.temperature or 1.0
+        return super().expand(tree, nodes, sampling)
+
+    def commit(self, tree, path, emitted, seen):
+        super().commit(tree, path, emitted, seen)
+        new = [seen.rows[node].astype(np.float32) for node in seen.nodes[: len(emitted)]]
+        self._rows = [*self._rows, *new][-self.last :]
+        self._steps += 1
+        if self._steps % self.every == 0:
+            self.session.learn(np.array(self._rows), self.temperature)
+
+
 class EarlyExit(Drafter):
     """The target's first layers with its final norm and output head: no second model (LayerSkip, Elhoushi et al. 2024).
 
@@ -58,9 +103,7 @@ class EarlyExit(Drafter):
     name, title = "early-exit", "Early exit"
     small: ClassVar[dict[str, Any]] = {"layers": 1}
     of_tokens = True
-    layers: int = Field(
-        3, ge=1, le=128, title="Layers", description="Number of target layers used as draft; fewer than it has."
-    )
+    layers: int = LAYERS
 
     def open(self, context):
         return ModelSession(self.name, context.model(self.name, layers=self.layers))
@@ -141,12 +184,8 @@ class Medusa(Drafter):
 
 
 class HeadSession(DrafterSession):
-    """The heads on one text.
-
-    Args:
-        heads: a function of the feature before the root, [width], that returns logits, [levels, V].
-        feature: the target's feature of the token before the root; None where the text has one token.
-    """
+    """The heads on one text: a function of the target's feature of the token before the root, [width], that returns
+    logits, [levels, V]. There is no feature where the text has one token."""
 
     def __init__(self, name: str, heads: Any, feature: Any, vocab_size: int) -> None:
         super().__init__(name)

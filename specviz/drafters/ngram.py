@@ -21,8 +21,6 @@ from .retrieval import tales
 
 DISCOUNT = 0.75
 
-History = tuple[int, ...]
-
 
 class NGram(Drafter):
     """The continuations of the last `order` tokens, and of fewer."""
@@ -46,7 +44,7 @@ class Counts:
 
     def __init__(self, order: int) -> None:
         self.order = order
-        self.after: dict[History, dict[int, int]] = defaultdict(dict)
+        self.after: dict[tuple[int, ...], dict[int, int]] = defaultdict(dict)
 
     def add(self, text: Sequence[int], start: int) -> None:
         """Count the tokens of `text` from `start` on."""
@@ -103,7 +101,7 @@ class Counting(DrafterSession):
         """The last tokens of the text and those down to a node."""
         return [*self.context[-self.order :], *(tree.tokens[step] for step in tree.topology.path(node))]
 
-    def _table(self, history: History) -> dict[int, int]:
+    def _table(self, history: tuple[int, ...]) -> dict[int, int]:
         """What followed a history, token -> how often."""
         stored, recent = self.stored.after.get(history, {}), self.recent.after.get(history, {})
         if not (stored and recent):

@@ -43,9 +43,8 @@ class Retrieval(Drafter):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.shortest > self.longest:
-            raise ParameterError(
-                "retrieval.shortest", f"be at most longest, {self.longest}", self.shortest, "Reduce it."
-            )
+            must = f"be at most longest, {self.longest}"
+            raise ParameterError("retrieval.shortest", must, self.shortest, "Reduce it.")
         return self
 
     def open(self, context):
@@ -62,15 +61,13 @@ class Library:
     names: tuple[str, ...]
 
     @cached_property
-    def _by_token(self) -> tuple[np.ndarray, np.ndarray]:
-        order = np.argsort(self.tokens, kind="stable")
-        return order, self.tokens[order]
+    def _order(self) -> np.ndarray:
+        return np.argsort(self.tokens, kind="stable")
 
     def after(self, token: int) -> np.ndarray:
         """One past every occurrence of a token, in order."""
-        order, tokens = self._by_token
-        first, last = np.searchsorted(tokens, [token, token + 1])
-        return order[first:last] + 1
+        first, last = np.searchsorted(self.tokens, np.array([token, token + 1], np.int32), sorter=self._order)
+        return self._order[first:last] + 1
 
     def where(self, place: int) -> tuple[str, int]:
         """The document that holds the token at `place`, and its line there, from 1."""
@@ -110,21 +107,20 @@ def library(pair: Any, code: bool = True) -> Library:
     """The documents that are searched, tokenised by the pair; with `code`, modules of Python among them."""
     texts = documents(pair)
     key = (code, pair.vocab_size, tuple(pair.encode(texts[0][1][:4000])))  # two tokenizers cut it differently
-    if key not in _libraries:
+    stored = _libraries.get(key)
+    if stored is None:
         if code and not hasattr(pair, "library"):
             paths = [Path(sysconfig.get_paths()["stdlib"], f"{module}.py") for module in MODULES]
             texts = [*texts, *((path.name, path.read_text("utf-8")) for path in paths if path.exists())]
         streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in texts]
         tokens, ends = np.concatenate(streams), np.cumsum([len(stream) for stream in streams])
-        ids, index = np.unique(tokens, return_inverse=True)
-        newlines = np.array([0 if token == BREAK else pair.decode([token]).count("\n") for token in ids.tolist()])[
-            index
-        ]
-        lines = np.cumsum(newlines) - newlines
+        newlines = {token: pair.decode([token]).count("\n") for token in np.unique(tokens).tolist() if token != BREAK}
+        lines = np.cumsum([0, *(newlines.get(token, 0) for token in tokens.tolist())])[:-1]
+        stored = Library(tokens, lines, np.array([0, *ends[:-1]]), tuple(name for name, _ in texts))
         if len(_libraries) > 1:
             _libraries.clear()
-        _libraries[key] = Library(tokens, lines, np.array([0, *ends[:-1]]), tuple(name for name, _ in texts))
-    return _libraries[key]
+        _libraries[key] = stored
+    return stored
 
 
 @dataclass(frozen=True)

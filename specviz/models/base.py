@@ -45,7 +45,26 @@ class Session(Protocol):
         """The features at `nodes` of the tree that was read last, [len(nodes), width]."""
 
 
-class Pair(Protocol):
+class TextSide(Protocol):
+    """Tokens as text."""
+
+    def encode(self, text: str) -> list[int]:
+        """The token ids of `text`."""
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of `tokens`, a list of ids."""
+
+    def piece(self, token: int) -> str:
+        """One `token`, an id, as a person reads it."""
+
+    def stream(self, context: Sequence[int]) -> Callable[[int], str]:
+        """A function that is given the tokens after `context`, token ids, one by one and returns the text each adds.
+
+        A character whose bytes are spread over several tokens is returned with the last of them.
+        """
+
+
+class Pair(TextSide, Protocol):
     """A target and a draft over one vocabulary.
 
     Attributes:
@@ -59,18 +78,6 @@ class Pair(Protocol):
     vocab_size: int
     max_positions: int
     eos_ids: frozenset[int]
-
-    def encode(self, text: str) -> list[int]:
-        """The token ids of `text`."""
-
-    def decode(self, tokens: Sequence[int]) -> str:
-        """The text of `tokens`, a list of ids."""
-
-    def piece(self, token: int) -> str:
-        """One `token`, an id, as a person reads it."""
-
-    def stream(self, context: Sequence[int]) -> Callable[[int], str]:
-        """A function that is given the tokens after `context`, token ids, one by one and returns the text each adds."""
 
     def drafter(self, kind: str, **parameters: Any) -> Any:
         """A drafter model of the pair besides its draft: an object whose `open(tokens, target)` makes a session.

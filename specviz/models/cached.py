@@ -81,9 +81,6 @@ class CachedRows(Distributions):
     def __getitem__(self, node: int) -> np.ndarray:
         return self.logits.distribution(node, self.sampling)
 
-    def every(self) -> list[np.ndarray]:
-        return [self[node] for node in range(len(self))]
-
 
 class CachedSession:
     """A session whose passes are looked up: a row that nobody uses is never read."""

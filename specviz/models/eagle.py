@@ -18,7 +18,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from ..passes.direct import MOST_POSITIONS, direct_forward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
-from .heads import load_drafter, save_drafter
+from .heads import load_drafter
 
 if TYPE_CHECKING:
     from ..passes.compiled.passes import CompiledPasses
@@ -70,17 +70,10 @@ def begin_with_last_layer(layer: EagleLayer, target: Any) -> None:
             parameter.copy_(source)
 
 
-def save_layer(layer: EagleLayer, folder: Path) -> None:
-    """Write a folder that `load_layer` reads: all weights but the embeddings."""
-    weights = layer.state_dict().items()
-    trained = {name: weight for name, weight in weights if "embed" not in name and "lm_" not in name}
-    save_drafter(folder, "eagle", trained, **layer.sizes)
-
-
 def load_layer(folder: Path, target: HuggingFaceModel) -> EagleModel:
     """The layer in a folder, ready to draft for a target; errors as for `load_drafter`."""
-    sizes, weights = load_drafter(folder, "eagle", target)
-    layer = EagleLayer({name: size for name, size in sizes.items() if name != "kind"})
+    sizes, weights = load_drafter("eagle", folder, target)
+    layer = EagleLayer(sizes)
     layer.load_state_dict(weights, strict=False)
     return EagleModel(target, layer)
 
@@ -104,32 +97,28 @@ class EagleModel(HuggingFaceModel):
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> EagleSession:
         return EagleSession(self, tokens)
 
-    @property
-    def compiled(self) -> CompiledPasses | None:
-        return None if self.target.compiled is None else self._compiled
-
     @cached_property
-    def _compiled(self) -> CompiledPasses | None:
+    def compiled(self) -> CompiledPasses | None:
         layer, target = super().compiled, self.target.compiled
         return None if layer is None or target is None else layer.after(self.join.weight, target)
 
-    def inputs(self, ids: torch.Tensor, beside: torch.Tensor | None) -> torch.Tensor:
-        return self.join(torch.cat([beside, self.target.model.get_input_embeddings()(ids)], dim=-1))
+    def inputs(self, ids: torch.Tensor, target_hidden: torch.Tensor | None) -> torch.Tensor:
+        return self.join(torch.cat([target_hidden, self.target.model.get_input_embeddings()(ids)], dim=-1))
 
 
 class EagleSession(HuggingFaceSession):
-    """The layer on one text; `take` gives it the target's features."""
+    """The layer on one text: `take` gives it the target's features, and its own features are its guesses."""
 
     model: EagleModel
 
     def __init__(self, model: EagleModel, tokens: Sequence[int]) -> None:
-        self._true: list[torch.Tensor] = []  # the target's features of the text but its last token, in parts
-        self._guesses: dict[int, torch.Tensor] = {}  # node -> the guessed feature there
         super().__init__(model, tokens[1:])
+        self._features = []
+        self._target_features: list[torch.Tensor] = []  # of the text but its last token, one tensor
 
     def take(self, features: torch.Tensor) -> None:
         """The target's features of the tokens that were committed, but for the last, in order, [n, width]."""
-        self._true = [torch.cat([*self._true, features])]
+        self._target_features = [torch.cat([*self._target_features, features])]
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
         """Logits after each of `nodes`: a pass for each level among them, as a token's input is its parent's guess."""
@@ -143,23 +132,16 @@ class EagleSession(HuggingFaceSession):
         logits = None
         for depth in sorted(levels):
             logits = super().forward(tree, levels[depth])
-        if [nodes] == list(levels.values()):
-            return logits
-        return self.model.target.logits_of(torch.stack([self._guesses[node] for node in nodes]))
+        return logits if [nodes] == list(levels.values()) else self.model.target.logits_of(self.features(nodes))
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         super().commit(tree, (), emitted)
 
-    def _forget(self) -> None:
-        super()._forget()
-        self._guesses = {}
-
     def _ask(self, run, order, mask, rows, features):
-        tree, (true,) = self._tree, self._true
-        below = [self._guesses[tree.parents[node]] if node else true[self._base] for node in order]
-        ids, positions = self._inputs(run, order)
-        states: list[torch.Tensor] = []
-        inputs = torch.cat([true[run.start : run.stop], *(feature[None] for feature in below)]).to(self.model.dtype)
-        logits = self.model.read(ids, positions, mask, self.cache, rows, states, inputs)
-        self._guesses.update(zip(order, states[0], strict=False))  # none of a run alone
-        return logits
+        tree, (text,) = self._tree, self._target_features
+        below_root = bool(order) and order[0] != 0
+        parents = (
+            self.features([tree.parents[node] for node in order]) if below_root else text[self._base :][: len(order)]
+        )
+        target_hidden = torch.cat([text[run.start : run.stop], parents]).to(self.model.dtype)
+        return self.model.read(*self._inputs(run, order), mask, self.cache, rows, features, target_hidden)

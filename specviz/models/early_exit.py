@@ -7,12 +7,14 @@ then writes over. Behind a skipped layer (Draft & Verify, Zhang et al. 2023) key
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
+from ..errors import ParameterError
 from ..passes.device_logits import DeviceLogits
 from ..passes.direct import DirectForward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
@@ -21,44 +23,40 @@ from ..tree import TokenTree
 
 def count_layers(draft: str) -> int | None:
     """N of "early-exit:N", None for any other name."""
-    kind, colon, number = draft.partition(":")
+    kind, _, number = draft.partition(":")
     if kind != "early-exit":
         return None
-    if not (colon and number.isascii() and number.isdecimal() and len(number) <= 4 and int(number) >= 1):
-        raise ValueError(f'draft must be written like "early-exit:3", with the number of layers; got {draft[:40]!r}.')
+    if not re.fullmatch("[1-9][0-9]{0,3}", number):
+        raise ParameterError("draft", 'be written like "early-exit:3", with the number of layers', draft)
     return int(number)
 
 
-def first_layers(target: HuggingFaceModel, count: int) -> ShallowModel:
-    """The target's first `count` layers with its final norm and output head; no weight is copied."""
+def first_layers(target: HuggingFaceModel, layers: int) -> ShallowModel:
+    """The target's first `layers` layers with its final norm and output head; no weight is copied."""
     depth = target.layers
-    if not 1 <= count < depth:
-        raise ValueError(f"early-exit must be from 1 to {depth - 1}, as the target has {depth} layers; got {count}.")
-    model, direct = _with_layers("early-exit", target, range(count))
-    return ShallowModel(model, layers=count, direct=direct)
+    if not 1 <= layers < depth:
+        raise ParameterError("early-exit", f"be from 1 to {depth - 1}, as the target has {depth} layers", layers)
+    model, direct = _with_layers("early-exit", target, range(layers))
+    return ShallowModel(model, layers=layers, direct=direct)
 
 
 def without_layers(target: HuggingFaceModel, skip: Sequence[int]) -> HuggingFaceModel:
     """The target without the layers `skip`, counted from 1; no weight is copied."""
     depth = target.layers
     if not set(skip) <= set(range(2, depth + 1)):
-        got = ",".join(map(str, skip))
-        raise ValueError(f"layer-skip.skip must be from 2 to {depth}, as the target has {depth} layers; got {got}.")
-    layer_ids = [layer for layer in range(depth) if layer + 1 not in skip]
-    model, direct = _with_layers("layer-skip", target, layer_ids)
+        raise ParameterError("layer-skip.skip", f"be from 2 to {depth}, as the target has {depth} layers", skip)
+    model, direct = _with_layers("layer-skip", target, [i for i in range(depth) if i + 1 not in skip])
     return HuggingFaceModel(model, layers=depth, direct=direct)  # transformers keeps the numbers of its layers
 
 
 def _with_layers(drafter: str, target: HuggingFaceModel, layer_ids: Sequence[int]) -> tuple[Any, DirectForward | None]:
     """The target's model with the layers `layer_ids`, and its direct forward where it has one."""
-    depth = target.layers
     modules = target.model.named_modules()
-    lists = [name for name, module in modules if isinstance(module, torch.nn.ModuleList) and len(module) == depth]
+    lists = [
+        name for name, module in modules if isinstance(module, torch.nn.ModuleList) and len(module) == target.layers
+    ]
     if len(lists) != 1:
-        raise ValueError(
-            f"{drafter} needs a model that keeps its {depth} layers in one list; "
-            f"{type(target.model).__name__} does not. Use another draft."
-        )
+        raise ParameterError(drafter, f"have a target that keeps its {target.layers} layers in one list")
     model = shortened(target.model, lists[0].split("."), layer_ids)
     return model, target.direct and target.direct.of(layer_ids, model)
 

@@ -21,10 +21,11 @@ from ..passes.threads import using
 
 
 class MedusaHeads(nn.Module):
-    """The residual blocks of all heads."""
+    """The residual blocks of all heads, of the sizes "heads" and "width"."""
 
     def __init__(self, heads: int, width: int) -> None:
         super().__init__()
+        self.sizes = {"heads": heads, "width": width}
         self.weight = nn.Parameter(torch.zeros(heads, width, width))
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
@@ -34,52 +35,48 @@ class MedusaHeads(nn.Module):
         return features + functional.silu(gates.transpose(0, 1))
 
 
-def save_heads(heads: MedusaHeads, folder: Path) -> None:
-    """Write a folder that `load_heads` reads."""
-    count, width, _ = heads.weight.shape
-    save_drafter(folder, "medusa", {"weight": heads.weight}, heads=count, width=width)
-
-
-def load_heads(folder: Path, target: HuggingFaceModel, count: int) -> Callable[[torch.Tensor], Any]:
-    """The first `count` heads of a folder: a function of one feature, [width], that returns logits, [count, V]."""
-    weights = load_drafter(folder, "medusa", target)[1]["weight"][:count]
-    heads = MedusaHeads(len(weights), weights.shape[2])
-    heads.load_state_dict({"weight": weights})
-    heads = heads.to(target.device, target.dtype).eval()
+def load_heads(folder: Path, target: HuggingFaceModel, heads: int) -> Callable[[torch.Tensor], Any]:
+    """The first `heads` of a folder: a function of one feature, [width], that returns logits, [heads, V]."""
+    weights = load_drafter("medusa", folder, target)[1]["weight"][:heads]
+    model = MedusaHeads(len(weights), weights.shape[2])
+    model.load_state_dict({"weight": weights})
+    model = model.to(target.device, target.dtype).eval()
 
     def logits(feature: torch.Tensor) -> Any:
         with torch.inference_mode(), using(target.threads.count):
-            states = heads(feature[None])[:, 0]
+            states = model(feature[None])[:, 0]
         return target.logits_of(states)
 
     return logits
 
 
-def save_drafter(folder: Path, kind: str, weights: dict[str, torch.Tensor], **sizes: Any) -> None:
-    """Write weights in bfloat16, and their sizes, of which "width" is that of the target's features."""
+def save_drafter(kind: str, model: nn.Module, folder: Path) -> None:
+    """Write a folder that `load_drafter` reads: what was trained of a model, in bfloat16, and its `sizes`."""
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {name: tensor.detach().to(torch.bfloat16).contiguous() for name, tensor in weights.items()}
+    trained = {name: weight for name, weight in model.state_dict().items() if "embed" not in name and "lm_" not in name}
+    tensors = {name: weight.to(torch.bfloat16).contiguous() for name, weight in trained.items()}
     save_file(tensors, folder / "model.safetensors")
-    (folder / "config.json").write_text(json.dumps({"kind": kind} | sizes, indent=1) + "\n", encoding="utf-8")
+    sizes = json.dumps({"kind": kind} | model.sizes, indent=1)
+    (folder / "config.json").write_text(sizes + "\n", encoding="utf-8")
 
 
-def load_drafter(folder: Path, kind: str, target: HuggingFaceModel) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
-    """The sizes and weights that `save_drafter` wrote for a target."""
-    train = f"python -m specviz train --drafter {kind}"
+def load_drafter(kind: str, folder: Path, target: HuggingFaceModel) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    """The sizes and weights that `save_drafter` wrote for a target.
+
+    Raises:
+        ValueError: if they cannot be read or were trained for another target.
+    """
+    train = f"Train it with python -m specviz train --drafter {kind}, or choose another drafter."
     try:
         sizes = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        raise ValueError(
-            f"{kind} must be trained for this target; {folder.parent.name}/{folder.name} does not exist. Train it with "
-            f"{train}, or choose another drafter."
-        ) from None
+        weights = load_file(folder / "model.safetensors")
+    except (OSError, ValueError, RecursionError, SafetensorError) as error:
+        place = f"{folder.parent.name}/{folder.name}"
+        raise ValueError(f"{kind} cannot be read from {place} ({type(error).__name__}). {train}") from None
     width = target.model.get_output_embeddings().weight.shape[1]
-    if not isinstance(sizes, dict) or sizes.get("kind") != kind or sizes.get("width") != width:
+    if not isinstance(sizes, dict) or sizes.pop("kind", None) != kind or sizes.get("width") != width:
         raise ValueError(
             f"{kind} must have been trained for this target, whose states have {width} numbers; {folder.name} was not. "
-            f"Train it again: {train}."
+            f"{train}"
         )
-    try:
-        return sizes, load_file(folder / "model.safetensors")
-    except (OSError, SafetensorError) as error:
-        raise ValueError(f"{kind} cannot be read from {folder.name}: {error}. Train it again: {train}.") from None
+    return sizes, weights

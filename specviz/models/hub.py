@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
+
+from huggingface_hub import HfApi, constants, snapshot_download
+from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
+from huggingface_hub.utils import filter_repo_objects, get_session
+from safetensors import SafetensorError, safe_open
+from tqdm.auto import tqdm
 
 SMALL_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
 FILES = [*SMALL_FILES, "*.safetensors"]  # never pickles
+SUBFOLDERS = ["*/*"]
 TIMEOUT = 10.0  # seconds
 
 
@@ -31,50 +37,41 @@ class ModelFiles:
 
 
 def model_folder(role: str, name: str, weights: bool = True, report: Callable[[int, int], None] | None = None) -> Path:
-    """The folder of a model, its files downloaded if they are not here yet."""
+    """The folder of a model, a `ValueError` if it cannot be had; files that are not here yet are downloaded.
+
+    Args:
+        role: "target" or "draft", as errors name it.
+        name: a folder, or a name on the hub.
+        weights: whether the weights are needed as well.
+        report: gets the bytes that have been downloaded, and all; may raise `Stopped`.
+    """
     folder = Path(name).expanduser()
     if name.strip() and folder.is_dir():
-        _check_folder(role, name, folder)
+        if not ((folder / "config.json").is_file() and any(folder.glob("*.safetensors"))):
+            must = "must hold config.json and *.safetensors, the only weights that are read"
+            raise ValueError(f"{role} folder {name!r} {must}. Save the model with save_pretrained.")
         return folder
-    from huggingface_hub import HfApi, constants, snapshot_download
-    from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
-
-    options = {"allow_patterns": FILES if weights else SMALL_FILES, "ignore_patterns": ["*/*"]}
+    patterns: dict[str, Any] = {"allow_patterns": FILES if weights else SMALL_FILES, "ignore_patterns": SUBFOLDERS}
     try:
-        cached = Path(snapshot_download(name, local_files_only=True, **options))
-        if not weights or _is_complete(cached):
-            return cached
-    except HFValidationError:
-        message = f"{role} {name!r} is neither a folder here nor a name on the hub. Give a model folder or org/model."
-        raise ValueError(message) from None
-    except OSError:
-        pass  # it is not in the cache
-    try:
+        with suppress(OSError):  # it is not in the cache
+            cached = Path(snapshot_download(name, local_files_only=True, **patterns))
+            if not weights or _is_complete(cached):
+                return cached
         HfApi().model_info(name, timeout=TIMEOUT)
         constants.HF_HUB_DISABLE_XET = True  # its own threads cannot be stopped
-        return Path(snapshot_download(name, tqdm_class=_progress_bar(report), **options))
-    except GatedRepoError:
-        raise ValueError(f"{role} {name!r} is a gated model. Log in to the hub with access to it.") from None
-    except RepositoryNotFoundError:
-        raise ValueError(f"{role} {name!r} is not on the Hugging Face hub. Check the spelling of org/model.") from None
+        return Path(snapshot_download(name, tqdm_class=_progress_bar(report), **patterns))
     except Stopped:
         raise
+    except HFValidationError:
+        problem = "is neither a folder here nor a name on the hub. Give a model folder or org/model."
+    except GatedRepoError:
+        problem = "is a gated model. Log in to the hub with access to it."
+    except RepositoryNotFoundError:
+        problem = "is not on the Hugging Face hub. Check the spelling of org/model."
     except Exception as error:
-        raise ValueError(
-            f"{role} {name!r} is not on this machine and the Hugging Face hub cannot be reached "
-            f"({type(error).__name__}). Give a local model folder, or try again online."
-        ) from error
-
-
-def _check_folder(role: str, name: str, folder: Path) -> None:
-    try:
-        json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{role} folder {name!r} has no config.json. Save it with save_pretrained.") from None
-    except ValueError:
-        raise ValueError(f"{role} folder {name!r} has a config.json that is not JSON. Save the model again.") from None
-    if not any(folder.glob("*.safetensors")):
-        raise ValueError(f"{role} folder {name!r} has no weights (*.safetensors, the only format that is read).")
+        reason = f"the Hugging Face hub cannot be reached ({type(error).__name__})"
+        problem = f"is not on this machine and {reason}. Give a local model folder, or try again online."
+    raise ValueError(f"{role} {name!r} {problem}")
 
 
 def _is_complete(folder: Path) -> bool:
@@ -85,7 +82,6 @@ def _is_complete(folder: Path) -> bool:
 
 def _progress_bar(report: Callable[[int, int], None] | None) -> Any:
     """A class of progress bars that prints nothing, and reports the bytes of those that count bytes."""
-    from tqdm.auto import tqdm
 
     class Bar(tqdm):
         def __init__(self, *args: Any, **options: Any) -> None:
@@ -107,22 +103,18 @@ def model_files(name: str) -> ModelFiles:
     """The size, parameters and licence of a folder or of a hub model."""
     folder = Path(name).expanduser()
     if folder.is_dir():
-        files = [file for pattern in FILES for file in folder.glob(pattern)]
-        parameters = sum(map(_count_parameters, folder.glob("*.safetensors")))
-        return ModelFiles(folder.resolve().name, sum(file.stat().st_size for file in files), parameters)
-    from huggingface_hub import HfApi
-
+        size = sum(file.stat().st_size for pattern in FILES for file in folder.glob(pattern))
+        return ModelFiles(folder.resolve().name, size, sum(map(_count_parameters, folder.glob("*.safetensors"))))
     info = HfApi().model_info(name, files_metadata=True, timeout=5.0)
-    suffixes = tuple(pattern.removeprefix("*") for pattern in FILES)
-    top = [file for file in info.siblings or () if "/" not in file.rfilename]
-    size = sum(file.size or 0 for file in top if file.rfilename.endswith(suffixes))
-    licence = next((tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")), "unknown")
-    return ModelFiles(name, size, getattr(info.safetensors, "total", None), licence)
+    files = filter_repo_objects(
+        info.siblings or (), allow_patterns=FILES, ignore_patterns=SUBFOLDERS, key=lambda file: file.rfilename
+    )
+    licences = (tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:"))
+    parameters = getattr(info.safetensors, "total", None)
+    return ModelFiles(name, sum(file.size or 0 for file in files), parameters, next(licences, "unknown"))
 
 
 def _count_parameters(file: Path) -> int:
-    from safetensors import SafetensorError, safe_open
-
     try:
         with safe_open(file, framework="np") as weights:
             return sum(prod(weights.get_slice(key).get_shape()) for key in weights.keys())  # noqa: SIM118
@@ -132,15 +124,11 @@ def _count_parameters(file: Path) -> int:
 
 def hub_answers(seconds: float = 1.0) -> bool:
     """Whether the hub answers in time, whatever it says."""
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
-        return False
-    from huggingface_hub import constants
-
     try:
-        with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=seconds):
-            return True
-    except OSError as error:
-        return hasattr(error, "code")  # it answered, with an error
+        get_session().head(constants.ENDPOINT, timeout=seconds)
+    except Exception:  # no network, no time, or none is wanted (HF_HUB_OFFLINE)
+        return False
+    return True
 
 
 def free_memory() -> int | None:

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..passes.huggingface import HuggingFaceModel
+from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..passes.threads import using
-from ..tree import TokenTree
 
 CONTEXT = 256  # tokens of the text that a step of the optimiser reads at most
 
@@ -29,57 +28,43 @@ class LearningModel:
 
     def open(self, tokens: Sequence[int], target: Any = None) -> LearningSession:
         """A session that starts with `tokens`."""
-        return LearningSession(self.draft, self.rate, tokens)
+        return LearningSession(self.draft, tokens, self.rate)
 
 
-class LearningSession:
+class LearningSession(HuggingFaceSession):
     """A session on one text whose model changes between steps."""
 
-    def __init__(self, draft: HuggingFaceModel, rate: float, tokens: Sequence[int]) -> None:
-        self.draft, self.rate, self.weights = draft, rate, draft.model
-        self.session = draft.open(tokens)
-        self._reader: HuggingFaceModel | None = None
-
-    @property
-    def context(self) -> Sequence[int]:
-        """The committed token ids."""
-        return self.session.context
-
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
-        """See `Session.forward`."""
-        return self.session.forward(tree, nodes)
-
-    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
-        """See `Session.commit`."""
-        self.session.commit(tree, path, emitted)
+    def __init__(self, draft: HuggingFaceModel, tokens: Sequence[int], rate: float) -> None:
+        super().__init__(draft, tokens)
+        self.rate, self.weights = rate, draft.model
+        self._optimizer: torch.optim.Optimizer | None = None
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:
-        """One step of the optimiser towards the target's rows."""
-        reader = self._reader = self._reader or self._copy()
-        end = len(self.context) - 1
-        begin = max(0, end - max(CONTEXT, len(rows)))
-        ids = torch.tensor([self.context[begin:end]], device=self.draft.device).clamp(max=self.draft.embeddings - 1)
-        positions = torch.arange(begin, end, device=ids.device)[None]
-        p = torch.tensor(rows, device=ids.device)
-        with using(self.draft.threads.count), torch.inference_mode(False), torch.enable_grad():
+        """One step of the optimiser towards the target's rows, [n, V], the last of them before the last token."""
+        optimizer = self._optimizer = self._optimizer or self._copy_draft()
+        model, end = self.model, len(self.context) - 1
+        start = max(0, end - max(CONTEXT, len(rows)))
+        ids = torch.tensor([self.context[start:end]], device=model.device).clamp(max=model.embeddings - 1)
+        positions = torch.arange(start, end, device=model.device)[None]
+        p = torch.tensor(rows, device=model.device)
+        with using(model.threads.count), torch.inference_mode(False), torch.enable_grad():
             logits = self.weights(input_ids=ids, position_ids=positions, use_cache=False).logits[0, -len(rows) :]
             size = min(logits.shape[1], p.shape[1])  # vocabularies may be padded
             log_q = torch.log_softmax(logits[:, :size] / temperature, dim=-1)
             (-(p[:, :size] * log_q).sum(-1).mean()).backward()
-            self._optimizer.step()
-            self._optimizer.zero_grad()
+            optimizer.step()
+            optimizer.zero_grad()
         with torch.inference_mode():
-            reader.model.load_state_dict(self.weights.state_dict())
-            if reader.direct is not None:
-                reader.direct.lay_out_again()
-        self.session = reader.open(self.context)
+            model.model.load_state_dict(self.weights.state_dict())
+            if model.direct is not None:
+                model.direct.lay_out_again()
+        super().__init__(model, self.context)
 
-    def _copy(self) -> HuggingFaceModel:
-        """Make the weights that are trained, and return a model that drafts with them."""
-        self.weights = copy.deepcopy(self.draft.model).float().requires_grad_(True)
-        self._optimizer = torch.optim.AdamW(self.weights.parameters(), lr=self.rate, weight_decay=0.0)
-        reader = HuggingFaceModel(copy.deepcopy(self.draft.model).requires_grad_(False), self.draft.vocab_size)
-        reader.threads = self.draft.threads
-        if self.draft.direct is None:
-            reader.leave_to_transformers()
-        return reader
+    def _copy_draft(self) -> torch.optim.Optimizer:
+        """Copy the draft twice, to train weights and to draft with them; returns what trains them."""
+        draft, self.weights = self.model, copy.deepcopy(self.model.model).float().requires_grad_(True)
+        self.model = HuggingFaceModel(copy.deepcopy(draft.model).requires_grad_(False), draft.vocab_size)
+        self.model.threads = draft.threads
+        if draft.direct is None:
+            self.model.leave_to_transformers()
+        return torch.optim.AdamW(self.weights.parameters(), lr=self.rate, weight_decay=0.0)

@@ -1,34 +1,63 @@
-"""From a name to a model in memory: a folder, a model of the Hugging Face hub, or random weights of a known shape."""
+"""From a name to a model in memory: a folder, a model of the Hugging Face hub, or random weights in a real one's shape.
+
+Random weights, with a name such as "random:llama-2-7b", measure a machine without a download.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import torch
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, LlamaConfig
+from transformers.utils import logging
 
-from ..errors import cause
+from ..errors import ParameterError, cause
 from ..passes.offload import check_offload, device_map
-from .hub import model_folder
-from .shapes import RANDOM, NumberText, random_model, shape_config
+from .hub import free_memory, model_folder
+from .table import NumberText
 
-_placed: dict[tuple[str, torch.device, torch.dtype], Any] = {}  # models that were loaded before anybody decodes
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+RANDOM = "random:"
+RESERVED = 1024  # tokens of text and tree for which there must be memory beside random weights
+FIELDS = (
+    "hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size",
+    "vocab_size", "max_position_embeddings",
+)  # fmt: skip
+SHAPES = {  # from the configurations published with the models
+    "tiny": (32, 2, 4, 2, 48, 97, 1024),
+    "llama-68m": (768, 2, 12, 12, 3072, 32000, 2048),
+    "llama-160m": (768, 12, 12, 12, 3072, 32000, 2048),
+    "tinyllama-1.1b": (2048, 22, 32, 4, 5632, 32000, 2048),
+    "llama-3.2-1b": (2048, 16, 32, 8, 8192, 128256, 131072),
+    "llama-2-7b": (4096, 32, 32, 32, 11008, 32000, 4096),
+    "llama-2-13b": (5120, 40, 40, 40, 13824, 32000, 4096),
+    "llama-2-70b": (8192, 80, 64, 8, 28672, 32000, 4096),
+    "llama-3-8b": (4096, 32, 32, 8, 14336, 128256, 8192),
+}
+ROTARY: dict[str, dict[str, Any]] = {  # where it is not Llama 2's
+    "llama-3.2-1b": {
+        "rope_type": "llama3", "rope_theta": 500000.0, "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192,
+    },
+    "llama-3-8b": {"rope_type": "default", "rope_theta": 500000.0},
+}  # fmt: skip
+placed: dict[tuple[str, torch.device, torch.dtype], Any] = {}  # models that were loaded before anybody decodes
 
 
 def choose_device(device: str) -> torch.device:
     """The device that `device` names: "auto", "cpu", "cuda", "cuda:0", ..., "mps"."""
+    counts = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
     if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        device = "cuda" if torch.cuda.is_available() else "mps" if counts["mps"] else "cpu"
     try:
         chosen = torch.device(device)
     except (RuntimeError, TypeError):
-        chosen = None
-    if chosen is None or chosen.type not in ("cpu", "cuda", "mps"):
-        raise ValueError(f"device must be auto, cpu, cuda or mps; got {device!r}.")
-    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
-        raise ValueError(f"device {device!r} was asked for, but torch finds no such GPU here. Use auto or cpu.")
-    if chosen.type == "mps" and not torch.backends.mps.is_available():
-        raise ValueError(f"device {device!r} is not available in torch on this machine. Use auto or cpu.")
+        chosen = torch.device("meta")
+    if chosen.type not in counts:
+        raise ParameterError("device", "be auto, cpu, cuda or mps", device)
+    if (chosen.index or 0) >= counts[chosen.type]:
+        raise ParameterError("device", "be one that torch finds on this machine", device, "Use auto or cpu.")
     return chosen
 
 
@@ -39,42 +68,37 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
             return torch.float16
         if device.type == "cuda":
             return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
-        able: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of torch cannot tell
-        return torch.bfloat16 if able.get("avx512_bf16") or able.get("amx_bf16") else torch.float32
+        features: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of torch have none
+        return torch.bfloat16 if features.get("avx512_bf16") or features.get("amx_bf16") else torch.float32
     if dtype not in DTYPES:
-        raise ValueError(f"dtype must be auto, {', '.join(DTYPES)}; got {dtype!r}.")
+        raise ParameterError("dtype", f"be auto, {', '.join(DTYPES)}", dtype)
     return DTYPES[dtype]
 
 
 def load_model(
-    role: str,
-    name: str,
-    device: torch.device,
-    dtype: torch.dtype,
-    offload: str | None = None,
-    folder: str | None = None,
-) -> Any:
-    """A causal language model with attention that takes a tree mask."""
+    role: str, name: str, device: torch.device, dtype: torch.dtype, offload: str | None = None,
+    folder: str | Path | None = None,
+) -> Any:  # fmt: skip
+    """A causal language model with attention that takes a tree mask; a `ValueError` if it cannot be loaded.
+
+    Args:
+        role: "target" or "draft", as errors name it.
+        name: a folder, a name on the hub, or "random:" and one of `SHAPES`.
+        device, dtype: where it computes, and in what.
+        offload, folder: as for `load_pair`.
+    """
     if name.startswith(RANDOM) and offload is None:
-        return random_model(role, name, device, dtype)
-    if offload is None and (name, device, dtype) in _placed:
-        return _placed[name, device, dtype]
+        return _random_model(role, name, device, dtype)
+    if offload is None and (name, device, dtype) in placed:
+        return placed[name, device, dtype]
+    logging.disable_progress_bar()  # progress is reported to the caller
+    config = load_config(role, name)
+    config._attn_implementation = None  # whatever it names: sdpa then, or eager where a family has no other
+    options: dict[str, Any] = {"config": config, "dtype": dtype, "use_safetensors": True, "output_loading_info": True}
     if offload is not None:
         check_offload(offload, device)
-    from transformers import AutoModelForCausalLM
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()  # progress is reported to the caller
-    options: dict[str, Any] = {"dtype": dtype, "use_safetensors": True, "output_loading_info": True}
-    if offload is not None:
-        placement = device_map(load_config(role, name), offload, device)
-        options |= {"device_map": placement, "offload_folder": folder}
-    try:
-        model, report = _read(role, name, AutoModelForCausalLM, attn_implementation="sdpa", **options)
-    except ValueError as error:
-        if "scaled_dot_product_attention" not in str(error.__cause__):
-            raise
-        model, report = _read(role, name, AutoModelForCausalLM, attn_implementation="eager", **options)
+        options |= {"device_map": device_map(config, offload, device), "offload_folder": folder}
+    model, report = _read(role, name, AutoModelForCausalLM, **options)
     if missing := sorted(report["missing_keys"]):
         raise ValueError(
             f"{role} {name!r} lacks weights of its configuration, for example {missing[0]}; "
@@ -83,27 +107,25 @@ def load_model(
     return model.to(device) if offload is None else model
 
 
-def place_model(role: str, name: str, device: torch.device, dtype: torch.dtype) -> None:
-    """Load a model once and for all: `load_model` returns it from now on. Arguments and errors as there."""
-    _placed[name, device, dtype] = load_model(role, name, device, dtype)
-
-
 def load_tokenizer(role: str, name: str) -> Any:
     """The tokenizer of a model, or the `NumberText` of random weights; arguments and errors as for `load_model`."""
     if name.startswith(RANDOM):
-        return NumberText(shape_config(role, name).vocab_size)
-    from transformers import AutoTokenizer
-
+        return NumberText(load_config(role, name).vocab_size)
     return _read(role, name, AutoTokenizer)
 
 
 def load_config(role: str, name: str) -> Any:
     """The configuration of a model; arguments and errors as for `load_model`."""
-    if name.startswith(RANDOM):
-        return shape_config(role, name)
-    from transformers import AutoConfig
-
-    return _read(role, name, AutoConfig)
+    if not name.startswith(RANDOM):
+        return _read(role, name, AutoConfig)
+    shape = name.removeprefix(RANDOM)
+    if shape not in SHAPES:
+        raise ParameterError(role, f"be {RANDOM} and one of {', '.join(SHAPES)}", name)
+    sizes = dict(zip(FIELDS, SHAPES[shape], strict=True))
+    return LlamaConfig(
+        **sizes, rope_parameters=ROTARY.get(shape), tie_word_embeddings=shape == "llama-3.2-1b",
+        bos_token_id=None, eos_token_id=None,  # no text ends before its length
+    )  # fmt: skip
 
 
 def _read(role: str, name: str, auto: Any, **options: Any) -> Any:
@@ -113,6 +135,24 @@ def _read(role: str, name: str, auto: Any, **options: Any) -> Any:
         return auto.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **options)
     except Exception as error:
         raise ValueError(f"{role} {name!r} cannot be loaded: {cause(error)}.") from error
+
+
+def _random_model(role: str, name: str, device: torch.device, dtype: torch.dtype) -> Any:
+    """Random weights, made where they compute; the same every time."""
+    config = load_config(role, name)
+    with torch.device("meta"):
+        weights = sum(part.numel() for part in AutoModelForCausalLM.from_config(config).parameters())
+    cache = 2 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim * RESERVED
+    needed = (weights + cache) * dtype.itemsize + 4 * RESERVED * config.vocab_size
+    free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else free_memory()
+    if free is not None and needed > free:
+        raise ValueError(
+            f"{role} {name!r} needs {needed / 2**30:.1f} GiB in {str(dtype).removeprefix('torch.')}, and "
+            f"{free / 2**30:.1f} GiB are free on {device}. Choose a smaller one, or another device."
+        )
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []), device:
+        torch.manual_seed(role == "draft")
+        return AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation="sdpa")
 
 
 def longest_text(role: str, config: Any) -> int:

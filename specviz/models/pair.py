@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,14 @@ from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from .eagle import load_layer
 from .early_exit import count_layers, first_layers, without_layers
 from .heads import load_heads
+from .hub import ModelFiles, model_files
 from .learning import LearningModel
-from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text, place_model
+from .loading import RANDOM, choose_device, choose_dtype, load_config, load_model, load_tokenizer, longest_text, placed
 from .selftest import check_tree_reading
-from .shapes import NumberText
 from .streamed import stream_target
+from .table import NumberText
 from .text import TokenText
-from .translated import TranslatedModel, common_mass
-from .vocabulary import translation
+from .vocabulary import TranslatedModel, translation
 
 SAMPLE = 400  # characters of a shipped text along which the mass of common tokens is measured
 Progress = Callable[[float, str], None]
@@ -43,19 +44,33 @@ class HuggingFacePair:
         self.encode, self.decode, self.piece, self.stream = text.encode, text.decode, text.piece, text.stream
         self.vocab_size, self.disk_speed = self.target.vocab_size, self.target.disk_speed
         self.offload = None if self.disk_speed is None else "disk"
-        self._drafters: dict[tuple, Any] = {}
+        self.drafter = cache(self._drafter)
 
     def __repr__(self) -> str:
         return f"HuggingFacePair({self.info['name']!r})"
 
-    def drafter(self, kind: str, **parameters: Any) -> Any:
-        """What the pair can draft with besides its draft, loaded at the first use; see `DRAFTERS`."""
-        if kind not in DRAFTERS:
-            raise ParameterError("drafter", f"be one of {', '.join(DRAFTERS)}", kind)
-        key = (kind, *sorted(parameters.items()))
-        if key not in self._drafters:
-            self._drafters[key] = DRAFTERS[kind](self, **parameters)
-        return self._drafters[key]
+    def _drafter(self, kind: str, **parameters: Any) -> Any:
+        """What the pair can draft with besides its draft; see `Pair.drafter`."""
+        if kind in ("early-exit", "layer-skip"):
+            shorten = first_layers if kind == "early-exit" else without_layers
+            model = shorten(self.target, **parameters)
+            check_tree_reading("draft", model, self.target)
+            return model
+        if kind in ("medusa", "eagle"):
+            if self.folder is None:
+                raise ParameterError(
+                    kind, "lie beside the target's folder; this target has none", hint="Choose another."
+                )
+            load: Callable[..., Any] = load_heads if kind == "medusa" else load_layer
+            return load(self.folder / kind, self.target, **parameters)
+        if kind != "online":
+            raise ParameterError("drafter", "be early-exit, layer-skip, medusa, eagle or online", kind)
+        if type(self.draft) is not HuggingFaceModel:
+            raise ValueError(
+                "Learning draft needs a draft with weights of its own and the target's vocabulary; this pair has none. "
+                "Load one, or choose another drafter."
+            )
+        return LearningModel(self.draft, **parameters)
 
     def open(self, tokens: Sequence[int]) -> tuple[HuggingFaceSession, HuggingFaceSession | None]:
         """Fresh sessions of target and draft that start with `tokens`."""
@@ -64,51 +79,14 @@ class HuggingFacePair:
         return target, draft
 
 
-def _early_exit(pair: HuggingFacePair, layers: int) -> Any:
-    model = first_layers(pair.target, layers)
-    check_tree_reading("draft", model, pair.target)
-    return model
-
-
-def _layer_skip(pair: HuggingFacePair, skip: Sequence[int]) -> Any:
-    model = without_layers(pair.target, skip)
-    check_tree_reading("draft", model)
-    return model
-
-
-def _online(pair: HuggingFacePair, rate: float) -> Any:
-    if type(pair.draft) is not HuggingFaceModel:
-        raise ValueError(
-            "Learning draft needs a draft with weights of its own and the target's vocabulary; this pair has none. "
-            "Load one, or choose another drafter."
-        )
-    return LearningModel(pair.draft, rate)
-
-
-def _folder(pair: HuggingFacePair, kind: str) -> Path:
-    if pair.folder is None:
-        raise ValueError(f"{kind} is looked for beside the target's folder; this target has none. Choose another.")
-    return pair.folder / kind
-
-
-# What can draft for a target besides a draft model: an object whose `open(tokens, target)` makes a session.
-DRAFTERS: dict[str, Callable[..., Any]] = {
-    "early-exit": _early_exit,
-    "layer-skip": _layer_skip,
-    "medusa": lambda pair, heads: load_heads(_folder(pair, "medusa"), pair.target, heads),
-    "eagle": lambda pair: load_layer(_folder(pair, "eagle"), pair.target),
-    "online": _online,
-}
-
-
 def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str, str | None]:
     """The folders or names of both models, the embedded ones where none is given."""
-    own = target is None and draft is not None and count_layers(str(draft)) is None
-    if own and Path(str(draft)).expanduser().resolve() != (PAIR / "draft").resolve():
-        must = f"be given with the draft {str(draft)!r}, which was not made for the embedded target"
-        raise ParameterError("target", must)
     if target is None:
-        target, draft = PAIR / "target", PAIR / "draft" if draft is None else draft
+        target, embedded = PAIR / "target", PAIR / "draft"
+        draft = embedded if draft is None else draft
+        if not count_layers(str(draft)) and Path(draft).expanduser().resolve() != embedded.resolve():
+            must = f"be given with the draft {str(draft)!r}, which was not made for the embedded target"
+            raise ParameterError("target", must)
     return str(target), None if draft is None else str(draft)
 
 
@@ -119,10 +97,9 @@ def place_pair(target: str | Path | None = None, draft: str | Path | None = None
     """
     device = choose_device("auto")
     dtype = choose_dtype("auto", device)
-    target, draft = pair_names(target, draft)
-    place_model("target", target, device, dtype)
-    if draft is not None and count_layers(draft) is None:
-        place_model("draft", draft, device, dtype)
+    for role, name in zip(("target", "draft"), pair_names(target, draft), strict=True):
+        if name is not None and not count_layers(name):
+            placed[name, device, dtype] = load_model(role, name, device, dtype)
 
 
 def load_pair(
@@ -142,7 +119,7 @@ def load_pair(
 
     Args:
         target: a local folder, a name on the Hugging Face hub, or "random:llama-2-7b" for random weights in one of
-            `models.shapes.SHAPES`; None for the embedded target.
+            `models.loading.SHAPES`; None for the embedded target.
         draft: the same; "early-exit:N" for the target's own first N layers; None for no draft, and for the embedded
             one where the target is embedded too.
         device: "auto", "cpu", "cuda" or "mps".
@@ -165,56 +142,55 @@ def load_pair(
     place = choose_device(device)
     number_format = choose_dtype(dtype, place)
     target, draft = pair_names(target, draft)
-    layers = None if draft is None else count_layers(draft)
 
     report(0.0, "Reading the tokenizer")
-    tokenizer, other = read_tokenizers(target, draft)
-    if like is None:
-        report(0.1, "Loading the target")
-        target_model = stream_target(target, number_format, place, report) if offload == "disk" else None
-        if target_model is None:
-            folder = None if offload_folder is None else str(offload_folder)
-            target_model = HuggingFaceModel(load_model("target", target, place, number_format, offload, folder))
-            check_tree_reading("target", target_model)
-    else:
-        target_model = like.target
-    limit = longest_text("target", target_model.model.config)
-    report(0.6, "Loading the draft" if draft is not None else "No draft to load")
-    draft_model: HuggingFaceModel | None = None
-    if layers:
-        draft_model = first_layers(target_model, layers)
-    elif draft is not None:
-        width = target_model.vocab_size if other is None else None
-        draft_model = HuggingFaceModel(load_model("draft", draft, place, number_format), width)
-        limit = min(limit, longest_text("draft", draft_model.model.config))
-    if draft_model is not None:
-        report(0.8, "Checking the attention over a tree")
-        check_tree_reading("draft", draft_model, target_model if other is None else None)
-    for model in filter(None, (target_model if like is None else None, draft_model)):
-        model.capture_graphs()
+    tokenizer, draft_tokenizer = read_tokenizers(target, draft)
     text = tokenizer if isinstance(tokenizer, NumberText) else TokenText(tokenizer)
+    report(0.1, "Loading the target")
+    target_model = like.target if like else None
+    if target_model is None and offload == "disk":
+        target_model = stream_target(target, number_format, place, report)
+    if target_model is None:
+        target_model = HuggingFaceModel(load_model("target", target, place, number_format, offload, offload_folder))
+        check_tree_reading("target", target_model)
+        target_model.capture_graphs()
+    limit = longest_text("target", target_model.model.config)
     names = [_short(name) for name in (target, draft) if name is not None]
     info = {
         "name": "embedded pair" if names == ["embedded target", "embedded draft"] else " + ".join(names),
         "target": _describe(target_model, target),
-        "draft": None if draft_model is None or draft is None else _describe(draft_model, draft),
+        "draft": None,
         "dtype": str(number_format).removeprefix("torch."),
         "device": str(place) + (f", offload {offload}" if offload else ""),
         "vocab_size": target_model.vocab_size,
         "max_positions": limit,
     }
-    pair_draft: HuggingFaceModel | TranslatedModel | None = draft_model
-    if other is not None and draft_model is not None:
-        common = translation(tokenizer, other, target_model.vocab_size, draft_model.vocab_size)
-        pair_draft = TranslatedModel(draft_model, common, longest_text("draft", draft_model.model.config))
-        sample = text.encode(TALES.read_text("utf-8")[:SAMPLE])[: min(SAMPLE, limit)]
-        mass = round(common_mass(target_model, common, sample), 4)
-        info["common"] = {"tokens": len(common.target_ids), "mass": mass}
+    pair_draft: HuggingFaceModel | TranslatedModel | None = None
+    if draft is not None:
+        report(0.6, "Loading the draft")
+        same_vocabulary = draft_tokenizer is None
+        if layers := count_layers(draft):
+            draft_model: HuggingFaceModel = first_layers(target_model, layers)
+        else:
+            weights = load_model("draft", draft, place, number_format)
+            draft_model = HuggingFaceModel(weights, target_model.vocab_size if same_vocabulary else None)
+        report(0.8, "Checking the attention over a tree")
+        check_tree_reading("draft", draft_model, target_model if same_vocabulary else None)
+        draft_model.capture_graphs()
+        longest = longest_text("draft", draft_model.model.config)
+        limit = min(limit, longest)
+        info |= {"draft": _describe(draft_model, draft), "max_positions": limit}
+        pair_draft = draft_model
+        if not same_vocabulary:
+            common = translation(tokenizer, draft_tokenizer, target_model.vocab_size, draft_model.vocab_size)
+            pair_draft = TranslatedModel(draft_model, common, longest)
+            sample = text.encode(TALES.read_text("utf-8")[:SAMPLE])[: min(SAMPLE, limit)]
+            mass = round(common.common_mass(target_model, sample), 4)
+            info["common"] = {"tokens": len(common.target_ids), "mass": mass}
     report(1.0, "Ready")
-    parent = Path(target).expanduser().resolve().parent if Path(target).expanduser().is_dir() else None
-    return HuggingFacePair(
-        target_model, pair_draft, text, limit, end_of_text(target_model.model, tokenizer), info, parent
-    )
+    folder, eos_ids = Path(target).expanduser(), end_of_text(target_model.model, tokenizer)
+    parent = folder.resolve().parent if folder.is_dir() else None
+    return HuggingFacePair(target_model, pair_draft, text, limit, eos_ids, info, parent)
 
 
 def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
@@ -222,19 +198,46 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
     tokenizer = load_tokenizer("target", target)
     if draft is None or count_layers(draft):
         return tokenizer, None
-    other = load_tokenizer("draft", draft)
-    if isinstance(tokenizer, NumberText) or isinstance(other, NumberText):
-        if getattr(other, "vocab_size", None) != tokenizer.vocab_size:
+    draft_tokenizer = load_tokenizer("draft", draft)
+    if isinstance(tokenizer, NumberText) or isinstance(draft_tokenizer, NumberText):
+        if getattr(draft_tokenizer, "vocab_size", None) != tokenizer.vocab_size:
             must = f"have the vocabulary of {target!r}, {tokenizer.vocab_size} tokens"
-            raise ParameterError(
-                "draft", must, other.vocab_size, "Random weights know no text that could be translated."
-            )
+            hint = "Random weights know no text that could be translated."
+            raise ParameterError("draft", must, draft_tokenizer.vocab_size, hint)
         return tokenizer, None
-    ours, theirs = ({i: token for token, i in side.get_vocab().items()} for side in (tokenizer, other))
-    if all(ours[i] == theirs[i] for i in ours.keys() & theirs.keys()):
+    tokens, draft_tokens = (dict(map(reversed, side.get_vocab().items())) for side in (tokenizer, draft_tokenizer))
+    if all(tokens[i] == draft_tokens[i] for i in tokens.keys() & draft_tokens.keys()):
         return tokenizer, None
-    translation(tokenizer, other, len(tokenizer), len(other))  # raises where nothing is common
-    return tokenizer, other
+    translation(tokenizer, draft_tokenizer, len(tokenizer), len(draft_tokenizer))  # raises where nothing is common
+    return tokenizer, draft_tokenizer
+
+
+def preview(target: str, draft: str | None) -> tuple[list[ModelFiles], list[str]]:
+    """The files of a pair's models, and sentences on them; only configurations, tokenizers and headers are read."""
+    names = {"target": target} | ({} if draft is None or count_layers(draft) else {"draft": draft})
+    tokenizer, draft_tokenizer = read_tokenizers(target, draft)
+    size = tokenizer.vocab_size if isinstance(tokenizer, NumberText) else len(tokenizer)
+    vocabulary = f"The vocabulary has {size:,} tokens."
+    if draft_tokenizer is not None:
+        common = len(translation(tokenizer, draft_tokenizer, len(tokenizer), len(draft_tokenizer)).target_ids)
+        vocabulary = f"The vocabularies differ: the draft proposes only the {common:,} common tokens of {size:,}."
+    longest = min(longest_text(role, load_config(role, name)) for role, name in names.items())
+    models = [_files(name) for name in names.values()]
+    counts = [model.parameters or 0 for model in models]
+    sentences = [vocabulary, f"Texts may have up to {longest:,} tokens."]
+    if all(counts):
+        sentences.append(f"Parameters: {' and '.join(f'{count:,}' for count in counts)}.")
+        if len(counts) > 1 and counts[0] <= counts[1]:
+            sentences.append("The draft is no smaller than the target, so it cannot save time.")
+    return models, sentences
+
+
+def _files(name: str) -> ModelFiles:
+    """The files of a model; without sizes for random weights, and where the hub does not answer."""
+    try:
+        return ModelFiles(name, 0, None) if name.startswith(RANDOM) else model_files(name)
+    except OSError:  # its tokenizer lies in the cache
+        return ModelFiles(name, 0, None)
 
 
 def end_of_text(model: Any, tokenizer: Any) -> frozenset[int]:

@@ -21,9 +21,8 @@ from ..passes.streamed.layer_file import LayerFile, Layout
 from ..passes.streamed.stream import LayerStream, TensorLayers
 from .early_exit import shortened
 from .hub import model_folder
-from .loading import load_config
+from .loading import RANDOM, load_config
 from .selftest import check_tree_reading
-from .shapes import RANDOM
 
 
 class Checkpoint:
@@ -56,7 +55,7 @@ class Checkpoint:
                 with open(file, "rb") as content:
                     digests[key] = hashlib.file_digest(content, "sha256").hexdigest()
             hashes[file.name] = digests[key]
-        to_cache("weights.json", lambda path: path.write_text(json.dumps(digests), "utf-8"))
+        to_cache("weights.json", json.dumps(digests))
         return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
 
 

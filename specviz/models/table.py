@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
+from ..errors import ParameterError
 from ..tree import TokenTree
-from .base import Pair
+from .base import Pair, TextSide
 
 MEMORY = 6  # a row depends on this many last tokens, more than any enumerated run writes
 
@@ -25,15 +27,11 @@ class TableModel:
     """
 
     def __init__(self, row: Callable[[tuple[int, ...]], np.ndarray]) -> None:
-        self._row = row
-        self._table: dict[tuple[int, ...], np.ndarray] = {}
+        self._row = cache(row)
 
     def logits(self, context: Sequence[int]) -> np.ndarray:
         """Logits of the token after `context`, float64 [V]."""
-        key = tuple(context[-MEMORY:])
-        if key not in self._table:
-            self._table[key] = self._row(key)
-        return self._table[key]
+        return self._row(tuple(context[-MEMORY:]))
 
 
 class TableSession:
@@ -47,7 +45,7 @@ class TableSession:
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
         """See `Session.forward`."""
         self._tree = tree
-        return np.array([self.model.logits([*self.context[-MEMORY:], *self._below(node)]) for node in nodes])
+        return np.array([self.model.logits(text) for text in self._texts(self.context[-MEMORY:], nodes)])
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         """See `Session.commit`."""
@@ -61,18 +59,18 @@ class TableSession:
 
     def features(self, nodes: Sequence[int]) -> np.ndarray:
         """See `Session.features`."""
-        return np.array([feature_of([*self.context, *self._below(node)]) for node in nodes])
+        return np.array([feature_of(text) for text in self._texts(self.context, nodes)])
 
-    def _below(self, node: int) -> list[int]:
-        if self._tree is None:
-            raise ValueError("nodes must be of the tree that was read last; none was read yet.")
-        return [self._tree.tokens[step] for step in self._tree.topology.path(node)]
+    def _texts(self, context: list[int], nodes: Sequence[int]) -> list[list[int]]:
+        """A context and what follows it down to each of the nodes of the tree that was read last."""
+        assert self._tree is not None
+        path, tokens = self._tree.topology.path, self._tree.tokens
+        return [context + [tokens[step] for step in path(node)] for node in nodes]
 
 
 def feature_of(tokens: Sequence[int]) -> list[int]:
     """The last `MEMORY` tokens, -1 where there are not so many."""
-    last = [int(token) for token in tokens[-MEMORY:]]
-    return [-1] * (MEMORY - len(last)) + last
+    return [-1] * (MEMORY - len(tokens)) + list(map(int, tokens[-MEMORY:]))
 
 
 def tokens_of(feature: np.ndarray) -> list[int]:
@@ -85,63 +83,32 @@ class ToyEagle(TableSession):
 
     def take(self, features: np.ndarray) -> None:
         """Keep the last of the target's features, [n, width]."""
-        self._feature = features[-1] if len(features) else None
+        self._feature = tokens_of(features[-1]) if len(features) else []
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
         self._tree = tree
-        above = [*(() if self._feature is None else tokens_of(self._feature)), self.context[-1]]
-        return np.array([self.model.logits([*above, *self._below(node)]) for node in nodes])
+        texts = self._texts([*self._feature, self.context[-1]], nodes)
+        return np.array([self.model.logits(text) for text in texts])
 
 
 class ToyLearning(TableSession):
     """A table whose rows move towards those that it is shown."""
 
-    def __init__(self, model: TableModel, tokens: Sequence[int]) -> None:
-        super().__init__(model, tokens)
-        self._moved: np.ndarray | float = 0.0
+    _shift: np.ndarray | float = 0.0
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
-        return super().forward(tree, nodes) + self._moved
+        return super().forward(tree, nodes) + self._shift
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:
         """Move the rows towards the target's, [n, V]."""
-        self._moved = temperature * np.log(0.02 + rows.mean(axis=0))
+        self._shift = temperature * np.log(0.02 + rows.mean(axis=0))
 
 
-class ToyDraft(NamedTuple):
-    """A toy of something a pair can draft with: makes a session of (model, tokens), and its tables."""
+class NumberText(TextSide):
+    """The text side of models that know no text: a letter of a prompt is a token, a token a letter or its number."""
 
-    session: Callable[..., Any]
-    model: Any
-
-    def open(self, tokens: Sequence[int], target: TableSession) -> Any:
-        """A session that starts with `tokens`."""
-        return self.session(self.model, tokens)
-
-
-class TablePair(Pair):
-    """A pair of table models over the letters a, b, c, ...; see `toy_pair`."""
-
-    def __init__(
-        self,
-        target: TableModel,
-        draft: TableModel | None,
-        vocab_size: int,
-        eos_ids: Sequence[int],
-        name: str,
-        toys: dict[str, Callable[..., Any]] | None = None,
-    ) -> None:
-        self.target, self.draft = target, draft
+    def __init__(self, vocab_size: int) -> None:
         self.vocab_size = vocab_size
-        self.max_positions = 4096
-        self.eos_ids = frozenset(eos_ids)
-        self.info = {"name": name, "vocab_size": vocab_size}
-        self.toys = toys or {}
-        letters = "".join(map(self.piece, range(min(vocab_size, 26))))
-        self.library = [("alphabet.txt", 2 * letters), ("echo.txt", letters[:2] * 3 + letters[-1])]
-
-    def __repr__(self) -> str:
-        return f"TablePair({self.info['name']!r})"
 
     def encode(self, text: str) -> list[int]:
         return [ord(letter) % self.vocab_size for letter in text]
@@ -154,6 +121,24 @@ class TablePair(Pair):
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
         return self.piece
+
+
+class TablePair(NumberText, Pair):
+    """A pair of table models over the letters a, b, c, ...; see `toy_pair`."""
+
+    def __init__(
+        self, target: TableModel, draft: TableModel | None, vocab_size: int, eos_ids: Sequence[int], name: str,
+        toys: dict[str, Callable[..., Any]] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(vocab_size)
+        self.target, self.draft, self.toys = target, draft, toys or {}
+        self.max_positions, self.eos_ids = 4096, frozenset(eos_ids)
+        self.info = {"name": name, "vocab_size": vocab_size}
+        letters = self.decode(range(min(vocab_size, 26)))
+        self.library = [("alphabet.txt", 2 * letters), ("echo.txt", letters[:2] * 3 + letters[-1])]
+
+    def __repr__(self) -> str:
+        return f"TablePair({self.info['name']!r})"
 
     def drafter(self, kind: str, **parameters: Any) -> Any:
         """A toy of the kind: tables that read what the real one reads."""
@@ -183,29 +168,30 @@ def toy_pair(vocab: int = 3, seed: int = 0, closeness: float = 0.6, eos: Sequenc
     (3, 'cab', 'cacbaabb')
     """
     if vocab < 2:
-        raise ValueError(f"vocab must be at least 2; got {vocab}.")
+        raise ParameterError("vocab", "be at least 2", vocab)
     if not 0 <= closeness <= 1:
-        raise ValueError(f"closeness must be from 0 to 1; got {closeness}.")
+        raise ParameterError("closeness", "be from 0 to 1", closeness)
 
-    def noise(kind: int, context: tuple[int, ...]) -> np.ndarray:
-        return 1.5 * np.random.default_rng([seed, kind, len(context), *context]).normal(size=vocab)
-
-    target = TableModel(lambda context: noise(0, context))
-    draft = TableModel(lambda context: closeness * noise(0, context) + (1 - closeness) * noise(1, context))
+    def noise(number: int, context: tuple[int, ...]) -> np.ndarray:
+        return 1.5 * np.random.default_rng([seed, number, len(context), *context]).normal(size=vocab)
 
     @cache
-    def blended(kind: int) -> TableModel:
-        return TableModel(lambda context: closeness * noise(0, context) + (1 - closeness) * noise(kind, context))
+    def blend(number: int) -> TableModel:
+        return TableModel(lambda context: closeness * noise(0, context) + (1 - closeness) * noise(number, context))
 
-    def heads(heads: int) -> Callable[[np.ndarray], np.ndarray]:
-        tables = [blended(1000 + level) for level in range(heads)]
+    def toy(session: Callable[..., TableSession], model: TableModel) -> Any:
+        return SimpleNamespace(open=lambda tokens, target: session(model, tokens))
+
+    def medusa(heads: int) -> Callable[[np.ndarray], np.ndarray]:
+        tables = [blend(1000 + level) for level in range(heads)]
         return lambda feature: np.array([table.logits(tokens_of(feature)) for table in tables])
 
     toys: dict[str, Callable[..., Any]] = {
-        "early-exit": lambda layers: ToyDraft(TableSession, blended(1 + layers)),
-        "layer-skip": lambda skip: ToyDraft(TableSession, blended(100 + sum(skip))),
-        "medusa": heads,
-        "eagle": lambda: ToyDraft(ToyEagle, blended(2000)),
-        "online": lambda rate: ToyDraft(ToyLearning, draft),
+        "early-exit": lambda layers: toy(TableSession, blend(1 + layers)),
+        "layer-skip": lambda skip: toy(TableSession, blend(100 + sum(skip))),
+        "medusa": medusa,
+        "eagle": lambda: toy(ToyEagle, blend(2000)),
+        "online": lambda rate: toy(ToyLearning, blend(1)),
     }
-    return TablePair(target, draft, vocab, eos, f"toy tables (vocabulary {vocab}, seed {seed})", toys)
+    name = f"toy tables (vocabulary {vocab}, seed {seed})"
+    return TablePair(TableModel(lambda context: noise(0, context)), blend(1), vocab, eos, name, toys)

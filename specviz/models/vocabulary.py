@@ -1,86 +1,103 @@
-"""Token-level intersection of two vocabularies (TLI, Timor et al. 2025, algorithm 4).
+"""A draft with another vocabulary: token-level intersection (TLI, Timor et al. 2025, algorithm 4).
 
-The draft's distribution is restricted to the common tokens and renormalised, so every rule stays exact. Two tokens are
-the same if they stand for the same bytes, whatever their spelling: "Ġthe" and "▁the" are " the".
+The draft reads its own token ids and proposes the common tokens: its distribution is restricted to them and
+renormalised, so every rule stays exact. Two tokens are the same if they stand for the same bytes, whatever their
+spelling: "Ġthe" and "▁the" are " the".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
+import torch
 
+from ..distributions import Logits, softmax
+from ..passes.device_logits import DeviceLogits
+from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
+from ..tree import TokenTree
 from .text import bytes_of
 
-Bytes = Sequence[bytes | None]
+Vocabulary = Sequence[bytes | str | None]  # by its id the bytes of each token, or the name of a special one
+SPARE = 128  # positions kept free for the tree, at most a quarter of all
 
 
 class Translation:
-    """From the target's token ids to the draft's."""
+    """From the target's token ids to the draft's.
 
-    def __init__(
-        self, target: Bytes, draft: Bytes, width: int, special: dict[int, int] | None = None,
-        drafted: Sequence[int] = (), begin: Sequence[int] = (),
-    ) -> None:  # fmt: skip
-        self.width, self._target, self._special, self._begin = width, target, special or {}, list(begin)
-        self._draft = _by_bytes(draft)
-        self._longest = max(map(len, self._draft), default=0)
-        common = {token: self._draft[text] for text, token in _by_bytes(target).items() if text in self._draft}
-        common |= {token: self._special[token] for token in drafted}
-        if not common:
+    Args:
+        target, draft: their vocabularies.
+        width: V, of the target's rows.
+        prefix: ids with which every text of the draft begins.
+    """
+
+    def __init__(self, target: Vocabulary, draft: Vocabulary, width: int, prefix: Sequence[int] = ()) -> None:
+        self.width, self._target, self._prefix = width, target, list(prefix)
+        # Of several tokens with the same bytes the last, since bytes that are no text come first.
+        self._draft = {text: token for token, text in enumerate(draft) if text}
+        target_ids = {text: token for token, text in enumerate(target) if text}
+        self._common = {token: self._draft[text] for text, token in target_ids.items() if text in self._draft}
+        if not self._common:
             raise ValueError("target and draft must have tokens in common; these have none. Choose another draft.")
-        target_ids, draft_ids = zip(*sorted(common.items()), strict=True)
-        self.target_ids, self.draft_ids = np.array(target_ids), np.array(draft_ids)
-        self._known = self._special | common
+        self.target_ids, self.draft_ids = (np.array(ids) for ids in zip(*sorted(self._common.items()), strict=True))
         self.tokens = lru_cache(maxsize=None)(self._tokens)
 
     def _tokens(self, token: int) -> tuple[int, ...]:
-        """The draft's ids for one token: itself where it is common, else the most bytes at a time that it knows."""
+        """The draft's ids for one token: its equivalent, or as few as have its bytes, the longest first."""
         # Each token is translated alone: the draft's context follows from the text, whatever the steps were.
-        if token in self._known:
-            return (self._known[token],)
-        text = (self._target[token] if token < len(self._target) else None) or b""
+        if token in self._common:
+            return (self._common[token],)
+        text = self._target[token] if token < len(self._target) else None
+        if not isinstance(text, bytes):
+            return ()
         ids: list[int] = []
         while text:
-            size = next((n for n in range(min(self._longest, len(text)), 0, -1) if text[:n] in self._draft), 0)
-            ids += [self._draft[text[:size]]] if size else []  # a byte that the draft does not know is left out
+            size = next((n for n in range(len(text), 0, -1) if text[:n] in self._draft), 0)
+            ids += [self._draft[text[:size]]] if size else []  # a byte that no token of the draft has is left out
             text = text[size or 1 :]
         return tuple(ids)
 
     def context(self, tokens: Sequence[int]) -> list[int]:
         """The draft's ids for a text that starts with `tokens`, ids of the target; at least one."""
         ids = [draft_id for token in tokens for draft_id in self.tokens(token)]
-        if self._begin:
-            return ids if ids[: len(self._begin)] == self._begin else [*self._begin, *ids]
+        if self._prefix:
+            return ids if ids[: len(self._prefix)] == self._prefix else [*self._prefix, *ids]
         return ids if self.tokens(tokens[0]) else [int(self.draft_ids[0]), *ids]  # a text must begin with something
 
-    def columns(self, logits: np.ndarray) -> np.ndarray:
-        """The draft's logits, [n, V'], as logits over the target's tokens, [n, V]: -inf for what is not common."""
-        columns = np.full((len(logits), self.width), -np.inf, dtype=logits.dtype)
-        columns[:, self.target_ids] = logits[:, self.draft_ids]
-        return columns
+    def logits(self, logits: Any, rows: list[int]) -> Logits:
+        """Rows of the draft's logits over the target's tokens, [len(rows), V], where they are; -inf if not common."""
+        tensor = logits.tensor if isinstance(logits, DeviceLogits) else torch.from_numpy(np.asarray(logits))
+        indices = (np.array(rows), self.target_ids, self.draft_ids)
+        at, target_ids, draft_ids = (torch.from_numpy(ids).to(tensor.device) for ids in indices)
+        columns = torch.full((len(rows), self.width), -torch.inf, dtype=tensor.dtype, device=tensor.device)
+        columns[:, target_ids] = tensor[at][:, draft_ids]
+        return DeviceLogits(columns, self.width) if isinstance(logits, DeviceLogits) else columns.numpy()
+
+    def common_mass(self, target: HuggingFaceModel, text: Sequence[int]) -> float:
+        """The mean probability that the target gives to common tokens along a text, token ids, at temperature 1."""
+        p = softmax(np.asarray(target.read(text, range(len(text)), None, None, range(len(text)))))
+        return float(p[:, self.target_ids].sum(axis=1).mean())
 
 
 def translation(target: Any, draft: Any, width: int, draft_width: int) -> Translation:
-    """The translation between two tokenizers; ends of text are common, other special tokens by their names."""
-    names = {name: i for i, name in _special(draft).items() if i < draft_width}
-    special = {i: names[name] for i, name in _special(target).items() if name in names and i < width}
-    drafted = list(special)
+    """The translation between two tokenizers; special tokens are the same if their names or their roles are."""
+    target_vocabulary, draft_vocabulary = vocabulary_of("target", target), vocabulary_of("draft", draft)
     for role in ("eos_token_id", "bos_token_id"):
-        one, other = getattr(target, role), getattr(draft, role)
-        if one is not None and other is not None and one not in special:
-            drafted += [one] if role == "eos_token_id" and other not in special.values() else []
-            special[one] = other
-    ids = draft.encode("a")
-    begin = ids[: next((n for n, token in enumerate(ids) if token not in draft.all_special_ids), len(ids))]
-    ours, theirs = token_bytes("target", target)[:width], token_bytes("draft", draft)[:draft_width]
-    return Translation(ours, theirs, width, special, drafted, begin)
+        ids = getattr(target, role), getattr(draft, role)
+        if None not in ids:
+            names = target_vocabulary[ids[0]], draft_vocabulary[ids[1]]
+            if names[0] not in draft_vocabulary and names[1] not in target_vocabulary:
+                target_vocabulary[ids[0]] = names[1]
+    prefix = list(takewhile(lambda token: token in draft.all_special_ids, draft.encode("a")))
+    return Translation(target_vocabulary[:width], draft_vocabulary[:draft_width], width, prefix)
 
 
-def token_bytes(role: str, tokenizer: Any) -> list[bytes | None]:
-    """The bytes that each token stands for, by id; None for special tokens."""
+def vocabulary_of(role: str, tokenizer: Any) -> list[bytes | str | None]:
+    """The `Vocabulary` of a tokenizer; a `ValueError`, which names its `role`, if its tokens are not of bytes."""
     decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
     kind = "" if decoder is None else decoder.__getstate__().decode()  # JSON, as in tokenizer.json
     letters = '"ByteLevel"' in kind
@@ -89,21 +106,82 @@ def token_bytes(role: str, tokenizer: Any) -> list[bytes | None]:
             f"{role} must have a tokenizer of bytes (byte-level BPE or sentencepiece) if the vocabularies differ; got "
             f"{type(tokenizer).__name__}. Choose a draft of the same family."
         )
-    vocabulary = tokenizer.get_vocab()
-    text: list[bytes | None] = [None] * (1 + max(vocabulary.values()))
-    special, added = _special(tokenizer), tokenizer.added_tokens_decoder
-    for written, i in vocabulary.items():
+    ids, added = tokenizer.get_vocab(), tokenizer.added_tokens_decoder
+    vocabulary: list[bytes | str | None] = [None] * (1 + max(ids.values()))
+    for written, i in ids.items():
         if i in added:
-            text[i] = None if i in special else written.encode()
+            vocabulary[i] = written if added[i].special else written.encode()
         else:
-            text[i] = bytes_of(written if letters else written.replace("▁", " "), letters)
-    return text
+            vocabulary[i] = bytes_of(written if letters else written.replace("▁", " "), letters)
+    return vocabulary
 
 
-def _special(tokenizer: Any) -> dict[int, str]:
-    return {i: str(token) for i, token in tokenizer.added_tokens_decoder.items() if token.special}
+@dataclass
+class TranslatedModel:
+    """A draft whose vocabulary is not the target's; it can hold `longest` of its own tokens."""
+
+    draft: HuggingFaceModel
+    translation: Translation
+    longest: int
+
+    def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> TranslatedSession:
+        """A session that starts with `tokens`, ids of the target."""
+        return TranslatedSession(self, tokens)
 
 
-def _by_bytes(tokens: Bytes) -> dict[bytes, int]:
-    """Token ids by their bytes; of several with the same bytes the last, since bytes that are no text come first."""
-    return {text: token for token, text in enumerate(tokens) if text}
+class TranslatedSession:
+    """A draft's session on a text of the target; a node of its tree is several of the draft's, or none."""
+
+    def __init__(self, model: TranslatedModel, tokens: Sequence[int]) -> None:
+        self.model, self.context = model, list(tokens)
+        self._open()
+
+    def _open(self) -> None:
+        """Read the text anew."""
+        ids = self.model.translation.context(self.context)
+        self._draft = self.model.draft.open(ids[first_token(len(ids), self.model.longest) :])
+        self._length = len(ids)
+        self._tree: TokenTree | None = None
+        self._draft_tree = TokenTree(ids[-1])
+
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
+        """Logits after each of `nodes`, float32 [len(nodes), V] over the target's tokens; -inf if not common."""
+        if tree is not self._tree:
+            ids = self._draft.context
+            self._tree, self._draft_tree = tree, TokenTree(ids[-1], start=len(ids) - 1)
+            self._ends = {0: 0}  # node -> the draft's node with which it ends
+        ends = [self._end(tree, int(node)) for node in nodes]
+        different = list(dict.fromkeys(ends))
+        logits = self._draft.forward(self._draft_tree, different)
+        return self.model.translation.logits(logits, [different.index(end) for end in ends])
+
+    def _end(self, tree: TokenTree, node: int) -> int:
+        if node not in self._ends:
+            end = self._end(tree, tree.parents[node])
+            for token in self.model.translation.tokens(tree.tokens[node]):
+                if self._draft_tree.position(end) < self.model.longest:  # else it guesses from what is above
+                    end = self._draft_tree.add(end, token)
+            self._ends[node] = end
+        return self._ends[node]
+
+    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        """Append what a step wrote; the nodes of `path` that the draft has read are kept."""
+        self.context.extend(emitted)
+        new = [draft_id for token in emitted for draft_id in self.model.translation.tokens(token)]
+        before, self._length = self._length, self._length + len(new)
+        if first_token(self._length, self.model.longest) != first_token(before, self.model.longest):
+            self._open()
+            return
+        ends = [self._ends[node] for node in path if node in self._ends] if tree is self._tree else []
+        accepted = list(self._draft_tree.topology.path(ends[-1])) if ends else []
+        if [self._draft_tree.tokens[node] for node in accepted] != new[: len(accepted)]:
+            accepted = []
+        self._draft.commit(self._draft_tree, accepted, new)
+        self._tree = None
+
+
+def first_token(length: int, longest: int) -> int:
+    """The first of so many tokens that the draft reads: 0, or a multiple of half of what it can hold."""
+    limit = longest - min(SPARE, longest // 4)
+    half = max(1, limit // 2)
+    return 0 if length <= limit else half * (1 + (length - limit) // half)

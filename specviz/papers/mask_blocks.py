@@ -15,7 +15,7 @@ from ..tree import Topology
 
 ORDERS: dict[str, Callable[[Topology], tuple[int, ...]]] = {
     "as drawn": lambda shape: tuple(range(len(shape))),
-    "depth-first": lambda shape: shape.depth_first,
+    "depth-first": lambda shape: tuple(sorted(range(len(shape)), key=shape.path)),
     "heavy-path": lambda shape: shape.heavy_path,
 }
 
@@ -31,7 +31,8 @@ def count_blocks(shape: Topology, order: Sequence[int], block: int = 32, prefix:
     """
     place = np.empty(len(shape), int)
     place[list(order)] = np.arange(len(shape))
-    rows, columns = np.nonzero(shape.ancestor_mask)
+    seen = [(node, above) for node in range(len(shape)) for above in (0, *shape.path(node))]
+    rows, columns = np.array(seen).T
     filled = np.zeros((-(-len(shape) // block), -(-(prefix + len(shape)) // block)), bool)
     filled[place[rows] // block, (prefix + place[columns]) // block] = True
     filled[:, : -(-prefix // block)] = True

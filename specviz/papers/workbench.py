@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..acceptance.positions import distributions_on_text
+from ..acceptance.progress import Progress
 from ..acceptance.texts import continuations
 from ..config import RunConfig
 from ..files import HELD_OUT
 from ..models.base import Pair
-from ..progress import Progress
 from .claim import Columns
 
 SEEDS = (1, 2, 3)

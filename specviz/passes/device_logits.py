@@ -107,12 +107,11 @@ class DeviceRows(Distributions):
                 (self._rows[node],) = pull_ranked(probabilities(self.logits.tensor[node : node + 1], self.sampling))
         return self._rows[node]
 
-    def every(self) -> list[np.ndarray]:
-        return [self[node] for node in range(len(self))]
+    def of(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
+        """As for any rows: two gathers on the device, no whole row comes over."""
+        return self._at(nodes, tokens, self.sampling), self._at(nodes, tokens, Sampling())
 
-    def of(self, nodes: Sequence[int], tokens: Sequence[int], at_temperature_1: bool = False) -> list[float]:
-        """As for any rows; gathered on the device, in one transfer."""
-        sampling = Sampling() if at_temperature_1 else self.sampling
+    def _at(self, nodes: Sequence[int], tokens: Sequence[int], sampling: Sampling) -> list[float]:
         if not nodes:
             return []
         if sampling.temperature == 0:
@@ -127,10 +126,6 @@ class DeviceRows(Distributions):
         gathered = pull(rows[above, tokens])
         check_finite(gathered.sum())
         return gathered.tolist()
-
-    def of_both(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
-        """As for any rows: two gathers on the device, no whole row comes over."""
-        return self.of(nodes, tokens), self.of(nodes, tokens, at_temperature_1=True)
 
 
 def pull_ranked(rows: torch.Tensor) -> list[Ranked]:

@@ -81,7 +81,7 @@ def store_profile(known: MachineProfile) -> None:
     """Write an entry down in place of an older one of the same; where nothing can be written it is only not kept."""
     others = [one for one in stored_profiles() if one.about != known.about]
     text = codec.dumps({"entries": [*others, known][-MAX_ENTRIES:]}, exact=True)
-    to_cache(CACHE, lambda path: path.write_text(text, encoding="utf-8"))
+    to_cache(CACHE, text)
 
 
 def find_profile() -> MachineProfile | None:

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..config import LARGEST, RunConfig
+from ..codec import LARGEST
+from ..config import RunConfig
 from ..decode import speculate
 from ..distributions import distributions_of, total_variation
 from ..models.base import Pair
@@ -86,7 +87,6 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     config = replace(config, max_new_tokens=DEPTH)
     config.match.required()
     prompt = prompt_tokens(pair, config)
-    DecodingSession(pair, config.autoregressive(), None)  # says what is wrong with the prompt
     cached = CachedPair(pair, prompt)
     source: Any = cached
     try:

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from ..models.eagle import EagleLayer, begin_with_last_layer, layer_sizes, save_layer
-from ..models.heads import MedusaHeads, save_heads
+from ..models.eagle import EagleLayer, begin_with_last_layer, layer_sizes
+from ..models.heads import MedusaHeads, save_drafter
 from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from ..models.pair import end_of_text
 from .corpus import checksum, encode, read_texts
@@ -106,7 +106,7 @@ def train_heads(
         return loss(model, teacher, rows, torch.Generator().manual_seed(int(rng.integers(2**62))), done)
 
     line = fit(kind, model, batch_loss, out / "checkpoint" / "state.pt", seconds, RATE[kind], clock)
-    (save_heads if kind == "medusa" else save_layer)(model, out)
+    save_drafter(kind, model, out)
     return line
 
 

@@ -1,11 +1,10 @@
 """The verification rules, by menu name; the order is the order of the menu."""
 
 from ..strategy import VERIFIERS as VERIFIERS
-from .block import Block
+from .block import Block, Traversal
 from .coins import DySpecRule, SequoiaRule, SpecInfer, SpeculativeSampling
 from .match import ExactMatch, Naive, PlainRule, Race, TargetMatch
 from .spectr import SpecTr
-from .traversal import Traversal
 from .typical import Typical
 
 VERIFIERS.add(

@@ -1,14 +1,17 @@
-"""Block verification of a chain (Sun et al. 2024, algorithm 2): the longest prefix whose draw succeeds is accepted.
+"""Block verification: of a chain (Sun et al. 2024, algorithm 2), and of a tree (Weng et al. 2025, algorithm 3).
 
-`share` is p/q multiplied along the chain, capped at 1 at every token.
+A node's share is p/q multiplied along its path, capped at 1 at every token. A rule that accepts a path by one draw on
+its share accepts at least as much as draws on single tokens.
 """
 
 from __future__ import annotations
 
-from ..distributions import excess, residual
+from ..distributions import Distributions, excess, residual
+from ..randomness import Randomness
 from ..sampling import SequentialProposal
+from ..tree import TokenTree
 from .base import Verifier
-from .walk import ROOT, Bars, Walk, carry, ratio
+from .walk import ROOT, Walk, bars, ratio, untried
 
 
 class Block(Verifier):
@@ -35,7 +38,7 @@ class Block(Verifier):
         if accepted == last:
             return walk.end(rng.draw(p[last]))
         left = residual(share[accepted] * p[accepted], rows[accepted])
-        walk.note(accepted, after=Bars(p[accepted])(tree.tokens[accepted + 1], residual=left))
+        walk.note(accepted, after=bars(p[accepted])(tree.tokens[accepted + 1], residual=left))
         return walk.end(rng.draw(left))
 
     def explain(self, step, node):
@@ -47,3 +50,65 @@ class Block(Verifier):
         if outcome == "accepted":
             return f"Accepted although u = {coin:.3f} ≥ {prob:.3f}: the test of a later token passed."
         return f"Rejected: u = {coin:.3f} ≥ {prob:.3f}, and no later token passed."
+
+
+class Traversal(Verifier):
+    """One draw per node of a tree, leaves first; the first success accepts the path to its node.
+
+    A node's share is min(1, its parent's share times r/d). If all its children are rejected it has the residual
+    r = norm([share r - d]+) and the share S / (S + 1 - share), S the mass of that residual, with which it is tested.
+    """
+
+    name, title = "traversal", "Traversal verification"
+    schemes = ("distinct",)
+    leaves_first = True
+
+    def __call__(self, tree, p, rng):
+        walk = Walk(tree)
+        return walk.end(_visit(tree, p, rng, walk, 0, 1.0))
+
+    def explain(self, step, node):
+        outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
+        if why := untried(step, node):
+            return why
+        if coin is None:
+            return "Accepted without a test: a token below it was accepted first."
+        below = "" if all(parent != node for parent in step.parents) else " after all tokens below it were rejected"
+        compared = "<" if outcome == "accepted" else "≥"
+        return f"{outcome.capitalize()}{below}: u = {coin:.3f} {compared} its share {prob:.3f}."
+
+
+def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
+    """Try the subtree of `node`, itself last; the bonus token where a path was accepted, None if all were rejected."""
+    if children := tree.children[node]:  # the row of a leaf is read only if it is accepted
+        r, chart = p[node], bars(p[node])
+        proposal = SequentialProposal(tree.draft_distributions[node], "distinct")
+    for child in children:
+        token, d = tree.tokens[child], proposal.row
+        child_share = ratio(share * r[token], d[token])
+        walk.note(child, facts={"ratio": child_share}, tried=chart(token, residual=r, draft=d))
+        bonus = _visit(tree, p, rng, walk, child, child_share)
+        if bonus is not None:
+            return bonus
+        left, mass = excess(share * r, d)
+        share, r = carry(mass, share), left / mass if mass > 0 else r
+        proposal.advance(token)
+    if node > 0 and not walk.toss(node, share, rng):
+        walk.outcome[node] = "rejected"
+        return None
+    for above in tree.topology.path(node):
+        walk.mark(above, True)
+    if not children:
+        return rng.draw(p[node])
+    bonus = rng.draw(r)
+    walk.note(node, after=chart(token, bonus, residual=r))
+    return bonus
+
+
+def carry(wanted: float, share: float) -> float:
+    """What is left of a path's acceptance `share` once a continuation was rejected, S / (S + 1 - share).
+
+    `wanted` is S, the mass sum [share p - q]+ (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
+    """
+    total = wanted + (1.0 - share)  # in this order a share of 1 stays 1, however little is wanted
+    return float(wanted / total) if total > 0 else 1.0

@@ -1,20 +1,45 @@
-"""Rules that try the children of a node in turn, each accepted with probability min(1, residual / draft)."""
+"""Recursive rejection: the children of a node in turn, each accepted with probability min(1, residual / draft)."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from ..distributions import residual
+from ..sampling import SequentialProposal
 from .base import Verifier
-from .walk import explain_coin, recursive_rejection
+from .walk import Walk, bars, explain_coin, ratio
 
 
 class CoinRule(Verifier):
-    """The loop is `recursive_rejection`, of children drawn by the first scheme; `formula` explains the probability."""
+    """Try the children of a node one after the other, and continue from the first that is accepted.
+
+    Each is accepted with probability min(1, r / d): r is p, and after every rejection the residual norm([r - d]+); d is
+    the distribution the child was drawn from by the first of `schemes`. If all are rejected the target's token is drawn
+    from r. `formula` stands for min(1, r / d) in explanations.
+    """
 
     formula: ClassVar[str] = "min(1, residual/remaining draft)"
 
     def __call__(self, tree, p, rng):
-        return recursive_rejection(tree, p, rng, self.schemes[0], self.in_support)
+        walk, node = Walk(tree), 0
+        while children := tree.children[node]:
+            q, r, chart = tree.draft_distributions[node], p[node], bars(p[node])
+            proposal = SequentialProposal(q, self.schemes[0])
+            if self.in_support:
+                children = children[: int((q > 0).sum())]
+            for child in children:
+                token, d = tree.tokens[child], proposal.row
+                walk.note(child, tried=chart(token, residual=r, draft=d))
+                if walk.flip(child, ratio(r[token], d[token]), rng):
+                    node = child
+                    break
+                r = residual(r, d)
+                proposal.advance(token)
+            else:
+                bonus = rng.draw(r)
+                walk.note(node, after=chart(token, bonus, residual=r))
+                return walk.end(bonus)
+        return walk.end(rng.draw(p[node]))
 
     def explain(self, step, node):
         return explain_coin(step, node, self.formula)

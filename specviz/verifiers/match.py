@@ -13,7 +13,7 @@ from ..distributions import Distributions
 from ..randomness import first_arrivals
 from ..tree import Chart
 from .base import Verifier
-from .walk import ROOT, Bars, Walk, follow, untried
+from .walk import ROOT, Walk, bars, follow, untried
 
 ARRIVALS = 5  # of a race that are recorded
 
@@ -22,12 +22,13 @@ class MatchRule(Verifier):
     """The target's token is decided after each node that is reached, and the walk goes on if a child has it."""
 
     reads_draft = False
-    found: ClassVar[str] = "the target drew this token"  # why a child was accepted
-    other: ClassVar[str] = "the target drew another token"  # why one was rejected
+    match_reason: ClassVar[str] = "the target drew this token"  # why a child was accepted
+    mismatch_reason: ClassVar[str] = "the target drew another token"  # why one was rejected
 
     def explain(self, step, node):
         outcome = step.outcome[node]
-        return untried(step, node) or f"{outcome.capitalize()}: {self.found if outcome == 'accepted' else self.other}."
+        reason = self.match_reason if outcome == "accepted" else self.mismatch_reason
+        return untried(step, node) or f"{outcome.capitalize()}: {reason}."
 
 
 def follow_draws(tree, p: Distributions, draw: Callable[[int], int]):
@@ -36,7 +37,7 @@ def follow_draws(tree, p: Distributions, draw: Callable[[int], int]):
 
     def token_after(node: int) -> int:
         token = draw(node)
-        walk.note(node, after=Bars(p[node])(token))
+        walk.note(node, after=bars(p[node])(token))
         return token
 
     return follow(walk, tree, token_after, p)
@@ -58,10 +59,7 @@ class TargetMatch(MatchRule):
     keyed: bool = Field(
         False, title="Keyed noise", description="Draw by a race keyed by position; the seed alone determines the text."
     )
-
-    @property
-    def shared_noise(self) -> bool:  # type: ignore[override]  # follows from its parameter
-        return self.keyed
+    shared_noise = property(lambda self: self.keyed)
 
     def __call__(self, tree, p, rng):
         draw = partial(race_winner, tree, p, rng) if self.keyed else lambda node: rng.draw(p[node])
@@ -90,29 +88,27 @@ class Race(MatchRule):
     name, title = "race", "Race"
     schemes = ("race", "top", "distinct", "iid")
     shared_noise = True
-    found = "it won the target's race"
-    other = "another token won the target's race"
+    match_reason = "it won the target's race"
+    mismatch_reason = "another token won the target's race"
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)
 
         def winner(node: int) -> int:
             noise = rng.noise(tree.position(node), len(p[node]))
-            arrivals = first_arrivals(p[node], noise, ARRIVALS)
-            walk.note(node, race=partial(_race_charts, noise, arrivals, p[node], tree.draft_distributions.get(node)))
-            return arrivals[0]
+            walk.note(node, race=partial(_race_charts, noise, p[node], tree.draft_distributions.get(node)))
+            return int(first_arrivals(p[node], noise)[0])
 
         return follow(walk, tree, winner)
 
 
-def _race_charts(noise: np.ndarray, arrivals: np.ndarray, p: np.ndarray, q: np.ndarray | None) -> dict[str, Chart]:
-    rows = {"target": (arrivals, p)}
-    if q is not None:
-        rows["draft"] = (first_arrivals(q, noise, ARRIVALS), q)
-    return {
-        name: Chart(tuple(tokens.tolist()), {"times": tuple((noise[tokens] / row[tokens]).tolist())})
-        for name, (tokens, row) in rows.items()
-    }
+def _race_charts(noise: np.ndarray, p: np.ndarray, q: np.ndarray | None) -> dict[str, Chart]:
+    charts = {}
+    for name, row in {"target": p, "draft": q}.items():
+        if row is not None:
+            tokens = first_arrivals(row, noise, ARRIVALS)
+            charts[name] = Chart(tuple(tokens.tolist()), {"times": tuple((noise[tokens] / row[tokens]).tolist())})
+    return charts
 
 
 class ExactMatch(MatchRule):
@@ -121,8 +117,8 @@ class ExactMatch(MatchRule):
     name, title = "exact-match", "Exact match"
     schemes = ("top", "distinct", "iid")
     greedy_only = True
-    found = "it is the target's most probable token"
-    other = "the target's most probable token is different"
+    match_reason = "it is the target's most probable token"
+    mismatch_reason = "the target's most probable token is different"
 
     def __call__(self, tree, p, rng):
         return follow(Walk(tree), tree, lambda node: int(np.argmax(p[node])))

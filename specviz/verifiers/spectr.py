@@ -12,7 +12,7 @@ from ..distributions import excess
 from ..record import Detail
 from ..sampling import SequentialProposal
 from .base import Verifier
-from .walk import Bars, Walk, explain_coin, ratio
+from .walk import Walk, bars, explain_coin, ratio
 
 CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
 
@@ -32,18 +32,18 @@ class SpecTr(Verifier):
     def __call__(self, tree, p, rng):
         walk, node = Walk(tree), 0
         while children := tree.children[node]:
-            row, q, bars = p[node], SequentialProposal(tree.draft_distributions[node], "iid").row, Bars(p[node])
+            row, q, chart = p[node], SequentialProposal(tree.draft_distributions[node], "iid").row, bars(p[node])
             rho = division_factor(row, q, len(children))
             left, beta = leftover(row, q, len(children), rho)
             walk.note(node, facts={"rho": rho, "beta": beta})
             for child in children:
                 token = tree.tokens[child]
-                walk.note(child, tried=bars(token, draft=q))
+                walk.note(child, tried=chart(token, draft=q))
                 if walk.flip(child, ratio(row[token], rho * q[token]), rng):
                     break
             else:
                 bonus = rng.draw(left)
-                walk.note(node, after=bars(token, bonus, residual=left / left.sum()))
+                walk.note(node, after=chart(token, bonus, residual=left / left.sum()))
                 return walk.end(bonus)
             node = child
         return walk.end(rng.draw(p[node]))
@@ -76,12 +76,9 @@ def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
 
 def leftover(p: np.ndarray, q: np.ndarray, k: int, rho: float) -> tuple[np.ndarray, float]:
     """The distribution of the next token once all k children were rejected, up to a factor, float64 [V]; and beta."""
-    left = p / rho
-    np.minimum(left, q, out=left)
-    beta = min(1.0, float(left.sum()))
+    common = np.minimum(p / rho, q)
+    beta = min(1.0, float(common.sum()))
     if beta == 0:
         return p, beta
-    left *= -((1 - (1 - beta) ** k) / beta)
-    left += p
-    np.maximum(left, 0.0, out=left)
+    left = np.maximum(p - common * ((1 - (1 - beta) ** k) / beta), 0.0)
     return (left if left.any() else p), beta

@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from ..distributions import Distributions, residual
+from ..distributions import Distributions
 from ..randomness import Randomness
 from ..record import Detail, Step
-from ..sampling import SequentialProposal, most_probable
+from ..sampling import most_probable
 from ..tree import Chart, TokenTree
 from .base import Verdict
 
 ROOT = "The last committed token: the tree grows from here."
-UNTRIED = ("unreached", "probe")
 LIKELIEST = 4  # with the token in question, five bars; with the one that was rejected last, six
 WHOLE = 12  # a row of so few tokens is kept whole
 
 
-class Bars:
-    """Charts of the target's most probable tokens after one node, of which `p` is the row, float64 [V]."""
+def bars(p: np.ndarray) -> Callable[..., Callable[[], Chart]]:
+    """Charts of the target's most probable tokens after one node, of which `p` is the row, float64 [V].
 
-    def __init__(self, p: np.ndarray) -> None:
-        self.p = p
+    Called with further tokens it returns a function that makes a chart: "p", and each row under its keyword.
+    """
+    likeliest = cache(partial(most_probable, p, len(p) if len(p) <= WHOLE else LIKELIEST))
 
-    def __call__(self, *tokens: int, **rows: np.ndarray) -> Callable[[], Chart]:
-        """What makes the chart of those tokens and of further ones: "p", and each row under its keyword."""
-        return partial(self._chart, tokens, rows)
+    def make(others: tuple[int, ...], rows: dict[str, np.ndarray]) -> Chart:
+        tokens = list(dict.fromkeys([*likeliest(), *others]))
+        return Chart(tuple(tokens), {name: tuple(row[tokens].tolist()) for name, row in rows.items()})
 
-    @cached_property
-    def _likeliest(self) -> list[int]:
-        return most_probable(self.p, len(self.p) if len(self.p) <= WHOLE else LIKELIEST)
-
-    def _chart(self, others: tuple[int, ...], rows: dict[str, np.ndarray]) -> Chart:
-        tokens = list(dict.fromkeys([*self._likeliest, *others]))
-        places = np.array(tokens)
-        named = {"p": self.p, **rows}.items()
-        return Chart(tuple(tokens), {name: tuple(row[places].tolist()) for name, row in named})
+    return lambda *tokens, **rows: partial(make, tokens, {"p": p, **rows})
 
 
 class Walk:
@@ -83,42 +75,6 @@ class Walk:
         return Verdict(tuple(self.path), int(bonus), outcome, accept_prob, coin, self._notes)
 
 
-def recursive_rejection(
-    tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False
-) -> Verdict:
-    """Try the children of a node one after the other, and continue from the first that is accepted.
-
-    Each is accepted with probability min(1, r / d): r is p, and after every rejection the residual norm([r - d]+); d is
-    the distribution the child was drawn from. If all are rejected the target's token is drawn from r.
-
-    Args:
-        tree, p, rng: as for `Verifier`.
-        scheme: how the children were drawn, "iid" or "distinct".
-        in_support: whether no more children are tried than the draft's row has tokens.
-    """
-    walk, node = Walk(tree), 0
-    while children := tree.children[node]:
-        q, r, bars = tree.draft_distributions[node], p[node], Bars(p[node])
-        proposal = SequentialProposal(q, scheme)
-        if in_support:
-            children = children[: int((q > 0).sum())]
-        for before, child in zip((None, *children), children, strict=False):
-            if before is not None:
-                r = residual(r, proposal.row)
-                proposal.advance(tree.tokens[before])
-            token, d = tree.tokens[child], proposal.row
-            walk.note(child, tried=bars(token, residual=r, draft=d))
-            if walk.flip(child, ratio(r[token], d[token]), rng):
-                break
-        else:
-            r = residual(r, proposal.row)
-            bonus = rng.draw(r)
-            walk.note(node, after=bars(token, bonus, residual=r))
-            return walk.end(bonus)
-        node = child
-    return walk.end(rng.draw(p[node]))
-
-
 def follow(walk: Walk, tree: TokenTree, token_after: Callable[[int], int], p: Distributions | None = None) -> Verdict:
     """Draw the target's token after each node, and continue if a child has it.
 
@@ -148,28 +104,18 @@ def ratio(p: float, q: float) -> float:
     return 1.0 if p > 0 else 0.0
 
 
-def carry(wanted: float, share: float) -> float:
-    """What is left of a path's acceptance `share` once a continuation was rejected, S / (S + 1 - share).
-
-    `wanted` is S, the mass sum [share p - q]+ (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
-    """
-    rest = wanted + (1.0 - share)  # in this order a share of 1 stays 1, however little is wanted
-    return float(wanted / rest) if rest > 0 else 1.0
-
-
 def untried(step: Step, node: int) -> str:
     """Why a node was not compared, "" where it was."""
     if step.outcome[node] == "root":
         return ROOT
-    if step.outcome[node] not in UNTRIED:
-        return ""
     if step.outcome[node] == "probe":
         return "Probe: it asks the target for its next token and is not compared."
+    if step.outcome[node] != "unreached":
+        return ""
     parent = step.parents[node]
     if step.outcome[parent] not in ("root", "accepted"):
         return "Not visited: the token before it was not accepted."
-    siblings = [other for other, above in enumerate(step.parents) if above == parent]
-    if any(step.outcome[other] == "accepted" for other in siblings):
+    if ("accepted", parent) in zip(step.outcome, step.parents, strict=True):
         return "Not visited: a sibling before it was accepted."
     return "Not visited: every token with draft probability above 0 had been tried, so the rule stopped."
 

@@ -12,11 +12,10 @@ from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import Acceptance, acceptance_vector, measure_acceptance
 from specviz.acceptance.positions import distributions_on_text
 from specviz.acceptance.texts import Text, continuations, limited, windows
-from specviz.acceptance.vectors import check_acceptance, expected_tokens, find_acceptance, published, read_acceptance
+from specviz.acceptance.vectors import check_acceptance, find_acceptance, published, read_acceptance
 from specviz.codec import dumps, read
 from specviz.distributions import total_variation
 from specviz.metrics import share_interval
-from specviz.tree import Topology
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)
 CONFIG = specviz.RunConfig(temperature=1.0, max_new_tokens=50)
@@ -44,12 +43,6 @@ def test_one_child_is_accepted_with_one_minus_total_variation(rule):
     found = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=1)
     assert found.method == "expected" and found.positions == 60 * sum(text.positions for text in TEXTS)
     assert found.acceptance[0] == pytest.approx(one_minus_tv(), abs=0.01)
-
-
-def test_children_without_replacement_that_cover_the_vocabulary_are_always_accepted():
-    """The cover property (Sequoia, theorem 3.7)."""
-    found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS, CONFIG, width=PAIR.vocab_size)
-    assert sum(found.acceptance) == pytest.approx(1)
 
 
 def test_target_match_counts_the_mass_of_the_most_probable_tokens():
@@ -85,14 +78,6 @@ def test_a_measurement_survives_json_and_a_damaged_one_gets_a_sentence():
 def test_a_text_too_short_is_rejected():
     with pytest.raises(ValueError, match="at least two tokens"):
         acceptance_vector(PAIR, RULES["sequoia"], [[1]], CONFIG)
-
-
-def test_expected_tokens_of_a_chain_is_the_geometric_sum():
-    """(1 - a^(n+1)) / (1 - a) (Leviathan et al. 2023, equation 1)."""
-    chain = Topology((-1, 0, 1, 2, 3))
-    assert expected_tokens(chain, (0.8,)) == pytest.approx((1 - 0.8**5) / 0.2)
-    assert expected_tokens(chain, ((0.5,), (0.1,))) == pytest.approx(1 + 0.5 + 0.05 + 0.005 + 0.0005)
-    assert expected_tokens(Topology((-1, 0, 0, 1)), (0.6, 0.2)) == pytest.approx(1 + 0.6 + 0.2 + 0.36)
 
 
 def test_stored_vectors_are_sound_and_found_by_rule_and_temperature():

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 import specviz
+from specviz.acceptance.progress import Progress, final_result
 from specviz.benchmarks import quiet, timing
 from specviz.benchmarks.timing import AUTOREGRESSIVE, interleave, measure_speedup, summarise, time_runs, whole_steps
 from specviz.metrics import Counts
-from specviz.progress import Progress, final_result
 from specviz.record import Timing
 
 PAIR = specviz.toy_pair(vocab=8, seed=2, closeness=0.7)

@@ -23,13 +23,13 @@ def test_six_trees_one_of_them_large_with_its_mask(lab):
     expect(cards).to_have_count(6)
     expect(page.locator(".sv-lab-name")).to_contain_text("Sequoia")
     page.get_by_role("button", name="Sequoia’s figure 2").click()
-    expect(tree.locator("g")).to_have_count(64)
+    expect(tree.locator(".node")).to_have_count(64)
     assert page.locator(".sv-lab-mask svg").get_attribute("viewBox") == "0 0 64 64"
     tree.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".sv-lab-node")).to_contain_text("child 1 of node 1")
-    expect(tree.locator("g.above")).to_have_count(3)  # it, its parent, the root: what it attends to
+    expect(tree.locator(".above")).to_have_count(3)  # it, its parent, the root: what it attends to
     assert page.locator(".sv-lab-mask .row").get_attribute("y") == re.search(
         r"Node (\d+)", page.locator(".sv-lab-node").inner_text()
     ).group(1)

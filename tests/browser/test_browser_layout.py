@@ -10,7 +10,7 @@ from tests.pages import CROWDED, WIDTHS, Gated, each_part, open_tab, state
 
 pytestmark = pytest.mark.browser
 # The first of these meet every page, the outermost widths and both themes; the rest come with `make nightly`.
-SAMPLE = [("light", 360), ("light", 1440), ("dark", 768)]
+SAMPLE = [("light", 390), ("light", 1440), ("dark", 768)]
 CASES = [
     pytest.param(scheme, width, marks=() if (scheme, width) in SAMPLE else pytest.mark.nightly)
     for scheme in ("light", "dark")

@@ -24,7 +24,9 @@ def test_a_run_streams_to_its_end_and_is_plain_decodings_text(serve, visit):
     page.get_by_label("New tokens").fill("40")
     page.locator("#sv-run").click()
     state(page, "done")
-    config = replace(explore.first_run().config, verifier=specviz.VERIFIERS["race"](), max_new_tokens=40)
+    config = replace(
+        explore.recordings.opening().trace().config, verifier=specviz.VERIFIERS["race"](), max_new_tokens=40
+    )
     trace = specviz.run(pair, config)
     assert page.locator(".sv-ribbon").text_content() == config.prompt + trace.text
     assert steps(page) == len(trace.steps)
@@ -143,7 +145,7 @@ def test_a_lossy_run_carries_its_mark_and_its_outcomes_add_up(serve, visit):
 def test_stop_ends_the_comparison_and_leaves_the_run(serve, visit, step_by_step):
     pair = Gated(permits=0)
     page = visit(serve(pair))
-    config = replace(explore.first_run().config, max_new_tokens=24)
+    config = replace(explore.recordings.opening().trace().config, max_new_tokens=24)
     trace = specviz.run(specviz.toy_pair(vocab=12), config)
     pair.gate.release(len(trace.steps) + config.max_new_tokens + 1)  # the run, plain decoding, a pass of the next round
     page.get_by_label("New tokens").fill(str(config.max_new_tokens))

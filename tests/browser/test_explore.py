@@ -32,7 +32,7 @@ def pick(page, label):
 
 def test_the_first_screen_is_a_recorded_run_that_needs_no_model(serve, visit):
     page = visit(serve(), width=1280, height=800, settings=False)
-    data = json.loads(explore.opening_message())
+    data = json.loads(explore.recordings.opening().message())
     assert steps(page) == len(data["steps"])
     expect(page.locator("#sv-headline")).to_contain_text(f"{data['figures']['per_pass']:.1f} tokens per target pass")
     expect(page.locator("#sv-headline")).to_contain_text(f"{data['speedup']['speedup']:.1f}× plain decoding")

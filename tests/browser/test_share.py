@@ -63,7 +63,7 @@ def test_a_hostile_link_is_text_and_one_sentence(serve, visit):
 def test_the_recorded_run_can_be_saved_in_every_form(serve, visit, tmp_path):
     page = visit(serve(), reduced_motion="reduce", settings=False)
     trace = specviz.Trace.from_json(save(page, "json", tmp_path).read_text("utf-8"))
-    assert trace == explore.first_run()
+    assert trace == explore.recordings.opening().trace()
     assert save(page, "html", tmp_path).read_text("utf-8") == offline_page(trace)
     svg, png = save(page, "svg", tmp_path), save(page, "png", tmp_path).read_bytes()
     root = ElementTree.fromstring(svg.read_bytes())

@@ -131,6 +131,21 @@ def test_eagle2_keeps_the_best_paths_of_all():
         assert draft.passes == depth
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_eagle2_stops_at_every_second_level_where_the_best_node_is_in_doubt(seed):
+    make = BUILDERS["eagle2"]
+    whole, draft = grow(make(size=64, depth=6, width=2), seed=seed)
+    assert whole.depths and max(whole.depths) == 6
+    doubts = {}
+    for depth in (2, 4):
+        level = [node for node in range(len(draft.tree)) if draft.tree.depths[node] == depth]
+        doubts[depth] = math.sqrt(entropy(draft.tree.draft_distributions[level[0]]))
+    for h in (doubts[2] - 1e-6, doubts[2] + 1e-6, 3.0):
+        tree, _ = grow(make(size=64, depth=6, width=2, h=h), seed=seed)
+        wanted = next((depth for depth in (2, 4) if doubts[depth] > h), 6)
+        assert max(tree.depths) == wanted
+
+
 def test_cape_drafts_more_beside_a_chain_where_the_draft_is_less_confident():
     builder = BUILDERS["cape"](depth=4, counts=(5, 3, 1))
     for seed in range(8):
@@ -177,7 +192,7 @@ def test_prompt_lookup_merges_what_followed_the_same_tokens():
     paths = [tuple(tree.tokens[n] for n in tree.topology.path(node)) for node in range(1, len(tree))]
     assert paths == [(5,), (5, 9), (4,), (4, 1)]
     assert tree.keys[1:] == [2.0] * 4
-    assert draft.passes == 0 and not tree.draft_distributions and tree.draft_prob() == [None] * 5
+    assert draft.passes == 0 and not tree.draft_distributions
     shared, _ = grow(BUILDERS["prompt-lookup"](ngram=2, depth=3, width=3), vocab=12, context=(7, 7, 7, 7))
     assert shared.parents == [-1, 0, 1, 2]  # three continuations of 1, 2 and 3 tokens with one beginning
     assert shared.keys[1:] == [2.0, 2.0, 1.0]  # the longer matches came first

@@ -258,10 +258,9 @@ def test_options_are_not_abbreviated(capsys, arguments):
 
 
 def test_a_repeated_option_adds_up_or_is_rejected(capsys):
-    assert main(["check", "--builder", "chain", "--builder", "batch", "--verifier", "specinfer", "--json"]) == 0
-    assert {row["builder"] for row in json.loads(capsys.readouterr().out)} == {"chain", "batch", "batch:width=1"}
-    bench = _parser(["bench"]).parse_args(["bench", "--builder", "chain", "--builder", "sequoia:size=8"])
-    assert bench.builder == ["chain", "sequoia:size=8"]
+    for command in ("bench", "check"):
+        options = _parser([command]).parse_args([command, "--builder", "chain", "--builder", "sequoia:size=8"])
+        assert options.builder == ["chain", "sequoia:size=8"]
     with pytest.raises(SystemExit):
         main(["generate", "--prompt", "a", "--builder", "chain", "--builder", "sequoia"])
     assert "more than once" in capsys.readouterr().err

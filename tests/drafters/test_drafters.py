@@ -50,18 +50,6 @@ def test_children_of_two_rows_are_drawn_by_the_laws_that_rules_are_told():
         np.testing.assert_allclose(iid.row, rows[part])
         assert iid.part == part
         iid.advance(1)
-
-
-def test_children_of_two_rows_follow_their_rows():
-    rows = np.array([[0.7, 0.3, 0.0, 0.0], [0.0, 0.2, 0.3, 0.5]])
-    blend = Blend.of(rows, ("a", "b"))
-    for seed in range(20):
-        for scheme in ("iid", "distinct"):
-            tokens = draw_children(blend, 4, scheme, Seeded(seed), 0)
-            offers = SequentialProposal(blend, scheme)
-            for token, part in zip(tokens, drafter_of(blend, scheme, tokens), strict=True):
-                assert offers.row[token] > 0 and offers.part == part
-                offers.advance(token)
     assert draw_children(blend, 2, "top", Seeded(0), 0) == [0, 1]
     assert drafter_of(blend, "top", [0, 1, 3]) == [0, 0, 1]
 
@@ -135,23 +123,6 @@ def test_rows_sum_to_one_or_say_nothing(name, sampling):
     for row in rows_of_every_node(pair, name, pair.encode("abcabcab"), [2, 0, 1], sampling):
         assert row.shape == (6,) and row.dtype == np.float64 and row.min() >= 0
         assert row.sum() == pytest.approx(1, abs=1e-12) or row.sum() == 0
-
-
-def test_a_node_says_whose_guess_it_was():
-    from specviz.player.payload import guessed, step_payload
-
-    pair, rule = specviz.toy_pair(vocab=6), specviz.VERIFIERS["target-match"]()
-    for name, words in [
-        ("retrieval", "for instance in"),
-        ("ngram", "seen"),
-        ("medusa", "Medusa heads:"),
-        ("model", ""),
-    ]:
-        config = specviz.RunConfig("abcabc", "k-ary", rule, 1.0, max_new_tokens=9, drafter=name)
-        step = next(specviz.speculate(pair, config))
-        said = {guessed(step, node) for node in range(1, len(step.parents))}
-        assert said and all(words in sentence for sentence in said) and guessed(step, 0) == ""
-        assert len(step_payload(step, rule)["drafter"]) == len(step.parents)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import torch
 
 import specviz
 from specviz.decode import speculate
-from specviz.drafters.online import Learning
+from specviz.drafters.models import Learning
 from tests.proof.proofs import error_of
 
 PAIR = specviz.toy_pair(seed=1, closeness=0.2)
@@ -63,11 +63,11 @@ def embedded():
 @pytest.mark.adapter
 def test_a_pair_whose_draft_has_no_weights_of_its_own_is_rejected_in_a_sentence(embedded):
     from specviz.models.early_exit import first_layers
-    from specviz.models.pair import DRAFTERS
+    from specviz.models.pair import HuggingFacePair
 
     for draft in (None, first_layers(embedded.target, 2)):
         with pytest.raises(ValueError, match="a draft with weights of its own"):
-            DRAFTERS["online"](SimpleNamespace(draft=draft), rate=1e-3)
+            HuggingFacePair._drafter(SimpleNamespace(draft=draft), "online", rate=1e-3)
 
 
 @pytest.mark.adapter

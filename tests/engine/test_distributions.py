@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from specviz import distributions
 from specviz.distributions import Distributions, Sampling, entropy, probabilities, residual, softmax, total_variation
 
 logits = arrays(float, 6, elements=st.floats(-8, 8))
@@ -38,18 +39,18 @@ def test_top_p_keeps_the_token_that_crosses_the_threshold():
     assert probabilities(values, Sampling(top_p=0.6, top_k=2)) == pytest.approx([1, 0, 0, 0])
 
 
-def test_rows_agree_however_they_are_asked_for():
+def test_rows_agree_however_they_are_asked_for(monkeypatch):
     values = np.random.default_rng(0).normal(size=(4, 7)).astype(np.float32)
     for sampling in (Sampling(), Sampling(0.5), Sampling(0.5, 0.8), Sampling(0.0)):
         rows = Distributions(values, sampling)
         nodes, tokens = [0, 2, 2, 3], [1, 0, 6, 3]
         wanted = [rows[n][t] for n, t in zip(nodes, tokens, strict=True)]
-        assert rows.of(nodes, tokens) == pytest.approx(wanted, rel=1e-5)
-        assert rows.of([1], [2]) == pytest.approx([rows[1][2]], rel=1e-5)
-        assert rows.of(nodes, tokens, at_temperature_1=True) == pytest.approx(
-            [softmax(values[n])[t] for n, t in zip(nodes, tokens, strict=True)], rel=1e-5
-        )
-    assert Distributions(values, Sampling()).of([], [], at_temperature_1=True) == []
+        at_temperature_1 = [softmax(values[n])[t] for n, t in zip(nodes, tokens, strict=True)]
+        for together in (1, 10**6):  # numbers that are worked on at once
+            monkeypatch.setattr(distributions, "TOGETHER", together)
+            for found, truth in zip(rows.of(nodes, tokens), (wanted, at_temperature_1), strict=True):
+                assert found == pytest.approx(truth, rel=1e-5)
+        assert rows.of([], []) == ([], [])
 
 
 @given(logits, logits)

@@ -22,6 +22,7 @@ CONFIG = specviz.RunConfig("abc", max_new_tokens=3)
         (lambda: specviz.run(CONFIG, PAIR), r"config must be a specviz.RunConfig, .* Write run\(pair, config\)"),
         (lambda: next(specviz.speculate(CONFIG, PAIR)), "config must be a specviz.RunConfig"),
         (lambda: specviz.run("pair", CONFIG), "pair must be made by specviz.load_pair"),
+        (lambda: specviz.RunConfig("abc", "chain", "naive", -1), "temperature must be 0 or a number from 0.001"),
         (lambda: plot("tree", 3), "plot 'tree' cannot draw"),
         (lambda: specviz.BUILDERS["sequoia"](size=10**5000), "got a number of thousands of digits"),
     ],

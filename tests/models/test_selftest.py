@@ -7,9 +7,8 @@ import numpy as np
 import peft
 import pytest
 import torch
-import transformers
 
-from specviz.models.selftest import check_tree_reading, long_text_error, slot_error, tokens_of
+from specviz.models.selftest import check_tree_reading
 from specviz.passes.huggingface import HuggingFaceModel
 from tests.passes.test_huggingface import make, random_run
 
@@ -42,6 +41,7 @@ HALF = [pytest.param(dtype, marks=pytest.mark.nightly) for dtype in (torch.bfloa
 @pytest.mark.parametrize("defect", [wrong_scale, wrong_rotary_base, wrong_norms, dropped_layer])
 def test_a_wrong_direct_forward_is_noticed_and_left(defect, dtype, caplog):
     model = make(dtype=dtype)
+    model.direct.compiled = None  # or it would be read instead
     defect(model.direct)
     with caplog.at_level(logging.WARNING):
         check_tree_reading("target", model)
@@ -101,16 +101,3 @@ def test_weights_that_are_no_numbers_are_said_at_once():
         model.model.lm_head.weight[5] = float("nan")
     with pytest.raises(ValueError, match="logits that are no numbers"):
         check_tree_reading("target", model)
-
-
-def test_a_window_of_slots_is_noticed_wherever_it_ends():
-    """GPT-Neo looks back 16 slots: right behind a short text, wrong beyond its window and far from the text."""
-    torch.manual_seed(0)
-    config = transformers.GPTNeoConfig(
-        vocab_size=61, hidden_size=32, num_layers=2, num_heads=4, intermediate_size=48, max_position_embeddings=96,
-        attention_types=[[["global", "local"], 1]], window_size=16, initializer_range=0.3,
-    )  # fmt: skip
-    model = HuggingFaceModel(transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager"))
-    assert long_text_error(model, tokens_of(model, 12)) < 1e-4
-    assert long_text_error(model, tokens_of(model, 40)) > 1e-3
-    assert slot_error(model, 40) > 1e-3

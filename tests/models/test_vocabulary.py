@@ -1,32 +1,34 @@
 """A draft with another vocabulary: common tokens by their bytes, exact by enumeration, and live with two tokenizers."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+import torch
+import transformers
 
 import specviz
 from specviz.models.table import TableModel, TablePair, TableSession, toy_pair
-from specviz.models.translated import TranslatedSession, first_token, translated_logits
-from specviz.models.vocabulary import Translation, token_bytes, translation
+from specviz.models.vocabulary import TranslatedModel, Translation, first_token, translation, vocabulary_of
+from specviz.passes.device_logits import DeviceLogits
 from specviz.proof.lossless import EXACT, PROMPT, error_in
 from specviz.tree import TokenTree
+from tests.models.test_pair import byte_level, greedy, save, sentence_piece
+
+pytestmark = pytest.mark.adapter
 
 # The target's tokens a, bb, c and the draft's c, b, a, d: a and c are common, bb is two of the draft's.
 TARGET, DRAFT = [b"a", b"bb", b"c"], [b"c", b"b", b"a", b"d"]
-LONGEST = 64
-
-
-def words():
-    return Translation(TARGET, DRAFT, len(TARGET))
+LONGEST, WORDS = 64, Translation(TARGET, DRAFT, len(TARGET))
 
 
 class TwoVocabularies(TablePair):
     """Toy tables whose draft has a vocabulary of its own."""
 
     def open(self, tokens):
-        draft = toy_pair(vocab=len(DRAFT), seed=7).target
-        return TableSession(self.target, tokens), TranslatedSession(
-            lambda ids: TableSession(draft, ids), words(), tokens, LONGEST
-        )
+        table = toy_pair(vocab=len(DRAFT), seed=7).target
+        draft = SimpleNamespace(open=lambda ids: TableSession(table, ids))
+        return TableSession(self.target, tokens), TranslatedModel(draft, WORDS, LONGEST).open(tokens)
 
 
 def two(seed=1):
@@ -66,7 +68,7 @@ def test_drafters_that_hold_the_draft_are_exact_too(drafter):
 
 
 def test_the_draft_context_is_the_translation_of_each_token():
-    known = words()
+    known = WORDS
     assert known.context([0, 1, 2, 1]) == [2, 1, 1, 0, 1, 1]
     pair = two()
     _, session = pair.open([0])
@@ -99,7 +101,7 @@ def test_a_text_longer_than_the_draft_can_hold_loses_its_first_half():
 
 
 def test_what_the_draft_does_not_know_is_left_out_and_nothing_in_common_is_rejected():
-    few = Translation([b"xy", b"\xe2\x82", b"a"], [b"\xe2", b"\x82", b"a"], 3, begin=[9])
+    few = Translation([b"xy", b"\xe2\x82", b"a"], [b"\xe2", b"\x82", b"a"], 3, prefix=[9])
     assert [few.tokens(token) for token in range(3)] == [(), (0, 1), (2,)]
     assert few.context([0, 1]) == [9, 0, 1]
     assert Translation([b"xy", b"a"], [b"a"], 2).context([0, 1]) == [0, 0]
@@ -116,25 +118,16 @@ def test_a_keyed_rule_writes_the_same_text():
 # With transformers
 
 
-@pytest.fixture(scope="module")
-def tokenizers():
-    pytest.importorskip("transformers")
-    from tests.models.test_pair import byte_level, sentence_piece
-
-    return byte_level(), sentence_piece()
-
-
-@pytest.mark.adapter
-def test_tokens_are_matched_by_their_bytes(tokenizers):
-    gpt, llama = tokenizers
-    ours, theirs = token_bytes("target", gpt), token_bytes("draft", llama)
+def test_tokens_are_matched_by_their_bytes():
+    gpt, llama = byte_level(), sentence_piece()
+    ours, theirs = vocabulary_of("target", gpt), vocabulary_of("draft", llama)
     name, other = gpt.convert_tokens_to_ids, llama.convert_tokens_to_ids
     assert ours[name("Ġthe")] == b" the" and theirs[other("▁cat")] == b" cat"
     assert ours[name("Ċ")] == theirs[other("<0x0A>")] == b"\n"
-    assert ours[gpt.eos_token_id] is theirs[llama.bos_token_id] is None
+    assert ours[gpt.eos_token_id] == "<|end|>" and theirs[llama.bos_token_id] == "<s>"
     known = translation(gpt, llama, 400, 400)
     pairs = dict(zip(known.target_ids.tolist(), known.draft_ids.tolist(), strict=True))
-    assert all(ours[one] == theirs[two] for one, two in pairs.items() if ours[one] is not None)
+    assert all(ours[one] == theirs[two] for one, two in pairs.items() if one != gpt.eos_token_id)
     assert pairs[gpt.eos_token_id] == llama.eos_token_id
     assert pairs[name("Ċ")] == other("<0x0A>")
     assert pairs[name("a")] == other("a") != other("<0x61>"), "a piece rather than its byte"
@@ -144,31 +137,19 @@ def test_tokens_are_matched_by_their_bytes(tokenizers):
         assert b"".join(theirs[token] for token in read) == text.encode()
 
 
-@pytest.mark.adapter
-@pytest.mark.parametrize("turned", [False, True])
-def test_greedy_text_is_that_of_transformers_with_a_draft_of_another_family(tmp_path, tokenizers, turned):
-    torch = pytest.importorskip("torch")
-    import transformers
-
-    from tests.models.test_pair import save
-
-    gpt, llama = tokenizers[::-1] if turned else tokenizers
+@pytest.mark.parametrize("makers", [(byte_level, sentence_piece), (sentence_piece, byte_level)])
+def test_greedy_text_is_that_of_transformers_with_a_draft_of_another_family(tmp_path, makers):
+    gpt, llama = (make() for make in makers)
     heads = dict(n_embd=32, n_head=4, n_layer=2, n_positions=64, bos_token_id=gpt.eos_token_id)
     target = save(tmp_path / "target", tokenizer=gpt, kind=transformers.GPT2Config, eos=gpt.eos_token_id, **heads)
     draft = save(tmp_path / "draft", tokenizer=llama, eos=llama.eos_token_id)
     pair = specviz.load_pair(target, draft, device="cpu", dtype="float32")
     common = pair.info["common"]
     assert 100 < common["tokens"] < 400 and 0 < common["mass"] < 1
-    ids = pair.encode("the cat")
-    with torch.inference_mode():
-        made = pair.target.model.generate(
-            torch.tensor([ids]), attention_mask=torch.ones(1, len(ids), dtype=torch.long), do_sample=False,
-            max_new_tokens=40, pad_token_id=0,
-        )[0, len(ids):].tolist()  # fmt: skip
     for builder in ("chain", "sequoia:size=8", "dyspec:size=8"):
         config = specviz.RunConfig("the cat", builder, "exact-match", 0, max_new_tokens=40)
         trace = specviz.run(pair, config)
-        assert list(trace.tokens) == made
+        assert trace.tokens == greedy(pair, "the cat", 40)
         assert trace.pair["common"] == common and sum(step.drafted for step in trace.steps) > 8
     sampled = specviz.RunConfig("the cat", "sequoia:size=8", "sequoia", 1.0, max_new_tokens=12)
     assert len(specviz.run(pair, sampled).tokens) > 0
@@ -176,12 +157,8 @@ def test_greedy_text_is_that_of_transformers_with_a_draft_of_another_family(tmp_
         specviz.run(pair, specviz.RunConfig("the cat", drafter="online"))
 
 
-@pytest.mark.adapter
 def test_logits_that_stay_on_a_device_are_translated_there():
-    torch = pytest.importorskip("torch")
-    from specviz.passes.device_logits import DeviceLogits
-
     logits = np.arange(12, dtype=np.float32).reshape(3, 4)
-    found = translated_logits(DeviceLogits(torch.from_numpy(logits), 4), [2, 0, 2], words())
-    assert isinstance(found, DeviceLogits)
-    np.testing.assert_array_equal(np.asarray(found), words().columns(logits[[2, 0, 2]]))
+    rows = WORDS.logits(DeviceLogits(torch.from_numpy(logits), 4), [2, 0, 2])
+    assert isinstance(rows, DeviceLogits)
+    np.testing.assert_array_equal(np.asarray(rows), WORDS.logits(logits, [2, 0, 2]))

@@ -11,6 +11,7 @@ import pytest
 
 import specviz
 from specviz import papers
+from specviz.acceptance.progress import final_result
 from specviz.benchmarks import quiet
 from specviz.commands.cli import main
 from specviz.papers import workbench
@@ -29,7 +30,6 @@ from specviz.papers.verdict import (
     over_texts,
 )
 from specviz.papers.workbench import MEASUREMENTS, Workbench, parse_key
-from specviz.progress import final_result
 from specviz.randomness import Seeded
 from specviz.tree import Topology
 

@@ -46,18 +46,18 @@ def test_probabilities_are_those_of_numpy(sampling, ties):
         np.testing.assert_allclose(found[node], wanted, rtol=1e-12)
 
 
-@pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
-def test_gathered_probabilities_are_those_of_numpy(sampling, plain, pulls, monkeypatch):
+def test_gathered_probabilities_are_those_of_numpy(sampling, pulls, monkeypatch):
     monkeypatch.setattr(device_logits, "AT_ONCE", 2)  # long lists are sorted a few rows at a time
     logits = logits_of(1)
     nodes, tokens = [0, 0, 5, 2, 5], [3, 49, 0, 7, 7]
     found = distributions_of(device_logits.DeviceLogits(torch.from_numpy(logits), 50), sampling)
     pulls.clear()
-    wanted = Distributions(logits, sampling).of(nodes, tokens, plain)
-    np.testing.assert_allclose(found.of(nodes, tokens, plain), wanted, rtol=1e-5, atol=1e-9)
-    assert pulls == ([] if sampling.temperature == 0 and not plain else [(5,)])
-    assert found.of([], []) == []
+    np.testing.assert_allclose(
+        found.of(nodes, tokens), Distributions(logits, sampling).of(nodes, tokens), rtol=1e-5, atol=1e-9
+    )
+    assert pulls == [(5,)] * (2 if sampling.temperature else 1)
+    assert found.of([], []) == ([], [])
 
 
 @pytest.mark.parametrize("known", [1, 4, 49, 50, 80])
@@ -160,7 +160,7 @@ def test_rows_that_are_no_numbers_are_rejected_on_the_device_too(sampling, value
     logits = logits_of()
     logits[1, 3] = value
     damaged = logits.view(HostLogits) if kind is HostLogits else kind(torch.from_numpy(logits), 50)
-    for asked in (lambda rows: rows[1], lambda rows: rows.of([1], [3], at_temperature_1=True)):
+    for asked in (lambda rows: rows[1], lambda rows: rows.of([1], [3])):
         with pytest.raises(ValueError, match="logits"):
             asked(distributions_of(damaged, sampling))
 

@@ -66,8 +66,8 @@ def test_the_self_test_reads_padded_passes(monkeypatch):
         self.masked[:, : used + len(ids)] = False
 
     monkeypatch.setattr(graphs.StaticPass, "fill", blind)
-    with pytest.raises(ValueError, match="LlamaForCausalLM"):
-        check_tree_reading("target", model)
+    check_tree_reading("target", model)
+    assert model.static is None, "transformers' own passes take their place"
 
 
 class Capture:
@@ -207,9 +207,7 @@ def test_a_pass_and_its_rows_mix_no_devices(padded, monkeypatch):
         for sampling in (Sampling(0.0), Sampling(0.7), Sampling(0.7, top_p=0.9, top_k=20)):
             found = logits.rows(sampling, ahead=2)
             assert found[0].shape == found[5].shape == (V,)
-            assert (
-                len(found.of([0, 1, 0], [3, 4, 5])) == len(found.of([0, 2, 1], [3, 4, 5], at_temperature_1=True)) == 3
-            )
+            assert [len(probs) for probs in found.of([0, 1, 0], [3, 4, 5])] == [3, 3]
         session.commit(tree, tree.topology.path(6), [*along(tree, 6), 7])
     assert set(pulled) == {"meta"} and session.cache.blocks[0].device.type == "meta"
     assert bool(model.static and model.static.passes) is padded

@@ -112,6 +112,7 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
         (drafters["model"](), {None}),
         (some, {"the draft model", "Medusa heads", "EAGLE"}),
         (drafters["cascade"](), {"the draft model", "n-grams"}),
+        (drafters["retrieval"](), {"retrieval"}),
         (drafters["eagle"](), {"EAGLE"}),
     ):
         found = set()
@@ -121,6 +122,8 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
                 depth = payload.depth_of(step, node)
                 if step.drafter[node] == "medusa":
                     assert f"head {depth}," in said
+                if step.drafter[node] in ("ngram", "retrieval"):
+                    assert ": seen " in said and ("for instance in" in said) == (step.drafter[node] == "retrieval")
                 if step.drafter[node] == "eagle":
                     assert said.endswith("its own predicted hidden state.") == (depth > 1)
                 names = [title for title in wanted - {None} if said.startswith(f"Drafted by {title}")]

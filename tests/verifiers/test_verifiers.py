@@ -1,6 +1,5 @@
 """The rules beyond the table of `check`: worked examples, who accepts more, other temperatures, biased variants."""
 
-from dataclasses import dataclass
 from itertools import chain, combinations
 
 import numpy as np
@@ -17,12 +16,8 @@ from specviz.proof.enumerate import distribution_of as exact_law
 from specviz.randomness import Seeded
 from specviz.tree import TokenTree
 from specviz.verifiers.spectr import division_factor, leftover
-from tests.growing import BUILDERS, VERIFIERS
+from tests.growing import BUILDERS, VERIFIERS, small
 from tests.proof.proofs import error_of
-
-
-def small(name):
-    return BUILDERS[name].smallest()
 
 
 def constant_pair(p, q):
@@ -97,14 +92,6 @@ def test_spectr_stands_the_ends_of_its_range(p, q):
     assert left.min() >= 0 and left.sum() > 0
 
 
-def test_target_match_accepts_the_mass_of_its_children():
-    """With the k most probable tokens of the draft as children, the first token is accepted with their mass under p."""
-    generator = np.random.default_rng(3)
-    p, q = dirichlet(generator, 6), dirichlet(generator, 6)
-    lengths = accepted_lengths(constant_pair(p, q), BUILDERS["batch"](width=3), VERIFIERS["target-match"]())
-    assert lengths[1] == pytest.approx(p[np.argsort(-q)[:3]].sum(), abs=1e-12)
-
-
 # ---- who accepts more -----------------------------------------------------------------------------------------------
 
 
@@ -165,28 +152,10 @@ def test_compatible_is_true_at_a_draft_temperature_of_zero(verifier):
                 assert error < 1e-12 if match.lossless else error > 1e-3, (builder, scheme, match, error)
 
 
-def test_a_traversal_that_keeps_its_share_after_a_rejection_is_caught(monkeypatch):
-    monkeypatch.setattr("specviz.verifiers.traversal.carry", lambda wanted, share: share)
-    assert error_of(small("sequoia"), VERIFIERS["traversal"](), PAIR)[0] > 1e-3
-
-
-def test_a_block_that_stops_at_its_first_failed_coin_is_caught():
-    @dataclass(frozen=True)
-    class Impatient(VERIFIERS["block"]):
-        def __call__(self, tree, p, rng):
-            class FirstFailureEnds:
-                failed = False
-
-                def flip(self, prob):
-                    answer, coin = rng.flip(prob)
-                    self.failed |= not answer
-                    return answer and not self.failed, coin
-
-                draw = staticmethod(rng.draw)
-
-            return super().__call__(tree, p, FirstFailureEnds())
-
-    assert error_of(BUILDERS["chain"](depth=2), Impatient(), PAIR)[0] > 1e-3
+@pytest.mark.parametrize(("rule", "builder"), [("traversal", small("sequoia")), ("block", small("chain"))], ids=str)
+def test_a_rule_that_keeps_its_share_after_a_rejection_is_caught(rule, builder, monkeypatch):
+    monkeypatch.setattr("specviz.verifiers.block.carry", lambda wanted, share: share)
+    assert error_of(builder, VERIFIERS[rule](), PAIR)[0] > 1e-3
 
 
 # ---- typical acceptance ---------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 from specviz import Step, Trace, codec
 from specviz.benchmarks.timing import ROUNDS
-from specviz.metrics import PARTS, Counts, clock
+from specviz.metrics import PARTS, Counts
 from specviz.player.payload import described, message, step_payload
 from specviz.proof.same_text import margin_at
 from specviz.trace import PairedSpeedup
@@ -117,11 +117,13 @@ class Board:
 
     def add(self, at: int, steps: Sequence[Step]) -> dict[str, Any]:
         """New steps of a column, as news."""
-        before = self.counts[at]
-        self.counts[at] += Counts.of(steps)
+        clock = []
+        for step in steps:
+            self.counts[at] += Counts.of([step])
+            clock.append((self.counts[at].elapsed, self.counts[at].tokens))
         self.written[at] += [token for step in steps for token in step.emitted]
         payloads = [step_payload(step, self.entries[at].config.verifier) for step in steps]
-        return {"at": at, "state": "running", "steps": payloads, "clock": codec.plain(clock(steps, before))}
+        return {"at": at, "state": "running", "steps": payloads, "clock": codec.plain(clock)}
 
     def pairs(self, margins: dict[tuple[int, int], float] | None = None) -> list[dict[str, Any]]:
         """Remarks on the texts of every two columns that came to their end."""

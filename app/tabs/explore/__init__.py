@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import RunConfig, Trace
+from specviz import RunConfig
 from specviz.acceptance.vectors import EMBEDDED, planned_with
 from specviz.player.payload import message, settings_text
 
@@ -64,7 +64,7 @@ def build(engine: Engine) -> Controls:
         with gr.Row(elem_classes="sv-said"):
             title = title_of(engine, engine.titles[0], weights.value)
             notice_box = notice(about(opened, title), elem_id="sv-notice")
-            link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
+            link = links.bar(TITLE, elem_id="sv-link")
         stage_box = stage(first.message(title), elem_id="sv-stage")
     linked = links.Together({"models": models, "weights": weights}, {"": settings})
     links.connect(link, linked, [go.click, prompt.submit])
@@ -160,16 +160,6 @@ def verdict(config: RunConfig, pair: str = EMBEDDED) -> tuple[str, str]:
     builder, drafter, match = config.builder, config.drafter, config.match
     planned = planned_with(builder, drafter, pair) if match.possible else ""
     return menus.kind(match), f"{match.reason} {planned}".rstrip()
-
-
-def first_run() -> Trace:
-    """The run that the page opens with; the controls hold its settings."""
-    return recordings.opening().trace()
-
-
-def opening_message() -> str:
-    """The same as a message to the page."""
-    return recordings.opening().message()
 
 
 TAB = Tab(TITLE, build, styles=("stage/explore",))

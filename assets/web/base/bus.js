@@ -1,7 +1,6 @@
 // How the parts of the page tell each other something: a message goes to all who listen for its name. Where none
 // does yet (a tab that was never opened is not there), it waits for the first who will.
 
-/** @typedef {import('./types.js').Messages} Messages */
 /** @typedef {(message: any) => void} Listen what it takes depends on the name it is kept under */
 
 /** @type {Map<keyof Messages, { element: Element, listen: Listen }[]>} */
@@ -11,11 +10,7 @@ const waiting = new Map();
 
 const there = (/** @type {keyof Messages} */ name) => (listeners.get(name) || []).filter(({ element }) => element.isConnected);
 
-/**
- * @template {keyof Messages} Name
- * @param {Name} name
- * @param {Messages[Name] extends void ? [] : [Messages[Name]]} said
- */
+/** @template {keyof Messages} Name @param {Name} name @param {Messages[Name] extends void ? [] : [Messages[Name]]} said */
 export function publish(name, ...said) {
   const heard = there(name), message = said[0];
   if (!heard.length) waiting.set(name, message);

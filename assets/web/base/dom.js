@@ -75,21 +75,13 @@ export function say(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/**
- * Something to paint on or to measure with.
- * @param {number} [width]
- * @param {number} [height]
- */
+/** Something to paint on or to measure with. @param {number} [width] @param {number} [height] */
 export function pen(width = 1, height = 1) {
   const canvas = Object.assign(document.createElement('canvas'), { width, height });
   return /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { willReadFrequently: true }));
 }
 
-/**
- * Offers a file to the visitor.
- * @param {string} name
- * @param {Blob} blob
- */
+/** Offers a file to the visitor. @param {string} name @param {Blob} blob */
 export function downloadFile(name, blob) {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);

@@ -5,32 +5,21 @@ const TYPED = 'input, textarea, select, [contenteditable], [role=tab], [role=opt
 const PRESSED = 'button, summary, a';
 
 /**
- * Whether a key is meant for the part `root`.
- * @param {Element} root
- * @param {KeyboardEvent} event
- * @param {Element | null} [own] a field in it that leaves its keys to it
- * @param {boolean} [near] keys that are no letters must be pressed in the part or nowhere in particular, rather than
- *   anywhere on the page
- */
-export function meant(root, event, own = null, near = false) {
-  const at = /** @type {Element} */ (event.target), inside = root.contains(at), letter = event.key.length === 1 && event.key !== ' ';
-  if (event.ctrlKey || event.metaKey || event.altKey || !root.getClientRects().length) return false;
-  if (at.matches(TYPED) && at !== own) return false;
-  if (at.matches(PRESSED) && (event.key === ' ' || event.key === 'Enter')) return false;
-  return inside || (!letter && (!near || at === document.body));
-}
-
-/**
  * @param {HTMLElement} root the part; its keys end when it leaves the page
  * @param {(event: KeyboardEvent) => Record<string, (() => void) | false | null | undefined>} acts what keys do now;
  *   letters in lower case
- * @param {{ own?: HTMLElement | null, first?: boolean }} more `first`: before the parts inside it see the key
+ * @param {{ own?: HTMLElement | null, first?: boolean }} more `own`: a field that leaves its keys to the part; `first`:
+ *   before the parts inside it see the key, and of keys pressed elsewhere only those pressed nowhere in particular
  */
 export function keys(root, acts, { own = null, first = false } = {}) {
   /** @param {KeyboardEvent} event */
   function heard(event) {
     if (!root.isConnected) return document.removeEventListener('keydown', heard, first);
-    if (event.defaultPrevented || !meant(root, event, own, first)) return;
+    const at = /** @type {Element} */ (event.target), inside = root.contains(at), letter = event.key.length === 1 && event.key !== ' ';
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !root.getClientRects().length) return;
+    if (at.matches(TYPED) && at !== own) return;
+    if (at.matches(PRESSED) && (event.key === ' ' || event.key === 'Enter')) return;
+    if (!inside && (letter || (first && at !== document.body))) return;
     const act = acts(event)[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!act) return;
     event.preventDefault();

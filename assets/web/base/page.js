@@ -1,11 +1,9 @@
-// What belongs to the whole page: listeners that end with the element they serve, and where a file may be dropped.
+// What belongs to the whole page: listeners that end with the element they serve, and whether it is presented on a
+// projector, in large type and with nothing but the pictures.
 
-/**
- * @param {Element} element
- * @param {string} kind
- * @param {(event: any) => void} listen
- * @param {EventTarget} [target]
- */
+import { publish } from './bus.js';
+
+/** @param {Element} element @param {string} kind @param {(event: any) => void} listen @param {EventTarget} [target] */
 export function onPage(element, kind, listen, target = document) {
   /** @param {Event} event */
   function heard(event) {
@@ -13,4 +11,18 @@ export function onPage(element, kind, listen, target = document) {
     else target.removeEventListener(kind, heard);
   }
   target.addEventListener(kind, heard);
+}
+
+export const presents = () => document.documentElement.classList.contains('sv-present');
+
+/** Over the whole screen where the browser allows it. @param {boolean} on */
+export function present(on) {
+  if (on === presents()) return;
+  const root = document.documentElement;
+  root.classList.toggle('sv-present', on);
+  // If the browser rejects full screen (inside another page, say), the page still has large type.
+  if (on) root.requestFullscreen?.().catch(() => {});
+  else if (document.fullscreenElement) document.exitFullscreen();
+  publish('type'); // pictures measure it when they are drawn
+  requestAnimationFrame(() => window.dispatchEvent(new Event('resize'))); // and plotly when the window changes
 }

@@ -20,10 +20,7 @@ import { make } from './dom.js';
 let ids = 0;
 const LOGARITHMIC = 256; // a range of so many times its lower end has a logarithmic slider
 
-/**
- * The name in a strategy's text, and the text of each parameter.
- * @param {string} text
- */
+/** The name in a strategy's text, and the text of each parameter. @param {string} text */
 export function split(text) {
   const [name, ...rest] = text.split(':'), values = /** @type {Record<string, string>} */ ({});
   for (const part of rest.length ? rest.join(':').split(/,(?=[^,=]*=)/) : []) {
@@ -33,11 +30,7 @@ export function split(text) {
   return { name: name.trim(), values };
 }
 
-/**
- * A strategy's text.
- * @param {Strategy} strategy
- * @param {Record<string, string>} values
- */
+/** A strategy's text. @param {Strategy} strategy @param {Record<string, string>} values */
 export function join({ name, fields }, values) {
   const parts = fields.filter(field => values[field.name] !== undefined && values[field.name] !== field.value);
   return name + (parts.length ? ':' : '') + parts.map(field => `${field.name}=${values[field.name]}`).join(',');

@@ -29,7 +29,7 @@ export function placeAsked(search, lesson) {
 
 /**
  * The place as it exists in a run that has these steps: the last step instead of a later one, no node that is not there.
- * @param {import('./types.js').Sent[]} steps
+ * @param {Sent[]} steps
  * @param {Pick<Place, 'index' | 'key'>} place
  */
 export function placeIn(steps, { index, key }) {

@@ -2,10 +2,7 @@
 
 import { make } from './dom.js';
 
-/**
- * The tokens of a step.
- * @param {import('./types.js').Step} step
- */
+/** The tokens of a step. @param {Step} step */
 export function spansOf(step) {
   return step.pieces.map((piece, i) => {
     const own = step.last && i === step.pieces.length - 1;
@@ -17,10 +14,7 @@ export function spansOf(step) {
   });
 }
 
-/**
- * The nodes that were accepted, from the root down.
- * @param {import('./types.js').Sent} step
- */
+/** The nodes that were accepted, from the root down. @param {Sent} step */
 export function pathOf(step) {
   return [...step.outcome].flatMap((letter, i) => (letter === 'a' ? [i] : []));
 }

@@ -1,14 +1,14 @@
-// What the server sends of a run: specviz/player/payload.py writes it.
+// What the server sends of a run, as specviz/player/payload.py writes it. Known in every module.
 
 /** A few tokens and, under every name, a number for each of them. */
-export interface Chart {
+interface Chart {
   tokens: number[];
   rows: Record<string, number[]>;
   texts: string[];
 }
 
 /** What a rule recorded about one node. */
-export interface Detail {
+interface Detail {
   tried?: Chart;
   after?: Chart;
   race?: Record<string, Chart>;
@@ -16,7 +16,7 @@ export interface Detail {
 }
 
 /** How a tree grew, as far as its builder recorded it. */
-export interface Growth {
+interface Growth {
   keys?: (number | null)[];
   /** For each node after the root, the best slots [parent, key] that were left. */
   waiting?: [number, number][][];
@@ -29,7 +29,7 @@ export interface Growth {
 }
 
 /** One pass of the target: the drafted tree and what the rule made of it, in columns over its nodes. */
-export interface Sent {
+interface Sent {
   index: number;
   parents: number[];
   tokens: number[];
@@ -59,14 +59,14 @@ export interface Sent {
 }
 
 /** How often a drafter was right, over a run. */
-export interface Right {
+interface Right {
   accepted: number;
   compared: number;
   acceptance: number | null;
 }
 
 /** A run in numbers, null where there is nothing to divide by; parts in the order of PARTS, drafters by name. */
-export interface Figures {
+interface Figures {
   tokens: number;
   passes: number;
   accepted: number;
@@ -82,7 +82,7 @@ export interface Figures {
 }
 
 /** What is sent of a run once, at its start. */
-export interface Head {
+interface Head {
   title: string;
   pair: string;
   prompt: string;
@@ -101,7 +101,7 @@ export interface Head {
 }
 
 /** A run against plain decoding, timed in alternating rounds. */
-export interface PairedSpeedup {
+interface PairedSpeedup {
   speedup: number;
   low: number;
   high: number;

@@ -63,12 +63,9 @@ export function stepper(element, { count, changed, pace = () => 800, growing = (
       pause();
       if (count()) set(Math.max(0, next));
     },
-    /** @param {number} by @returns {boolean} whether there was anywhere to go */
+    /** @param {number} by */
     move(by) {
-      const next = Math.max(0, Math.min(count() - 1, at + by)), moved = next !== at;
-      pause();
-      if (moved) set(next); else changed();
-      return moved;
+      this.go(at + by);
     },
     /** Before the first position, as when nothing was shown yet. */
     reset() {

@@ -1,28 +1,18 @@
-// What the server sends and what the browser makes of it. The records of a run are in run.d.ts.
-
-import type { Figures, Head, PairedSpeedup, Sent } from './run.js';
-
-export * from './run.js';
+// What the server sends of everything but a run (run.d.ts), and what the browser makes of it. Known in every module.
 
 /** The same within its run, with what the browser adds. */
-export interface Step extends Sent {
+interface Step extends Sent {
   /** The accepted nodes from the root down. */
   path: number[];
   /** What is known of all drafters of its run so far. */
   guessed: Guesses;
 }
 
-/** How many nodes a drafter guessed, and how many it got right. */
-export interface Count {
-  nodes: number;
-  accepted: number;
-}
-
-/** By the name of a drafter, in the order in which they first guessed. */
-export type Guesses = Map<string, Count>;
+/** How many nodes each drafter guessed and how many it got right, in the order in which they first guessed. */
+type Guesses = Map<string, { nodes: number; accepted: number }>;
 
 /** One message about a run; a new name begins a new history. */
-export interface Message {
+interface Message {
   run: string;
   steps: Sent[];
   head?: Head;
@@ -41,10 +31,13 @@ export interface Message {
 }
 
 /** A function of the server; it takes one argument. */
-export type Ask = (asked: unknown) => Promise<string>;
+type Ask = (asked: unknown) => Promise<string>;
+
+/** Its answer, once parsed, or a sentence on why there is none. */
+type Answer<Data> = (Data & { error?: undefined }) | { error: string };
 
 /** A node of a run that is taken into the Verification lab. */
-export interface Taken {
+interface Taken {
   names: string[];
   p: number[];
   q: number[];
@@ -55,13 +48,13 @@ export interface Taken {
 }
 
 /** What the controls of Explore hold, without the prompt: as the parameters of a link, and the title of the pair. */
-export interface Held {
+interface Held {
   settings: string;
   models: string;
 }
 
 /** The sentence about a run, in three parts, and whether the controls hold something else. */
-export interface Headline {
+interface Headline {
   strong: string;
   text: string;
   small: string;
@@ -69,11 +62,9 @@ export interface Headline {
 }
 
 /** What the parts of the page may tell each other, by name. */
-export interface Messages {
+interface Messages {
   headline: Headline;
   settings: Held;
-  /** Some control holds something else. */
-  held: void;
   /** The controls are to hold the settings of a run that was opened, or of a button that fixes them. */
   opened: { search: string, why?: 'run' | 'fix' };
   /** The page's type was made larger or smaller. */

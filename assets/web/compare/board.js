@@ -11,30 +11,23 @@ import { raceChart, raceKey } from './tokens_over_time.js';
 /** @typedef {import('./types.js').About} About */
 /** @typedef {import('./types.js').Message} Message */
 
-/**
- * @typedef {object} Comparison
- * @property {string | null} name
- * @property {Column[]} columns
- * @property {import('./types.js').Pair[]} pairs
- * @property {import('./types.js').Row[]} table
- * @property {string} state
- * @property {string} note
- * @property {string} [badge] of a comparison that was not decoded now
- * @property {string} [pair] the name of the models
- * @property {string} [when] it was recorded, and where
- */
+/** A comparison before its first run, from the message that opens it. @param {Partial<Message>} message */
+const opened = ({ run: name, badge, pair, when }) => ({
+  name, badge, pair, when, state: 'running', note: '', columns: /** @type {Column[]} */ ([]),
+  pairs: /** @type {import('./types.js').Pair[]} */ ([]), table: /** @type {import('./types.js').Row[]} */ ([]),
+});
 
 /** @param {HTMLElement} element @param {() => Promise<string>} recorded what the tab opens with */
 export function compareBoard(element, recorded) {
   const root = query(element, '.sv-compare', HTMLElement), $ = finder(root);
-  const race = raceChart($('race-svg', SVGSVGElement), seconds => { clock.pause(); clock.seek(seconds); });
+  const race = raceChart($('race-svg', SVGSVGElement), seconds => clock.seek(seconds));
   const clock = sharedClock(root, { columns: () => run.columns, running: () => run.state === 'running', changed: () => schedule() });
-  /** @type {Comparison} */
-  let run = { name: null, columns: [], pairs: [], table: [], state: '', note: '' };
+  let run = opened({});
+  run.state = '';
   let frame = /** @type {number | null} */ (null), whole = false;
 
-  recorded().then(text => { if (run.name === null) receive(text); }).catch(() => {
-    if (run.name === null) say($('state'), 'The recorded runs could not be loaded. Run still works.');
+  recorded().then(text => { if (run.name === undefined) receive(text); }).catch(() => {
+    if (run.name === undefined) say($('state'), 'The recorded runs could not be loaded. Run still works.');
   });
 
   // ---- what arrives ----
@@ -62,14 +55,14 @@ export function compareBoard(element, recorded) {
   }
 
   /** @param {Message} message @param {About[]} columns */
-  function start({ badge, pair, prompt, when, run: name }, columns) {
-    const box = $('runs');
-    if (run.name !== null && !badge && innerWidth < 760) element.scrollIntoView({ block: 'start' }); // on a phone Run is far above
-    run = { name, columns: [], pairs: [], table: [], state: 'running', note: '', badge, pair, when };
+  function start(message, columns) {
+    const box = $('runs'), { badge, prompt } = message;
+    if (run.name !== undefined && !badge && innerWidth < 760) element.scrollIntoView({ block: 'start' }); // on a phone Run is far above
+    run = opened(message);
     box.replaceChildren();
     box.style.setProperty('--columns', String(columns.length));
     run.columns = columns.map(about => runColumn(about, { recorded: Boolean(badge), prompt }, box, {
-      seek: seconds => { clock.pause(); clock.seek(seconds); },
+      seek: seconds => clock.seek(seconds),
       said: text => say($('live'), text),
     }));
     $('race-key').replaceChildren(...columns.map(({ letter, title }) => {
@@ -102,7 +95,7 @@ export function compareBoard(element, recorded) {
       whole = false;
       race.show(run.columns.map(({ about, ends, totals }) => ({ letter: about.letter, ends, totals })));
       head();
-      writeTexts(root, run.columns, run.pairs, seconds => { clock.pause(); clock.seek(seconds); });
+      writeTexts(root, run.columns, run.pairs, seconds => clock.seek(seconds));
       writeTable(root, run.columns, run.table);
     }
     race.at(clock.time);

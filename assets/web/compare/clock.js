@@ -9,10 +9,7 @@ import { reducedMotion } from '../base/stepper.js';
 const SPEEDS = [1, 0.5, 0.25, 0.1, 0.02];
 const SHORTEST = 1.5; // seconds that a replay takes at least, until a visitor chooses a speed
 
-/**
- * @param {HTMLElement} root
- * @param {{ columns: () => Column[], running: () => boolean, changed: () => void }} run
- */
+/** @param {HTMLElement} root @param {{ columns: () => Column[], running: () => boolean, changed: () => void }} run */
 export function sharedClock(root, { columns, running, changed }) {
   const $ = finder(root);
   let time = 0, following = false, playing = false, before = /** @type {number | null} */ (null), chosen = false;
@@ -53,6 +50,7 @@ export function sharedClock(root, { columns, running, changed }) {
 
   /** @param {number} seconds */
   function seek(seconds) {
+    pause();
     time = Math.min(limit(), Math.max(0, seconds));
     following = running() && time === limit();
     changed();
@@ -101,7 +99,7 @@ export function sharedClock(root, { columns, running, changed }) {
 
   const toggle = () => { if (playing) pause(); else play(); };
   for (const [name, act] of Object.entries({ back: () => step(-1), forward: () => step(1), play: toggle })) $(name).addEventListener('click', act);
-  $('scrub').addEventListener('input', () => { pause(); seek(Number($('scrub').value)); });
+  $('scrub').addEventListener('input', () => seek(Number($('scrub').value)));
   $('speed').addEventListener('change', () => { chosen = true; });
   keys(root, event => {
     const column = columns().find(item => item.svg === event.target), mine = column ? [column] : columns(), shift = event.shiftKey && column;
@@ -117,11 +115,11 @@ export function sharedClock(root, { columns, running, changed }) {
       Enter: column && (() => { if (column.pinned !== null) column.tree.unfold(column.pinned); }),
       Escape: column && (() => column.pin(null)),
       f: column && (() => column.tree.fit()),
-      Home: () => { pause(); seek(0); },
-      End: () => { pause(); seek(limit()); },
+      Home: () => seek(0),
+      End: () => seek(limit()),
       ' ': toggle,
     };
   }, { own: $('scrub') });
 
-  return { begin, follow, ended, advance, seek, pause, write, get time() { return time; } };
+  return { begin, follow, ended, advance, seek, write, get time() { return time; } };
 }

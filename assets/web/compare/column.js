@@ -2,24 +2,22 @@
 
 import { draw, finder, make, say } from '../base/dom.js';
 import { follow, onToken, pathOf, spansOf } from '../base/ribbon.js';
-import { readable, visible } from '../base/text.js';
-import { OUTCOMES, OWN } from '../base/words.js';
-import { stepSentence } from '../stage/frames.js';
+import { readable } from '../base/text.js';
+import { OUTCOMES } from '../base/words.js';
+import { aboutOf } from '../stage/inspector.js';
 import { countGuesses } from '../tree/sources.js';
-import { isMore, treeView } from '../tree/view.js';
+import { treeView } from '../tree/view.js';
 import { raceKey } from './tokens_over_time.js';
 
-/** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('./types.js').About} About */
 /** @typedef {import('./types.js').State} State */
 /** @typedef {ReturnType<typeof runColumn>} Column */
 
 const KEYS = 'up and down select a node, left and right change the step, F shows the whole tree';
 
-/** @typedef {Partial<Record<State, string>>} Words */
-/** @type {Words} */
+/** @type {Partial<Record<State, string>>} */
 const BEFORE = { waiting: 'waiting', never: 'not run' }; // the first step
-/** @type {Words} */
+/** @type {Partial<Record<State, string>>} */
 const AFTER = { running: '; decoding', stopped: '; stopped here' }; // the last one so far
 
 /**
@@ -46,14 +44,14 @@ export function runColumn(about, run, parent, { seek, said }) {
     about, box, svg, tree, steps: /** @type {Step[]} */ ([]), spans: /** @type {HTMLElement[][]} */ ([]),
     ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), // seconds, and tokens by then
     state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'), note: '',
-    guessed: /** @type {import('../base/types.js').Guesses} */ (new Map()),
+    guessed: /** @type {Guesses} */ (new Map()),
     get pinned() { return pinned; },
     add, show, pin, clock: () => $('clock').textContent,
   };
   onToken(ribbon, step => seek(column.ends[step]));
   return column;
 
-  /** @param {import('../base/types.js').Sent} sent @param {[number, number]} clock seconds and tokens by its end */
+  /** @param {Sent} sent @param {[number, number]} clock seconds and tokens by its end */
   function add(sent, [end, total]) {
     if (column.steps[sent.index]) return;
     /** @type {Step} */
@@ -115,14 +113,9 @@ function heading(about) {
  */
 export function nodeText(step, key, plain) {
   if (!step) return '';
-  if (key === null) return plain ? `The target writes “${readable(step.pieces[0])}”.` : stepSentence(step);
-  if (key === 'last') {
-    const own = step.last || '';
-    return `“${visible(step.pieces[step.pieces.length - 1])}”, ${OUTCOMES[own]}. ${OWN[own] || ''}`;
-  }
-  if (isMore(key)) return 'More children that were not visited; press Enter or click to expand them.';
-  const node = Number(key);
-  return `“${visible(step.texts[node])}”, ${OUTCOMES[step.outcome[node]]}. ${step.sentences[step.why[node]]}`;
+  if (key === null && plain) return `The target writes “${readable(step.pieces[0])}”.`;
+  const { token, why, kind } = aboutOf(step, 0, key);
+  return key === null ? why : `“${token}”, ${OUTCOMES[kind ?? '']}. ${why}`;
 }
 
 /**

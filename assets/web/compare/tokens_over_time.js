@@ -62,19 +62,15 @@ export function raceChart(svg, seek) {
     }
   }
 
-  let held = false;
   const point = (/** @type {PointerEvent} */ event) => {
     const at = (event.clientX - svg.getBoundingClientRect().left - box.left) / (box.right - box.left);
-    seek(Math.min(1, Math.max(0, at)) * most.x);
+    if (event.buttons === 1 && most.x) seek(Math.min(1, Math.max(0, at)) * most.x);
   };
   svg.addEventListener('pointerdown', event => {
-    if (event.button || !most.x) return;
-    held = true;
     svg.setPointerCapture(event.pointerId);
     point(event);
   });
-  svg.addEventListener('pointermove', event => { if (held) point(event); });
-  for (const name of ['pointerup', 'pointercancel']) svg.addEventListener(name, () => { held = false; });
+  svg.addEventListener('pointermove', point);
   const again = () => { if (svg.clientWidth) redraw(); };
   new ResizeObserver(again).observe(svg);
   subscribe('type', svg, again);

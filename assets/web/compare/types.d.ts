@@ -1,7 +1,5 @@
 // What the server sends of a comparison, as app/tabs/compare/messages.py writes it.
 
-import type { Sent } from '../base/types.js';
-
 /** How a run stands; the browser itself marks one that was stopped, or never begun. */
 export type State = 'waiting' | 'running' | 'done' | 'error' | 'stopped' | 'never';
 

@@ -1,11 +1,6 @@
 // Round numbers for axes.
 
-/**
- * About `many` round numbers between two ends.
- * @param {number} low
- * @param {number} high
- * @param {number} many
- */
+/** About `many` round numbers between two ends. @param {number} low @param {number} high @param {number} many */
 export function ticks(low, high, many) {
   if (!(high > low)) return [low];
   const rough = (high - low) / many, power = 10 ** Math.floor(Math.log10(rough));

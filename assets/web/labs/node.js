@@ -4,9 +4,6 @@
 import { publish } from '../base/bus.js';
 import { normalised } from './rows.js';
 
-/** @typedef {import('../base/types.js').Step} Step */
-/** @typedef {import('../base/types.js').Taken} Taken */
-
 const MOST_TAKEN = 8, MOST_TAKEN_CHILDREN = 4; // what the lab can enumerate
 
 /**

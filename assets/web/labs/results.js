@@ -43,7 +43,7 @@ export function writeLaw(root, { row, law }, names, levels) {
   $('law').replaceChildren(table);
 }
 
-/** @param {HTMLElement} root @param {import('./types.js').Rules} data @param {string} own @param {(rule: string) => void} chosen */
+/** @param {HTMLElement} root @param {{ levels: number, rows: RuleRow[] }} data @param {string} own @param {(rule: string) => void} chosen */
 export function writeRules(root, { rows, levels }, own, chosen) {
   const $ = finder(root, 'sv-v-'), head = make('tr');
   head.append(...['rule', levels > 1 ? `tokens of ${levels}` : 'accepted', '', 'children', 'writes', 'deviation'].map(text => make(text ? 'th' : 'td', text)));

@@ -1,54 +1,34 @@
-// A tree as SVG, from left to right: a first child beside its parent, its siblings below. Small without labels, or large.
+// A tree of the lab: as a step that no rule has seen, which the tree's own view draws large, and as a small picture.
 
 import { draw } from '../base/dom.js';
+import { treeLayout } from '../tree/layout.js';
 import { curve } from '../tree/paint.js';
 
 /** @typedef {import('./types.js').LabTree} LabTree */
 
+const WIDTH = 200, HEIGHT = 90, MARGIN = 10;
+
 /** @param {number} chance */
 export const chanceText = chance => (chance >= 0.0995 || chance === 0 ? chance.toFixed(2) : chance >= 0.001 ? chance.toFixed(3) : chance.toExponential(0));
 
-/**
- * The level and the row of every node, and the nodes from top to bottom.
- * @param {number[]} parents
- */
-export function placed(parents) {
-  const children = parents.map(() => /** @type {number[]} */ ([])), depth = [0], row = [0], order = /** @type {number[]} */ ([]);
-  parents.forEach((parent, node) => { if (parent >= 0) { children[parent].push(node); depth[node] = depth[parent] + 1; } });
-  let rows = 0;
-  /** @param {number} node @param {number} at */
-  function put(node, at) {
-    row[node] = at;
-    order.push(node);
-    children[node].forEach((child, i) => put(child, i ? ++rows : at));
-  }
-  put(0, 0);
-  return { depth, row, rows: rows + 1, order, children };
+/** A node has its chance as its text and as the width of its edge. @param {LabTree} tree @returns {Step} */
+export function stepOf({ parents, chance }) {
+  const texts = chance.map((value, node) => (node ? chanceText(value) : 'root'));
+  return /** @type {any} */ ({ index: 0, parents, outcome: 'r'.padEnd(parents.length, 'u'), texts, q: chance, last: null });
 }
 
-/**
- * @param {LabTree} tree
- * @param {{ width?: number, height?: number, row?: number, column?: number, labels?: boolean }} size of the whole picture, or
- *   of a row and a column
- */
-export function treePicture({ parents, chance, title }, { width = 0, height = 0, row = 0, column = 0, labels = false }) {
-  const { depth, row: rows, rows: count, children } = placed(parents), levels = Math.max(1, ...depth), margin = 10;
-  const dx = column || Math.min(28, (width - 2 * margin) / levels), dy = row || Math.min(12, (height - 2 * margin) / Math.max(1, count - 1));
-  const wide = width || levels * dx + 2 * margin + (labels ? 40 : 0), high = height || (count - 1) * dy + 2 * margin;
-  const left = width ? (wide - levels * dx) / 2 : margin, top = height ? (high - (count - 1) * dy) / 2 : margin;
-  const svg = draw('svg', { viewBox: `0 0 ${wide} ${high}`, class: 'sv-lab-picture' });
-  if (labels) for (const [name, value] of Object.entries({ width: wide, height: high })) svg.setAttribute(name, String(value));
-  if (labels) svg.setAttribute('aria-label', title); else svg.setAttribute('aria-hidden', 'true');
-  const x = (/** @type {number} */ node) => left + dx * depth[node], y = (/** @type {number} */ node) => top + dy * rows[node];
-  parents.forEach((parent, node) => {
-    if (parent >= 0) draw('path', { class: 'edge', 'data-node': node, d: curve(x(parent), y(parent), x(node), y(node)) }, svg);
-  });
-  parents.forEach((parent, node) => {
-    const spot = draw('g', { 'data-node': node, class: parent < 0 ? 'root' : children[node].length ? 'inner' : 'leaf' }, svg);
-    if (labels) draw('rect', { class: 'hit', x: x(node) - 9, y: y(node) - dy / 2, width: dx * 0.9, height: dy }, spot);
-    draw('circle', { cx: x(node), cy: y(node), r: Math.max(1.2, (labels ? 6 : Math.min(4.5, 1.5 + dy * 0.25)) * (0.5 + 0.5 * Math.sqrt(chance[node]))) }, spot);
-    if (labels && parent >= 0) draw('text', { x: x(node) + 10, y: y(node) + 4 }, spot, chanceText(chance[node]));
-  });
+/** @param {LabTree} tree */
+export function treePicture(tree) {
+  const { marks, rows, columns } = treeLayout(stepOf(tree), () => true), svg = draw('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, 'aria-hidden': 'true' });
+  const dx = Math.min(28, (WIDTH - 2 * MARGIN) / Math.max(1, columns - 1)), dy = Math.min(12, (HEIGHT - 2 * MARGIN) / Math.max(1, rows - 1));
+  const left = (WIDTH - (columns - 1) * dx) / 2, top = (HEIGHT - (rows - 1) * dy) / 2;
+  for (const { x, y, from } of marks) {
+    if (from) draw('path', { class: 'edge', d: curve(left + dx * from.x, top + dy * from.y, left + dx * x, top + dy * y) }, svg);
+  }
+  for (const { x, y, from, leaf, node = 0 } of marks) {
+    const radius = Math.max(1.2, Math.min(4.5, 1.5 + dy * 0.25) * (0.5 + 0.5 * Math.sqrt(tree.chance[node])));
+    draw('circle', { class: !from ? 'root' : leaf ? 'leaf' : 'inner', cx: left + dx * x, cy: top + dy * y, r: radius }, svg);
+  }
   return svg;
 }
 

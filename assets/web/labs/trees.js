@@ -1,20 +1,21 @@
 // The Tree lab: a vector and sizes, the trees of several builders, and one of them large with its attention mask.
 
 import { button, draw, finder, make, query } from '../base/dom.js';
+import { treeView } from '../tree/view.js';
 import { asker } from './asker.js';
-import { nodeText, placed, treePicture } from './tree_picture.js';
+import { nodeText, stepOf, treePicture } from './tree_picture.js';
 
 /** @typedef {import('./types.js').LabTree} LabTree */
 
-/**
- * @param {HTMLElement} element
- * @param {import('./types.js').TreeStart} start
- * @param {import('../base/types.js').Ask} askTrees
- */
+/** @type {Record<string, import('../tree/view.js').Way>} */
+const WAYS = { ArrowUp: 'up', ArrowDown: 'down', ArrowLeft: 'parent', ArrowRight: 'child' };
+
+/** @param {HTMLElement} element @param {import('./types.js').TreeStart} start @param {Ask} askTrees */
 export function treeLab(element, start, askTrees) {
   const root = query(element, '.sv-lab', HTMLElement), $ = finder(root, 'sv-lab-');
   const sizes = /** @type {Record<string, HTMLInputElement>} */ ({});
-  let trees = /** @type {LabTree[]} */ ([]), name = 'sequoia', selected = 0, about = '';
+  let trees = /** @type {LabTree[]} */ ([]), name = 'sequoia', about = '';
+  const picture = treeView(query(root, '.sv-lab-tree svg', SVGSVGElement), { hover: () => {}, pick: key => select(Number(key)), unfolded: true });
   const ask = asker(root, work, text => { $('status').textContent = text; });
 
   // ---- controls ----
@@ -63,7 +64,7 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {string} text */
   function show(text) {
-    const data = /** @type {import('./types.js').Trees | import('./types.js').Rejected} */ (JSON.parse(text));
+    const data = /** @type {Answer<{ trees: LabTree[] }>} */ (JSON.parse(text));
     if (data.error !== undefined) {
       $('status').textContent = data.error;
       return;
@@ -81,7 +82,7 @@ export function treeLab(element, start, askTrees) {
     bar.style.width = `${(100 * tree.tokens) / most}%`;
     made.dataset.name = tree.name;
     made.addEventListener('click', () => open(tree.name)); // the menu does the same by keyboard
-    made.append(make('b', tree.title), treePicture(tree, { width: 200, height: 90 }), bar,
+    made.append(make('b', tree.title), treePicture(tree), bar,
       make('span', `${tree.tokens.toFixed(2)} tokens per pass`), make('small', `${tree.nodes} nodes, ${tree.levels} levels, ${tree.passes} draft ${tree.passes === 1 ? 'pass' : 'passes'}`));
     return made;
   }
@@ -89,43 +90,28 @@ export function treeLab(element, start, askTrees) {
   /** @param {string} wanted */
   function open(wanted) {
     name = wanted;
-    selected = 0;
     const tree = /** @type {LabTree} */ (trees.find(other => other.name === name));
     for (const other of $('cards').children) other.classList.toggle('own', other.dataset.name === name);
     $('builder').value = name;
     $('name').textContent = `${tree.title}: ${tree.settings}`;
-    const picture = treePicture(tree, { row: Math.max(20, Math.min(34, 400 / placed(tree.parents).rows)), column: Math.max(56, Math.min(130, ($('tree').clientWidth - 80) / tree.levels)), labels: true });
-    picture.addEventListener('click', event => {
-      const node = /** @type {Element} */ (event.target).closest('[data-node]')?.getAttribute('data-node');
-      if (node) select(Number(node));
-    });
-    $('tree').replaceChildren(picture);
+    picture.show(stepOf(tree));
     $('mask').replaceChildren(maskPicture(tree));
     select(0);
   }
 
   /** @param {number} node */
   function select(node) {
-    const tree = /** @type {LabTree} */ (trees.find(other => other.name === name)), above = new Set();
-    selected = node;
-    for (let at = node; at >= 0; at = tree.parents[at]) above.add(at);
-    for (const part of root.querySelectorAll('.sv-lab-one [data-node]')) part.classList.toggle('above', above.has(Number(part.getAttribute('data-node'))));
+    const tree = /** @type {LabTree} */ (trees.find(other => other.name === name));
+    picture.select(String(node), true);
     $('node').textContent = nodeText(tree, node);
-    const line = query(root, '.sv-lab-mask .row');
-    line.setAttribute('y', String(node));
+    query(root, '.sv-lab-mask .row').setAttribute('y', String(node));
   }
 
   $('tree').addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
-    const tree = trees.find(other => other.name === name);
-    if (!tree || event.ctrlKey || event.metaKey || event.altKey) return;
-    const order = placed(tree.parents).order, at = order.indexOf(selected);
-    /** @type {Record<string, number>} */
-    const next = { ArrowUp: order[Math.max(0, at - 1)], ArrowDown: order[Math.min(order.length - 1, at + 1)],
-      ArrowLeft: Math.max(0, tree.parents[selected]), ArrowRight: Math.max(selected, tree.parents.indexOf(selected)) };
-    if (!(event.key in next)) return;
+    const way = WAYS[event.key];
+    if (!way || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    select(next[event.key]);
-    query($('tree'), `[data-node="${selected}"]`).scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    select(Number(picture.walk(way)));
   });
 
   load(0, false);

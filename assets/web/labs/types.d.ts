@@ -14,11 +14,6 @@ export interface LabTree {
   passes: number;
 }
 
-export interface Trees {
-  error?: undefined;
-  trees: LabTree[];
-}
-
 /** What the lab starts with: vectors with sizes, the sliders, builders by name and title, and the first answer. */
 export interface TreeStart {
   presets: { title: string; vector: number[]; nodes: number; levels: number; about: string }[];
@@ -90,22 +85,9 @@ export interface RuleRow {
 
 /** A run, and the distribution of what the rule writes beside the target's for `texts` of all `of`. */
 export interface Seen {
-  error?: undefined;
   p: number[];
   q: number[];
   row: RuleRow;
   run: Run | null;
   law: { of: number; texts: number[][]; target: number[]; rule: number[] } | null;
-}
-
-/** All rules side by side. */
-export interface Rules {
-  error?: undefined;
-  levels: number;
-  rows: RuleRow[];
-}
-
-/** A request that cannot be answered. */
-export interface Rejected {
-  error: string;
 }

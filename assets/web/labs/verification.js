@@ -13,11 +13,7 @@ import { tryStepper } from './tries.js';
 /** @typedef {import('./types.js').Start} Start */
 /** @typedef {import('./types.js').LabNode & { names: string[] }} State */
 
-/**
- * @param {HTMLElement} element
- * @param {Start} start
- * @param {Record<string, import('../base/types.js').Ask>} server
- */
+/** @param {HTMLElement} element @param {Start} start @param {Record<string, Ask>} server */
 export function verificationLab(element, start, server) {
   const root = query(element, '.sv-v', HTMLElement), $ = finder(root, 'sv-v-');
   const state = /** @type {State} */ ({ names: [], p: [], q: [], children: 2, levels: 1, rule: '', scheme: null, seed: 0 });
@@ -32,8 +28,8 @@ export function verificationLab(element, start, server) {
     $('about').textContent = about;
     rows.show();
     controls();
-    if (first) seen(first); else ask();
-    if (first) ask();
+    if (first) seen(first);
+    ask();
   }
 
   /** @param {number} number of an example @param {string} [first] */
@@ -69,7 +65,7 @@ export function verificationLab(element, start, server) {
     query(root, '[data-do=less]').disabled = state.names.length <= 2;
   }
 
-  /** @param {import('../base/types.js').Messages['node']} node of a run */
+  /** @param {Messages['node']} node of a run */
   function take({ names, p, q, children, scheme, rule, from, rest }) {
     mark(-1);
     const known = start.rules.some(([name]) => name === rule) ? rule : start.rules[0][0];
@@ -117,7 +113,7 @@ export function verificationLab(element, start, server) {
     const text = await server.look(request);
     if (stale()) return;
     seen(text);
-    const rules = /** @type {import('./types.js').Rules | import('./types.js').Rejected} */ (JSON.parse(await server.table(request)));
+    const rules = /** @type {Answer<Parameters<typeof writeRules>[1]>} */ (JSON.parse(await server.table(request)));
     if (!stale() && rules.error === undefined) writeRules(root, rules, state.rule, other => set({ rule: other }));
   }
 
@@ -129,7 +125,7 @@ export function verificationLab(element, start, server) {
 
   /** @param {string} text */
   function seen(text) {
-    const data = /** @type {import('./types.js').Seen | import('./types.js').Rejected} */ (JSON.parse(text));
+    const data = /** @type {Answer<import('./types.js').Seen>} */ (JSON.parse(text));
     if (data.error !== undefined) return failed(data.error);
     $('error').textContent = '';
     root.classList.remove('stale');

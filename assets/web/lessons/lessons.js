@@ -4,7 +4,7 @@ import { subscribe } from '../base/bus.js';
 import { button, finder, query } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeAsked, placeIn } from '../base/place.js';
-import { presents } from '../base/present.js';
+import { presents } from '../base/page.js';
 import { runPlayer } from '../stage/player.js';
 import { raceFigure } from './race.js';
 import { writeBlocks } from './text.js';
@@ -29,11 +29,7 @@ export function lessonAsked(search, { lessons, old }) {
   return Math.max(0, lessons.findIndex(([known]) => known === name));
 }
 
-/**
- * @param {HTMLElement} element
- * @param {import('./types.js').Start} start
- * @param {Record<string, import('../base/types.js').Ask>} server
- */
+/** @param {HTMLElement} element @param {import('./types.js').Start} start @param {Record<string, Ask>} server */
 export function lessonBook(element, start, server) {
   const root = query(element, '.sv-lessons', HTMLElement), $ = finder(root, 'sv-lesson-'), last = start.lessons.length - 1;
   const list = query(root, '.sv-lessons-list', HTMLElement), sentence = query(root, '.sv-lessons-sentence', HTMLElement);

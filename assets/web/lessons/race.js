@@ -11,7 +11,7 @@ export function raceFigure(box, start, server) {
   const lanes = make('div'), result = make('p', '', 'sv-race-result');
   result.setAttribute('role', 'status');
   const ask = asker(box, async stale => {
-    const races = /** @type {Races | { error: string }} */ (JSON.parse(await server.two_races({ error: Number(error.value), seed: Number(seed.value) })));
+    const races = /** @type {Answer<Races>} */ (JSON.parse(await server.two_races({ error: Number(error.value), seed: Number(seed.value) })));
     if (stale()) return;
     if (races.error !== undefined) result.textContent = races.error; else write(races);
   }, text => { result.textContent = text; });

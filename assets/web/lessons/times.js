@@ -1,6 +1,7 @@
 // The time of a step by the nodes of its tree, with the best tree of each curve marked.
 
 import { draw } from '../base/dom.js';
+import { ticks } from '../figures/chart.js';
 
 /** @typedef {import('./types.js').Times} Times */
 
@@ -12,8 +13,7 @@ export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
   const across = (/** @type {number} */ n) => LEFT + (Math.log2(n) / Math.log2(Math.max(...nodes))) * (WIDTH - LEFT - RIGHT);
   const up = (/** @type {number} */ time) => HEIGHT - BOTTOM - (time / most) * (HEIGHT - TOP - BOTTOM);
   const svg = draw('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': `${y} by ${x}: ${curves.map(({ name, label }) => `${name}, best ${label}`).join('; ')}` }, box);
-  const step = most > 8 ? Math.ceil(most / 5) : most > 4 ? 2 : 1;
-  for (let time = 0; time <= most; time += step) {
+  for (const time of ticks(0, most, 5)) {
     draw('path', { class: 'grid', d: `M${LEFT} ${up(time)}H${WIDTH - RIGHT}` }, svg);
     draw('text', { x: LEFT - 8, y: up(time) + 5, 'text-anchor': 'end' }, svg, time);
   }

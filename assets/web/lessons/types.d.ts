@@ -1,7 +1,5 @@
 // What the server sends to the lessons, as app/tabs/lessons writes it.
 
-import type { Message } from '../base/types.js';
-
 /** A piece of text with its kind: "", "strong", "em", or the address of a link. */
 export type Span = [string, string];
 
@@ -42,11 +40,10 @@ export interface Start {
 }
 
 /** What a figure is handed beside its data. */
-export type Figure = (box: HTMLElement, data: any, ask: Record<string, import('../base/types.js').Ask>) => void;
+export type Figure = (box: HTMLElement, data: any, ask: Record<string, Ask>) => void;
 
 /** Two races with one noise. */
 export interface Races {
-  error?: undefined;
   tokens: string[];
   rows: Record<'p' | 'q', number[]>;
   times: Record<'p' | 'q', number[]>;

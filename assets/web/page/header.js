@@ -2,16 +2,15 @@
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
-import { onPage } from '../base/page.js';
-import { present, presents } from '../base/present.js';
+import { onPage, present, presents } from '../base/page.js';
 import { explainTerms } from '../base/terms.js';
 
 /** @param {HTMLElement} element @param {() => void} openLab */
 export function pageHeader(element, openLab) {
   const button = query(element, '.sv-present-button'), theme = query(element, '.sv-theme-button'), body = document.body;
   const mark = () => {
-    button.setAttribute('aria-pressed', String(presents()));
-    button.textContent = presents() ? 'Exit' : 'Present';
+    button.textContent = presents() ? '✕' : 'Present';
+    button.setAttribute('aria-label', presents() ? 'Stop presenting' : 'Present');
     button.blur(); // space plays, as where the focus is nowhere
   };
   button.addEventListener('click', () => present(!presents()));

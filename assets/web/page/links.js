@@ -10,19 +10,17 @@ const FIRST = 'explore'; // the tab of an address that names none
 /**
  * Shows what the server answers.
  * @param {Element} element
- * @param {{ tab: string, stage: string | null, others: string[], old: Record<string, string> }} about `others` are
+ * @param {{ tab: string, others: string[], old: Record<string, string> }} about `others` are
  *   parameters that mean another tab, `old` the former names of tabs
  * @param {(event: 'click' | 'select', data?: { search: string, opened?: string }) => void} trigger
  */
-export function linkBar(element, { tab, stage, others, old }, trigger) {
+export function linkBar(element, { tab, others, old }, trigger) {
   const line = query(element, '.sv-notice'), asked = new URLSearchParams(location.search);
-  let copying = false; // whether the line is about a link of what the controls hold now
   query(element, '.sv-link-copy').addEventListener('click', () => trigger('click'));
 
   /** @param {string} value */
   async function show(value) {
     const news = JSON.parse(value || '{}');
-    copying = news.query !== undefined;
     line.dataset.kind = news.kind || '';
     if (news.kind === 'link' && shared) {
       shared = false;
@@ -31,16 +29,10 @@ export function linkBar(element, { tab, stage, others, old }, trigger) {
     line.querySelector('.text').textContent = news.text || (news.query === undefined ? '' : await copy(news.query));
   }
 
-  function place() { // which step is on the screen; a run from a file is in no link
-    const picture = /** @type {SVGElement | null} */ (stage && document.querySelector(`#${stage} .sv-svg`));
-    const { of, place: at } = picture?.dataset || {};
-    return of === 'recorded' ? `&picture=recorded&${at}` : of === 'run' ? `&${at}` : '';
-  }
-
   /** @param {string} settings */
   async function copy(settings) {
     const link = new URL(location.href), here = new URL(location.href), theme = asked.get('__theme');
-    link.search = here.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + settings + place();
+    link.search = here.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + settings;
     if (theme) here.searchParams.set('__theme', theme); // this visitor's own: not for others
     history.replaceState(history.state, '', here);
     const done = await copied(link.href);
@@ -63,7 +55,6 @@ export function linkBar(element, { tab, stage, others, old }, trigger) {
   const given = (asked.get('tab') || FIRST).toLowerCase(), meant = (old[given] || given) === tab && !asked.has('lesson');
   let shared = meant && tab === FIRST && sumAsked(location.search) !== null;
   if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
-  if (tab === FIRST) subscribe('held', element, () => { if (copying) show(''); });
   if (tab === FIRST) subscribe('opened', element, ({ search, why = 'run' }) => trigger('select', { search, opened: why }));
   return show;
 }

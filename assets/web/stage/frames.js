@@ -3,8 +3,6 @@
 
 import { probability, readable, visible } from '../base/text.js';
 
-/** @typedef {import('../base/types.js').Step} Step */
-
 /**
  * @typedef {object} Frame
  * @property {1 | 2 | 3 | 4} phase

@@ -1,8 +1,10 @@
-// The sentence above everything: what the run on the stage shows.
+// The sentence above everything: what the run on the stage shows, and whether the controls hold something else by now.
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
+import { onPage } from '../base/page.js';
 import { sayTerms } from '../base/terms.js';
+import { isOver } from './run.js';
 
 /** @param {HTMLElement} element */
 export function headline(element) {
@@ -23,4 +25,25 @@ export function opener(element) {
     const shown = document.getElementById(button.getAttribute('aria-controls'))?.classList.toggle('sv-shown') ?? false;
     button.setAttribute('aria-expanded', String(shown));
   });
+}
+
+/** @param {HTMLElement} element @param {string} prompt selects the box of the prompt @param {() => void} changed */
+export function freshness(element, prompt, changed) {
+  let held = /** @type {Held | null} */ (null), first = '';
+  onPage(element, 'input', ({ target }) => { if (target.closest?.(prompt)) changed(); });
+
+  return {
+    /** What the controls hold now. @param {Held} now */
+    hold(now) {
+      first ||= now.models;
+      held = now;
+      changed();
+    },
+    /** @param {import('./run.js').Run} run */
+    stale(run) {
+      const { settings, prompt: begun } = run.head, { models } = run, box = /** @type {HTMLTextAreaElement | null} */ (document.querySelector(`${prompt} :is(textarea, input)`));
+      if (!held || !settings || !(isOver(run) || run.state === 'loading')) return false;
+      return held.settings !== settings || held.models !== (models ?? first) || (box !== null && box.value !== begun);
+    },
+  };
 }

@@ -26,12 +26,13 @@ export function writeMeasures(element, run) {
   const $ = finder(element), { against, figures, head } = run;
   if (!figures) return $('measures').replaceChildren();
   const { tokens, passes, per_pass: perPass, acceptance, accepted, compared, rate, step_ms: stepMs, step_parts: parts } = figures;
+  const timed = against && [`over ${against.rounds} rounds`, head.recorded && against.date, head.recorded && against.machine].filter(Boolean).join(', ');
   /** @type {[string, string, string][]} name, class and value */
   const rows = [
     ['tokens per target pass', 'per-pass', `${perPass?.toFixed(2) ?? '–'} (${tokens} tokens in ${passes} passes)`],
     ['acceptance rate', 'acceptance', acceptance === null ? '–' : `${Math.round(100 * acceptance)} % (${accepted} of ${compared} compared)`],
     ['tokens per second', 'rate', rate === null ? '–' : `${number(rate)}${head.recorded ? ' when it was recorded' : ''}`],
-    ['speedup vs. plain decoding', 'speedup', against ? `${against.speedup.toFixed(2)}×: ${number(against.tokens_per_s)} against ${number(against.plain_tokens_per_s)} tokens/s, over ${against.rounds} rounds` : '–'],
+    ['speedup vs. plain decoding', 'speedup', against ? `${against.speedup.toFixed(2)}×: ${number(against.tokens_per_s)} against ${number(against.plain_tokens_per_s)} tokens/s, ${timed}` : '–'],
     ['time per step', 'step', stepMs ? `${stepMs.toFixed(1)} ms: ${PARTS.map((part, i) => `${part} ${Number(parts[i]).toFixed(1)}`).join(', ')}` : '–'],
   ];
   $('measures').replaceChildren(...rows.flatMap(([name, kind, value]) => [make('dt', name), make('dd', value, `sv-${kind}`)]));
@@ -52,7 +53,7 @@ export function writeControls(element, current, count, playing, phase) {
   }
 }
 
-/** @param {HTMLElement} element @param {import('../base/types.js').Step} step @param {import('./frames.js').Frame} frame */
+/** @param {HTMLElement} element @param {Step} step @param {import('./frames.js').Frame} frame */
 export function writeLegend(element, step, { later, nodes, phase }) {
   const shown = [...step.outcome].slice(0, nodes + 1).map((letter, node) => (node && later.has(node) && letter !== 'o' ? 'u' : letter));
   for (const item of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('.sv-legend [data-letter]'))) {
@@ -69,7 +70,7 @@ export function writeLegend(element, step, { later, nodes, phase }) {
 /**
  * Who guessed the nodes of a step and accepted by drafter so far, where more than one drafter did.
  * @param {HTMLElement} element
- * @param {import('../base/types.js').Step} step
+ * @param {Step} step
  * @param {import('./run.js').Run} run
  */
 export function writeWhose(element, step, run) {

@@ -1,10 +1,9 @@
 // Which step of a run is on the screen and which of its frames: at rest, playing, or followed as the run grows.
 
-import { presents } from '../base/present.js';
+import { presents } from '../base/page.js';
 import { reducedMotion, stepper } from '../base/stepper.js';
 import { framesOf } from './frames.js';
 
-/** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('./frames.js').Frame} Frame */
 /** @typedef {ReturnType<typeof playback>} Playback */
 

@@ -4,7 +4,7 @@
 import { finder, query, say as write } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeIn, placeText } from '../base/place.js';
-import { presents } from '../base/present.js';
+import { presents } from '../base/page.js';
 import { follow, onToken, spansOf } from '../base/ribbon.js';
 import { treeView } from '../tree/view.js';
 import { fly } from './flight.js';
@@ -17,7 +17,6 @@ import { saving } from './save.js';
 import { compared } from './share.js';
 
 /** @typedef {import('../base/place.js').Place} Place */
-/** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('./run.js').Run} Run */
 
 /**
@@ -26,7 +25,7 @@ import { compared } from './share.js';
  * the page is to show.
  * @typedef {import('./save.js').Server & {
  *   take?: (step: Step, key: string, head: Run['head'], index: number) => (() => void) | null,
- *   fresh?: ReturnType<typeof import('./fresh.js').freshness>, headline?: (content: import('../base/types.js').Headline) => void,
+ *   fresh?: ReturnType<typeof import('./headline.js').freshness>, headline?: (content: Headline) => void,
  *   opened?: (head: Run['head']) => void, wanted?: string | null }} Around
  */
 
@@ -57,7 +56,7 @@ export function runPlayer(element, around = {}) {
   /** @param {string} text a message */
   function receive(text) {
     if (!text) return;
-    const message = /** @type {import('../base/types.js').Message} */ (JSON.parse(text));
+    const message = /** @type {Message} */ (JSON.parse(text));
     if (left.has(message.run)) return;
     if (message.run && message.run !== run.name) start(message.run);
     for (const step of takeMessage(run, message)) {

@@ -3,20 +3,16 @@
 import { pathOf } from '../base/ribbon.js';
 import { countGuesses } from '../tree/sources.js';
 
-/** @typedef {import('../base/types.js').Sent} Sent */
-/** @typedef {import('../base/types.js').Step} Step */
-/** @typedef {import('../base/types.js').Message} Message */
-
 /** @param {string | null} name */
 export function emptyRun(name) {
   return {
-    name, models: /** @type {string | undefined} */ (undefined), head: /** @type {Partial<import('../base/types.js').Head>} */ ({}), state: '', note: '',
+    name, models: /** @type {string | undefined} */ (undefined), head: /** @type {Partial<Head>} */ ({}), state: '', note: '',
     steps: /** @type {Step[]} */ ([]),
     same: /** @type {Message['same'] | null} */ (null), // how its text compares with plain decoding
     figures: /** @type {Message['figures'] | null} */ (null),
     against: /** @type {Message['speedup'] | null} */ (null), // plain decoding, timed in turns with it; a recorded run has one of each
     timing: /** @type {Message['timing'] | null} */ (null), // how far that is, once the run itself is whole
-    guessed: /** @type {import('../base/types.js').Guesses} */ (new Map()), // who drafted, and how often each was right
+    guessed: /** @type {Guesses} */ (new Map()), // who drafted, and how often each was right
   };
 }
 
@@ -28,11 +24,7 @@ export const kindOf = run => (run.name || '').split(' ')[0];
 /** @param {Run} run */
 export const isOver = run => ['done', 'stopped', 'error'].includes(run.state);
 
-/**
- * Takes a message about this run; returns the steps that are new.
- * @param {Run} run
- * @param {Message} news
- */
+/** Takes a message about this run; returns the steps that are new. @param {Run} run @param {Message} news */
 export function takeMessage(run, news) {
   if (news.head) run.head = news.head;
   if (news.models) run.models = news.models;

@@ -2,17 +2,26 @@
 // a run that somebody saved, chosen or dragged in.
 
 import { downloadFile, finder, query } from '../base/dom.js';
-import { fileOpener } from '../base/open_file.js';
 import { onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { runLink } from './share.js';
 
 /** @type {Record<string, string>} what the server makes of a whole run */
 const TYPES = { json: 'application/json', html: 'text/html' };
+const session = crypto.randomUUID?.() ?? String(Math.random());
+
+/** The server's answer to a saved run. The file is sent as it is, to a route of its own. @param {Blob} file */
+export async function sendFile(file) {
+  const address = new URL(`open?session=${session}`, document.baseURI);
+  const answer = await fetch(address, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: file });
+  const text = await answer.text();
+  JSON.parse(text);
+  return text;
+}
 
 /**
  * @typedef {object} Server what there is beside the page, each only where there is one
- * @property {import('../base/types.js').Ask} [save]
+ * @property {Ask} [save]
  * @property {(file: Blob) => Promise<string>} [open]
  * @property {number} [most] the size in bytes above which a file is not even read
  * @property {boolean} [links] whether a link can open a run here
@@ -21,7 +30,7 @@ const TYPES = { json: 'application/json', html: 'text/html' };
 /**
  * @param {HTMLElement} element
  * @param {Server} server
- * @param {{ shown: () => { run: import('./run.js').Run, step: import('../base/types.js').Step | undefined },
+ * @param {{ shown: () => { run: import('./run.js').Run, step: Step | undefined },
  *   say: (text: string) => void, replace: (text: string) => void }} stage
  */
 export function saving(element, server, stage) {
@@ -85,9 +94,30 @@ export function saving(element, server, stage) {
 
   // ---- opening ----
 
-  const open = server.open && fileOpener(element, {
-    ask: server.open, most, tell, show: stage.replace,
-    busy: () => (['running', 'loading'].includes(stage.shown().run.state) ? 'A run is in progress. Stop it before you open another.' : ''),
+  const chosen = $('open-file');
+  let latest = 0;
+
+  /** @param {File} file */
+  async function open(file) {
+    const busy = ['running', 'loading'].includes(stage.shown().run.state);
+    tell(busy ? 'A run is in progress. Stop it before you open another.' : file.size > most
+      ? `This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use specviz replay.` : '');
+    if (!server.open || busy || file.size > most) return;
+    const number = ++latest;
+    try {
+      const found = await server.open(file);
+      if (number !== latest) return; // a later file was opened meanwhile
+      const { error } = JSON.parse(found);
+      if (error) tell(error); else stage.replace(found);
+    } catch {
+      tell('The file could not be sent. The server may not be running; try again.');
+    }
+  }
+
+  $('open').addEventListener('click', () => chosen.click());
+  chosen.addEventListener('change', () => {
+    if (chosen.files.length) open(chosen.files[0]);
+    chosen.value = ''; // so that the same file can be chosen again
   });
 
   // A file may be dropped anywhere while the picture is on the screen; beside it, the browser would leave the page.
@@ -99,7 +129,7 @@ export function saving(element, server, stage) {
     if (!carries(event)) return;
     event.preventDefault();
     const file = event.dataTransfer?.files[0];
-    if (event.type === 'drop' && file) open?.(file);
+    if (event.type === 'drop' && file) open(file);
   }
   for (const kind of ['dragover', 'dragleave', 'drop']) onPage(element, kind, onDrag);
 

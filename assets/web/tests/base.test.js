@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { subscribe, publish } from '../base/bus.js';
-import { fitted } from '../base/measure.js';
-import { onPage } from '../base/page.js';
+import { onPage, present, presents } from '../base/page.js';
 import { placeAsked, placeIn, placeText } from '../base/place.js';
 import { follow, pathOf, spansOf } from '../base/ribbon.js';
-import { present, presents } from '../base/present.js';
 import { termed } from '../base/terms.js';
-import { probability, readable, visible } from '../base/text.js';
+import { fitted, probability, readable, visible } from '../base/text.js';
 import { fire, freshPage, step } from './page.js';
 
 test('what cannot be seen gets a sign', () => {

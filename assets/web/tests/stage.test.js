@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { weighed, withoutFirstResidual } from '../stage/detail.js';
+import { weighed, withoutFirstResidual } from '../stage/inspector.js';
 import { framesOf, stepSentence, triesOf, trySentence } from '../stage/frames.js';
 import { playback } from '../stage/playback.js';
 import { writeMeasures, writeWhose } from '../stage/panel.js';
-import { headlineOf, raceOf, thenAndThere } from '../stage/beside_plain.js';
+import { headlineOf, writeRace } from '../stage/beside_plain.js';
 import { emptyRun, kindOf, takeMessage } from '../stage/run.js';
 import { checkSum, compared, runLink, sumAsked } from '../stage/share.js';
 import { freshPage, step } from './page.js';
@@ -26,23 +26,25 @@ test('the speedup stands beside both of the rates that it is the ratio of', () =
   takeMessage(run, { steps: [], speedup, figures: { tokens: 3, passes: 2, per_pass: 1.5, acceptance: 0.5, accepted: 1, compared: 2, rate: 9, step_ms: null, step_parts: [] } });
   writeMeasures(body, run);
   assert.equal(body.querySelector('.sv-speedup').textContent, '1.25×: 35.0 against 28.0 tokens/s, over 3 rounds');
+  Object.assign(run, { head: { recorded: true }, against: { ...speedup, date: '2026-11-23', machine: 'x86, 2 cores' } });
+  writeMeasures(body, run);
+  assert.match(body.querySelector('.sv-speedup').textContent, /, over 3 rounds, 2026-11-23, x86, 2 cores$/);
   assert.equal(body.querySelector('.sv-acceptance').textContent, '50 % (1 of 2 compared)');
-});
-
-test('the speedup of a saved run says when and where it was measured', () => {
-  assert.equal(thenAndThere({ date: '2026-11-23', machine: 'x86, 2 cores' }), '2026-11-23, x86, 2 cores');
-  assert.equal(thenAndThere({ date: '', machine: '' }), 'when it was recorded');
 });
 
 test('the headline and the bars are of one measurement', () => {
   const run = emptyRun('run 1'), figures = { tokens: 96, passes: 22, per_pass: 96 / 22, rate: 500 };
+  const names = ['plain-passes', 'passes', 'plain-time', 'time'], rows = names.map(name => `<div data-race="${name}"><i><u></u></i><b></b></div>`);
+  const { body } = freshPage(`${rows.join('')}<p class="sv-beside-said"></p>`), bars = () => [...body.querySelectorAll('b')].map(bar => bar.textContent);
   takeMessage(run, { steps: [], head: { recorded: false, lossy: null, settings: 'seed=1' }, figures });
   assert.equal(headlineOf(run).strong, '4.4 tokens per target pass');
   assert.deepEqual([headlineOf(run).text, headlineOf(run).small], [' instead of 1', 'exact']);
   assert.equal(headlineOf({ ...run, head: { ...run.head, declared: true, offload: 'disk' } }).small, 'declared exact by its rule, not proven here · weights on disk');
-  assert.equal(raceOf(run).time, null, 'plain decoding was not timed yet');
+  writeRace(body, run, 0);
+  assert.deepEqual(bars(), ['96 passes', '22 passes', '–', '–'], 'plain decoding was not timed yet');
   takeMessage(run, { steps: [], speedup: { speedup: 2, low: 1.9, high: 2.1, rounds: 3, tokens_per_s: 400, plain_tokens_per_s: 200, seconds: 0.24, plain_seconds: 0.48 } });
-  assert.deepEqual(raceOf(run), { tokens: 96, passes: 22, time: { plain: 0.48, ours: 0.24 } }, 'both times are those of the rounds');
+  writeRace(body, run, 0);
+  assert.deepEqual(bars().slice(2), ['480 ms', '240 ms'], 'both times are those of the rounds');
 });
 
 test('what is stopped while it waits leaves the run as it was; a comparison that was stopped says so', () => {

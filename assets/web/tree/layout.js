@@ -2,8 +2,6 @@
 // the accepted path a straight line between them. What was not visited is folded unless somebody opened it or there is
 // room for it.
 
-/** @typedef {import('../base/types.js').Step} Step */
-
 /**
  * Something that is drawn: a node, the last token (key "last") or a "+N" that stands for folded siblings.
  * @typedef {object} Mark
@@ -59,11 +57,7 @@ function stacked(blocks, main) {
   return { marks, up, down };
 }
 
-/**
- * @param {Step} step
- * @param {(key: string) => boolean} isOpen
- * @returns {Layout}
- */
+/** @param {Step} step @param {(key: string) => boolean} isOpen @returns {Layout} */
 export function treeLayout(step, isOpen) {
   const children = childrenOf(step), n = step.parents.length, size = new Array(n).fill(1);
   for (let i = n - 1; i > 0; i--) size[step.parents[i]] += size[i];
@@ -96,7 +90,7 @@ export function treeLayout(step, isOpen) {
     }
     mark.leaf = !blocks.length;
     if (mark.leaf) return { marks: [mark], up: 0, down: 0 };
-    const block = stacked(blocks, main < 0 ? (blocks.length - 1) >> 1 : main);
+    const block = stacked(blocks, Math.max(0, main));
     return { ...block, marks: [mark, ...block.marks] };
   }
 

@@ -1,11 +1,9 @@
 // The marks of a tree as SVG. What is drawn depends only on the layout, the step and the sizes of things.
 
 import { draw } from '../base/dom.js';
-import { fitted } from '../base/measure.js';
-import { visible } from '../base/text.js';
+import { fitted, visible } from '../base/text.js';
 import { differ, outlineOf } from './sources.js';
 
-/** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('../stage/frames.js').Frame} Frame */
 /** @typedef {import('./layout.js').Mark} Mark */
 
@@ -55,13 +53,15 @@ export function paint(marks, step, sizes, frame) {
   let right = 0;
   marks.forEach(mark => {
     const letter = mark.node && frame?.later.has(mark.node) ? 'u' : mark.letter;
-    const x = mark.x * dx, y = mark.y * dy, text = textOf(mark, step);
+    const token = mark.key === 'last' ? step.pieces.at(-1) : step.texts[mark.node ?? -1], text = token === undefined ? '' : visible(token);
+    const x = mark.x * dx, y = mark.y * dy;
     const label = fitted(text, below ? dx * (mark.leaf ? 1.4 : 1) - 5 : mark.leaf ? LONGEST * size : dx - 23 * unit - beside, width);
     const start = below ? -Math.min(width(label), dx - 5) / 2 : beside, low = below ? 7 * unit + size * 0.5 : 0;
     ends.set(mark, below ? x + 9 * unit : x + beside + width(label) + 4);
     if (mark.from) {
       const from = ends.get(mark.from), above = mark.from.y * dy, end = x - (mark.letter === 'more' ? 14 : 10) * unit;
-      edge(edges, mark, letter, curve(from, above, end, y), step);
+      const q = step.q[mark.node ?? -1] ?? 0.1, wide = ((letter === 'a' ? 2.5 : 1.2) + 5 * q).toFixed(2);
+      draw('path', { class: `edge ${mark.key === 'last' ? step.last : letter}`, d: curve(from, above, end, y), 'stroke-width': wide }, edges);
     }
     const kind = mark.key === 'last' ? step.last : letter;
     const node = draw('g', { class: `node ${kind}${frame && mark.node === frame.at ? ' current' : ''}`, 'data-key': mark.key, transform: `translate(${x} ${y})` }, nodes);
@@ -72,7 +72,7 @@ export function paint(marks, step, sizes, frame) {
     if (many) outline(node, step.drafter?.[mark.node ?? -1], unit);
     if (SHAPES[letter]) draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
     const tag = mark.node === undefined ? undefined : frame?.tags.get(mark.node);
-    if (tag) draw('text', { class: 'tag', x: 9 * unit, y: -size * 1.2, 'font-size': SMALL * unit }, node, tag);
+    if (tag) draw('text', { class: 'tag', x: -6 * unit, y: -size * (below ? 0.8 : 0.55), 'font-size': SMALL * unit }, node, tag);
     if (mark.turn && (frame?.phase ?? 4) > 2) {
       const number = draw('g', { class: 'turn' }, node);
       draw('text', { x: -18 * unit, y: -size * (below ? 0.2 : 0.42), 'font-size': SMALL * unit }, number, mark.turn);
@@ -82,22 +82,6 @@ export function paint(marks, step, sizes, frame) {
     if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : ends.get(mark) - x, sizes);
   });
   return { edges, nodes, right };
-}
-
-/** @param {Mark} mark @param {Step} step */
-function textOf(mark, step) {
-  if (mark.key === 'last') return visible(step.pieces[step.pieces.length - 1]);
-  return mark.node === undefined ? '' : visible(step.texts[mark.node]);
-}
-
-/** @param {SVGElement} parent @param {Mark} mark @param {string} letter @param {string} d its way @param {Step} step */
-function edge(parent, mark, letter, d, step) {
-  const q = mark.node === undefined ? null : step.q[mark.node];
-  draw('path', {
-    class: `edge ${mark.key === 'last' ? step.last : letter}`,
-    d,
-    'stroke-width': ((letter === 'a' ? 2.5 : 1.2) + 5 * (q ?? 0.1)).toFixed(2),
-  }, parent);
 }
 
 /**

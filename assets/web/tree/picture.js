@@ -73,10 +73,7 @@ export function plainCopy(node) {
   return copy;
 }
 
-/**
- * Mixed colours are written in a way that only browsers know; as a pixel every colour is three numbers.
- * @param {string} value
- */
+/** Mixed colours are written in a way that only browsers know; as a pixel every colour is three numbers. @param {string} value */
 function colour(value) {
   if (value === 'none' || /^(#|rgb\()/.test(value)) return value;
   const paint = pen();

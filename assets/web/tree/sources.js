@@ -2,8 +2,6 @@
 
 import { DRAFTERS } from '../base/words.js';
 
-/** @typedef {import('../base/types.js').Guesses} Guesses */
-
 const CIRCLE = 'M0 -10A10 10 0 1 1 0 10A10 10 0 1 1 0 -10Z';
 const SQUARE = 'M-9.5 -9.5H9.5V9.5H-9.5Z';
 const OUTLINES = [ // by shape or dash, so that they differ without any colour
@@ -24,7 +22,7 @@ export function outlineOf(name) {
 /**
  * Adds a step to what is known of the drafters of its run.
  * @param {Guesses} known
- * @param {Pick<import('../base/types.js').Sent, 'drafter' | 'outcome'>} step
+ * @param {Pick<Sent, 'drafter' | 'outcome'>} step
  */
 export function countGuesses(known, step) {
   (step.drafter ?? []).forEach((name, node) => {
@@ -40,7 +38,7 @@ export function countGuesses(known, step) {
 /** Whether there is anything to tell apart. @param {Guesses | undefined} known */
 export const differ = known => (known?.size ?? 0) > 1;
 
-/** Who was right, in words. @param {import('../base/types.js').Right | undefined} right */
+/** Who was right, in words. @param {Right | undefined} right */
 export function rightOf(right) {
   return right?.compared ? `${right.accepted} of ${right.compared} compared, ${Math.round(100 * Number(right.acceptance))} %` : 'none compared';
 }

@@ -2,12 +2,11 @@
 
 import { subscribe } from '../base/bus.js';
 import { draw } from '../base/dom.js';
-import { ruler } from '../base/measure.js';
-import { presents } from '../base/present.js';
+import { ruler } from '../base/text.js';
+import { presents } from '../base/page.js';
 import { roomyLayout, treeLayout } from './layout.js';
 import { paint } from './paint.js';
 
-/** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('../stage/frames.js').Frame} Frame */
 /** @typedef {import('./layout.js').Layout} Layout */
 /** @typedef {import('./layout.js').Mark} Mark */
@@ -20,14 +19,15 @@ const SMALLEST = 0.85, LARGEST = 1.5; // scales; with the smallest no text has l
 const PAD = 10; // pixels around the tree
 
 /** Keys of marks that stand for folded siblings. @param {string | null} key */
-export const isMore = key => key !== null && key.endsWith('+');
+const isMore = key => key !== null && key.endsWith('+');
 
 /**
  * Draws one step after the other. The box of the <svg> keeps its size and scrolls where a tree is larger.
  * @param {SVGSVGElement} svg on the page, alone in a box
- * @param {{ hover: (key: string | null) => void, pick: (key: string) => void }} on what a visitor points at and picks
+ * @param {{ hover: (key: string | null) => void, pick: (key: string) => void, unfolded?: boolean }} on what a visitor points
+ *   at and picks; whether every node is drawn where there is no room for all
  */
-export function treeView(svg, { hover, pick }) {
+export function treeView(svg, { hover, pick, unfolded = false }) {
   const canvas = draw('g', {}, svg), box = /** @type {HTMLElement} */ (svg.parentElement);
   let step = /** @type {Step | null} */ (null), frame = /** @type {Frame | null} */ (null), layout = /** @type {Layout | null} */ (null);
   let sizes = /** @type {Measured} */ (/** @type {unknown} */ (undefined)), scale = 1, left = 0;
@@ -39,7 +39,7 @@ export function treeView(svg, { hover, pick }) {
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
     sizes = measure(svg, room.wide, sizes);
     const { least, size, unit, below } = sizes;
-    layout = whole ? treeLayout(step, () => true)
+    layout = whole || unfolded ? treeLayout(step, () => true)
       : roomyLayout(step, key => open.has(key), { rows: Math.floor(room.high / SMALLEST / least.dy), columns: Math.floor(room.wide / least.dx) });
     const { rows, columns } = layout, [smallest, most] = presents() ? [0.95, 1.1] : [SMALLEST, LARGEST];
     scale = Math.min(most, Math.max(smallest, Math.min(room.wide / (columns * least.dx), room.high / (rows * least.dy))));
@@ -62,8 +62,11 @@ export function treeView(svg, { hover, pick }) {
   }
 
   function markSelected() {
+    const path = new Set();
+    for (let mark = layout?.marks.find(({ key }) => key === selected) ?? null; mark; mark = mark.from) path.add(mark.key);
     for (const node of /** @type {NodeListOf<SVGElement>} */ (canvas.querySelectorAll('.node'))) {
       node.classList.toggle('selected', node.dataset.key === selected);
+      node.classList.toggle('above', path.has(node.dataset.key));
     }
   }
 

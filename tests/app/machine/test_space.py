@@ -109,6 +109,7 @@ print("placed")
 """
 
 
+@pytest.mark.nightly
 def test_on_zero_gpu_the_weights_are_placed_before_anybody_decodes_and_never_read_again(tmp_path):
     (tmp_path / "spaces.py").write_text(SPACES, encoding="utf-8")
     paths = os.pathsep.join([str(tmp_path), str(ROOT)])

@@ -109,7 +109,7 @@ def test_a_pair_that_cannot_be_loaded_is_said_and_not_loaded(form, tmp_path, mon
         ((" ", ""), "Target must be a folder or a name on the hub"), ((["a"], ""), "Target must be"),
         ((target, ["a"]), "Draft must be text"), (("a|b", "c"), 'typed like "target|draft"'),
         ((str(tmp_path / "no"), ""), "neither a folder here nor a name on the hub"),
-        ((target, str(tmp_path)), "has no config.json"), (("x" * 401, ""), "at most 400"),
+        ((target, str(tmp_path)), "must hold config.json"), (("x" * 401, ""), "at most 400"),
     ):  # fmt: skip
         for button in (own_pair.CHECK, own_pair.USE):
             said, menus = press(button, *names)
@@ -121,7 +121,7 @@ def test_a_pair_that_cannot_be_loaded_is_said_and_not_loaded(form, tmp_path, mon
 
 @pytest.mark.adapter
 def test_an_early_exit_is_named_and_damaged_weights_are_found(tmp_path):
-    from specviz.models.preview import preview
+    from specviz.models.pair import preview
     from tests.models.test_pair import save
 
     target = save(tmp_path / "big")

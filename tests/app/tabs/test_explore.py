@@ -38,7 +38,7 @@ def steps_of(messages):
 
 
 def test_the_recorded_run_adds_up():
-    data = json.loads(explore.opening_message())
+    data = json.loads(explore.recordings.opening().message())
     assert data["state"] == "done" and data["head"]["recorded"] and data["speedup"]["plain_tokens_per_s"] > 0
     assert data["steps"][data["head"]["show"]]["outcome"].count("a") >= 2
     assert [step["index"] for step in data["steps"]] == list(range(len(data["steps"])))

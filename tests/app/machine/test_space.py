@@ -194,14 +194,6 @@ def test_the_settings_of_the_readme_are_those_that_are_read():
     assert written == set(re.findall(r"SPECVIZ_[A-Z_]+", code)) | library
 
 
-@pytest.mark.nightly
-def test_the_load_script_prints_its_figures():
-    script = [sys.executable, str(ROOT / "tests" / "load.py"), "--flood", "3", "--runs", "2", "--tokens", "6"]
-    done = subprocess.run(script, capture_output=True, text=True)
-    assert "30 behind one address: {'served': 30}" in done.stdout, done.stderr[-2000:]
-    assert re.search(r"2 runs in turn: \d+ MB before, \d+ MB after", done.stdout)
-
-
 # ---- pairs that a visitor names ----
 
 

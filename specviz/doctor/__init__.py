@@ -6,7 +6,6 @@ requests, it takes the time of c = tau B / S plain steps, and pays where tau > c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import ParameterError
@@ -48,18 +47,18 @@ def diagnose(text: str, baseline: float | None = None, baseline_text: str | None
     plain = [window for window in read_windows(baseline_text or "") if not window.speculates]
     if baseline_text is not None and not throughput_of(plain):
         raise ValueError("The text for the baseline has no throughput of plain decoding. Give the number instead.")
-    reports = [pool(engine, [one for one in windows if one.engine == engine]) for engine in NAMES]
-    return tuple(_with_advice(report, baseline, plain) for report in reports if report)
+    reports = []
+    for engine in NAMES:
+        if mine := [one for one in windows if one.engine == engine]:
+            report = pool(engine, mine)
+            loads = (None, report.running_requests)
+            same = [one for one in plain if one.engine == engine and (one.running in loads or loads[1] is None)]
+            report = replace(report, baseline=baseline or throughput_of(same))
+            reports.append(replace(report, advice=tuple(advise(report))))
+    return tuple(reports)
 
 
 def read_windows(text: str) -> list[Window]:
     """All that any engine says in a text."""
     every = (window for reader in READERS for window in reader(text))
     return [window for window in every if window.speculates or window.throughput or window.running]
-
-
-def _with_advice(report: Report, baseline: float | None, plain: Sequence[Window]) -> Report:
-    load = (None, report.running_requests)
-    same = [one for one in plain if one.engine == report.engine and (one.running in load or load[1] is None)]
-    report = replace(report, baseline=baseline or throughput_of(same))
-    return replace(report, advice=tuple(advise(report)))

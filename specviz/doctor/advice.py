@@ -25,8 +25,8 @@ ITEM = {"vllm": "window", "llama.cpp": "request", "sglang": "batch line", "tenso
 def advise(report: Report) -> Iterator[Advice]:
     """Everything that the numbers of an engine say; the verdict comes first."""
     if not report.windows:
-        text = "No line says that tokens were drafted. Speculation may be off, or no request was decoded."
-        yield Advice("no-speculation-seen", text)
+        off = "No line says that tokens were drafted. Speculation may be off, or no request was decoded."
+        yield Advice("no-speculation-seen", off)
         return
     yield _verdict(report)
     yield from _length(report)
@@ -38,8 +38,9 @@ def _verdict(report: Report) -> Advice:
     tau, s, b, c = report.acceptance_length, report.throughput, report.baseline, report.step_price
     writes = f"A step writes {tau:.2f} tokens" if tau else "The tokens of a step are not known"
     if s is None:
-        text = f"{writes}. The text gives no throughput: add the engine's log, and --baseline."
-        return Advice("needs-baseline", text)
+        return Advice(
+            "needs-baseline", f"{writes}. The text gives no throughput: add the engine's log, and --baseline."
+        )
     if b is None:
         return Advice(
             "needs-baseline",

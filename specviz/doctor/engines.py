@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import count, takewhile
 from json import JSONDecoder
 from typing import Any
 
@@ -91,18 +90,14 @@ def read_vllm_log(text: str) -> Iterator[Window]:
         if not (record.get("throughput") and record.get("running")):  # it was idle for a part of the time
             record = {name: record[name] for name in record.keys() - {"throughput", "running", "prompts"}}
         if "accepted" in record and "drafted" in record:
-            record["steps"] = _vllm_steps(record.pop("acceptance_length", None), **record)
+            mean, rates = record.pop("acceptance_length", None), record.get("per_position", ())
+            steps, accepted = record["drafted"] / (len(rates) or 1), record["accepted"]  # if all drafted as many tokens
+            exact = rates and steps and steps.is_integer() and mean and abs(1 + accepted / steps - mean) < 0.0051
+            if not exact:  # the means are rounded
+                length = sum(rates) or (mean or 1.0) - 1
+                steps = max(1.0, round(accepted / length)) if accepted and length > 0 else None
+            record["steps"] = steps
         yield Window("vllm", "log", graphs=graphs, **record)
-
-
-def _vllm_steps(
-    mean: float | None, accepted: float, drafted: float, per_position: tuple[float, ...] = (), **more: Any
-) -> float | None:
-    """The steps behind the counts of a line, exact if all drafted as many tokens, else from the rounded means."""
-    steps, length = drafted / (len(per_position) or 1), sum(per_position) or (mean or 1.0) - 1
-    if per_position and steps.is_integer() and steps and mean and abs(1 + accepted / steps - mean) < 0.0051:
-        return steps
-    return max(1.0, round(accepted / length)) if accepted and length > 0 else None
 
 
 def read_llama_log(text: str) -> Iterator[Window]:
@@ -182,8 +177,10 @@ def read_metrics(text: str) -> Iterator[Window]:
     for (engine, prefix), names in METRICS.items():
         record: dict[str, Any] = {}
         for field, name in names.items():
-            counts = takewhile(lambda value: value is not None, (last.get((prefix + name, place)) for place in count()))
-            record[field] = [*counts] if field.endswith("_at") else last.get((prefix + name, None)) or None
+            at = {place: value for (one, place), value in last.items() if one == prefix + name and place is not None}
+            counts = [at[place] for place in range(len(at)) if place in at]
+            whole = counts if len(counts) == len(at) else []
+            record[field] = whole if field.endswith("_at") else last.get((prefix + name, None)) or None
         if not any(record.values()):
             continue
         accepted, drafted, tokens = (record.pop(name, None) for name in ("accepted_at", "drafted_at", "tokens"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median, median_low
+from statistics import fmean, median, median_low
 from typing import Any, NamedTuple
 
 NAMES = {"vllm": "vLLM", "llama.cpp": "llama.cpp", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
@@ -108,10 +108,8 @@ class Report:
         return data | {"advice": [one._asdict() for one in self.advice]}
 
 
-def pool(engine: str, windows: Sequence[Window]) -> Report | None:
-    """Take the windows of one engine together; None if there are none."""
-    if not windows:
-        return None
+def pool(engine: str, windows: Sequence[Window]) -> Report:
+    """Take the windows of one engine together."""
     # Counts come from the format that counted most steps, since two formats may count the same.
     every = [one for one in windows if one.speculates]
     groups = [[one for one in every if one.source == source] for source in dict.fromkeys(one.source for one in every)]
@@ -146,8 +144,7 @@ def throughput_of(windows: Sequence[Window]) -> float | None:
 
 def _mean(weighted: Sequence[tuple[float | None, float]]) -> float | None:
     known = [(value, weight) for value, weight in weighted if value is not None]
-    total = sum(weight for _, weight in known)
-    return sum(value * weight for value, weight in known) / total if total else None
+    return fmean(*zip(*known, strict=True)) if any(weight for _, weight in known) else None
 
 
 def rows_of(report: Report) -> list[tuple[str, str]]:

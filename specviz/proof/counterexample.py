@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import gcd, prod
@@ -57,11 +57,9 @@ class Counterexample:
         """The page's address of the Verification lab with this tree; "" where its rows differ by depth."""
         if len(self.p) > 1:
             return ""
-        query = {
-            "tab": "labs", "lab": "verification", "rule": self.rule, "p": ",".join(map(str, self.p[0])),
-            "q": ",".join(map(str, self.q[0])), "children": self.children, "levels": self.levels,
-            "scheme": self.scheme,
-        }  # fmt: skip
+        p, q = (",".join(map(str, row)) for (row,) in (self.p, self.q))
+        query = {"tab": "labs", "lab": "verification", "rule": self.rule, "p": p, "q": q, "children": self.children,
+                 "levels": self.levels, "scheme": self.scheme}  # fmt: skip
         return f"/?{urlencode(query, safe='/,')}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,23 +68,23 @@ class Counterexample:
         return vars(self) | {"p": p, "q": q, "text": list(self.text), "target": str(self.target), "link": self.link}
 
     def __str__(self) -> str:
-        names, deep = LETTERS[: len(self.p[0])], self.levels > 1
-        tree = (
-            f"a chain of {self.levels}" if deep else f"a root with {self.children} child{'ren' * (self.children > 1)}"
-        )
-        text = "".join(names[token] for token in self.text)
-        fault = f"fails  {self.failure}" if self.failure else (
-            f"writes {text} with probability {_number(self.probability)}; it should be {_number(self.target)}"
-        )  # fmt: skip
-        return "\n".join([
+        names, deep, differ = LETTERS[: len(self.p[0])], self.levels > 1, len(self.p) > 1
+        lines = [
             f"{self.rule} is declared lossless for children {DRAWN[self.scheme]}, but it is not.",
             "the smallest counterexample:",
             f"  tokens {', '.join(names)}",
-            *_lines("p", self.p, "target"),
-            *_lines("q", self.q, "draft"),
-            f"  tree   {tree}{', the same distributions at every level' * (deep and len(self.p) == 1)}",
-            f"  {fault}",
-        ])  # fmt: skip
+        ]
+        for name, rows, model in (("p", self.p, "target"), ("q", self.q, "draft")):
+            for depth, row in enumerate(rows):
+                level = f", depth {depth}" if len(rows) > 1 else ""
+                lines.append(f"  {name}      {', '.join(map(str, row))}   ({model}{level})")
+        tree = f"chain of {self.levels}" if deep else f"root with {self.children} child{'ren' * (self.children > 1)}"
+        lines.append(f"  tree   a {tree}{', the same distributions at every level' * (deep and not differ)}")
+        if self.failure:
+            return "\n".join([*lines, f"  fails  {self.failure}"])
+        text, found = "".join(names[token] for token in self.text), Fraction(self.probability).limit_denominator(1000)
+        simple = found if abs(float(found) - self.probability) < 1e-12 else f"{self.probability:.6g}"
+        return "\n".join([*lines, f"  writes {text} with probability {simple}; it should be {self.target}"])
 
 
 def smallest(rule: Verifier) -> Counterexample | None:
@@ -103,35 +101,31 @@ def smallest(rule: Verifier) -> Counterexample | None:
     """
     if rule.shared_noise:
         return None
-    schemes = {tree: _declared_schemes(rule, *tree) for tree in SHAPES}
-    for tree, p, q in _trees(rule.greedy_only):
-        for scheme in schemes[tree]:
-            targets, drafts = (np.array(rows if len(p) > 1 else rows[0], dtype=float) for rows in (p, q))
+    chain, batch = REGISTRIES["builder"]["chain"], REGISTRIES["builder"]["batch"]
+    schemes: dict[tuple[int, int], list[str]] = {}  # those for which the rule is declared lossless
+    for children, levels in SHAPES:
+        builder = chain(depth=levels) if children == 1 else batch(width=children)
+        config = RunConfig(builder=builder, verifier=rule, temperature=0.0 if rule.greedy_only else 1.0)
+        schemes[children, levels] = [scheme for scheme in SCHEMES if compatible(config, scheme).lossless]
+    for (children, levels), p, q in _trees(rule.greedy_only):
+        targets, drafts = (np.array(rows if len(rows) > 1 else rows * levels, float) for rows in (p, q))
+        for scheme in schemes[children, levels]:
+            example = Counterexample(rule.name, scheme, children, levels, p, q)
             try:
-                outcome = enumerate_node(rule, targets, drafts, scheme, *tree)
+                outcome = enumerate_node(rule, targets, drafts, scheme, children)
             except Exception as error:
-                failure = f"{type(error).__name__}: {cause(error)}"
-                return Counterexample(rule.name, scheme, *tree, p, q, failure=failure)
+                return replace(example, failure=f"{type(error).__name__}: {cause(error)}")
             if not outcome.deviation <= ROUNDING:
                 text = outcome.worst
                 target = prod((p[min(depth, len(p) - 1)][token] for depth, token in enumerate(text)), start=Fraction(1))
-                return Counterexample(rule.name, scheme, *tree, p, q, text, outcome.texts[text], target)
+                return replace(example, text=text, probability=outcome.texts[text], target=target)
     return None
-
-
-def _declared_schemes(rule: Verifier, children: int, levels: int) -> list[str]:
-    """The sampling schemes for which a rule is declared lossless on a tree."""
-    chain, batch = REGISTRIES["builder"]["chain"], REGISTRIES["builder"]["batch"]
-    builder = chain(depth=levels) if children == 1 else batch(width=children)
-    config = RunConfig(builder=builder, verifier=rule, temperature=0.0 if rule.greedy_only else 1.0)
-    return [scheme for scheme in SCHEMES if compatible(config, scheme).lossless]
 
 
 def _trees(greedy: bool) -> Iterator[tuple[tuple[int, int], Rows, Rows]]:
     """Trees in order of size, with p and q by depth; p falls where it is one row, since the order means nothing.
 
-    Args:
-        greedy: whether the target has all of its mass on one token.
+    With `greedy` the target has all of its mass on one token.
     """
     for tree, (tokens, largest) in product(SHAPES, DENOMINATORS.items()):
         rows = {size: [*_fractions(tokens, size)] for size in range(1, largest + 1)}
@@ -150,15 +144,3 @@ def _fractions(tokens: int, size: int) -> Iterator[Row]:
     for parts in product(range(size + 1), repeat=tokens):
         if sum(parts) == size and gcd(*parts) == 1:
             yield tuple(Fraction(part, size) for part in parts)
-
-
-def _lines(name: str, rows: Sequence[Row], model: str) -> Iterator[str]:
-    for depth, row in enumerate(rows):
-        level = "" if len(rows) == 1 else f", depth {depth}"
-        yield f"  {name}      {', '.join(map(str, row))}   ({model}{level})"
-
-
-def _number(value: float | Fraction) -> str:
-    """A probability as a fraction where it is a simple one, else with six digits."""
-    simple = Fraction(value).limit_denominator(1000)
-    return str(simple) if abs(float(simple) - float(value)) < 1e-12 else f"{float(value):.6g}"

@@ -21,23 +21,24 @@ from ..verifiers.base import Verifier
 
 
 class Planned(Randomness):
-    """Randomness that follows a plan of answers and records how many answers each question has.
+    """Randomness that follows a plan of answers, and adds the first possible one where the plan ends.
+
+    Args:
+        plan: for each question which answer is chosen, and of how many.
 
     Attributes:
-        choices, options: which answer was chosen at each question, and of how many; weight: the chance of all of them.
+        weight: the chance of all answers so far.
     """
 
-    def __init__(self, plan: list[int]) -> None:
-        self._plan = plan
-        self.choices: list[int] = []
-        self.options: list[int] = []
+    def __init__(self, plan: list[tuple[int, int]]) -> None:
+        self._plan, self._questions = plan, 0
         self.weight = 1.0
 
     def _choose(self, weights: Sequence[float]) -> int:
-        question = len(self.choices)
-        choice = self._plan[question] if question < len(self._plan) else 0
-        self.choices.append(choice)
-        self.options.append(len(weights))
+        if self._questions == len(self._plan):
+            self._plan.append((0, len(weights)))
+        choice, _ = self._plan[self._questions]
+        self._questions += 1
         self.weight *= weights[choice]
         return choice
 
@@ -71,17 +72,17 @@ def distribution_of(program: Callable[[Planned], Result]) -> dict[Result, float]
         program: a function of a `Randomness` whose every other input is fixed; it must end after finitely many answers.
     """
     outcomes: dict[Result, float] = {}
-    plan: list[int] = []
+    plan: list[tuple[int, int]] = []
     while True:
         rng = Planned(plan)
         outcome = program(rng)
         outcomes[outcome] = outcomes.get(outcome, 0.0) + rng.weight
-        plan = rng.choices  # the next one, as an odometer counts
-        while plan and plan[-1] + 1 == rng.options[len(plan) - 1]:
+        while plan and plan[-1][0] + 1 == plan[-1][1]:  # the next plan, as an odometer counts
             plan.pop()
         if not plan:
             return outcomes
-        plan[-1] += 1
+        choice, options = plan[-1]
+        plan[-1] = choice + 1, options
 
 
 @dataclass(frozen=True)
@@ -140,35 +141,31 @@ def compare_with_target(written: dict[Text, float], row: Callable[[Text], np.nda
     return Outcome(target, errors, len(written))
 
 
-def enumerate_node(
-    rule: Verifier, p: np.ndarray, q: np.ndarray, scheme: str, children: int = 1, levels: int = 1
-) -> Outcome:
+def enumerate_node(rule: Verifier, p: np.ndarray, q: np.ndarray, scheme: str, children: int = 1) -> Outcome:
     """Run a rule under every random outcome on a small tree: children below the root, or a chain of some levels.
 
     Args:
         rule: the rule; one that is keyed cannot be enumerated.
-        p: the target's row after every node, [V]; or a row for each depth, [depths, V]. As many tokens are compared
-            as there are rows (of one row: as there are levels), so one more than levels shows what follows a leaf.
-        q: the draft's row, [V], or one for each level, [levels, V].
+        p: the target's row at each depth, [depths, V]. As many tokens are compared, so one more than levels shows
+            what follows a leaf.
+        q: the draft's row for each level, [levels, V].
         scheme: how children are drawn.
-        children, levels: the tree; one of them is 1.
+        children: how many the root has; 1 where there are several levels.
     """
-    targets = p if p.ndim == 2 else np.tile(p, (levels, 1))
-    drafts = q if q.ndim == 2 else np.tile(q, (levels, 1))
     # Beyond the tokens that are compared a row of one token, so that chance need not be asked for it.
-    rows = [*targets, *np.tile(np.eye(targets.shape[1])[0], (levels + 1, 1))]
+    rows = [*p, *np.tile(np.eye(p.shape[1])[0], (len(q) + 1, 1))]
     accepted, runs = 0.0, 0
 
     def write(rng: Planned) -> Text:
         nonlocal accepted, runs
         tree, leaves = TokenTree(0, scheme=scheme), [0]
-        for level, q in enumerate(drafts):
-            tree.draft_distributions[leaves[0]] = q
-            leaves = [tree.add(leaves[0], token) for token in draw_children(q, children, scheme, rng, level + 1)]
+        for level, row in enumerate(q, 1):
+            tree.draft_distributions[leaves[0]] = row
+            leaves = [tree.add(leaves[0], token) for token in draw_children(row, children, scheme, rng, level)]
         after: Any = {node: rows[depth] for node, depth in enumerate(tree.depths)}
         verdict = rule(tree, after, rng)
         accepted, runs = accepted + len(verdict.path) * rng.weight, runs + 1
-        return (*(tree.tokens[node] for node in verdict.path), verdict.bonus)[: len(targets)]
+        return (*(tree.tokens[node] for node in verdict.path), verdict.bonus)[: len(p)]
 
-    found = compare_with_target(distribution_of(write), lambda text: targets[len(text)], len(targets))
+    found = compare_with_target(distribution_of(write), lambda text: p[len(text)], len(p))
     return replace(found, runs=runs, accepted=accepted)

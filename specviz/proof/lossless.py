@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compatibility import Compatibility, compatible
+from ..compatibility import compatible
 from ..config import RunConfig
 from ..decode import speculate
 from ..distributions import probabilities
@@ -28,8 +28,8 @@ from .same_text import comparing
 PROMPT = "abab"  # it repeats itself, or a look-up in it would find nothing
 LENGTH = 3  # tokens whose joint distribution is compared
 STEPS = 2  # that are enumerated; one alone cannot see chance that is shared between steps
-SEEDS = (1, 5)
-CLOSENESS = 0.2  # a draft far from the target, or a lossy rule would hardly show
+SEEDS = (1, 5)  # of the toy pairs that a case is tried on, until one refutes it
+TEXTS = 40  # that are compared with plain decoding where noise is keyed by position
 EXACT, LOSSY = 1e-12, 1e-3  # errors: at most that of a lossless row, at least that of a lossy one
 SAMPLINGS: tuple[dict[str, Any], ...] = (
     {}, {"draft_temperature": 0.0}, {"draft_temperature": 0.6}, {"top_k": 2}, {"top_p": 0.9},
@@ -57,26 +57,16 @@ class Case:
     config: RunConfig
     scheme: str
 
-    @property
-    def match(self) -> Compatibility:
-        """What `compatible` declares."""
-        return compatible(self.config, self.scheme)
-
-    def prove(self, seeds: Sequence[int] = SEEDS, steps: int = STEPS) -> Row:
-        """What is declared and what is found.
-
-        Args:
-            seeds: toy pairs it is tried on, until one refutes it.
-            steps: how many are enumerated.
-        """
-        config, match = self.config, self.match
+    def prove(self) -> Row:
+        """What is declared and what is found."""
+        config, match = self.config, compatible(self.config, self.scheme)
         error, difference = None, None
         if config.verifier.shared_noise and config.temperature > 0:
             proof, (runs, difference) = "text equality", compare_texts(config, self.scheme)
         else:
             proof, runs, error = "enumeration", 0, 0.0
-            for seed in seeds:
-                found, more = error_in(config, toy_pair(seed=seed, closeness=CLOSENESS), self.scheme, steps)
+            for seed in SEEDS:  # the draft is far from the target, or a lossy rule would hardly show
+                found, more = error_in(config, toy_pair(seed=seed, closeness=0.2), self.scheme)
                 error, runs = float(np.maximum(error, found)), runs + more  # numpy's keeps a NaN, the worst of errors
                 if not error < LOSSY:
                     break
@@ -152,9 +142,8 @@ def cases(
                 drafter=drafter_cases()[d], **sampling,
             )  # fmt: skip
             for scheme in builder.schemes if config.temperature > 0 else ("top",):
-                case = Case(name, d, config, scheme)
-                if case.match.possible:
-                    yield case
+                if compatible(config, scheme).possible:
+                    yield Case(name, d, config, scheme)
 
 
 def cover(candidates: Iterable[Case]) -> Iterator[Case]:
@@ -162,9 +151,13 @@ def cover(candidates: Iterable[Case]) -> Iterator[Case]:
 
     A builder counts with each scheme; a rule and a drafter with each scheme and sampling.
     """
+
+    def expensive(case: Case) -> bool:  # it draws from whole distributions
+        return case.scheme in ("iid", "distinct") and case.config.draft_temperature != 0 and case.config.top_k is None
+
     covered: set[tuple] = set()
-    for case in sorted(candidates, key=_expensive):
-        config, lossless = case.config, case.match.lossless
+    for case in sorted(candidates, key=expensive):
+        config, lossless = case.config, compatible(case.config, case.scheme).lossless
         sampling = (config.draft_temperature, config.top_k, config.top_p)
         properties = {
             (case.builder, case.scheme, lossless),
@@ -176,19 +169,13 @@ def cover(candidates: Iterable[Case]) -> Iterator[Case]:
             yield case
 
 
-def _expensive(case: Case) -> bool:
-    """Whether whole distributions are drawn from, which takes long to enumerate where a tree has many nodes."""
-    return case.scheme in ("iid", "distinct") and case.config.draft_temperature != 0 and case.config.top_k is None
-
-
-def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None, steps: int = STEPS) -> tuple[float, int]:
-    """The largest error of the exact output distribution over `steps` steps, and how many outcomes were enumerated.
+def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None) -> tuple[float, int]:
+    """The largest error of the exact output distribution over `STEPS` steps, and how many outcomes were enumerated.
 
     Args:
         config: of the run, with `PROMPT`; texts are compared in their first `LENGTH` tokens.
         pair: toy models.
         scheme: how children are drawn; None lets the rule choose.
-        steps: how many steps are enumerated.
 
     Raises:
         ValueError: if builder, rule and drafter are incompatible.
@@ -196,7 +183,7 @@ def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None, step
 
     def write(rng: Planned) -> Text:
         return tuple(
-            token for step in islice(speculate(pair, config, rng, scheme=scheme), steps) for token in step.emitted
+            token for step in islice(speculate(pair, config, rng, scheme=scheme), STEPS) for token in step.emitted
         )
 
     def row(text: Text) -> np.ndarray:
@@ -206,19 +193,18 @@ def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None, step
     return found.deviation, found.runs
 
 
-def compare_texts(config: RunConfig, scheme: str | None = None, runs: int = 40) -> tuple[int, str | None]:
+def compare_texts(config: RunConfig, scheme: str | None = None) -> tuple[int, str | None]:
     """How many random toy runs were compared with plain decoding, seed by seed, and the first that differs.
 
     Args:
         config: builder, rule, drafter and sampling; each run has a temperature, a seed and a vocabulary of its own.
         scheme: how children are drawn; None lets the rule choose.
-        runs: how many.
     """
-    for seed in range(runs):
+    for seed in range(TEXTS):
         pair = toy_pair(vocab=3 + seed % 4, seed=seed)
         case = replace(config, temperature=0.5 + (seed % 3) / 2, max_new_tokens=12, seed=seed)
         written = [token for step in speculate(pair, case, scheme=scheme) for token in step.emitted]
         *_, result = comparing(pair, case, written)
         if not result.equal:
             return seed + 1, f"seed {seed}: {result.sentence()}"
-    return runs, None
+    return TEXTS, None

@@ -18,7 +18,7 @@ from ..config import RunConfig
 from ..decode import speculate
 from ..distributions import Distributions
 from ..models.base import Pair
-from ..randomness import Seeded, first_arrivals
+from ..randomness import Seeded
 from ..session import prompt_tokens
 from ..tree import TokenTree
 from ..verifiers.base import Verifier
@@ -60,8 +60,8 @@ class Comparison:
         if self.early:
             ended, other = ("the run", "plain decoding") if self.early == "run" else ("plain decoding", "the run")
             return f"Equal to plain decoding up to token {self.position}; there {ended} ends and {other} goes on."
-        explained = f" {WHY_ROUNDING}" if tied(self.margin, dtype) else ""
-        return f"Equal to plain decoding up to token {self.position}{parted(self.margin, dtype)}.{explained}"
+        sentence = f"Equal to plain decoding up to token {self.position}{parted(self.margin, dtype)}."
+        return f"{sentence} {WHY_ROUNDING}" if tied(self.margin, dtype) else sentence
 
 
 def tied(margin: float | None, dtype: str | None) -> bool:
@@ -105,12 +105,8 @@ def margin_at(pair: Pair, config: RunConfig, context: list[int]) -> float:
     """The distance between the two best candidates after `context`, token ids; see `Comparison`."""
     tree = TokenTree(context[-1], start=len(context) - 1)
     p = Distributions(pair.open(context)[0].forward(tree, [0]), config.target_sampling)
-    if config.temperature == 0:
-        second, first = np.sort(p.logits[0])[-2:]
-        return float(first - second)
     noise = Seeded(config.seed).noise(tree.position(0), len(p[0]))
-    best = first_arrivals(p[0], noise, 2)
-    if len(best) < 2:
-        return float("inf")
-    first, second = np.log(noise[best] / p[0][best])
+    with np.errstate(divide="ignore"):  # what has no probability never arrives
+        arrivals = -p.logits[0] if config.temperature == 0 else np.log(noise / p[0])
+    first, second = np.sort(arrivals)[:2]
     return float(second - first)

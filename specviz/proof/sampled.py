@@ -7,22 +7,21 @@ where the drafter allows it. The exact probability of two tokens is p(a) p(b | a
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..codec import LARGEST
 from ..config import RunConfig
 from ..decode import speculate
-from ..distributions import distributions_of, total_variation
+from ..distributions import total_variation
 from ..models.base import Pair
 from ..models.cached import CachedPair
 from ..session import DecodingSession, prompt_tokens
-from ..tree import TokenTree
+from .enumerate import Text
 
 RUNS = 1000
 SHOWN = 10  # texts with a bar of their own
@@ -31,7 +30,6 @@ FIRST = 32  # first tokens that are looked at together
 DEPTH = 3  # tokens a run may write: trees of two levels, and the token after them
 MAX_EXCESS = 3.1  # standard deviations of a chi-square: by chance once in a thousand
 BINS = 40  # texts are counted together until a bin expects this part of all
-Text = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -86,32 +84,30 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     """
     config = replace(config, max_new_tokens=DEPTH)
     config.match.required()
-    prompt = prompt_tokens(pair, config)
-    cached = CachedPair(pair, prompt)
-    source: Any = cached
+    source = cached = cast(Any, CachedPair(pair, prompt_tokens(pair, config)))
     try:
         DecodingSession(source, config, config.drafter if config.builder.reads_draft else None)
     except NotImplementedError:  # the drafter reads more of the target than its distributions
         source = pair
-    texts = exact_texts(cached, config, prompt)
-    probs = (*texts.values(), max(0.0, 1 - sum(texts.values())))
-    exact = tuple(prob if prob > 1e-9 else 0.0 for prob in probs)
-    pieces = (*(pair.decode(list(text)) for text in texts), "")
-    speculated, plain = Counter[Text](), Counter[Text]()
-
-    def counts(written: Counter[Text]) -> tuple[int, ...]:
-        shown = [written[text] for text in texts]
-        return (*shown, written.total() - sum(shown))
-
+    texts = exact_texts(cached, config)
+    texts[()] = 1 - sum(texts.values())  # all others
+    exact = tuple(prob if prob > 1e-9 else 0.0 for prob in texts.values())
+    pieces = tuple(pair.decode(list(text)) for text in texts)
+    speculated, plain = dict.fromkeys(texts, 0), dict.fromkeys(texts, 0)
     for turn in range(runs + 1):
         if turn % TOGETHER == 0 or turn == runs or source is pair:
             passes = None if source is pair else cached.target.passes
-            yield Sampled(turn, runs, pieces, exact, counts(speculated), counts(plain), passes)
+            yield Sampled(turn, runs, pieces, exact, tuple(speculated.values()), tuple(plain.values()), passes)
         if turn < runs:
             # Never one seed for both, since keyed rules follow it; the largest seed is followed by 0.
             seed, other = ((config.seed + 2 * turn + more) % (LARGEST + 1) for more in (1, 2))
-            speculated[_two(source, replace(config, seed=seed))] += 1
-            plain[_two(cached, replace(config.autoregressive(), seed=other))] += 1
+            for counts, models, settings in (
+                (speculated, source, replace(config, seed=seed)),
+                (plain, cached, replace(config.autoregressive(), seed=other)),
+            ):
+                tokens = (token for step in speculate(models, settings) for token in step.emitted)
+                text = tuple(islice(tokens, 2))
+                counts[text if text in texts else ()] += 1
 
 
 def chi_square_excess(counts: np.ndarray, p: np.ndarray) -> float:
@@ -136,41 +132,29 @@ def chi_square_excess(counts: np.ndarray, p: np.ndarray) -> float:
     return ((square / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5
 
 
-def exact_texts(pair: Any, config: RunConfig, prompt: list[int]) -> dict[Text, float]:
+def exact_texts(pair: CachedPair, config: RunConfig) -> dict[Text, float]:
     """The most probable next two tokens and their probabilities p(a) p(b | a); one token where it ends the text.
 
     First tokens are looked at, most probable first, until none that is left can be in a more probable text.
 
     Args:
-        pair: the models.
+        pair: the models on the prompt.
         config: how the target's logits become rows.
-        prompt: token ids.
     """
-    target = pair.open(prompt)[0]
-
-    def rows(firsts: Sequence[int]) -> list[np.ndarray]:  # after the prompt, and after each of these
-        tree = TokenTree(prompt[-1], start=len(prompt) - 1)
-        nodes = [0, *(tree.add(0, token) for token in firsts)]
-        return distributions_of(target.forward(tree, nodes), config.target_sampling).every()
-
-    (p,) = rows(())
+    p = pair.target.distribution((), (), config.target_sampling)
     order = np.argsort(-p, kind="stable")[: np.count_nonzero(p)].tolist()
     best: dict[Text, float] = {}
     for start in range(0, len(order), FIRST):
         if len(best) == SHOWN and p[order[start]] <= min(best.values()):
             break
-        firsts = order[start : start + FIRST]
-        for first, after in zip(firsts, rows(firsts)[1:], strict=True):
+        firsts = [(token,) for token in order[start : start + FIRST]]
+        for (first,) in firsts:
             if first in pair.eos_ids:
                 best[first,] = float(p[first])
                 continue
+            after = pair.target.distribution((first,), firsts, config.target_sampling)
             for second in np.argsort(-after, kind="stable")[:SHOWN].tolist():
                 if after[second] > 0:
                     best[first, second] = float(p[first] * after[second])
         best = dict(sorted(best.items(), key=lambda item: -item[1])[:SHOWN])
     return best
-
-
-def _two(pair: Any, config: RunConfig) -> Text:
-    """The first two tokens of a run, or the one that ends it."""
-    return tuple(islice((token for step in speculate(pair, config) for token in step.emitted), 2))

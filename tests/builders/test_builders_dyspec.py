@@ -8,7 +8,6 @@ import specviz
 from specviz.papers.proofs import by_threshold, greedy_sum
 from specviz.tree import TokenTree
 from tests.growing import BUILDERS, grow, path_prob
-from tests.proof.proofs import error_of
 
 VERIFIERS = specviz.VERIFIERS
 
@@ -105,23 +104,3 @@ def _of(size):
     for _ in range(size - 1):
         tree.add(0, 0)
     return tree
-
-
-class Reranked(BUILDERS["dyspec"]):
-    """DySpec with EAGLE-2's second half: it keeps the drawn tokens that turned out most likely."""
-
-    def __call__(self, draft, rng, scheme, tokens_left, state):
-        tree = super().__call__(draft, rng, scheme, tokens_left, state)
-        best = sorted(range(1, len(tree)), key=lambda node: (-path_prob(tree, node), node))[:2]
-        kept = TokenTree(tree.tokens[0], tree.start, tree.scheme)
-        place = {0: 0}
-        for node in sorted(best):
-            place[node] = kept.add(place[tree.parents[node]], tree.tokens[node])
-        kept.draft_distributions = {place[node]: row for node, row in tree.draft_distributions.items() if node in place}
-        return kept
-
-
-def test_reranking_drawn_tokens_is_caught_unless_the_target_draws_first():
-    pair = specviz.toy_pair(seed=1, closeness=0.2)
-    assert error_of(Reranked(size=4, depth=2), VERIFIERS["dyspec"](), pair)[0] > 1e-3
-    assert error_of(Reranked(size=4, depth=2), VERIFIERS["target-match"](), pair, scheme="distinct")[0] < 1e-12

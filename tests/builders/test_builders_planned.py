@@ -43,12 +43,13 @@ def value(shape, levels, depth=0):
     return 1.0 + sum(p * value(child, levels, depth + 1) for p, child in zip(levels[depth], shape, strict=False))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(12))
 def test_sequoias_tree_is_the_best_of_all_trees(seed):
-    """Vectors that rise as well as fall, one for all levels or one per level, against every tree of the size."""
+    """Vectors that rise and fall, with zeros, one for all levels or one per level, against every tree of the size."""
     generator = np.random.default_rng(seed)
     depth, width, size = 2 + seed % 3, 2 + seed % 2, 3 + seed % 6
-    levels = tuple(tuple(generator.random(width).tolist()) for _ in range(depth))
+    rows = generator.random((depth, width)) * (generator.random((depth, width)) > 0.25)
+    levels = tuple(map(tuple, rows.tolist()))
     for acceptance in (levels, levels[0]):
         used = levels if acceptance is levels else levels[:1] * depth
         shape, found = best_tree(acceptance, size, depth, width)
@@ -130,13 +131,3 @@ def test_measured_acceptance_follows_the_run(name):
     assert last.growth.acceptance[0] > trees[0.0][-8].growth.acceptance[0]
     pair = specviz.toy_pair(seed=1, closeness=0.2)
     assert error_of(BUILDERS[name](size=4, acceptance="measured"), VERIFIERS["sequoia"](), pair)[0] < 1e-12
-
-
-def test_the_dynamic_programme_takes_children_that_are_never_accepted():
-    """A vector with zeros, whose later children may still be worth the empty one before them."""
-    for vector in [(0.5, 0.0), (0.0, 0.5), (0.5, 0.0, 0.3), (0.0,)]:
-        for depth in (1, 2, 3):
-            for size in range(1, 9):
-                shape, value = best_tree(vector, size, depth, 8)
-                assert value == pytest.approx(expected_tokens(shape, vector)) and shape.depth.max() <= depth
-    assert best_tree((0.0, 0.5), 3, 1, 8)[1] == 1.5

@@ -5,6 +5,7 @@ import pytest
 
 import specviz
 from specviz.drafters.retrieval import BREAK, Retrieval, RetrievalSession, library
+from specviz.tree import Topology
 
 
 @pytest.mark.parametrize("drafter", specviz.DRAFTERS)
@@ -14,20 +15,11 @@ def test_a_text_may_begin_with_one_token_and_end_anywhere(drafter, builder):
     pair.max_positions = 24
     for count, most, stop in ((1, 1, "length"), (1, 9, "length"), (23, 9, "context"), (17, 9, "context")):
         prompt = [place % 6 for place in range(count)]
-        config = specviz.RunConfig(
-            prompt, builder, rule, 1.0, max_new_tokens=most, drafter=drafter
-        )  # fmt: skip
+        config = specviz.RunConfig(prompt, builder, rule, 1.0, max_new_tokens=most, drafter=drafter)
         trace = specviz.run(pair, config)
         assert trace.tokens == specviz.autoregress(pair, config).tokens
         assert len(trace.tokens) == min(most, 24 - count) and trace.stop == stop
-        assert all(step.start + max(depths(step)) < 24 for step in trace.steps)
-
-
-def depths(step):
-    found = [0]
-    for parent in step.parents[1:]:
-        found.append(found[parent] + 1)
-    return found
+        assert all(step.start + Topology(step.parents).depth.max() < 24 for step in trace.steps)
 
 
 def test_nothing_is_found_across_the_end_of_a_document():

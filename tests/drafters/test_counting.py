@@ -1,6 +1,7 @@
 """n-grams and retrieval against counting by hand and a brute-force search."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,14 +80,8 @@ def test_a_row_of_n_grams_is_discounted_counting_and_sums_to_one():
 
 def test_a_staged_draft_has_the_drafts_rows_and_fewer_passes():
     pair = specviz.toy_pair(vocab=3, seed=4)
-    rule = specviz.VERIFIERS["sequoia"]()
-    runs = {}
-    for name in ("model", "staged"):
-        config = specviz.RunConfig(
-            "abab", specviz.BUILDERS["chain"](depth=6), rule, 1.0, max_new_tokens=60, seed=3, drafter=name
-        )
-        runs[name] = specviz.run(pair, config)
-    model, staged = runs["model"], runs["staged"]
+    config = specviz.RunConfig("abab", "chain:depth=6", "sequoia", 1.0, max_new_tokens=60, seed=3)
+    model, staged = (specviz.run(pair, replace(config, drafter=name)) for name in ("model", "staged"))
     assert model.tokens == staged.tokens
     for one, other in zip(model.steps, staged.steps, strict=True):
         assert one.tokens == other.tokens and one.draft_prob == pytest.approx(other.draft_prob)
@@ -110,12 +105,9 @@ def test_blockwise_decoding_counts_its_passes():
 
     pair.toys["medusa"] = oracle
     k, m = 3, 40
-    rule, drafter = specviz.VERIFIERS["exact-match"](), specviz.DRAFTERS["medusa"](heads=k)
-    config = specviz.RunConfig([2], specviz.BUILDERS["chain"](depth=k), rule, 0.0, max_new_tokens=1)
+    config = specviz.RunConfig([2], f"chain:depth={k}", "exact-match", 0.0, max_new_tokens=1)
     first = specviz.run(pair, config).tokens  # so that the first root is the target's own token too
-    config = specviz.RunConfig(
-        [2, *first], specviz.BUILDERS["chain"](depth=k), rule, 0.0, max_new_tokens=m, drafter=drafter
-    )
+    config = replace(config, prompt=[2, *first], max_new_tokens=m, drafter=f"medusa:heads={k}")
     trace = specviz.run(pair, config)
     assert trace.tokens == specviz.autoregress(pair, config).tokens
     assert len(trace.steps) == m // (k + 1)

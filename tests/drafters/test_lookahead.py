@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.compatibility import compatible
-from specviz.config import RunConfig
 from specviz.decode import speculate
 from specviz.player.payload import explained, step_payload
 from specviz.randomness import Seeded
+from specviz.tree import Topology
 from tests.proof.proofs import error_of
 
 LOOKAHEAD, RULES = specviz.BUILDERS["lookahead"], specviz.VERIFIERS
@@ -27,11 +26,7 @@ def probes(step):
 
 
 def path(step, node):
-    above = []
-    while node:
-        above.append(step.tokens[node])
-        node = step.parents[node]
-    return tuple(reversed(above))
+    return tuple(step.tokens[above] for above in Topology(step.parents).path(node))
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -131,13 +126,3 @@ def test_probes_are_told_apart_from_what_was_never_reached():
             assert "Probe: " in explained(step, node, rule) and step.accept_prob[node] is None
     compared = sum(step.outcome.count("accepted") + step.outcome.count("rejected") for step in trace.steps)
     assert trace.acceptance == sum(len(step.path) for step in trace.steps) / compared
-
-
-def test_what_goes_with_it():
-    for name, rule in RULES.items():
-        match = compatible(
-            RunConfig(builder=LOOKAHEAD(), verifier=rule(), temperature=0.0 if rule.greedy_only else 1.0)
-        )
-        assert match.possible == (not rule.reads_draft and not rule.alone), name
-        if match.possible:
-            assert match.lossless == rule.lossless and match.scheme == "top"

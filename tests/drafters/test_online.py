@@ -14,7 +14,6 @@ from tests.proof.proofs import error_of
 
 PAIR = specviz.toy_pair(seed=1, closeness=0.2)
 ONLINE = "online:every=1"
-KEYED = [specviz.VERIFIERS["race"](), specviz.VERIFIERS["target-match"](keyed=True)]
 
 
 def test_its_rows_depend_on_what_the_target_said():
@@ -100,15 +99,3 @@ def test_weights_of_a_run_are_its_own_and_what_drafts_follows_them(embedded):
     assert min(chances[1:]) > 10 * chances[0]
     assert chance(other) == pytest.approx(chances[0])
     assert all(torch.equal(now, then) for now, then in zip(embedded.draft.model.parameters(), before, strict=True))
-
-
-@pytest.mark.adapter
-def test_the_text_of_a_race_is_the_same_on_the_embedded_pair(embedded):
-    config = dict(
-        prompt="Once upon a time", builder="sequoia:size=12,depth=5", verifier="race",
-        temperature=0.8, max_new_tokens=48, seed=2,
-    )  # fmt: skip
-    learning = "online:every=2,rate=0.001"
-    off, on = (specviz.run(embedded, specviz.RunConfig(**config, drafter=who)) for who in (None, learning))
-    assert on.tokens == off.tokens and on.steps[0].draft_prob == off.steps[0].draft_prob
-    assert [step.draft_prob for step in on.steps] != [step.draft_prob for step in off.steps]

@@ -106,5 +106,5 @@ def test_enumeration_weighs_every_outcome():
 
     assert distribution_of(program) == {(0, True): 0.0625, (0, False): 0.1875, (1, True): 0.1875, (1, False): 0.5625}
     for choice in (0, 1):
-        answer, coin = Planned([choice]).flip(0.4)
+        answer, coin = Planned([(choice, 2)]).flip(0.4)
         assert answer == (coin < 0.4)

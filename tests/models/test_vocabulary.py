@@ -55,7 +55,7 @@ def test_every_rule_is_exact_with_two_vocabularies(builder, verifier):
     tree = specviz.BUILDERS[builder].smallest()
     config = specviz.RunConfig(PROMPT, tree, specviz.VERIFIERS[verifier](), 1.0, max_new_tokens=3)
     assert specviz.compatible(config).lossless
-    error, runs = error_in(config, two(), steps=2)
+    error, runs = error_in(config, two())
     assert error < EXACT and runs > 20
 
 
@@ -64,7 +64,7 @@ def test_drafters_that_hold_the_draft_are_exact_too(drafter):
     config = specviz.RunConfig(
         PROMPT, specviz.BUILDERS["batch"].smallest(), "specinfer", 1.0, max_new_tokens=3, drafter=drafter
     )
-    assert error_in(config, two(), steps=2)[0] < EXACT
+    assert error_in(config, two())[0] < EXACT
 
 
 def test_the_draft_context_is_the_translation_of_each_token():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from specviz.distributions import normalise, softmax
+from specviz.distributions import softmax
 
 KINDS = {
     "random": "two models that mostly agree",
@@ -31,10 +31,11 @@ def distributions_of_kind(kind: str, vocab: int, seed: int) -> tuple[np.ndarray,
         logits = 12 * rng.normal(size=vocab)
         return softmax(logits), softmax(0.9 * logits + 2 * rng.normal(size=vocab))
     if kind == "flat":
-        return normalise(0.95 ** (30 / vocab * np.arange(vocab))), np.full(vocab, 1 / vocab)
-    if kind == "sparse":
+        p, q = 0.95 ** (30 / vocab * np.arange(vocab)), np.ones(vocab)
+    elif kind == "sparse":
         p, q = (rng.random(vocab) * (rng.permutation(vocab) < max(2, vocab // 8)) for _ in range(2))
         common = int(p.argmax())
         q[common] = 0.1 * q.sum()
-        return normalise(p), normalise(q)
-    return normalise(rng.choice([1.0, 2.0, 4.0], vocab)), normalise(rng.choice([1.0, 2.0, 4.0], vocab))
+    else:
+        p, q = rng.choice([1.0, 2.0, 4.0], vocab), rng.choice([1.0, 2.0, 4.0], vocab)
+    return p / p.sum(), q / q.sum()

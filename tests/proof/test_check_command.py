@@ -25,7 +25,7 @@ def test_the_quick_cases_meet_every_builder_rule_drafter_and_sampling():
     for of in (
         lambda case: case.builder,
         lambda case: case.drafter,
-        lambda case: (case.config.verifier.name, case.match.lossless),
+        lambda case: (case.config.verifier.name, specviz.compatible(case.config, case.scheme).lossless),
         lambda case: (case.config.draft_temperature, case.config.top_k, case.config.top_p),
     ):
         assert {of(case) for case in chosen} == {of(case) for case in everything}

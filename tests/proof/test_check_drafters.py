@@ -37,7 +37,7 @@ def test_every_drafter_with_every_rule_and_every_builder(drafter):
     start = OTHERS.index(drafter) % len(BUILDERS)
     met = dict.fromkeys(BUILDERS[start:] + BUILDERS[:start], 0)
     for rule in RULES:
-        proofs = (list(rows_of(builder, rule, drafter, steps=1)) for builder in sorted(met, key=met.get))
+        proofs = (rows_of(builder, rule, drafter, steps=1) for builder in sorted(met, key=met.get))
         rows = next(filter(None, proofs))
         assert_declared_is_found(rows)
         met[rows[0].builder] += 1

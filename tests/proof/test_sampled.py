@@ -26,7 +26,7 @@ def test_the_exact_probabilities_are_those_of_all_pairs(eos):
     wanted = {(a, b): p[()][a] * p[a,][b] for a, b in product(range(40), repeat=2) if a not in eos}
     wanted |= {(a,): p[()][a] for a in eos}
     best = sorted(wanted.items(), key=lambda item: -item[1])[:10]
-    assert exact_texts(pair, config, [0, 1]) == pytest.approx(dict(best))
+    assert exact_texts(CachedPair(pair, [0, 1]), config) == pytest.approx(dict(best))
 
 
 @pytest.mark.parametrize("drafter", ["model", "ngram", "eagle"])

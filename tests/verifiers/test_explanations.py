@@ -121,13 +121,3 @@ def test_the_race_shows_who_arrives_when():
             following = [child for child in step.path if step.parents[child] == node]
             winner = step.tokens[following[0]] if following else step.bonus
             assert winner is None or race.tokens[0] == winner
-
-
-def test_spectr_shows_rho_and_beta_and_the_running_rules_their_ratio():
-    for _, step in steps_of("spectr"):
-        assert all(step.detail[node].facts["rho"] >= 1 for node in (0, *step.path[:-1]) if node in step.parents)
-    for verifier in ("block", "traversal"):
-        for _, step in steps_of(verifier):
-            for node, outcome in enumerate(step.outcome):
-                if outcome in ("accepted", "rejected"):
-                    assert 0 <= step.detail[node].facts["ratio"] <= 1

@@ -1,7 +1,5 @@
 """The rules beyond the table of `check`: worked examples, who accepts more, other temperatures, biased variants."""
 
-from itertools import chain, combinations
-
 import numpy as np
 import pytest
 
@@ -10,12 +8,11 @@ from specviz.acceptance.vectors import expected_tokens
 from specviz.compatibility import compatible
 from specviz.config import RunConfig
 from specviz.decode import speculate
-from specviz.distributions import Distributions, Sampling, entropy, total_variation
+from specviz.distributions import Distributions, Sampling, entropy
 from specviz.models.table import TableModel, TablePair
 from specviz.proof.enumerate import distribution_of as exact_law
 from specviz.randomness import Seeded
 from specviz.tree import TokenTree
-from specviz.verifiers.spectr import division_factor, leftover
 from tests.growing import BUILDERS, VERIFIERS, small
 from tests.proof.proofs import error_of
 
@@ -49,47 +46,6 @@ def test_block_verification_reproduces_the_papers_example():
     two = BUILDERS["chain"](depth=2)
     assert mean(accepted_lengths(pair, two, VERIFIERS["speculative-sampling"]())) == pytest.approx(10 / 9, abs=1e-12)
     assert mean(accepted_lengths(pair, two, VERIFIERS["block"]())) == pytest.approx(11 / 9, abs=1e-12)
-
-
-def test_spectr_solves_a_case_that_can_be_solved_by_hand():
-    """p = (1/2, 1/2), q = (1, 0), k = 2: (1 - 1/(2 rho))^2 = 1/2, so rho = 1 + 1/sqrt(2), and half is accepted."""
-    p, q = np.array([0.5, 0.5]), np.array([1.0, 0.0])
-    rho = division_factor(p, q, 2)
-    assert rho == pytest.approx(1 + 1 / np.sqrt(2), abs=1e-12)
-    left, beta = leftover(p, q, 2, rho)
-    assert 1 - (1 - beta) ** 2 == pytest.approx(0.5, abs=1e-12)
-    assert left / left.sum() == pytest.approx([0.0, 1.0], abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_spectrs_rho_solves_its_equation_and_comes_near_the_optimum(seed):
-    """f(rho) = 0, and the acceptance is within 1 - (1 - 1/k)^k of the optimum (Sun et al. 2023, theorem 2).
-
-    The optimum is that of the transport problem, 1 + min over token sets H of p(H) - q(H)^k.
-    """
-    generator = np.random.default_rng(seed)
-    p, q, k = dirichlet(generator, 5), dirichlet(generator, 5), 1 + seed % 4
-    rho = division_factor(p, q, k)
-    beta = np.minimum(q, p / rho).sum()
-    accepted = 1 - (1 - beta) ** k
-    assert 1 <= rho <= k
-    assert accepted == pytest.approx(rho * beta, abs=1e-12)
-    subsets = map(list, chain.from_iterable(combinations(range(5), n) for n in range(6)))
-    best = 1 + min(p[tokens].sum() - q[tokens].sum() ** k for tokens in subsets)
-    assert (1 - (1 - 1 / k) ** k) * best - 1e-12 <= accepted <= best + 1e-12
-    if k == 1:
-        assert accepted == pytest.approx(1 - total_variation(p, q), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("p", "q"), [([1.0, 0.0], [0.0, 1.0]), ([0.5, 0.5], [0.5, 0.5]), ([1e-10, 1 - 1e-10], [1.0, 0.0])]
-)
-def test_spectr_stands_the_ends_of_its_range(p, q):
-    p, q = np.array(p), np.array(q)
-    rho = division_factor(p, q, 5)
-    left, _ = leftover(p, q, 5, rho)
-    assert 1 <= rho <= 5
-    assert left.min() >= 0 and left.sum() > 0
 
 
 # ---- who accepts more -----------------------------------------------------------------------------------------------

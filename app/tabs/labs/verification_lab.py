@@ -171,9 +171,9 @@ def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | N
         return row, None
     if rule.shared_noise or outcomes(request, match.scheme) > MOST_RUNS:
         return row | {"kind": "proven" if built_in(type(rule)) else "only declared"}, None
-    rows = np.array(request.p), np.array(request.q)
+    p, q = (np.array([row] * request.levels) for row in (request.p, request.q))
     try:
-        outcome = enumerate_node(rule, *rows, match.scheme, request.children, request.levels)
+        outcome = enumerate_node(rule, p, q, match.scheme, request.children)
     except Exception as error:  # a plugin may do anything
         return row | {"kind": "failed", "scheme": None, "reason": f"The rule failed: {cause(error)}"}, None
     deviation = outcome.deviation

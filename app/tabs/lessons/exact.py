@@ -23,7 +23,7 @@ def facts(tree, alone):
         values |= {f"{name}_{token}": prob for token, prob in enumerate(row)}
     for name, rule in RULES.items():
         verifier = VERIFIERS[rule]()
-        law = enumerate_node(verifier, np.array(P), np.array(Q), verifier.schemes[0], children=2)
+        law = enumerate_node(verifier, np.array([P]), np.array([Q]), verifier.schemes[0], children=2)
         values |= {f"{name}_{token}": prob for (token,), prob in law.texts.items()}
         if name == "exact":
             values |= {

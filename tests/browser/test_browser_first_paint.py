@@ -13,7 +13,7 @@ MOST = 1_000_000  # bytes
 
 def test_less_than_a_megabyte_travels_before_a_curve_is_opened(serve, chromium):
     page, requests = chromium.new_context(viewport={"width": 1400, "height": 1000}).new_page(), []
-    page.on("requestfinished", requests.append)
+    page.on("requestfinished", lambda request: requests.append(request))
 
     def transferred():
         """Bytes on the wire by address, headers and compression included."""

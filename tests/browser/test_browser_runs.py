@@ -52,8 +52,8 @@ def test_stop_ends_a_run_within_a_step_and_the_next_one_starts(serve, visit, ste
     expect(page.locator(".sv-where")).to_have_text("step 3 of 3")
     page.locator("#sv-stop").click()
     state(page, "stopped")
-    pair.gate.release()  # the pass that was under way
     assert steps(page) == saved_steps(page, tmp_path) == 3
+    pair.gate.release()  # the pass that was under way
     page.wait_for_timeout(500)  # gradio may say twice that the run ended
     expect(page.locator("#sv-notice")).not_to_contain_text("not started")
     passes = pair.passes

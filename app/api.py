@@ -10,7 +10,7 @@ import gradio as gr
 from specviz import RunConfig, compatible
 from specviz.benchmarks.timing import ROUNDS
 from specviz.errors import ParameterError
-from specviz.planning.machine_profile import find_profile
+from specviz.planning.machine_profile import best_size, find_costs
 from specviz.strategy import split_strategy
 
 from .machine import limits
@@ -106,13 +106,13 @@ def title_for(engine: Engine, models: Any, weights: Any) -> str:
 def fastest(config: RunConfig, builder: str, title: str) -> RunConfig:
     """The configuration with the best tree on this machine, where Sequoia's has neither size nor depth.
 
-    It is only known for the embedded pair in memory with its draft model, if a profile of it is stored.
+    It is only known for the embedded pair in memory with its draft model, if its costs are stored.
     """
     name, parameters = split_strategy("builder", builder)
     own_size = name != "sequoia" or {"size", "depth"} & parameters.keys()
-    if own_size or title != EMBEDDED or config.drafter.name != "model" or not (profile := find_profile()):
+    if own_size or title != EMBEDDED or config.drafter.name != "model" or not (costs := find_costs()):
         return config
-    cell = profile.best(config.verifier.name, config.temperature, limits.NODES)
+    cell = best_size(costs, config.verifier.name, config.temperature, limits.NODES)
     return replace(config, builder=config.builder.replace(size=cell.size, depth=cell.depth))
 
 

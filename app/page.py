@@ -59,7 +59,7 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
     hub = Hub() if may_fetch() else None
     engine = Engine({"This pair": load}) if load else Engine(offered(), others(), hub)
     with gr.Blocks(title="specviz", fill_width=True, delete_cache=(3600, 3600)) as demo:
-        header = gr.HTML(HEADER, apply_default_css=False, js_on_load=web.starts("header"))
+        header = web.component("header", HEADER)
         with gr.Tabs() as frame:
             page = Page(demo, header, frame, {}, {}, {})
             for tab in tabs:

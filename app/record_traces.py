@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections import deque
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from specviz import codec
 from specviz.benchmarks.timing import measure_speedup
 from specviz.decode import collect
 
-from .machine.models import offered
+from .machine.models import EMBEDDED, offered
 from .parts.decoding import Endless, streamed
 from .tabs import lessons
 from .tabs.compare import race
@@ -35,22 +36,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Write all recorded runs of the page.")
     parser.add_argument("--only", choices=("explore", "race", "lessons", *lessons.LESSONS), help="write only these")
     only = parser.parse_args().only
-    if only in (None, "explore", "race"):
-        for title, load in offered().items():
-            pair = load() if any(one.title == title for one in recordings.RECORDINGS) else None
-            if pair and only in (None, "explore"):
-                for one in recordings.RECORDINGS:
-                    if one.title == title:
-                        write(one.path, timed_run(pair, one.config))
-            if pair and only in (None, "race"):
-                for name, config in race.CONFIGS.items():
-                    if title == race.TITLE:
-                        write(race.path(name), timed_run(Endless(pair), config))
-    if only in (None, "lessons", *lessons.LESSONS):
-        pair = next(iter(offered().values()))()
-        for name, lesson in lessons.LESSONS.items():
-            if only in (None, "lessons", name):
-                write_lesson(pair, lesson)
+    pair = cache(lambda title: offered()[title]())
+    if only in (None, "explore"):
+        for one in recordings.RECORDINGS:
+            write(one.path, timed_run(pair(one.title), one.config))
+    if only in (None, "race"):
+        for name, config in race.CONFIGS.items():
+            write(race.path(name), timed_run(Endless(pair(race.TITLE)), config))
+    for name, lesson in lessons.LESSONS.items():
+        if only in (None, "lessons", name):
+            write_lesson(pair(EMBEDDED), lesson)
 
 
 def timed_run(pair: Any, config: specviz.RunConfig) -> specviz.Trace:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from math import inf, nan, pi, sqrt, tan
+from math import nan, pi, sqrt, tan
 from typing import Any
 
 import numpy as np
@@ -130,12 +130,12 @@ class Counts:
             **{name: known(number) for name, number in numbers.items()},
             "token_parts": [known(_over(part, self.timed_tokens)) for part in parts],
             "step_parts": [known(_over(part, self.timed_passes)) for part in parts],
-            "drafters": {name: self._right(name) for name in dict.fromkeys(name for name, _ in self.guesses)},
+            "drafters": {name: self._of_drafter(name) for name in dict.fromkeys(name for name, _ in self.guesses)},
         }
 
-    def _right(self, drafter: str) -> dict[str, Any]:
-        accepted = self.guesses[drafter, "accepted"]
-        compared = sum(self.guesses[drafter, outcome] for outcome in COMPARED)
+    def _of_drafter(self, name: str) -> dict[str, Any]:
+        accepted = self.guesses[name, "accepted"]
+        compared = sum(self.guesses[name, outcome] for outcome in COMPARED)
         return {"accepted": accepted, "compared": compared, "acceptance": known(_over(accepted, compared))}
 
 
@@ -171,7 +171,7 @@ def estimate(
     >>> [round(number, 2) for number in estimate([[6, 2], [9, 4]])]  # tokens and passes of two texts
     [2.5, 4.76]
     """
-    rows = _by_text(np.asarray(rows, dtype=float), texts)
+    rows = sum_by_text(np.asarray(rows, dtype=float), texts)
     total = rows.sum(-2)
     value = of(total)
     margin = left_out_margin(of(total[..., None, :] - rows)) if rows.shape[-2] > 1 else None
@@ -183,40 +183,6 @@ def left_out_margin(left: np.ndarray) -> Any:
     number = left.shape[-1]
     squares = ((left - left.mean(-1, keepdims=True)) ** 2).sum(-1)
     return student(number - 1) * np.sqrt((number - 1) / number * squares)
-
-
-def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) -> tuple[Any, Any]:
-    """A 95 % interval of the share that hits have of tries: Wilson's (1927), which holds for rare shares too.
-
-    It is for as many independent tries as would be as uncertain as these texts are, with Student's t for their number.
-
-    Args:
-        hits, tries: of each text, [..., texts] and [texts]; a text without tries does not count.
-        texts: as in `estimate`.
-
-    >>> [round(end, 2) for end in share_interval([6, 7, 5], [10, 10, 10])]
-    [0.26, 0.87]
-    """
-    rows = np.stack(np.broadcast_arrays(np.asarray(hits, dtype=float), tries), -1)
-    rows = _by_text(rows[..., np.asarray(tries) > 0, :], texts and [t for t, n in zip(texts, tries, strict=True) if n])
-    number = rows.shape[-2]
-    if number < 2:
-        return None, None
-    hit, tried = np.moveaxis(rows, -1, 0)
-    total = tried.sum(-1)
-    share = np.clip(hit.sum(-1) / total, 0.0, 1.0)
-    variance = ((hit - share[..., None] * tried) ** 2).sum(-1) * number / (number - 1) / total**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        worth = np.where(variance * share * (1 - share) > 0, share * (1 - share) / variance, inf)
-    low, high = wilson(share, np.minimum(worth, total), student(number - 1))
-    return (float(low), float(high)) if rows.ndim == 2 else (low, high)
-
-
-def wilson(share: Any, tries: Any, t: float) -> tuple[Any, Any]:
-    """Wilson's interval for a share of so many independent tries (1927); `t` standard errors to either side."""
-    centre = (share + t * t / (2 * tries)) / (1 + t * t / tries)
-    spread = t / (1 + t * t / tries) * np.sqrt(share * (1 - share) / tries + t * t / (4 * tries * tries))
-    return np.clip(centre - spread, 0.0, share), np.clip(centre + spread, share, 1.0)  # whatever rounding does
 
 
 @lru_cache
@@ -236,7 +202,8 @@ def plus_minus(margin: float | None, digits: int = 2) -> str:
     return "" if margin is None else f" ± {margin:.{digits}f}"
 
 
-def _by_text(rows: np.ndarray, texts: Sequence[str] | None) -> np.ndarray:
+def sum_by_text(rows: np.ndarray, texts: Sequence[str] | None) -> np.ndarray:
+    """Rows [..., rows, columns] added up by the text they belong to; the same where each is a text of its own."""
     if texts is None:
         return rows
     names = list(dict.fromkeys(texts))

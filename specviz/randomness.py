@@ -24,17 +24,6 @@ class Randomness(Protocol):
     def draw(self, probs: np.ndarray) -> int:
         """A token drawn from `probs`, [V], non-negative weights that need not sum to one."""
 
-    def sample_without_replacement(self, probs: np.ndarray, count: int) -> list[int]:
-        """`count` different tokens drawn one after the other from `probs`, [V]; then uniformly from the others."""
-        left, drawn = probs.copy(), list[int]()
-        for _ in range(min(count, len(probs))):
-            if not left.any():
-                left[:] = 1.0
-                left[drawn] = 0.0
-            drawn.append(self.draw(left))
-            left[drawn[-1]] = 0.0
-        return drawn
-
     def noise(self, position: int, size: int) -> np.ndarray:
         """Independent Exp(1) numbers for one absolute position of the text, float64 [size]."""
 

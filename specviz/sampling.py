@@ -5,7 +5,8 @@ Verifiers divide by the probability with which a token was drawn, so each of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -27,12 +28,10 @@ def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, posit
     """
     if q[q.argmax()] <= 0:
         return []
-    if isinstance(q, Blend) and scheme in ("iid", "distinct"):
-        return _draw_from_blend(q, count, scheme, rng)
-    if scheme == "iid":
-        return [rng.draw(q) for _ in range(count)]
     if scheme == "distinct":
-        return rng.sample_without_replacement(q, count)
+        return list(islice(draw_in_turn(q, scheme, rng, position), min(count, len(q))))
+    if scheme == "iid":
+        return _draw_from_blend(q, count, rng) if isinstance(q, Blend) else [rng.draw(q) for _ in range(count)]
     if scheme == "top":
         return most_probable(q, count)
     if scheme == "race":
@@ -40,19 +39,17 @@ def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, posit
     raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}; got {scheme!r}.")
 
 
-def _draw_from_blend(q: Blend, count: int, scheme: str, rng: Randomness) -> list[int]:
+def _draw_from_blend(q: Blend, count: int, rng: Randomness) -> list[int]:
     """The drafters of a blend draw in turn; where they merge equal tokens, the first drafter keeps the token."""
-    proposal = SequentialProposal(q, scheme)
-    tokens, parts = list[int](), list[int]()
-    for child in range(count if scheme == "iid" else min(count, len(q))):
-        if child:
-            proposal.advance(tokens[-1])
-        tokens.append(rng.draw(proposal.row))
-        parts.append(proposal.part)
-    if q.merge and scheme == "iid":
-        first = {token: part for token, part in zip(reversed(tokens), reversed(parts), strict=True)}
-        tokens = list(dict.fromkeys(tokens))
-        q.order = tuple(first[token] for token in tokens)
+    proposal, tokens, order = SequentialProposal(q, "iid"), list[int](), list[int]()
+    for _ in range(count):
+        token = rng.draw(proposal.row)
+        if not (q.merge and token in tokens):
+            tokens.append(token)
+            order.append(proposal.part)
+        proposal.advance(token)
+    if q.merge:
+        q.order = tuple(order)
     return tokens
 
 
@@ -69,7 +66,7 @@ def without(d: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
     row = d.copy()
     row[drawn[-1]] = 0.0
     total = row.sum()
-    return row / total if total > 0 else _uniform(len(row), drawn)
+    return np.divide(row, total, out=row) if total > 0 else _uniform(len(row), drawn)
 
 
 def _uniform(size: int, drawn: Sequence[int]) -> np.ndarray:
@@ -138,34 +135,21 @@ def drafter_of(q: Blend, scheme: str, tokens: Sequence[int]) -> list[int]:
     return parts
 
 
-class ChildSampler:
-    """The children of one node drawn one by one, for builders that decide between two of them.
+def draw_in_turn(q: np.ndarray, scheme: str, rng: Randomness, position: int) -> Iterator[int]:
+    """The children of `draw_children` one by one, each drawn when it is asked for; not to be asked where q is used up.
 
-    `mass_left` is the draft's mass on the tokens not drawn yet; there are no further children once it is 0.
+    Args:
+        q, scheme, rng, position: as there.
     """
-
-    def __init__(self, q: np.ndarray, scheme: str, rng: Randomness, position: int) -> None:
-        self.q, self.scheme, self.rng, self.position = q, scheme, rng, position
-        self.mass_left = 1.0 if q.any() else 0.0
-        self._unseen = q.copy()
-        self._proposal = SequentialProposal(q, scheme) if scheme == "distinct" else None
-        self._order: list[int] = []
-        self._drawn: list[int] = []
-
-    def draw(self) -> int:
-        """The next child's token."""
-        if self._proposal is not None:
-            if self._drawn:
-                self._proposal.advance(self._drawn[-1])
-            token = self.rng.draw(self._proposal.row)
-        else:
-            if len(self._drawn) == len(self._order):
-                self._order = draw_children(self.q, 2 * len(self._drawn) + 4, self.scheme, self.rng, self.position)
-            token = self._order[len(self._drawn)]
-        self._drawn.append(token)
-        self._unseen[token] = 0.0
-        self.mass_left = float(self._unseen.sum())
-        return token
+    if scheme == "distinct":
+        proposal = SequentialProposal(q, scheme)
+        while True:
+            yield (token := rng.draw(proposal.row))
+            proposal.advance(token)
+    end = 0
+    while True:
+        begin, end = end, 2 * end + 4
+        yield from draw_children(q, end, scheme, rng, position)[begin:]
 
 
 def most_probable(q: np.ndarray, count: int) -> list[int]:

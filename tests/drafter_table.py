@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from specviz.benchmarks.cells import measure_cells
+from specviz.benchmarks.cells import measure_cell
 from specviz.benchmarks.grid import cells_of
 from specviz.benchmarks.results import Results
 from specviz.files import HELD_OUT
@@ -29,8 +29,8 @@ def measure(path: str) -> dict[tuple[str, str, float], dict]:
     results, rows = Results(path), {}
     for kind, prompts in json.loads(HELD_OUT.read_text(encoding="utf-8")).items():
         cells, prompts = cells_of(GRID, prompts[:5])
-        for outcome in measure_cells(results.missing(cells), prompts):
-            results.add(outcome)
+        for cell in results.missing(cells):
+            results.add(measure_cell(cell, prompts))
         for outcome in results.of(cells):
             cell = outcome["cell"]
             rows[cell["drafter"], KINDS[kind], cell["temperature"]] = outcome["result"]

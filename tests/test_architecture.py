@@ -60,7 +60,7 @@ app/app
 """
 LEVEL = {room: level for level, line in enumerate(ROOMS.split("\n")) for room in line.split()}
 # Which rooms know a heavy library, read a clock or make chance.
-TRANSFORMERS = "specviz/benchmarks/against_transformers.py specviz/benchmarks/greedy_texts.py"
+TRANSFORMERS = "specviz/benchmarks/against_transformers.py"
 ONLY = {
     "torch": f"specviz/passes specviz/models specviz/training {TRANSFORMERS}",
     "transformers": f"specviz/passes specviz/models specviz/training {TRANSFORMERS}",
@@ -69,7 +69,7 @@ ONLY = {
     "llvmlite": "specviz/passes/compiled",
     "plotly": "specviz/plots app",
     "time": "specviz/session.py specviz/passes/threads.py specviz/passes/streamed specviz/benchmarks specviz/training "
-    "specviz/commands/calibrate.py app",
+    "app",
     "random": "specviz/randomness.py specviz/training",
 }
 SHARED = {"static", "walk", "models", "retrieval"}  # what strategies have in common

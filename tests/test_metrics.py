@@ -13,10 +13,11 @@ import pytest
 
 import specviz
 from specviz import codec, metrics
+from specviz.acceptance.on_text import share_interval, wilson
 from specviz.benchmarks import timing as turns
 from specviz.commands.cli import main
 from specviz.files import TRACES
-from specviz.metrics import Counts, estimate, plus_minus, ratio_of_rates, share_interval, student, wilson
+from specviz.metrics import Counts, estimate, plus_minus, ratio_of_rates, student
 from specviz.player import payload
 from specviz.player.offline import offline_page
 

@@ -27,11 +27,8 @@ def command(line):
     def call():
         stderr = io.StringIO()
         with contextlib.redirect_stderr(stderr), contextlib.redirect_stdout(io.StringIO()):
-            try:
-                code = main(line.split())
-            except SystemExit as error:
-                code = error.code
-        assert code not in (0, None), line
+            code = main(line.split())
+        assert code, line
         raise ValueError(stderr.getvalue().strip().splitlines()[-1])
 
     return call

@@ -66,7 +66,9 @@ class Guard:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
 
-        path, method = path_of(scope), scope["method"]
+        # without the path of a proxy before it and without a slash at its end
+        path = scope.get("path", "").removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
+        method = scope["method"]
         start: list[Any] = []
         page = bytearray()
 
@@ -188,8 +190,3 @@ async def read_body(scope: Any, receive: Callable[[], Any], limit: int) -> bytes
     if too_large:
         raise Rejected(413, f"A request may have at most {limit:,} bytes.")
     return bytes(body)
-
-
-def path_of(scope: Any) -> str:
-    """The path of a request, without that of a proxy before it and without a slash at its end."""
-    return scope.get("path", "").removeprefix(scope.get("root_path", "")).rstrip("/") or "/"

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from specviz.plots import theme
 from specviz.plots.export import to_csv
 
-from .web import dumps, starts
+from .web import component, dumps
 
 WORDS = (
     '<section class="sv-card"><h2></h2><span class="sv-source"></span><p class="sv-read"></p>'
@@ -31,7 +31,7 @@ class Card:
         self.name, self.question, self.explanation = name, question, explanation
         words, plot = self._content(figure, source, kind)
         with gr.Column(elem_classes="sv-figure", elem_id=f"sv-figure-{name}"):
-            self.words = gr.HTML(words, html_template=WORDS, js_on_load=starts("card"), apply_default_css=False)
+            self.words = component("card", WORDS, words)
             self.plot = gr.Plot(plot, show_label=False, container=False, elem_classes="sv-plot")
         self.outputs = [self.words, self.plot]  # what `fill` changes
 
@@ -61,8 +61,7 @@ class Card:
 
 def status(elem_id: str) -> gr.HTML:
     """A status line; its value is what `status_text` writes."""
-    return gr.HTML("", html_template=STATUS, js_on_load=starts("status"), apply_default_css=False, elem_id=elem_id,
-                   elem_classes="sv-status")  # fmt: skip
+    return component("status", STATUS, elem_id=elem_id, elem_classes="sv-status")
 
 
 def status_text(text: str, kind: str = "", done: int = 0, of: int = 0) -> str:

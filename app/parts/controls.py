@@ -15,7 +15,7 @@ from specviz.strategy import split_strategy
 
 from ..machine import limits
 from . import menus
-from .web import dumps, starts
+from .web import component, dumps
 
 LABELS = {"builder": "Tree builder", "verifier": "Verification rule", "drafter": "Drafter"}
 
@@ -26,10 +26,10 @@ def picker(kind: str, config: RunConfig, label: str = "", folded: bool = False) 
     Its value is the strategy as text, such as "sequoia:size=16,depth=6": what `RunConfig` takes and links set.
     """
     label = label or LABELS[kind]
-    control = gr.HTML(
-        str(getattr(config, kind)), html_template='<div class="sv-picker"></div>', label=label,
-        marks=dumps(menus.marks(config)[kind]), apply_default_css=False,
-        js_on_load=starts("picker", kind=kind, label=label, folded=folded), elem_classes=f"sv-pick-{kind}",
+    control = component(
+        "picker", '<div class="sv-picker"></div>', str(getattr(config, kind)), label=label,
+        options={"kind": kind, "label": label, "folded": folded}, marks=dumps(menus.marks(config)[kind]),
+        elem_classes=f"sv-pick-{kind}",
     )  # fmt: skip
     control.kind = kind
     return control

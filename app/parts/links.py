@@ -22,7 +22,7 @@ from specviz.strategy import REGISTRIES, format_strategy, strategy_of
 from . import menus
 from .opening import OLD
 from .stage import sentence as message
-from .web import QUIET, starts
+from .web import QUIET, component
 
 MAX_LENGTH = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
 MAX_FIELDS = 200
@@ -203,10 +203,8 @@ def possible(settings: Any) -> bool:
 
 def bar(tab: str, elem_id: str) -> gr.HTML:
     """A button "Copy link" of a tab with room for a sentence."""
-    return gr.HTML(
-        "", html_template=asset("page/links.html"), apply_default_css=False, elem_id=elem_id,
-        js_on_load=starts("links", tab=tab.lower(), others=OTHERS, old=OLD),
-    )  # fmt: skip
+    options = {"tab": tab.lower(), "others": OTHERS, "old": OLD}
+    return component("links", asset("page/links.html"), options=options, elem_id=elem_id)
 
 
 def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.events.Dependency:

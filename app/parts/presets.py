@@ -16,13 +16,8 @@ TREE = "Tree"
 PRESETS = {"Chain": "chain:depth=5", TREE: "sequoia", "Large tree": "sequoia:size=64,depth=10"}
 
 
-def menu() -> gr.Radio:
-    """The presets as one row of buttons."""
-    return gr.Radio(list(PRESETS), value=TREE, label="Tree", elem_id="sv-preset", elem_classes="sv-choice")
-
-
 def connect(settings: Controls, preset: gr.Radio) -> None:
-    """Let what `menu` made set the tree."""
+    """Let a menu of the presets set the tree."""
 
     def choose(name: Any) -> Any:
         text = PRESETS.get(name) if isinstance(name, str) else None

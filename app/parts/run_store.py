@@ -136,7 +136,7 @@ async def save(data: Any) -> str:
         if kind not in KINDS:
             raise ValueError(f"A run can be saved as {' or '.join(KINDS)}.")
         text = await run_in_thread(STORE.text, data.get("run"))
-        return json.dumps({"text": text if kind == "json" else await run_in_worker(export_run, text, kind)})
+        return json.dumps({"text": text if kind == "json" else await run_in_worker(export_run, text)})
     except ValueError as error:
         return json.dumps({"error": str(error)})
 

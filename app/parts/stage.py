@@ -1,7 +1,4 @@
-"""The two components with their own drawing code: the stage (text, measures, tree) and a one-sentence notice.
-
-Both have a fixed template: values never reach a template engine, only scripts that write text nodes.
-"""
+"""The parts of Explore and Compare that scripts draw: the stage (text, measures, tree), notices, headline, opener."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from specviz.files import asset
 
 from ..machine import limits
 from .run_store import save
-from .web import dumps, starts
+from .web import component, dumps
 
 HEADLINE = '<h2 class="sv-headline"><em></em><span></span> <small></small></h2>'
 NOTICE = (
@@ -24,28 +21,33 @@ NOTICE = (
 
 def stage(value: str, elem_id: str) -> gr.HTML:
     """A run, step by step. Its value is one message as `payload.message` writes it; the page keeps the history."""
-    return gr.HTML(
-        value, html_template=asset("stage/stage.html"), js_on_load=starts("stage", most=limits.OPENED_BODY),
-        server_functions=[save], elem_id=elem_id, apply_default_css=False,
-    )  # fmt: skip
+    options = {"most": limits.OPENED_BODY}
+    return component("stage", asset("stage/stage.html"), value, options, server_functions=[save], elem_id=elem_id)
 
 
 def notice(value: str, elem_id: str) -> gr.HTML:
     """One sentence with a mark for its kind; its value is what `sentence` writes."""
-    return gr.HTML(value, html_template=NOTICE, js_on_load=starts("notice"), elem_id=elem_id, apply_default_css=False,
-                   elem_classes="sv-ui sv-status")  # fmt: skip
+    return component("notice", NOTICE, value, elem_id=elem_id, elem_classes="sv-ui sv-status")
 
 
 def headline(elem_id: str) -> gr.HTML:
     """What the run on the stage shows, in one sentence that the stage writes."""
-    return gr.HTML("", html_template=HEADLINE, js_on_load=starts("headline"), elem_id=elem_id, apply_default_css=False)
+    return component("headline", HEADLINE, elem_id=elem_id)
 
 
 def opener(label: str, opens: str, elem_id: str) -> gr.HTML:
     """A button that shows and hides what has the elem_id `opens`, which stays on the page."""
     template = f'<button type="button" aria-expanded="false" aria-controls="{opens}">{label}</button>'
-    return gr.HTML("", html_template=template, js_on_load=starts("opener"), elem_id=elem_id, apply_default_css=False,
-                   elem_classes="sv-ui sv-opener")  # fmt: skip
+    return component("opener", template, elem_id=elem_id, elem_classes="sv-ui sv-opener")
+
+
+def ask(prompt: str, name: str) -> tuple[gr.Textbox, gr.Button, gr.Button]:
+    """The prompt with Run and Stop; their elem_ids begin with `name`."""
+    box = gr.Textbox(
+        prompt, label="Prompt", lines=1, max_lines=4, show_label=False, container=False, elem_id=f"{name}-prompt"
+    )
+    go = gr.Button("Run", variant="primary", min_width=120, scale=0, elem_id=f"{name}-run")
+    return box, go, gr.Button("Stop", interactive=False, min_width=80, scale=0, elem_id=f"{name}-stop")
 
 
 def sentence(kind: str, text: str, **more: Any) -> str:

@@ -57,6 +57,22 @@ def starts(name: str, **options: Any) -> str:
     return filled.replace("OPTIONS", json.dumps(options))
 
 
+def component(name: str, template: str, value: str = "", options: dict[str, Any] | None = None, **more: Any) -> Any:
+    """A `gradio.HTML` with a fixed template, which an export of assets/web/index.js fills with text nodes.
+
+    Args:
+        name: of the export, which gets the options.
+        template: HTML; values never reach a template engine.
+        value: what it is filled with first.
+        options: for the export.
+        more: for `gradio.HTML`.
+    """
+    import gradio as gr  # only here: another process computes what some of the modules do that use this one
+
+    script = starts(name, **(options or {}))
+    return gr.HTML(value, html_template=template, js_on_load=script, apply_default_css=False, **more)
+
+
 def route() -> Route:
     """Where the script is served."""
     address, code = script()

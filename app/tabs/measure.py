@@ -83,11 +83,10 @@ def build(engine: Engine) -> None:
             table = cost_table(name)
             points, label = past.points.get(name, ()), table.note if table.projection else source
             kind = "projection" if table.projection else "recorded"
+        origin = ("measured here", "measured") if result else (source, "recorded")
         return {
             **accepted.fill(draw_acceptance(value, names), "recorded on 2,000 positions"),
-            **cost.fill(
-                draw_costs(result), "measured here" if result else source, "measured" if result else "recorded"
-            ),
+            **cost.fill(draw_costs(result), *origin),
             **speedup.fill(draw_map(value, table), label, kind),
             **predicted.fill(plot("predicted", points), label if points else "not timed", kind),
         }
@@ -119,11 +118,7 @@ def build(engine: Engine) -> None:
 
 
 def check_choices(temperature: Any, name: Any) -> tuple[float, str]:
-    """The two controls' values, checked.
-
-    Raises:
-        ValueError: if one is not among the choices.
-    """
+    """The two controls' values; raises a `ValueError` if one is not among the choices."""
     if temperature not in TEMPERATURES or name not in MACHINES.values():
         raise ValueError("Temperature and machine must be among the choices of the page.")
     return float(temperature), name

@@ -18,7 +18,7 @@ from ..codec import Levels, NonNegative, Positive, Probability, Record, one_of
 from ..config import RunConfig
 from ..drafters import DRAFTERS
 from ..files import __version__
-from ..metrics import share_interval
+from ..metrics import student, sum_by_text
 from ..models.base import Pair
 from ..randomness import Seeded
 from ..sampling import SCHEMES, children_of, draw_children
@@ -225,3 +225,38 @@ def _weighted(counts: Sequence[int], vectors: Sequence[tuple[float, ...]]) -> tu
 
 def _shape(plan: tuple) -> list[int]:
     return [len(level) for level in (plan if isinstance(plan[0], tuple) else (plan,))]
+
+
+def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) -> tuple[Any, Any]:
+    """A 95 % interval of the share that hits have of tries: Wilson's (1927), which holds for rare shares too.
+
+    It is for as many independent tries as would be as uncertain as these texts are, with Student's t for their number.
+
+    Args:
+        hits, tries: of each text, [..., texts] and [texts]; a text without tries does not count.
+        texts: as in `estimate`.
+
+    >>> [round(end, 2) for end in share_interval([6, 7, 5], [10, 10, 10])]
+    [0.26, 0.87]
+    """
+    rows = np.stack(np.broadcast_arrays(np.asarray(hits, dtype=float), tries), -1)
+    names = texts and [name for name, count in zip(texts, tries, strict=True) if count]
+    rows = sum_by_text(rows[..., np.asarray(tries) > 0, :], names)
+    number = rows.shape[-2]
+    if number < 2:
+        return None, None
+    hit, tried = np.moveaxis(rows, -1, 0)
+    total = tried.sum(-1)
+    share = np.clip(hit.sum(-1) / total, 0.0, 1.0)
+    variance = ((hit - share[..., None] * tried) ** 2).sum(-1) * number / (number - 1) / total**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = np.where(variance * share * (1 - share) > 0, share * (1 - share) / variance, np.inf)
+    low, high = wilson(share, np.minimum(worth, total), student(number - 1))
+    return (float(low), float(high)) if rows.ndim == 2 else (low, high)
+
+
+def wilson(share: Any, tries: Any, t: float) -> tuple[Any, Any]:
+    """Wilson's interval for a share of so many independent tries (1927); `t` standard errors to either side."""
+    centre = (share + t * t / (2 * tries)) / (1 + t * t / tries)
+    spread = t / (1 + t * t / tries) * np.sqrt(share * (1 - share) / tries + t * t / (4 * tries * tries))
+    return np.clip(centre - spread, 0.0, share), np.clip(centre + spread, share, 1.0)  # whatever rounding does

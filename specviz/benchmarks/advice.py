@@ -7,13 +7,14 @@ of what was timed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from ..acceptance.on_text import measure_acceptance
 from ..acceptance.progress import Progress
-from ..acceptance.texts import continuations
+from ..acceptance.texts import Text, continuations
 from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import RunConfig
@@ -23,12 +24,14 @@ from ..planning.choose import Candidate, candidates, different, held_out
 from ..planning.cost_table import CostTable
 from ..planning.engine_flags import EngineSettings, engine_flags
 from ..planning.profile import Profile
+from ..verifiers.base import Verifier
 from .measure_cost import PROMPT, measure_cost
 from .timing import TimedRun, time_runs
 
 SECONDS = 15.0  # of measuring the costs of a drafter
 TIMED = 3  # trees that are timed, of all drafters together
 OF_EACH = 2  # trees of one drafter that may be among them
+PART = 1000  # of the progress, for each drafter, each temperature, the costs and the timing
 Verdict = Literal["pays", "does-not-pay", "undecided"]
 Range = tuple[float, float | None, float | None]
 
@@ -38,7 +41,7 @@ class Option:
     """A drafter with one tree: what is predicted, and what was timed.
 
     Attributes:
-        name: of the drafter, as it was requested; drafter, verifier: menu names.
+        name: of the drafter, as it was requested; config: what is run.
         tree: the tree, as the vector predicts it; chain: the best chain, for engines that draft no trees.
         speedup, tokens: predicted on held-out texts, each with its 95 % interval (None for a single text).
         first: the chance that the first child of a node is accepted; texts: how many it was measured on.
@@ -48,8 +51,7 @@ class Option:
     """
 
     name: str
-    drafter: str
-    verifier: str
+    config: RunConfig
     tree: Candidate
     chain: Candidate
     speedup: Range
@@ -74,6 +76,35 @@ class Advice:
         return self.options[0] if self.options else None
 
 
+def calibrate(
+    pair: Pair, rules: Mapping[RunConfig, Sequence[Verifier]], texts: Callable[[RunConfig], Iterable[Text]],
+    profile: Profile, width: int, positions: int, seconds: float,
+) -> Iterator[Progress[Profile]]:  # fmt: skip
+    """Fill a profile: acceptance vectors under each configuration, then the costs under the first one.
+
+    Args:
+        pair: the models.
+        rules: the rules that are measured under each configuration.
+        texts: what is measured on, by configuration; `positions` of them are expected.
+        profile: what is known before.
+        width: most children per position.
+        seconds: time limit of the costs; 0 leaves them out.
+    """
+    total = PART * (len(rules) + (seconds > 0))
+    for place, (config, verifiers) in enumerate(rules.items()):
+        before = profile.vectors
+        width = min(width, pair.vocab_size)
+        for update in measure_acceptance(pair, verifiers, texts(config), config, width, positions=positions):
+            profile = replace(profile, vectors=(*before, *update.result))
+            done = PART * place + PART * update.done // update.total
+            yield Progress(done, total, f"acceptance at temperature {config.temperature:g}", profile)
+    config, verifiers = next(iter(rules.items()))
+    config = replace(config, verifier=next((rule for rule in verifiers if not rule.chain_only), verifiers[0]))
+    for costs in measure_cost(pair, config, seconds=seconds) if seconds else ():
+        profile = replace(profile, costs=costs.result)
+        yield Progress(total - PART + PART * costs.done // costs.total, total, costs.stage, profile)
+
+
 def advise(
     choices: Mapping[str, tuple[Pair, Drafter]],
     config: RunConfig,
@@ -96,54 +127,35 @@ def advise(
     """
     options: list[Option] = []
     failed: list[tuple[str, str]] = []
-    each, total = len(prompts) + 1, len(choices) * (len(prompts) + 1) + (TIMED + 1) * len(timed)
+    total = PART * (len(choices) + bool(timed))
     for place, (name, (pair, drafter)) in enumerate(choices.items()):
         own = replace(config, drafter=drafter, prompt=PROMPT, builder=BUILDERS["sequoia"]())
         own = replace(own, verifier=suited(own))
+        measured = profile or Profile("measured by advise", pair.info, {"name": drafter.name}, ())
+        texts_of, positions = partial(continuations, pair, prompts), len(prompts) * config.max_new_tokens
+        seconds = 0 if costs else SECONDS
+        updates = calibrate(pair, {own: [own.verifier]}, texts_of, measured, 16, positions, seconds)
         try:
-            measured = profile
-            for update in () if profile else _measure(pair, own, prompts, costs):
+            for update in () if profile else updates:
                 measured = update.result
-                yield Progress(place * each + update.done, total, f"{update.stage}: {name}", Advice(tuple(options)))
-            assert measured  # or `_measure` raises
+                done = PART * place + PART * update.done // update.total
+                yield Progress(done, total, f"{update.stage}: {name}", Advice(tuple(options)))
             if profile:
                 profile.check(pair, own)
             options += _options(name, own, measured, costs or measured.costs, texts)
         except ValueError as error:
             failed.append((name, str(error)))
-    advice = Advice(tuple(sorted(options, key=lambda one: -one.speedup[0])), tuple(failed))
-    best, rest = advice.options[:TIMED], advice.options[TIMED:]
-    runs = {
-        f"{one.name}, {one.tree.name}": (
-            choices[one.name][0],
-            replace(config, drafter=choices[one.name][1], verifier=one.verifier, builder=one.tree.builder),
-        )
-        for one in best
-    }
-    if runs and timed:
-        for timing in time_runs(runs, timed, whole=True):
-            rows = {row.name: row for row in timing.result}
-            measured_best = [replace(one, timing=rows.get(name)) for name, one in zip(runs, best, strict=True)]
-            measured_best.sort(key=lambda one: -(one.timing.speedup if one.timing else one.speedup[0]))
-            advice = replace(advice, options=(*measured_best, *rest))
-            yield Progress(total - timing.total + timing.done, total, "timing the best", advice)
-    yield Progress(total, total, "done", advice)
-
-
-def _measure(
-    pair: Pair, config: RunConfig, prompts: Sequence[str], costs: CostTable | None
-) -> Iterator[Progress[Profile]]:
-    """Acceptance on continuations of prompts, then costs unless they are given."""
-    rule, drafter = config.verifier, config.drafter
-    profile = Profile("measured by advise", pair.info, {"name": drafter.name}, (), costs)
-    texts = continuations(pair, prompts, config)
-    for done, update in enumerate(measure_acceptance(pair, [rule], texts, config, min(16, pair.vocab_size)), 1):
-        profile = replace(profile, vectors=update.result)
-        yield Progress(done, len(prompts) + 1, "measuring acceptance", profile)
-    if costs is None:
-        for costing in measure_cost(pair, config, seconds=SECONDS):
-            profile = replace(profile, costs=costing.result or profile.costs)
-            yield Progress(len(prompts), len(prompts) + 1, "measuring costs", profile)
+    options.sort(key=lambda one: -one.speedup[0])
+    best, rest = options[:TIMED], options[TIMED:]
+    runs = {f"{one.name}, {one.tree.name}": (choices[one.name][0], one.config) for one in best}
+    for timing in time_runs(runs, timed, whole=True) if runs and timed else ():
+        rows = {row.name: row for row in timing.result}
+        best = [replace(one, timing=rows.get(name)) for name, one in zip(runs, best, strict=True)]
+        ranked = sorted(best, key=lambda one: -(one.timing.speedup if one.timing else one.speedup[0]))
+        done = total - PART + PART * timing.done // timing.total
+        yield Progress(done, total, "timing the best", Advice((*ranked, *rest), tuple(failed)))
+        options = [*ranked, *rest]
+    yield Progress(total, total, "done", Advice(tuple(options), tuple(failed)))
 
 
 def _options(
@@ -152,8 +164,7 @@ def _options(
     """The best trees of one drafter."""
     if costs is None:
         raise ValueError("the profile has no costs. Run `calibrate` without --no-costs, or give --machine.")
-    rule, drafter = config.verifier, config.drafter
-    acceptance = profile.vector(rule.name, config.temperature)
+    acceptance = profile.vector(config.verifier.name, config.temperature)
     ranked = candidates(acceptance.plan, costs, config)
     promise = held_out(acceptance, costs, config)
     chain = next((one for one in ranked if not one.builder.shape.rank.any()), ranked[0])
@@ -163,18 +174,19 @@ def _options(
         by_texts[count] = best.name, promise.speedup(best, costs.per_text(count))[0]
     for tree in different(ranked, OF_EACH):
         yield Option(
-            name, drafter.name, rule.name, tree, chain, promise.speedup(tree, costs), promise.tokens(tree.predicted),
-            acceptance.acceptance[0], promise.texts, by_texts, costs.settings.get("busy_cores", 0.0),
+            name, replace(config, builder=tree.builder), tree, chain, promise.speedup(tree, costs),
+            promise.tokens(tree.predicted), acceptance.acceptance[0], promise.texts, by_texts,
+            costs.settings.get("busy_cores", 0.0),
         )  # fmt: skip
 
 
 def verdict_of(option: Option | None) -> tuple[Verdict, tuple[float, float] | None]:
     """Whether it pays, and the 95 % interval of its speedup; "undecided" where that holds 1 or is not known."""
-    if option is None or (option.timing and option.timing.margin is None):
-        return "undecided", None
-    _, low, high = option.speedup
-    if (timing := option.timing) and timing.margin is not None:
-        low, high = timing.speedup - timing.margin, timing.speedup + timing.margin
+    low = high = None
+    if option and option.timing is None:
+        _, low, high = option.speedup
+    elif option and option.timing and option.timing.margin is not None:
+        low, high = option.timing.speedup - option.timing.margin, option.timing.speedup + option.timing.margin
     if low is None or high is None:
         return "undecided", None
     return ("pays" if low > 1 else "does-not-pay" if high < 1 else "undecided"), (max(0.0, low), high)
@@ -205,11 +217,8 @@ def reason(option: Option) -> str:
 
 def engines_for(option: Option) -> tuple[EngineSettings, ...]:
     """The nearest settings of other engines."""
-    shape, early = option.tree.builder.shape, option.name.startswith("early-exit")
-    return engine_flags(
-        "early-exit" if early else option.drafter, option.name, len(option.chain.builder.shape) - 1, len(shape),
-        int(shape.depth.max()), max(map(len, shape.children)),
-    )  # fmt: skip
+    drafter = "early-exit" if option.name.startswith("early-exit") else option.config.drafter.name
+    return engine_flags(drafter, option.name, option.chain.builder.shape, option.tree.builder.shape)
 
 
 def to_dict(option: Option) -> dict[str, Any]:
@@ -221,7 +230,8 @@ def to_dict(option: Option) -> dict[str, Any]:
         "step_price": timing.step_price, "parts": timing.counts.step_parts, "steps": timing.counts.passes,
     }  # fmt: skip
     return {
-        "draft": option.name, "drafter": option.drafter, "verifier": option.verifier, "tree": option.tree.name,
+        "draft": option.name, "drafter": option.config.drafter.name, "verifier": option.config.verifier.name,
+        "tree": option.tree.name,
         "nodes": option.tree.predicted.size, "first_child": option.first, "predicted": option.speedup,
         "predicted_tokens_per_pass": option.tokens, "predicted_price": option.tree.predicted.price,
         "texts": option.texts, "by_texts": option.by_texts, "busy_cores": option.busy, "measured": measured,

@@ -1,31 +1,34 @@
-"""Generation with transformers, timed in turns with plain decoding by this engine.
+"""Generation with transformers against this engine: timed in turns with plain decoding, and compared text by text.
 
-Each side works in a process of its own, with the number format and the threads that are fastest for it: these are tried
-first, one side after the other. A process that waits for its turn uses no processor.
+Each timed side works in a process of its own, with the number format and the threads that are fastest for it: these are
+tried first, one side after the other. A process that waits for its turn uses no processor.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import product
+from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
 
+from ..acceptance.progress import Progress
+from ..builders import BUILDERS
 from ..config import RunConfig
-from ..decode import autoregress
+from ..decode import autoregress, run
 from ..metrics import Counts
+from ..proof.same_text import Comparison, comparing
 from .timing import TimedRun, interleave, seconds_of, summarise
 
 TRIED = 24  # tokens of each setting that is tried
 PLAIN, OTHER = "specviz", "transformers"
-_make: Callable[[], Any]  # in a process of a pool: its side, made once
+_generate: Callable[[RunConfig], Counts]  # in a process of a pool: its side with the fastest setting
 
 
 def time_transformers(
@@ -36,146 +39,151 @@ def time_transformers(
     Returns:
         The row, and the number format and threads of each side.
     """
+    sides = {PLAIN: partial(_engine, spec), OTHER: partial(_transformers, spec, assisted)}
+    first = replace(config, prompt=prompts[0], max_new_tokens=min(TRIED, config.max_new_tokens))
+    texts = [replace(config, prompt=text, seed=config.seed + place) for place, text in enumerate(prompts)] * rounds
     with ExitStack() as stack:
-        sides = {}
-        for name, make, arguments in ((PLAIN, _Engine, spec), (OTHER, _Transformers, spec | {"assisted": assisted})):
-            pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _start, (make, arguments))
-            sides[name] = stack.enter_context(pool)
-        first = replace(config, prompt=prompts[0], max_new_tokens=min(TRIED, config.max_new_tokens))
-        settings = {name: _call(side, "choose", first) for name, side in sides.items()}
-        texts = [prompts[turn % len(prompts)] for turn in range(rounds * len(prompts))]
-
-        def generate(side: ProcessPoolExecutor, turn: int) -> Counts:
-            return _call(side, "generate", replace(config, prompt=texts[turn], seed=config.seed + turn % len(prompts)))
-
+        calls, settings = {}, {}
+        for name, side in sides.items():
+            pool = ProcessPoolExecutor(1, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+            stack.enter_context(pool)
+            settings[name] = _result(pool, _choose, side, first)
+            calls[name] = partial(_result, pool, _run, texts)
         counts: dict[str, list[Counts]] = {name: [] for name in sides}
-        for _, name, one in interleave({name: partial(generate, side) for name, side in sides.items()}, len(texts)):
+        for _, name, one in interleave(calls, len(texts)):
             counts[name].append(one)
-        return summarise(OTHER, counts[OTHER], counts[PLAIN], texts), settings
+    names = [str(text.prompt) for text in texts]
+    return summarise(OTHER, counts[OTHER], counts[PLAIN], names), settings
 
 
-def _start(make: Any, arguments: dict[str, Any]) -> None:
-    """Remember, in a process of a pool, what its side is made of; Ctrl-C is the parent's."""
-    global _make
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _make = cache(partial(make, **arguments))
-
-
-def _run(method: str, config: RunConfig) -> Any:
-    return getattr(_make(), method)(config)
-
-
-def _call(side: ProcessPoolExecutor, method: str, config: RunConfig) -> Any:
+def _result(pool: ProcessPoolExecutor, call: Callable, *arguments: Any) -> Any:
     try:
-        return side.submit(_run, method, config).result()
+        return pool.submit(call, *arguments).result()
     except BrokenExecutor:
         raise ValueError("the process that was timed ended; memory may have been too small.") from None
     except Exception as error:
         raise ValueError(" ".join(f"{type(error).__name__}: {error}".split())[:300]) from error
 
 
-def generation(pair: Any, config: RunConfig) -> tuple[Any, dict[str, Any]]:
-    """The tokens of a prompt for transformers' `generate`, and its options besides the sampling."""
+def _choose(side: Callable, config: RunConfig) -> dict[str, Any]:
+    """Try every setting of this process's side, and keep what generates with the fastest."""
+    global _generate
+    settings, use = side()
+    seconds = {}
+    for setting in settings:
+        _, generate = use(*setting)
+        generate(config)
+        seconds[setting] = seconds_of(partial(generate, config))
+    about, _generate = use(*min(seconds, key=lambda setting: seconds[setting]))
+    return about
+
+
+def _run(texts: Sequence[RunConfig], turn: int) -> Counts:
+    return _generate(texts[turn])
+
+
+def _engine(spec: dict[str, Any]) -> tuple[list, Callable]:
+    """Plain decoding by this engine, which chooses its threads itself: its settings, and how one is used."""
+    from ..models.pair import load_pair
+
+    load = lru_cache(1)(lambda dtype: load_pair(**spec | {"dtype": dtype}))
+
+    def use(dtype: str) -> tuple[dict[str, Any], Callable]:
+        pair: Any = load(dtype)
+        threads = getattr(getattr(pair.target, "threads", None), "count", None)
+        return {"dtype": pair.info["dtype"], "threads": threads}, lambda config: autoregress(pair, config).counts
+
+    return [(dtype,) for dtype in _dtypes(spec, "auto", "float32")], use
+
+
+def _transformers(spec: dict[str, Any], assisted: bool) -> tuple[list, Callable]:
+    """`generate` of transformers with the same weights: number formats and threads, and how they are used."""
+    import torch
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    from ..models.pair import load_pair
+
+    logging.set_verbosity_error()
+    pair: Any = load_pair(**spec)  # for its text side and context
+    if assisted and getattr(pair.draft, "model", None) is None:
+        raise ValueError("transformers needs a draft model with the target's tokenizer as its assistant.")
+    names = [one.model.config._name_or_path for one in (pair.target, pair.draft)[: 1 + assisted]]
+    device = pair.target.device
+
+    @lru_cache(1)
+    def load(dtype: str) -> list[Any]:
+        read = partial(AutoModelForCausalLM.from_pretrained, dtype=getattr(torch, dtype), trust_remote_code=False)
+        return [read(name).to(device).eval() for name in names]
+
+    def use(dtype: str, threads: int) -> tuple[dict[str, Any], Callable]:
+        torch.set_num_threads(threads)
+        return {"dtype": dtype, "threads": threads}, partial(_timed, load(dtype), pair)
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if device.type == "cpu":
+        return [*product(_dtypes(spec, "float32", "bfloat16"), sorted({1, max(1, cores // 2), cores}))], use
+    return [(dtype, torch.get_num_threads()) for dtype in _dtypes(spec, "bfloat16", "float16")], use
+
+
+def _timed(models: Sequence[Any], pair: Any, config: RunConfig) -> Counts:
+    """A text by transformers; its time is not split into parts."""
+    import torch
+
+    passes: list[tuple[int, float]] = []  # tokens so far and the time, after each pass of the target
+    sampling: dict[str, Any] = {}
+    if config.temperature > 0:
+        torch.manual_seed(config.seed)
+        sampling = dict(do_sample=True, temperature=config.temperature, top_p=config.top_p, top_k=config.top_k or 0)
+
+    def passed(tokens: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
+        passes.append((tokens.shape[1], perf_counter()))
+        return torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
+
+    target, assistant = (*models, None)[:2]
+    new = _continue(target, pair, config, stopping_criteria=[passed], assistant_model=assistant, **sampling)
+    (before, began), (after, ended) = passes[0], passes[-1]
+    return Counts(
+        len(new), len(passes), timed_tokens=after - before, timed_passes=len(passes) - 1,
+        seconds=(0.0, 0.0, 0.0, ended - began),
+    )  # fmt: skip
+
+
+def _dtypes(spec: dict[str, Any], *options: str) -> list[str]:
+    """The number formats that are tried: the one that was requested, or all."""
+    return [*options] if spec.get("dtype", "auto") == "auto" else [spec["dtype"]]
+
+
+def _continue(model: Any, pair: Any, config: RunConfig, **options: Any) -> list[int]:
+    """The new tokens of transformers' `generate`, greedy unless `options` say otherwise."""
     import torch
 
     ids = torch.tensor([pair.encode(str(config.prompt))], device=pair.target.device)
-    left = min(config.max_new_tokens, pair.max_positions - ids.shape[1])
-    if left < 1:
+    room = min(config.max_new_tokens, pair.max_positions - ids.shape[1])
+    if room < 1:
         raise ValueError(f"prompts must be shorter than the context, {pair.max_positions} tokens.")
-    pad = min(pair.eos_ids, default=0)
-    return ids, {"attention_mask": torch.ones_like(ids), "max_new_tokens": left, "pad_token_id": pad}
-
-
-class _Engine:
-    """Plain decoding by this engine."""
-
-    def __init__(self, dtype: str = "auto", **spec: Any) -> None:
-        self._spec, self._dtypes = spec, dict.fromkeys(("auto", "float32") if dtype == "auto" else (dtype,))
-
-    def choose(self, config: RunConfig) -> dict[str, Any]:
-        from ..models.pair import load_pair
-
-        seconds = {}
-        for dtype in self._dtypes:
-            self._pair = load_pair(dtype=dtype, **self._spec)
-            autoregress(self._pair, config)
-            seconds[dtype] = seconds_of(lambda: autoregress(self._pair, config))
-        best = min(seconds, key=lambda dtype: seconds[dtype])
-        if best != dtype:
-            self._pair = load_pair(dtype=best, **self._spec)
-        threads = getattr(getattr(self._pair.target, "threads", None), "count", None)
-        return {"dtype": self._pair.info.get("dtype"), "threads": threads}
-
-    def generate(self, config: RunConfig) -> Counts:
-        return autoregress(self._pair, config).counts
-
-
-class _Transformers:
-    """`generate` of transformers with the same weights; its time is not split into parts."""
-
-    def __init__(self, assisted: bool, target: str | None = None, draft: str | None = None, **spec: Any) -> None:
-        from transformers.utils import logging
-
-        from ..models.pair import load_pair
-
-        logging.set_verbosity_error()
-        self._assisted, self._spec = assisted, spec
-        self._pair: Any = load_pair(target, draft, **spec)  # for its text side and context
-        if assisted and getattr(self._pair.draft, "model", None) is None:
-            raise ValueError("transformers needs a draft model with the target's tokenizer as its assistant.")
-
-    def choose(self, config: RunConfig) -> dict[str, Any]:
-        import torch
-
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        device = self._pair.target.device
-        threads = sorted({1, max(1, cores // 2), cores}) if device.type == "cpu" else [torch.get_num_threads()]
-        dtypes = ["float32", "bfloat16"] if device.type == "cpu" else ["bfloat16", "float16"]
-        dtypes = [self._spec["dtype"]] if self._spec.get("dtype", "auto") != "auto" else dtypes
-        seconds = {}
-        for dtype, count in product(dtypes, threads):
-            self._set(dtype, count)
-            self.generate(config)
-            seconds[dtype, count] = seconds_of(lambda: self.generate(config))
-        best = min(seconds, key=lambda one: seconds[one])
-        self._set(*best)
-        return {"dtype": best[0], "threads": best[1]}
-
-    def _set(self, dtype: str, threads: int) -> None:
-        import torch
-        from transformers import AutoModelForCausalLM
-
-        torch.set_num_threads(threads)
-        if getattr(self, "_dtype", None) != dtype:
-            self._models = [
-                AutoModelForCausalLM.from_pretrained(
-                    one.model.config._name_or_path, dtype=getattr(torch, dtype), trust_remote_code=False
-                ).to(self._pair.target.device).eval()
-                for one in [self._pair.target, self._pair.draft][: 1 + self._assisted]
-            ]  # fmt: skip
-            self._dtype = dtype
-
-    def generate(self, config: RunConfig) -> Counts:
-        import torch
-
-        ids, options = generation(self._pair, config)
-        passes: list[tuple[int, float]] = []  # tokens so far and the time, after each pass of the target
-        sampling: dict[str, Any] = {"do_sample": False}
-        if config.temperature > 0:
-            torch.manual_seed(config.seed)
-            sampling = dict(do_sample=True, temperature=config.temperature, top_p=config.top_p, top_k=config.top_k or 0)
-
-        def passed(tokens: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
-            passes.append((tokens.shape[1], perf_counter()))
-            return torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
-
-        with torch.inference_mode():
-            out = self._models[0].generate(
-                ids, stopping_criteria=[passed], assistant_model=self._models[1] if self._assisted else None,
-                **options, **sampling,
-            )  # fmt: skip
-        tokens, began = passes[0]
-        return Counts(
-            out.shape[1] - ids.shape[1], len(passes), timed_tokens=out.shape[1] - tokens,
-            timed_passes=len(passes) - 1, seconds=(0.0, 0.0, 0.0, passes[-1][1] - began),
+    with torch.inference_mode():
+        out = model.generate(
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=room, pad_token_id=min(pair.eos_ids, default=0),
+            **{"do_sample": False} | options,
         )  # fmt: skip
+    return out[0, ids.shape[1] :].tolist()
+
+
+def compare_greedy(
+    pair: Any, prompts: Sequence[str], max_new_tokens: int = 128, builders: Sequence[str] = ()
+) -> Iterator[Progress[tuple[tuple[str, str, Comparison], ...]]]:
+    """Compare transformers' greedy `generate`, and builders or all of the menu, with plain decoding at temperature 0.
+
+    In float32 there should be no difference. The results are who wrote, after which prompt, and how far it is equal.
+    """
+    found: list[tuple[str, str, Comparison]] = []
+    menu = [name for name, cls in BUILDERS.items() if not cls.alone and (pair.draft is not None or not cls.reads_draft)]
+    for done, prompt in enumerate(prompts, 1):
+        config = RunConfig(prompt, temperature=0.0, verifier="exact-match", max_new_tokens=max_new_tokens)
+        texts: dict[str, Sequence[int]] = {OTHER: _continue(pair.target.model, pair, config)}
+        texts |= {name: run(pair, replace(config, builder=name)).tokens for name in builders or menu}
+        for writer, tokens in texts.items():
+            *_, comparison = comparing(pair, config, tokens)
+            found.append((writer, prompt, comparison))
+        yield Progress(done, len(prompts), result=tuple(found))

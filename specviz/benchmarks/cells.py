@@ -11,7 +11,6 @@ from typing import Any
 from ..acceptance.progress import final_result
 from ..builders.base import TreeBuilder
 from ..compatibility import compatible
-from ..config import RunConfig
 from ..files import __version__
 from ..metrics import known
 from ..models.base import Pair
@@ -19,57 +18,49 @@ from ..planning.machine_profile import machine
 from ..plugins.load import load_known
 from ..plugins.load import sources as plugins_loaded
 from ..strategy import parse_strategy, split_strategy
-from .grid import ROWS, TRANSFORMERS, key_of
+from .grid import TRANSFORMERS, config_of, key_of
 from .quiet import Watch
 from .timing import TimedRun, time_runs
-
-
-def measure_cells(cells: Sequence[dict], prompts: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The outcomes of cells, measured one after the other on this machine."""
-    return (measure_cell(cell, prompts) for cell in cells)
 
 
 def measure_cell(cell: dict[str, Any], prompts: Sequence[str], plugins: Sequence[str] = ()) -> dict[str, Any]:
     """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it "failed"."""
     load_known(plugins)
+    watch = Watch()
     try:
-        watch = Watch()
         outcome = _measure(cell, prompts)
-        if "result" in outcome:
-            outcome["result"]["busy_cores"] = round(watch.cores, 2)
-        return {"cell": cell} | outcome
     except Exception as error:  # one cell that fails must not end a night's work
-        sentence = " ".join(str(error).split())[:300]
-        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-        return {"cell": cell, "failed": f"{kind}{sentence}"}
+        return _failure(cell, error)
+    if "result" in outcome:
+        about = {"version": __version__, "machine": list(machine()), "busy_cores": round(watch.cores, 2)}
+        outcome["result"] |= about
+    return {"cell": cell} | outcome
+
+
+def _failure(cell: dict[str, Any], error: Exception) -> dict[str, Any]:
+    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+    return {"cell": cell, "failed": f"{kind}{' '.join(str(error).split())[:300]}"}
 
 
 def _measure(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
-    config = RunConfig(
-        temperature=cell["temperature"], max_new_tokens=cell["max_new_tokens"], seed=cell["seed"],
-        **{name: cell[name] for name in ROWS if name in cell},
-    )  # fmt: skip
+    config = config_of(cell)
     if cell["builder"] in TRANSFORMERS:
         from .against_transformers import time_transformers
 
         row, settings = time_transformers(cell["pair"], TRANSFORMERS[cell["builder"]], prompts, config, cell["rounds"])
-        return {"result": summary(row) | {"settings": settings, "lossless": True, "machine": list(machine())}}
+        return {"result": summary(row) | {"settings": settings, "lossless": True}}
     try:
-        builder = sized(cell["builder"], cell.get("size"))
+        config = replace(config, builder=sized(cell["builder"], cell.get("size")))
+        match = compatible(config).required()
     except ValueError as error:
         return {"impossible": str(error)}
-    config = replace(config, builder=builder, verifier=cell.get("verifier", "plain"), drafter=cell.get("drafter"))
-    match = compatible(config)
-    if not match.possible:
-        return {"impossible": match.reason}
     pair = load_cell_pair(key_of(cell["pair"]))
     rows = final_result(time_runs({"tree": (pair, config)}, prompts, cell["rounds"]))
     if not rows:
         raise ValueError("the models end every text at once, so there is no step to time. Use other prompts.")
     threads = getattr(getattr(getattr(pair, "target", None), "threads", None), "count", None)
     settings = {"dtype": pair.info.get("dtype"), "threads": threads, "offload": getattr(pair, "offload", None)}
-    more = {"version": __version__, "lossless": match.lossless, "machine": list(machine())}
-    return {"result": summary(rows[0]) | settings | more}
+    return {"result": summary(rows[0]) | settings | {"lossless": match.lossless}}
 
 
 def summary(row: TimedRun) -> dict[str, Any]:
@@ -127,6 +118,6 @@ def on_ray(
             try:
                 yield ray.get(done)
             except Exception as error:  # the machine was lost, say
-                yield {"cell": cell, "failed": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
+                yield _failure(cell, error)
     finally:
         ray.shutdown()  # what still runs is given up

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
@@ -17,14 +16,14 @@ from typing import Any
 from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import RunConfig
-from ..errors import ParameterError
+from ..errors import ParameterError, UnknownName
 from ..files import parse_json, read_text
-from ..strategy import parse_strategy
 
-LISTS = {"pairs": ["embedded"], "builders": ["all"], "verifiers": ["auto"], "drafters": ["model"],
-         "temperatures": [0.8], "sizes": [None]}  # fmt: skip
-NUMBERS = {"max_new_tokens": (64, 1), "seed": (0, 0), "rounds": (1, 1)}  # default, smallest
+LISTS = {"pairs": ["embedded"], "temperatures": [0.8], "builders": ["all"], "verifiers": ["auto"],
+         "drafters": ["model"], "sizes": [None]}  # fmt: skip
+NUMBERS = {"max_new_tokens": 64, "seed": 0, "rounds": 1}
 ROWS = ("draft_temperature", "top_p", "top_k")  # of `RunConfig`
+ENTRIES = (*LISTS, *NUMBERS, *ROWS, "prompts")
 LOADING = ("target", "draft", "device", "dtype", "offload", "offload_folder")
 PAIRS = {"embedded": {}, "toy": {"toy": 12}}
 TRANSFORMERS = {"transformers": False, "transformers-assisted": True}  # builder -> with its assistant
@@ -32,60 +31,58 @@ TRANSFORMERS = {"transformers": False, "transformers-assisted": True}  # builder
 
 def read_grid(path: str | Path) -> Any:
     """The data of a TOML or JSON file."""
-    toml = Path(path).suffix.lower() == ".toml"
+    kind, parse = ("TOML", tomllib.loads) if Path(path).suffix.lower() == ".toml" else ("JSON", parse_json)
     text = read_text(path, "grid")
     try:
-        return tomllib.loads(text) if toml else parse_json(text)
-    except (ValueError, RecursionError) as error:  # of JSON and of TOML
-        kind = "TOML" if toml else "JSON"
+        return parse(text)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"grid {str(path)!r} is not valid {kind}: {str(error)[:100]}.") from None
 
 
 def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
     """The cells of a grid, each once and pair by pair, and the prompts that all of them continue.
 
-    The grid has any of `LISTS`, `NUMBERS`, `ROWS` and "prompts"; what it leaves out has a default. The builder "all"
-    stands for the menu, the rule "auto" for the first one that suits.
+    The grid has any of `ENTRIES`; what it leaves out has a default. The builder "all" stands for the menu, the rule
+    "auto" for the first one that suits.
+
+    Raises:
+        ValueError: if an entry is unknown, or a value is none that `RunConfig` takes.
     """
     if not isinstance(grid, dict):
-        raise ValueError(f"grid must be one object with any of {', '.join(LISTS)}.")
-    if unknown := [name for name in grid if name not in (*LISTS, *NUMBERS, *ROWS, "prompts")]:
-        known = ", ".join((*LISTS, *NUMBERS, *ROWS, "prompts"))
-        raise ValueError(f"grid has an unknown entry {unknown[0]!r}. Entries: {known}.")
-    prompts = grid.get("prompts", list(prompts))
-    if not (isinstance(prompts, list) and prompts and all(isinstance(text, str) and text for text in prompts)):
-        raise ValueError("grid.prompts must be a non-empty list of non-empty texts.")
-    checks: dict[str, Callable[[Any], Any]] = {
-        "pairs": _pair, "sizes": _size, "temperatures": lambda value: float(RunConfig(temperature=value).temperature),
-        "builders": partial(_strategy, "builder", ("all", *TRANSFORMERS)),
-        "verifiers": partial(_strategy, "verifier", ("auto",)), "drafters": partial(_strategy, "drafter", ()),
-    }  # fmt: skip
-    lists = {}
-    for name, check in checks.items():
-        values = grid.get(name, LISTS[name])
-        if not (isinstance(values, list) and values):
-            raise ValueError(f"grid.{name} must be a non-empty list; got {values!r:.60}.")
-        lists[name] = [check(value) for value in values]
-    menu = [name for name, cls in BUILDERS.items() if not cls.alone]
-    lists["builders"] = [one for name in lists["builders"] for one in (menu if name == "all" else [name])]
-    shared: dict[str, Any] = {name: grid.get(name, default) for name, (default, _) in NUMBERS.items()}
-    for name, (_, low) in NUMBERS.items():
-        if type(shared[name]) is not int or not low <= shared[name] <= 10**6:
-            raise ValueError(f"{name} must be a whole number from {low} to {10**6}; got {shared[name]!r:.60}.")
+        raise ParameterError("grid", f"be one object with any of {', '.join(ENTRIES)}")
+    if unknown := [name for name in grid if name not in ENTRIES]:
+        raise UnknownName("entry of the grid", unknown[0], ENTRIES)
+    lists = {name: grid.get(name, default) for name, default in (LISTS | {"prompts": [*prompts]}).items()}
+    for name, values in lists.items():
+        texts = name in ("builders", "verifiers", "drafters", "prompts")
+        if not (isinstance(values, list) and values and all(isinstance(one, str) and one for one in values if texts)):
+            raise ParameterError(name, f"be a non-empty list{' of texts' * texts}", values)
+    continued: list[str] = lists.pop("prompts")
+    shared = {name: grid.get(name, default) for name, default in NUMBERS.items()}
     shared |= {name: grid[name] for name in ROWS if grid.get(name) is not None}
-    RunConfig(**{name: shared[name] for name in ROWS if name in shared})  # raises on a bad one
-    shared["prompts"] = sha256(json.dumps(prompts).encode()).hexdigest()[:12]
+    shared["prompts"] = sha256(json.dumps(continued).encode()).hexdigest()[:12]
+    _check_whole("rounds", shared["rounds"], 1, 10**6)
+    menu = [name for name, builder in BUILDERS.items() if not builder.alone]
+    lists["builders"] = [one for name in lists["builders"] for one in (menu if name == "all" else [name])]
     cells = {}
-    for pair, temperature, builder, verifier, drafter, size in product(
-        *(lists[name] for name in ("pairs", "temperatures", "builders", "verifiers", "drafters", "sizes"))
-    ):
-        cell = {"pair": pair, "builder": builder, "temperature": temperature} | shared
-        if builder not in TRANSFORMERS and not parse_strategy("builder", builder).alone:
-            if verifier == "auto":
-                verifier = suited(RunConfig(builder=builder, temperature=temperature, drafter=drafter))
-            cell |= {"verifier": verifier, "drafter": drafter} | ({"size": size} if size else {})
+    for pair, temperature, builder, verifier, drafter, size in product(*lists.values()):
+        cell = {"pair": _pair(pair), "builder": builder, "temperature": temperature} | shared
+        if builder not in TRANSFORMERS and not config_of(cell).builder.alone:
+            cell["drafter"] = drafter
+            cell["verifier"] = suited(config_of(cell)) if verifier == "auto" else verifier
+            if size is not None:
+                _check_whole("sizes", size, 2, 1024)
+                cell["size"] = size
+        cell["temperature"] = config_of(cell).temperature
         cells[key_of(cell)] = cell
-    return list(cells.values()), prompts
+    return list(cells.values()), continued
+
+
+def config_of(cell: dict[str, Any]) -> RunConfig:
+    """What is run for a cell; its size is left to `cells.sized`."""
+    names = ("builder", "verifier", "drafter", "temperature", "max_new_tokens", "seed", *ROWS)
+    config = RunConfig(**{name: cell[name] for name in names if cell.get(name, "transformers") not in TRANSFORMERS})
+    return config.autoregressive() if config.builder.alone else config
 
 
 def key_of(cell: dict[str, Any]) -> str:
@@ -96,27 +93,11 @@ def key_of(cell: dict[str, Any]) -> str:
 def _pair(value: Any) -> dict[str, Any]:
     if isinstance(value, str) and value in PAIRS:
         return PAIRS[value]
-    good = isinstance(value, dict) and value and all(k in LOADING and isinstance(v, str) for k, v in value.items())
-    if not good:
-        raise ValueError(
-            f"grid.pairs must contain embedded, toy or texts under {', '.join(LOADING)}; got {value!r:.60}."
-        )
-    return value
+    if isinstance(value, dict) and value and all(k in LOADING and isinstance(v, str) for k, v in value.items()):
+        return value
+    raise ParameterError("pairs", f"be embedded, toy or texts under {', '.join(LOADING)}", value)
 
 
-def _strategy(kind: str, others: Sequence[str], value: Any) -> str:
-    try:
-        if value in others:
-            return value
-        if not isinstance(value, str):
-            raise ParameterError(kind, "be written like sequoia:size=16,depth=6", value)
-        parse_strategy(kind, value)
-    except ValueError as error:
-        raise ValueError(f"grid.{kind}s: {error}") from None
-    return value.strip()
-
-
-def _size(value: Any) -> int | None:
-    if value is not None and (type(value) is not int or not 2 <= value <= 1024):
-        raise ValueError(f"sizes must be whole numbers from 2 to 1024; got {value!r:.60}.")
-    return value
+def _check_whole(name: str, value: Any, low: int, high: int) -> None:
+    if type(value) is not int or not low <= value <= high:
+        raise ParameterError(name, f"be a whole number from {low} to {high}", value)

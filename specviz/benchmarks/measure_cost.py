@@ -6,9 +6,11 @@ run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, count, islice
 from math import ceil, log2
 from statistics import median
 from time import perf_counter
@@ -16,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..acceptance.progress import Progress, final_result
+from ..acceptance.progress import Progress
 from ..acceptance.vectors import find_acceptance
 from ..builders.sequoia import Sequoia
 from ..config import RunConfig
@@ -66,25 +68,22 @@ def measure_cost(
     >>> last.result.sizes
     (1, 4)
     """
-    began = perf_counter()
-    config = config or RunConfig(PROMPT)
-    config = replace(config, max_new_tokens=pair.max_positions)
-    rule = config.verifier
-    drafter = config.drafter
-    acceptance = find_acceptance(rule.name, config.temperature, drafter.name, pair.info["name"])
-    if drafter.name == "model" and pair.open(pair.encode("a") or [0])[1] is None:
+    began, watch, table = perf_counter(), Watch(), None
+    config = replace(config or RunConfig(PROMPT), max_new_tokens=pair.max_positions)
+    drafter = config.drafter.name
+    if drafter == "model" and pair.open(pair.encode("a") or [0])[1] is None:
         raise ValueError("the pair must have a draft to measure its cost. Choose another drafter.")
-    watch = Watch()
-    runs = {(1, 0): _Run(pair, config.autoregressive())}
+    acceptance = find_acceptance(config.verifier.name, config.temperature, drafter, pair.info["name"])
+    runs = [plain := _Run(pair, config.autoregressive())]
     for size in sorted(set(sizes) - {1}):
-        for depth in sorted({min(size - 1, ceil(log2(size))), min(size - 1, 2 * ceil(log2(size)), 16)}):
-            shaped = replace(config, builder=Sequoia(size=size, depth=depth, acceptance=acceptance))
-            runs[size, depth] = _Run(pair, shaped)
-    ways = {key: partial(run.burst, burst) for key, run in runs.items()}
-    table = None
-    for done, _ in enumerate(interleave(ways, rounds), 1):
-        measured = [run for run in runs.values() if run.steps]
-        table = _table(pair, config, measured, watch.cores) if runs[1, 0].steps and len(measured) > 1 else None
+        levels = ceil(log2(size))
+        for depth in sorted({min(size - 1, levels), min(size - 1, 2 * levels, 16)}):
+            tree = Sequoia(size=size, depth=depth, acceptance=acceptance)
+            runs.append(_Run(pair, replace(config, builder=tree)))
+    bursts = {place: partial(run.burst, burst) for place, run in enumerate(runs)}
+    for done, _ in enumerate(interleave(bursts, rounds), 1):
+        measured = [run for run in runs if run.steps]
+        table = _table(pair, config, measured, watch.cores) if plain.steps and len(measured) > 1 else None
         yield Progress(done, rounds * len(runs), "measuring costs", table)
         if perf_counter() - began > seconds and done > 2:
             break
@@ -92,32 +91,30 @@ def measure_cost(
         raise ValueError("the models end every text immediately, so there is no step to time.")
 
 
-def cost_table(pair: Pair, config: RunConfig | None = None, **options: Any) -> CostTable:
-    """`measure_cost` to its end."""
-    return final_result(measure_cost(pair, config, **options))
+class Pass(NamedTuple):
+    """A drafter was asked once: whether for the root's row, which comes first, for how many nodes, and the seconds."""
+
+    first: bool
+    nodes: int
+    seconds: float
 
 
 class _Run:
-    """One tree size: a run of the loop that goes on burst by burst, and what was counted of it."""
+    """A tree of one shape: runs of the loop one after the other, and the steps and draft passes that were counted."""
 
     def __init__(self, pair: Pair, config: RunConfig) -> None:
-        self._now: list[Pass] = []
-        self.pair = pair
-        self.config = replace(config, drafter=_clocked(config.drafter, self._now))
         self.steps: list[Step] = []
         self.passes: list[Pass] = []
-        self._loop: Iterator[Step] = iter(())
+        self._latest: list[Pass] = []
+        config = replace(config, drafter=_clocked(config.drafter, self._latest))
+        self._loop = chain.from_iterable(speculate(pair, config) for _ in count())
 
-    def burst(self, count: int, turn: int) -> None:
-        for place in range(count + 1):
-            self._now.clear()
-            step = next(self._loop, None)
-            if step is None:  # the text came to an end: begin it again, without counting the prompt's pass
-                self._loop = speculate(self.pair, self.config)
-                step = next(self._loop)
-            elif place > 0:
+    def burst(self, steps: int, turn: int) -> None:
+        for place, step in enumerate(islice(self._loop, steps + 1)):
+            if place > 0 and step.index > 0:  # the first of a burst finds cold caches, that of a text reads the prompt
                 self.steps.append(step)
-                self.passes += self._now
+                self.passes += self._latest
+            self._latest.clear()
 
     @property
     def nodes(self) -> int:
@@ -134,38 +131,31 @@ class _Run:
 
 def _table(pair: Pair, config: RunConfig, runs: list[_Run], busy: float = 0.0) -> CostTable:
     """Medians over what the runs counted."""
-    by_size: dict[int, list[_Run]] = {}
-    for run in runs:
-        by_size.setdefault(run.nodes, []).append(run)
-    sizes = tuple(sorted(by_size))
-    # Two depths of one size differ in their inner nodes only: the difference is what a row costs.
-    slopes = [
-        (deep.overhead - flat.overhead) / (deep.inner - flat.inner)
-        for flat, deep in (two for two in by_size.values() if len(two) == 2)
-        if deep.inner > flat.inner
-    ]
-    least = [run.overhead / run.inner for run in runs if run.inner]
-    row_s = max(0.0, min(median(slopes), *least)) if slopes else 0.0
-    target = [[step.seconds.target for run in by_size[size] for step in run.steps] for size in sizes]
-    overhead = [median(max(0.0, run.overhead - row_s * run.inner) for run in by_size[size]) for size in sizes]
-    asked = [found for run in runs for found in run.passes]
-    opening = [found.seconds for found in asked if found.first]
-    below = [found.seconds for found in asked if found.nodes == 1 and not found.first]
-    widths: dict[int, list[tuple[int, float]]] = {}
-    for first, width, seconds in asked:
-        if not (first and below):
-            widths.setdefault(int(log2(width)), []).append((width, seconds))
-    draft = [[seconds for _, seconds in widths[octave]] for octave in sorted(widths)]
-    plain = [step.seconds.total for run in runs if run.nodes == 1 for step in run.steps]
+    by_size: dict[int, list[_Run]] = defaultdict(list)
+    for run in sorted(runs, key=lambda run: run.nodes):
+        by_size[run.nodes].append(run)
+    row_s = _row_seconds(by_size)
+    plain = [step.seconds.total for run in by_size[1] for step in run.steps]
+    target = [[step.seconds.target for run in group for step in run.steps] for group in by_size.values()]
+    passes = [one for run in runs for one in run.passes]
+    opening = [one.seconds for one in passes if one.first]
+    below = [one.seconds for one in passes if one.nodes == 1 and not one.first]
+    octaves: dict[int, list[Pass]] = defaultdict(list)
+    for one in sorted(passes, key=lambda one: one.nodes):
+        if not (one.first and below):
+            octaves[int(log2(one.nodes))].append(one)
+    draft = [[one.seconds for one in octave] for octave in octaves.values()]
     return CostTable(
         machine="this machine",
         projection=False,
         note="Measured here, in the decoding loop, on trees of increasing size; medians over steps.",
         plain_s=median(plain),
-        sizes=sizes,
-        target_s=tuple(_rising([median(each) for each in target])),
-        overhead_s=tuple(overhead),
-        widths=tuple(round(median(width for width, _ in widths[octave])) for octave in sorted(widths)),
+        sizes=tuple(by_size),
+        target_s=tuple(_rising([*map(median, target)])),
+        overhead_s=tuple(
+            median(max(0.0, run.overhead - row_s * run.inner) for run in group) for group in by_size.values()
+        ),
+        widths=tuple(round(median(one.nodes for one in octave)) for octave in octaves.values()),
         draft_s=tuple(map(median, draft)),
         row_s=row_s,
         opening_s=max(0.0, median(opening) - median(below)) if opening and below else 0.0,
@@ -174,12 +164,19 @@ def _table(pair: Pair, config: RunConfig, runs: list[_Run], busy: float = 0.0) -
             "draft": [*map(_quartiles, draft)],
         },
         settings={
-            "pair": pair.info.get("name", ""), "drafter": config.drafter.name,
-            "verifier": config.verifier.name,
+            "pair": pair.info.get("name", ""), "drafter": config.drafter.name, "verifier": config.verifier.name,
             "temperature": config.temperature, "steps": sum(len(run.steps) for run in runs),
             "offload": getattr(pair, "offload", None), "busy_cores": round(busy, 2),
         },
     )  # fmt: skip
+
+
+def _row_seconds(by_size: Mapping[int, list[_Run]]) -> float:
+    """What a row costs: two depths of one size differ in their inner nodes only."""
+    pairs = [group for group in by_size.values() if len(group) == 2 and group[1].inner > group[0].inner]
+    slopes = [(deep.overhead - flat.overhead) / (deep.inner - flat.inner) for flat, deep in pairs]
+    limits = [run.overhead / run.inner for group in by_size.values() for run in group if run.inner]
+    return max(0.0, min(median(slopes), *limits)) if slopes else 0.0
 
 
 def _rising(values: list[Any]) -> list[Any]:
@@ -191,20 +188,12 @@ def _quartiles(values: list[float]) -> list[float]:
     return np.quantile(values, (0.25, 0.75)).tolist()
 
 
-class Pass(NamedTuple):
-    """A drafter was asked once: whether for the root's row, which comes first, for how many nodes, and the seconds."""
-
-    first: bool
-    nodes: int
-    seconds: float
-
-
 def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
     """A drafter that appends a `Pass` each time it is asked for rows."""
 
     class Clocked(type(drafter)):  # type: ignore[misc]  # whichever drafter it is
-        def open(self, desk):
-            drafting = super().open(desk)
+        def open(self, context):
+            drafting = super().open(context)
             expand = drafting.expand
 
             def timed(tree, nodes, sampling):

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 from time import perf_counter, sleep
 
-STAT = Path("/proc/stat")
 MAX_CORES = 0.2  # cores that others may use
 
 
@@ -53,10 +52,10 @@ class Watch:
 def used_by_others() -> float | None:
     """Seconds that all processors worked, less those of this process; None where the system does not tell."""
     try:
-        fields = STAT.read_text(encoding="ascii").split("\n", 1)[0].split()
+        ticks = Path("/proc/stat").read_text(encoding="ascii").split()[1:9]
     except OSError:
         return None
-    user, nice, system, _, _, irq, softirq, steal = (int(field) / os.sysconf("SC_CLK_TCK") for field in fields[1:9])
+    user, nice, system, _, _, irq, softirq, steal = (int(tick) / os.sysconf("SC_CLK_TCK") for tick in ticks)
     return user + nice + system + irq + softirq + steal - sum(os.times()[:4])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from ..files import parse_json
 from .grid import key_of
 
 BEGINS = b'{"cell": {'  # how a line of results begins
-MAX_LINE = 4_000_000  # bytes
 KINDS = {"result": dict, "impossible": str, "failed": str}
 
 
@@ -32,22 +30,17 @@ class Results:
     def __init__(self, path: str | Path | None) -> None:
         self.path = Path(path) if path else None
         self.outcomes: dict[str, dict[str, Any]] = {}  # the latest of each cell
-        if self.path is None or not self.path.exists():
-            return
-        whole = 0  # bytes of whole outcomes
-        with open(self.path, "rb") as file:
-            for number, line in enumerate(iter(partial(file.readline, MAX_LINE), b""), 1):
-                outcome = _outcome(line)
-                if outcome is not None:
-                    whole += len(line)
-                    self.outcomes[key_of(outcome["cell"])] = outcome
-                elif file.read(1) or not _cut_off(line, first=number == 1):
-                    raise ValueError(
-                        f"results {str(self.path)!r} are damaged in line {number}, which is not a result. "
-                        "Remove that line, or use another file."
-                    )
-        if whole < self.path.stat().st_size:
-            os.truncate(self.path, whole)
+        rows = self.path.read_bytes().splitlines(keepends=True) if self.path and self.path.exists() else []
+        for number, row in enumerate(rows, 1):
+            if outcome := _outcome(row):
+                self.outcomes[key_of(outcome["cell"])] = outcome
+            elif path and number == len(rows) and _cut_off(row, first=number == 1):
+                os.truncate(path, sum(map(len, rows[:-1])))
+            else:
+                raise ValueError(
+                    f"results {str(path)!r} are damaged in line {number}, which is not a result. "
+                    "Remove that line, or use another file."
+                )
 
     def missing(self, cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         """The cells without an outcome; one that failed is tried again."""
@@ -67,17 +60,17 @@ class Results:
         return (self.outcomes[key] for key in map(key_of, cells) if key in self.outcomes)
 
 
-def _cut_off(line: bytes, first: bool) -> bool:
-    """Whether a line is an outcome that was not written to its end, or the zeros that a power failure leaves."""
-    begins = line.startswith(BEGINS) or (not first and BEGINS.startswith(line))
-    return not line.endswith(b"\n") and (begins or not line.strip(b"\0"))
+def _cut_off(row: bytes, first: bool) -> bool:
+    """Whether a row is an outcome that was not written to its end, or the zeros that a power failure leaves."""
+    begins = row.startswith(BEGINS) or (not first and BEGINS.startswith(row))
+    return not row.endswith(b"\n") and (begins or not row.strip(b"\0"))
 
 
-def _outcome(line: bytes) -> dict[str, Any] | None:
+def _outcome(row: bytes) -> dict[str, Any] | None:
     try:
-        outcome = parse_json(line)
+        outcome = parse_json(row)
         json.dumps(outcome, allow_nan=False)  # 1e999 reads as infinity
     except (ValueError, RecursionError):
         return None
-    good = line.endswith(b"\n") and isinstance(outcome, dict) and isinstance(outcome.get("cell"), dict)
+    good = row.endswith(b"\n") and isinstance(outcome, dict) and isinstance(outcome.get("cell"), dict)
     return outcome if good and any(isinstance(outcome.get(name), kind) for name, kind in KINDS.items()) else None

@@ -76,20 +76,17 @@ def measure_machine(
     cost = None
     for update in measure_cost(pair, config, (1, *sizes, 64), seconds=seconds):
         cost = update.result
-        yield Progress(update.done, 2 * update.total, update.stage, None if cost is None else MachineMeasurement(cost))
+        yield Progress(update.done, 2 * update.total, update.stage, MachineMeasurement(cost) if cost else None)
     assert cost  # or `measure_cost` raises
     cells = [max(filter(None, row), key=lambda cell: cell.speedup) for row in forecast(acceptance, cost, sizes).cells]
-    trees = {
-        f"{cell.size} nodes, {cell.depth} levels": BUILDERS["sequoia"](
-            size=cell.size, depth=cell.depth, acceptance=acceptance
-        )
-        for cell in cells
-    }
-    predicted = dict(zip(trees, cells, strict=True))
-    runs = {name: (pair, replace(config, builder=builder)) for name, builder in trees.items()}
+    trees = {f"{cell.size} nodes, {cell.depth} levels": cell for cell in cells}
+    runs = {}
+    for name, cell in trees.items():
+        builder = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=acceptance)
+        runs[name] = pair, replace(config, builder=builder)
     for timing in time_runs(runs, prompts(rounds), whole=True):
         points = tuple(
-            Point(row.name, predicted[row.name].size, predicted[row.name].speedup, row.speedup, row.low, row.high)
+            Point(row.name, trees[row.name].size, trees[row.name].speedup, row.speedup, row.low, row.high)
             for row in timing.result
         )
         yield Progress(timing.total + timing.done, 2 * timing.total, "timing trees", MachineMeasurement(cost, points))

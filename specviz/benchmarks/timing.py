@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -42,11 +43,11 @@ def interleave(calls: Mapping[Name, Callable[[int], Result]], rounds: int) -> It
     Returns:
         The round, the name and the result of each call.
     """
-    names = list(calls)
+    names = deque(calls)
     for turn in range(rounds):
-        first = turn % len(names)
-        for name in names[first:] + names[:first]:
+        for name in names:
             yield turn, name, calls[name](turn)
+        names.rotate(-1)
 
 
 def seconds_of(call: Callable[[], Any]) -> float:
@@ -59,7 +60,7 @@ def seconds_of(call: Callable[[], Any]) -> float:
 def median_seconds(calls: Mapping[Name, Callable[[], Any]], rounds: int = 5) -> dict[Name, float]:
     """Median seconds of each call, timed in turns after one uncounted round."""
     seconds: dict[Name, list[float]] = {name: [] for name in calls}
-    timed = {name: partial(lambda call, turn: seconds_of(call), call) for name, call in calls.items()}
+    timed = {name: lambda turn, call=call: seconds_of(call) for name, call in calls.items()}
     for turn, name, spent in interleave(timed, rounds + 1):
         seconds[name] += [spent] if turn else []
     return {name: median(each) for name, each in seconds.items()}
@@ -95,12 +96,13 @@ class TimedRun:
 
 def summarise(name: str, runs: Sequence[Counts], plain: Sequence[Counts], texts: Sequence[str]) -> TimedRun:
     """What runs say, each with plain decoding next to it; texts are the unit of the intervals."""
-    own, baseline = sum(runs, Counts()), sum(plain, Counts())
-    ratios = [own.speedup(baseline), *(a.speedup(b) for a, b in zip(runs, plain, strict=True))]
-    rates = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in zip(runs, plain, strict=True)]
+    own, baseline, pairs = sum(runs, Counts()), sum(plain, Counts()), list(zip(runs, plain, strict=True))
+    ratios = [own.speedup(baseline), *(a.speedup(b) for a, b in pairs)]
+    rates = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in pairs]
+    tokens = [(one.tokens, one.passes) for one in runs]
     return TimedRun(
-        name, own.speedup(baseline), estimate(rates, ratio_of_rates, texts)[1], min(ratios), max(ratios), own, baseline,
-        estimate([(one.tokens, one.passes) for one in runs], texts=texts)[1],
+        name, ratios[0], estimate(rates, ratio_of_rates, texts)[1], min(ratios), max(ratios), own, baseline,
+        estimate(tokens, texts=texts)[1],
     )  # fmt: skip
 
 
@@ -128,24 +130,21 @@ def time_runs(
     for pair, config in runs.values():
         run(pair, replace(config, prompt=prompts[0], max_new_tokens=min(WARM_UP, config.max_new_tokens)))
 
+    # The prompts move on by one each round, so that none always meets the same order of runs.
+    places = [(turn + shift) % len(prompts) for shift in range(rounds) for turn in range(len(prompts))]
+
     def decode(pair: Pair, config: RunConfig, turn: int) -> Counts:
-        place = _place(turn, len(prompts))
+        place = places[turn]
         trace = run(pair, replace(config, prompt=prompts[place], seed=config.seed + place))
         return Counts.of(whole_steps(trace), whole=True) if whole else trace.counts
 
     counts: dict[str, list[Counts]] = {name: [] for name in runs}
     calls = {name: partial(decode, *each) for name, each in runs.items()}
-    total = rounds * len(prompts)
-    for done, (turn, name, one) in enumerate(interleave(calls, total), 1):
+    for done, (turn, name, one) in enumerate(interleave(calls, len(places)), 1):
         counts[name].append(one)
         finished = turn + (done % len(runs) == 0)
-        texts = [prompts[_place(place, len(prompts))] for place in range(finished)]
-        yield Progress(done, total * len(runs), result=_rows(counts, texts))
-
-
-def _place(turn: int, prompts: int) -> int:
-    """The prompt of a turn; they move on by one each round, so that none always meets the same order of runs."""
-    return (turn + turn // prompts) % prompts
+        texts = [prompts[place] for place in places[:finished]]
+        yield Progress(done, len(places) * len(runs), result=_rows(counts, texts))
 
 
 def _rows(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tuple[TimedRun, ...]:

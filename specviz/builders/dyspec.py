@@ -6,14 +6,16 @@ before it left over. It is taken off the heap before its token is known, so no d
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from heapq import heappop, heappush, nsmallest
 from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import Field
 
 from ..drafters.base import Draft
 from ..randomness import Randomness
-from ..sampling import ChildSampler
+from ..sampling import draw_in_turn
 from ..tree import TokenTree
 from .base import TreeBuilder, max_depth, tree_size
 
@@ -28,7 +30,8 @@ class SlotHeap:
 
     def __init__(self, draft: Draft, scheme: str, rng: Randomness) -> None:
         self.draft, self.tree, self.scheme, self.rng = draft, draft.tree, scheme, rng
-        self.samplers: dict[int, ChildSampler] = {}
+        self.children: dict[int, Iterator[int]] = {}  # of a node that was read, still to draw
+        self.left: dict[int, np.ndarray] = {}  # the draft's row after a node, without the tokens that were drawn
         self.slots: list[tuple[float, int]] = []
         self.path_prob = [1.0]
         self.waiting: list[tuple[tuple[int, float], ...]] = []
@@ -40,7 +43,8 @@ class SlotHeap:
     def read(self, nodes: list[int]) -> None:
         """Have the draft read nodes, in one pass."""
         for node, q in zip(nodes, self.draft.expand(nodes), strict=True):
-            self.samplers[node] = ChildSampler(q, self.scheme, self.rng, self.tree.position(node))
+            self.children[node] = draw_in_turn(q, self.scheme, self.rng, self.tree.position(node))
+            self.left[node] = q.copy()
 
     def fill(self, threshold: float = 0.0) -> int | None:
         """Draw the token of the best slot; the slot after it is added if its key is above a threshold.
@@ -48,13 +52,15 @@ class SlotHeap:
         Its node is returned, None where the drafter has nothing to say there.
         """
         minus_key, parent = heappop(self.slots)
-        sampler = self.samplers[parent]
-        if sampler.mass_left == 0:
+        left = self.left[parent]
+        if not left.any():
             return None
         self.waiting.append(tuple((other, -minus) for minus, other in nsmallest(WAITING, self.slots)))
-        node = self.tree.add(parent, sampler.draw(), -minus_key)
-        self.path_prob.append(self.path_prob[parent] * float(sampler.q[self.tree.tokens[node]]))
-        if (key := self.path_prob[parent] * sampler.mass_left) > threshold:
+        token = next(self.children[parent])
+        node = self.tree.add(parent, token, -minus_key)
+        self.path_prob.append(self.path_prob[parent] * float(self.tree.draft_distributions[parent][token]))
+        left[token] = 0.0
+        if (key := self.path_prob[parent] * float(left.sum())) > threshold:
             self.add(parent, key)
         return node
 
@@ -101,9 +107,9 @@ class DySpec(SlotBuilder):
         if deepest:
             heap.add(0, 1.0)
         while heap.slots and len(tree) < self.size:
-            if heap.slots[0][1] not in heap.samplers:
+            if heap.slots[0][1] not in heap.left:
                 best = nsmallest(self.size - len(tree), heap.slots)  # the others are never filled, so not read either
-                heap.read([parent for _, parent in best if parent not in heap.samplers][: self.batch])
+                heap.read([parent for _, parent in best if parent not in heap.left][: self.batch])
             node = heap.fill()
             if node is not None and tree.depths[node] < deepest:
                 heap.add(node, heap.path_prob[node])

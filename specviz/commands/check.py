@@ -20,27 +20,27 @@ from ..proof.counterexample import Counterexample, smallest
 from ..proof.lossless import Case, Row, cases, cover, drafter_cases
 from ..strategy import built_in
 from ..verifiers import VERIFIERS
+from .options import within
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
 WITH_OTHERS = ("chain", "sequoia", "dyspec", "eagle2")  # a chain, a static, a dynamic and a re-ranked tree
 ADDRESS = "http://127.0.0.1:7860"  # of the page, unless its port is taken
-HEAD = """\
-error: largest deviation of the exact output distribution over two steps from the target's; 0 is lossless
-drafter          builder                  rule                   children  sampling     declared  error"""
-LINE = "{drafter:16} {builder:24} {verifier:22} {scheme:9} {sampling:12} {declared:9} {result}"
+MEANING = "error: largest deviation of the exact output distribution over two steps from the target's; 0 is lossless"
+COLUMNS = {"drafter": 16, "builder": 24, "rule": 22, "children": 9, "sampling": 12, "declared": 9, "error": 0}
+LINE = " ".join(f"{{:{width}}}" for width in COLUMNS.values())
 
 
-def _names() -> dict[str, Collection[str]]:
+def _menus() -> dict[str, Collection[str]]:
     return {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": drafter_cases()}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for kind, names in _names().items():
+    for kind, names in _menus().items():
         parser.add_argument(
             f"--{kind}", action="append", metavar="NAME",
             help=f"only this one; repeat for several: {', '.join(names)} (default: all)",
         )  # fmt: skip
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="number of processes, from 1")
+    parser.add_argument("--jobs", type=within(int, 1), default=1, metavar="N", help="number of processes, from 1")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--quick", action="store_true", help="prove a few that cover every builder, rule and drafter")
@@ -51,42 +51,39 @@ def run(args: argparse.Namespace) -> int:
     if args.table:
         print(markdown())
         return 0
-    if args.jobs < 1:
-        raise ValueError(f"--jobs must be a whole number from 1; got {args.jobs}.")
-    for kind, names in _names().items():
+    for kind, names in _menus().items():
         if unknown := [name for name in getattr(args, kind) or () if name not in names]:
             raise UnknownName(f"--{kind}", unknown[0], names)
     if not args.json:
-        print(HEAD)
-    number, largest = 0, 0.0
-    shown_lossy: dict[tuple[str, ...], bool] = {}  # whether a row shows it, by what is declared lossy
+        print(MEANING, LINE.format(*COLUMNS), sep="\n")
+    rows: list[Row] = []
     refuted: dict[str, Counterexample | None] = {}  # by rule
-    for number, row in enumerate(_rows(args, refuted), 1):
-        largest = max(largest, (row.lossless and row.error) or 0.0)
+    for row in _rows(args, refuted):
+        rows.append(row)
         if row.refuted and row.verifier not in refuted:
             refuted[row.verifier] = smallest(VERIFIERS[row.verifier]()) if row.drafter == "model" else None
-        if not row.lossless:  # the rows of one sampling, or of one builder, must show it
-            group = (row.verifier,) if args.quick else (row.verifier, row.scheme, row.builder, row.drafter)
-            shown_lossy[group] = shown_lossy.get(group, False) or row.holds
         if args.json:
             example = refuted[row.verifier] if row.refuted else None
             more = {"counterexample": example and example.to_dict()} if row.refuted else {}
-            print("," if number > 1 else "[", dumps(plain(row) | {"holds": row.holds} | more), flush=True)
+            print("," if len(rows) > 1 else "[", dumps(plain(row) | {"holds": row.holds} | more), flush=True)
         else:
             print(line_of(row), flush=True)
         if args.verifier == [row.verifier] and refuted.get(row.verifier):
             break  # further rows say nothing new
     if args.json:
-        print("]" if number else "[]")
+        print("]" if rows else "[]")
     for name, example in refuted.items():
         print(report(name, example, args.plugin), file=sys.stderr if args.json else sys.stdout)
-    hidden = [", ".join(group) for group, shown in shown_lossy.items() if not shown]
-    for names in hidden:
-        print(f"declared lossy, but no proof shows it: {names}", file=sys.stderr)
+    group_by = ("verifier",) if args.quick else ("verifier", "scheme", "builder", "drafter")
+    lossy = [(", ".join(getattr(row, name) for name in group_by), row.holds) for row in rows if not row.lossless]
+    hidden = {group for group, _ in lossy} - {group for group, holds in lossy if holds}  # one row of each must show it
+    for group in sorted(hidden):
+        print(f"declared lossy, but no proof shows it: {group}", file=sys.stderr)
     if hidden or refuted:
         return 1
     if not args.json:
-        print(f"{number} rows, all as declared; the largest error of a lossless one is {largest:.1e}")
+        largest = max((row.error or 0.0 for row in rows if row.lossless), default=0.0)
+        print(f"{len(rows)} rows, all as declared; the largest error of a lossless one is {largest:.1e}")
     return 0
 
 
@@ -141,16 +138,15 @@ def report(rule: str, example: Counterexample | None, plugins: Sequence[str]) ->
 
 
 def line_of(row: Row) -> str:
-    """A row of the table as it is printed."""
     result = "equal texts" if row.error is None else f"{row.error:8.1e}   {row.proof}"
     mark = "   DECLARED WRONGLY" if row.refuted else "" if row.holds else ", no deviation here"
     sampling: tuple[tuple[str, Any], ...] = (
         ("T draft {:g}", row.draft_temperature), ("top-k {}", row.top_k), ("top-p {:g}", row.top_p % 1 or None),
     )  # fmt: skip
     return LINE.format(
-        drafter=row.drafter, builder=row.builder, verifier=row.verifier, scheme=row.scheme,
-        sampling=", ".join(text.format(value) for text, value in sampling if value is not None),
-        declared="lossless" if row.lossless else "lossy", result=result + mark,
+        row.drafter, row.builder, row.verifier, row.scheme,
+        ", ".join(text.format(value) for text, value in sampling if value is not None),
+        "lossless" if row.lossless else "lossy", result + mark,
     )  # fmt: skip
 
 

@@ -9,10 +9,12 @@ import argparse
 import os
 import re
 import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
 from ..errors import UnknownName
 from ..files import __version__, printable
+from ..plugins.load import load, load_installed
 from . import COMMANDS, command
 
 
@@ -22,15 +24,16 @@ class Once(argparse.Action):
     def __call__(self, parser, namespace, values, option_string=None) -> None:
         seen = namespace.__dict__.setdefault("_seen", set())
         if self.option_strings and self.dest in seen:
-            parser.error(f"{option_string} was given more than once. Give it once.")
+            raise ValueError(f"{option_string} was given more than once. Give it once.")
         if self.option_strings and values == "":
             raise ValueError(f"{option_string} must not be empty. Give it a value, or omit it.")
-        seen.add(self.dest)
+        if self.option_strings or values is not None:
+            seen.add(self.dest)
         setattr(namespace, self.dest, values)
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one sentence, and whose options are not abbreviated."""
+    """An argument parser whose errors are exceptions, and whose options are not abbreviated."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **{**more, "allow_abbrev": False})
@@ -38,9 +41,8 @@ class Parser(argparse.ArgumentParser):
             self.register("action", name, Once)
 
     def error(self, message: str) -> NoReturn:
-        """Print what is wrong in one sentence and exit with 2."""
-        _complain(f"{self.prog}: {message.rstrip('.')}.")
-        self.exit(2)
+        """Raise what is wrong as one sentence."""
+        raise ValueError(re.sub(r"^argument ([^:]+): must", r"\1 must", message).rstrip(".") + ".")
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if message and file is not None:  # unlike argparse's, which ignores a full disk
@@ -52,21 +54,19 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command. Returns 0 on success, 1 if its output cannot be written or as the command defines, 2 for a bad
     value, 130 if interrupted."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    asked = next((f"specviz {argument}" for argument in arguments if argument in COMMANDS), "specviz")
+    name = next((argument for argument in arguments if not argument.startswith("-")), "")
+    where = f"specviz {name}" if name in COMMANDS else "specviz"
     try:
         if sys.stdout is None:
             raise OSError("standard output is closed")
-        name = next((argument for argument in arguments if not argument.startswith("-")), None)
-        if name is not None and name not in COMMANDS:
+        if name and name not in COMMANDS:
             raise UnknownName("command", name, COMMANDS)
-        if name:
-            _load_plugins(arguments)
-        args = _parser(arguments).parse_args(arguments)
-        code = command(args.command).run(args) or 0
+        args = _parser(name, arguments).parse_args(arguments)
+        code = command(name).run(args) or 0
         sys.stdout.flush()
         return code
     except ValueError as error:
-        _complain(f"{asked}: {error}")
+        _complain(f"{where}: {error}")
         return 2
     except KeyboardInterrupt:
         _complain("\nstopped")
@@ -76,7 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     except OSError as error:  # what commands open themselves is said there; this is the output, on a full disk say
         _drop(sys.stdout)
-        _complain(f"{asked}: the output cannot be written: {error.strerror or error}. Write to another file.")
+        _complain(f"{where}: the output cannot be written: {error.strerror or error}. Write to another file.")
         return 1
 
 
@@ -95,37 +95,29 @@ def _drop(stream: TextIO | None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def add_plugin(parser: argparse.ArgumentParser) -> None:
-    """--plugin, of every command."""
-    parser.add_argument(
+def _parser(name: str, arguments: Sequence[str] = ()) -> Parser:
+    """A parser that knows all commands, but the options of one alone: others are not imported.
+
+    Plugins are loaded first, what is installed and what --plugin names, since the menus of a command list them.
+    """
+    early = Parser(add_help=False)
+    early.add_argument(
         "--plugin", action="append", default=[], metavar="FILE",
         help="Python file or module with builders, rules or drafters of your own; repeat for several (default: none)",
     )  # fmt: skip
-
-
-def _load_plugins(arguments: list[str]) -> None:
-    """Load what is installed and what --plugin names, before the menus of a command are listed."""
-    from ..plugins.load import load, load_installed
-
-    early = Parser(add_help=False)
-    add_plugin(early)
-    load_installed()
-    for name in early.parse_known_args(arguments)[0].plugin:
-        load(name)
-
-
-def _parser(arguments: list[str]) -> Parser:
-    """A parser that knows all commands, but the options of the one that is asked for alone: others are not imported."""
+    if name:
+        load_installed()
+    for plugin in early.parse_known_args(arguments)[0].plugin:
+        load(plugin)
     parser = Parser(prog="specviz", description="Watch tree speculative decoding step by step.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
-    asked = next((argument for argument in arguments if not argument.startswith("-")), None)
-    for name, says in COMMANDS.items():
+    for other, summary in COMMANDS.items():
         one = commands.add_parser(
-            name, help=says, description=says, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
-        add_plugin(one)
-        if name == asked:
+            other, help=summary, description=summary, parents=[early],
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
+        if other == name:
             one.epilog = f"example:\n  python -m specviz {name} {command(name).EXAMPLE}"
             command(name).add_arguments(one)
             for option in one._actions:

@@ -26,24 +26,24 @@ def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tupl
         KeyboardInterrupt: if it was ended before there was a result.
         ValueError: if there is none.
     """
-    last: Progress[Result | None] | None = None
-    stopped = False
+    result, done, stopped = None, 0, False
     with tqdm(unit=f" {unit}", leave=False, mininterval=0.1 if sys.stderr.isatty() else EVERY) as bar:
         try:
             for update in updates:
                 bar.total = update.total
                 bar.set_description(update.stage, refresh=False)
                 bar.update(update.done - bar.n)
-                last = update if update.result else last
+                if update.result:
+                    result, done = update.result, update.done
         except KeyboardInterrupt:
-            if last is None:
+            if not result:
                 raise
             stopped = True
-    if last is None or not last.result:
+    if not result:
         raise ValueError("the measurement ended without a result. Give it more to measure.")
     if stopped:
-        print(f"\nstopped: results of {last.done} of {last.total} {unit}", file=sys.stderr)
-    return last.result, stopped
+        print(f"\nstopped: results of {done} of {bar.total} {unit}", file=sys.stderr)
+    return result, stopped
 
 
 def warn_if_busy(cores: float) -> None:
@@ -56,17 +56,14 @@ def print_table(rows: Sequence[dict[str, Any]], digits: int = 2) -> None:
     """Print rows under their names, columns aligned; None is left empty, text is aligned left.
 
     Args:
-        rows: column -> value, the same columns in each.
+        rows: column -> value, as far as a row has one.
         digits: of numbers that are not whole.
     """
-
-    def text(value: Any) -> str:
-        return "" if value is None else f"{value:.{digits}f}" if isinstance(value, float) else printable(str(value))
-
     columns = []
-    for name in rows[0] if rows else ():
-        cells = [name, *(text(row[name]) for row in rows)]
-        width, words = max(map(len, cells)), any(isinstance(row[name], str) for row in rows)
-        columns.append([cell.ljust(width) if words else cell.rjust(width) for cell in cells])
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values = ["" if (value := row.get(name)) is None else value for row in rows]
+        cells = [name, *(f"{one:.{digits}f}" if isinstance(one, float) else printable(str(one)) for one in values)]
+        align = "<" if any(isinstance(one, str) and one for one in values) else ">"
+        columns.append([f"{cell:{align}{max(map(len, cells))}}" for cell in cells])
     for line in zip(*columns, strict=True):
         print("  ".join(line).rstrip())

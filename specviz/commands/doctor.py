@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import nullcontext
 from textwrap import fill
 
 from ..codec import dumps
@@ -23,18 +24,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="logs or metrics of vLLM, llama.cpp, SGLang or TensorRT-LLM, of the same time; - for standard "
         "input. Of two scrapes of metrics, the difference counts",
     )  # fmt: skip
-    parser.add_argument(
+    baseline = parser.add_mutually_exclusive_group()
+    baseline.add_argument(
         "--baseline", type=float, metavar="TOKENS_PER_S",
         help="throughput without speculation, with as many requests, above 0 (default: none, and no verdict)",
     )  # fmt: skip
-    parser.add_argument("--baseline-log", metavar="FILE", help="its log without speculation, in place of --baseline")
+    baseline.add_argument("--baseline-log", metavar="FILE", help="its log without speculation, in place of --baseline")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line, for each engine")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print a report for each engine."""
-    if args.baseline is not None and args.baseline_log is not None:
-        raise ValueError("--baseline and --baseline-log cannot be combined. Omit one of them.")
     plain = None if args.baseline_log is None else read_source(args.baseline_log)
     reports = diagnose("\n".join(map(read_source, args.sources)), args.baseline, plain)
     for place, report in enumerate(reports):
@@ -56,15 +55,11 @@ def read_source(source: str) -> str:
     Raises:
         ValueError: if it cannot be read, or is too large.
     """
-    name = "standard input" if source == "-" else repr(source)
     try:
-        if source == "-":
-            data = sys.stdin.buffer.read(MAX_BYTES + 1)
-        else:
-            with open(source, "rb") as file:
-                data = file.read(MAX_BYTES + 1)
+        with nullcontext(sys.stdin.buffer) if source == "-" else open(source, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        raise ValueError(f"{name} cannot be read: {getattr(error, 'strerror', None) or cause(error)}.") from None
+        raise ValueError(f"{source!r} cannot be read: {getattr(error, 'strerror', None) or cause(error)}.") from None
     if len(data) > MAX_BYTES:
-        raise ValueError(f"{name} must have at most {MAX_BYTES:,} bytes. Use a shorter part of it.")
+        raise ValueError(f"{source!r} must have at most {MAX_BYTES:,} bytes. Use a shorter part of it.")
     return data.decode(BYTE_ORDER_MARKS.get(data[:2], "utf-8-sig"), errors="replace")

@@ -7,7 +7,6 @@ import os
 import sys
 from dataclasses import replace
 from math import isnan
-from typing import Any
 
 from ..acceptance.vectors import mismatch, planned_with
 from ..compatibility import compatible, suited
@@ -15,39 +14,48 @@ from ..config import RunConfig
 from ..files import MOST_TRACE, __version__, check_output, printable, write_text
 from ..record import Step
 from ..trace import Trace
-from .options import add_pair, add_rows, add_strategy, add_temperature, load, sampling, strategy, vector_files
+from . import options
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prompt", required=True, metavar="TEXT", help="the text to continue")
-    add_strategy(parser, "builder", "sequoia")
-    add_strategy(parser, "verifier", "the first one that suits builder and temperature")
-    add_strategy(parser, "drafter", "model")
-    add_temperature(parser)
-    add_rows(parser)
+    options.add_strategy(parser, "builder", "sequoia")
+    options.add_strategy(parser, "verifier", "the first one that suits builder and temperature")
+    options.add_strategy(parser, "drafter", "model")
+    options.add_sampling(parser)
     parser.add_argument("--max-new-tokens", type=int, default=128, metavar="M", help="tokens to write, from 1")
-    add_pair(parser)
+    options.add_pair(parser)
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print the trace instead of the text")
     output.add_argument("--trace", metavar="FILE", help="write the trace to a file as well")
 
 
 def run(args: argparse.Namespace) -> None:
-    builder, drafter = (strategy(args, kind, getattr(args, kind)) for kind in ("builder", "drafter"))
+    builder, drafter = (options.strategy(args, kind, getattr(args, kind)) for kind in ("builder", "drafter"))
     config = RunConfig(
         args.prompt, builder, temperature=args.temperature, max_new_tokens=args.max_new_tokens, drafter=drafter,
-        **sampling(args),
+        **options.sampling(args),
     )  # fmt: skip
-    config = replace(config, verifier=strategy(args, "verifier", args.verifier or suited(config)))
+    config = replace(config, verifier=options.strategy(args, "verifier", args.verifier or suited(config)))
     match = compatible(config).required()
+    vector_files = getattr(args, "vector_files", [])
     if args.trace:
-        check_output(args.trace, *vector_files(args))
+        check_output(args.trace, *vector_files)
     from ..decode import collect, speculate
 
-    pair = load(args)
-    if notice := planned_with(config.builder, config.drafter, pair.info["name"]) or vector_notice(args, pair, config):
+    pair = options.load(args)
+    settings = {
+        "pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__, "drafter": drafter.name,
+        "parameters": drafter.parameters, "verifier": config.verifier.name, "temperature": config.temperature,
+    }  # fmt: skip
+    notices = [planned_with(builder, drafter, pair.info["name"])]
+    notices += (
+        text and f"{text}; a tree planned with it may not be optimal"
+        for text in (mismatch(path, settings) for path in vector_files)
+    )
+    if notice := next(filter(None, notices), ""):
         print(printable(notice), file=sys.stderr)
     if not match.lossless:
         print(f"lossy: {match.reason}", file=sys.stderr)
@@ -55,43 +63,31 @@ def run(args: argparse.Namespace) -> None:
     coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
     try:
         for step in speculate(pair, config):
-            if not args.json and not steps:
-                print(printable(args.prompt), end="")
-            steps.append(step)
             if not args.json:
-                print(paint(step) if coloured else printable("".join(step.pieces)), end="", flush=True)
+                prompt = "" if steps else printable(args.prompt)
+                print(prompt + (paint(step) if coloured else printable("".join(step.pieces))), end="", flush=True)
+            steps.append(step)
     except KeyboardInterrupt:
         pass  # what was written is kept
     trace = collect(pair, config, iter(steps))
+    text = trace.to_json()
     if args.json:
-        print(trace.to_json())
+        print(text)
         return
     if args.trace:
-        text = trace.to_json()
         write_text(args.trace, text)
         if len(text.encode()) > MOST_TRACE:
             print(f"this trace has more than {MOST_TRACE:,} bytes, which replay and the page reject", file=sys.stderr)
     print(f"\n\n{summary(trace)}{'' if match.lossless else ' (lossy)'}")
 
 
-def vector_notice(args: argparse.Namespace, pair: Any, config: RunConfig) -> str:
-    """A sentence where a builder's vector was measured in another setting; else ""."""
-    drafter, verifier = config.drafter, config.verifier
-    settings = {
-        "pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__, "drafter": drafter.name,
-        "parameters": drafter.parameters, "verifier": verifier.name, "temperature": config.temperature,
-    }  # fmt: skip
-    sentence = next(filter(None, (mismatch(path, settings) for path in vector_files(args))), "")
-    return sentence and f"{sentence}; a tree planned with it may not be optimal"
-
-
 def paint(step: Step) -> str:
     """The text of a step with terminal colours: accepted green, corrected orange, bonus blue."""
-    last = len(step.pieces) - 1
-    colours = [("33" if step.corrected else "34") if i == last and step.bonus is not None else "32"
-               for i in range(last + 1)]  # fmt: skip
-    safe = map(printable, step.pieces)
-    return "".join(f"\x1b[{colour}m{piece}\x1b[0m" for colour, piece in zip(colours, safe, strict=True))
+    colours = ["32"] * len(step.pieces)
+    if step.bonus is not None:
+        colours[-1] = "33" if step.corrected else "34"
+    pieces = zip(colours, map(printable, step.pieces), strict=True)
+    return "".join(f"\x1b[{colour}m{piece}\x1b[0m" for colour, piece in pieces)
 
 
 def summary(trace: Trace) -> str:

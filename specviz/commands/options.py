@@ -1,19 +1,39 @@
-"""Options that several commands share."""
+"""Options that several commands share, and what they stand for."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from math import inf
+from pathlib import Path
 from typing import Any
 
 from ..acceptance.vectors import read_acceptance
+from ..benchmarks.grid import LOADING, ROWS
+from ..benchmarks.this_machine import prompts
 from ..config import RunConfig
 from ..errors import ParameterError
+from ..files import parse_json, read_text
 from ..strategy import REGISTRIES, parse_strategy
 
 TEMPERATURE = RunConfig.temperature  # of every command, so that what one measures is what another uses
 WHAT = {"builder": "tree builder", "verifier": "verification rule", "drafter": "drafter of the tokens"}
 SEVERAL = ", repeat for several"
+
+
+def within(kind: type, low: float, high: float = inf, above: bool = False) -> Callable[[str], Any]:
+    """The type of an option that is a whole number (`int`) or a number (`float`) in a range, or above its lower end."""
+    must = f"must be a {'whole ' * (kind is int)}number {'above' if above else 'from'} {low:g}"
+
+    def read(text: str) -> Any:
+        with suppress(ValueError):
+            value = kind(text)
+            if low <= value <= high and not (above and value == low):
+                return value
+        raise argparse.ArgumentTypeError(f"{must}{f' to {high:.16g}' * (high < inf)}; got {text}")
+
+    return read
 
 
 def add_strategy(parser: argparse.ArgumentParser, kind: str, default: str, several: bool = False) -> None:
@@ -22,7 +42,7 @@ def add_strategy(parser: argparse.ArgumentParser, kind: str, default: str, sever
     parser.add_argument(
         f"--{kind}", metavar="NAME:PARAMETERS", action="append" if several else "store",
         default=default if default in menu else None,
-        help=f"{WHAT[kind]}{SEVERAL if several else ''}: {', '.join(menu)} (default: {default}); parameters as in "
+        help=f"{WHAT[kind]}{SEVERAL * several}: {', '.join(menu)} (default: {default}); parameters as in "
         "sequoia:size=16,depth=6",
     )  # fmt: skip
 
@@ -31,13 +51,14 @@ def add_temperature(parser: argparse.ArgumentParser, several: str = "") -> None:
     """--temperature; where there may be several, `several` is the default in words."""
     parser.add_argument(
         "--temperature", type=float, default=None if several else TEMPERATURE, metavar="T",
-        action="append" if several else "store", help=f"temperature of the target{SEVERAL if several else ''}: 0 for "
+        action="append" if several else "store", help=f"temperature of the target{SEVERAL * bool(several)}: 0 for "
         f"greedy decoding, or from 0.001; 1 is the model's own distribution (default: {several or TEMPERATURE})",
     )  # fmt: skip
 
 
-def add_rows(parser: argparse.ArgumentParser) -> None:
-    """Options of the sampling besides the target's temperature, and the seed."""
+def add_sampling(parser: argparse.ArgumentParser, several: str = "") -> None:
+    """Options of the sampling and the seed; `several` as for `add_temperature`."""
+    add_temperature(parser, several)
     add = parser.add_argument
     add(
         "--draft-temperature", type=float, metavar="T",
@@ -55,7 +76,7 @@ def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:
     add(
         "--draft", metavar="ID", action="append" if drafts else "store",
         help="folder or hub name of the draft, or early-exit:N for the target's first N layers"
-        f"{SEVERAL if drafts else ''} (default: the embedded draft, or none with --target)",
+        f"{SEVERAL * drafts} (default: the embedded draft, or none with --target)",
     )  # fmt: skip
     add("--device", default="auto", metavar="WHERE", help="auto (the fastest), cpu, cuda, cuda:N or mps")
     add("--dtype", default="auto", metavar="FORMAT", help="auto (the fastest), float32, bfloat16 or float16")
@@ -63,32 +84,67 @@ def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:
     add("--offload-folder", metavar="DIR", help="folder for weights that cannot be read in place")
 
 
+def add_prompts(parser: argparse._ActionsContainer) -> None:
+    """--prompts: texts to continue."""
+    parser.add_argument(
+        "--prompts", metavar="FILE", help="texts to continue: one prompt per line, or a JSON list of texts in a .json "
+        "file (default: openings of tales and code)",
+    )  # fmt: skip
+
+
+def prompts_of(args: argparse.Namespace, count: int | None = None) -> list[str]:
+    """The prompts of the option, or the first `count` built-in ones."""
+    return read_prompts(args.prompts) if args.prompts else prompts(count)
+
+
+def source_of(args: argparse.Namespace) -> str:
+    """Where the prompts come from, in words."""
+    return Path(args.prompts).name if args.prompts else "the built-in prompts"
+
+
+def read_prompts(path: str) -> list[str]:
+    """The prompts of a file: one a line, or a JSON list of texts where its name ends in .json."""
+    text, found, must = read_text(path, "--prompts"), None, "have at least one line of text"
+    if path.lower().endswith(".json"):
+        must = "be a non-empty JSON list of non-empty texts"
+        with suppress(ValueError):
+            found = parse_json(text)
+    else:
+        found = [line for line in text.splitlines() if line.strip()]
+    if not (isinstance(found, list) and found and all(isinstance(one, str) and one.strip() for one in found)):
+        raise ParameterError(f"--prompts {path!r}", must)
+    return found
+
+
 def load(args: argparse.Namespace, **other: Any) -> Any:
     """The pair of `add_pair`; `other` are arguments of `load_pair` in place of the options."""
     check_draft(args, other.get("draft", getattr(args, "draft", None)))
     from ..models.pair import load_pair  # torch, which parsing does not need
 
-    names = ("target", "draft", "device", "dtype", "offload", "offload_folder")
-    return load_pair(**{name: getattr(args, name) for name in names} | other)
+    return load_pair(**{name: getattr(args, name) for name in LOADING} | other)
 
 
 def check_draft(args: argparse.Namespace, draft: str | None) -> None:
     """Check that target and draft belong together, before anything is loaded."""
     if draft and not args.target and not draft.startswith(("early-exit:", "random:")):
         raise ValueError(f"--draft {draft} needs its target. Add --target, or use --draft early-exit:N alone.")
-    named = getattr(args, "builder", "sequoia")
-    builders = [named] if isinstance(named, str) else [text for text in named or () if text != "all"] or ["plain"]
-    drafters = getattr(args, "drafter", None) or "model"
-    reads = any(parse_strategy("builder", text.partition(":")[0]).reads_draft for text in builders)
-    if args.target and not draft and reads and "model" in ([drafters] if isinstance(drafters, str) else drafters):
+    builders, drafters = (values(args, kind) for kind in ("builder", "drafter"))
+    reads = any(parse_strategy("builder", text.partition(":")[0]).reads_draft for text in builders if text != "all")
+    if args.target and not draft and (reads or not hasattr(args, "builder")) and "model" in (drafters or ["model"]):
         raise ValueError("--target needs a draft. Add --draft, such as --draft early-exit:3, or --drafter ngram.")
+
+
+def values(args: argparse.Namespace, name: str) -> list[str]:
+    """The values of an option that a command has once, several times or not at all."""
+    value = getattr(args, name, None) or []
+    return [value] if isinstance(value, str) else value
 
 
 def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:
     """The builder, rule or drafter that a text on the command line names; a vector may be in a file."""
 
     def read(path: str) -> tuple:
-        args.vector_files = [*vector_files(args), path]
+        args.vector_files = [*getattr(args, "vector_files", []), path]  # for messages about them
         rule, temperature = getattr(args, "verifier", None), getattr(args, "temperature", None)
         rule = rule.partition(":")[0] if isinstance(rule, str) else None
         return read_acceptance(path, rule, None if isinstance(temperature, list) else temperature)
@@ -104,18 +160,18 @@ def strategies(args: argparse.Namespace, kind: str) -> list[Any]:
     return [*dict.fromkeys(strategy(args, kind, text) for text in getattr(args, kind) or ())]
 
 
-def vector_files(args: argparse.Namespace) -> list[str]:
-    """The files that the strategies made so far took their acceptance vectors from."""
-    return getattr(args, "vector_files", [])
-
-
 def sampling(args: argparse.Namespace) -> dict[str, Any]:
-    """What `add_rows` says of a run, as fields of `RunConfig`."""
-    return {name: getattr(args, name) for name in ("draft_temperature", "top_p", "top_k", "seed")}
+    """What `add_sampling` adds but the temperature, as fields of `RunConfig`."""
+    return {name: getattr(args, name) for name in (*ROWS, "seed")}
 
 
-def reject_given(args: argparse.Namespace, names: Sequence[str], where: str) -> None:
+def reject(args: argparse.Namespace, names: Iterable[str], where: str) -> None:
     """Raise for an option that has no effect somewhere, "with a grid file" say."""
-    seen = vars(args).get("_seen", ())
-    if named := [name for name in names if name in seen or isinstance(getattr(args, name), list)]:
-        raise ValueError(f"--{named[0].replace('_', '-')} is not used {where}. Omit it.")
+    for name in names:
+        if name in vars(args).get("_seen", ()) or isinstance(getattr(args, name), list) or getattr(args, name) is True:
+            raise ValueError(f"--{name.replace('_', '-')} is not used {where}. Omit it.")
+
+
+def reject_others(args: argparse.Namespace, names: Collection[str], where: str) -> None:
+    """Raise for every option but these."""
+    reject(args, [name for name in vars(args) if name not in (*names, "command", "_seen")], where)

@@ -7,6 +7,7 @@ import os
 import sys
 
 from ..files import MOST_TRACE, check_output, printable, read_text, write_text
+from ..player.offline import offline_page
 from ..trace import Trace
 from .generate import paint, summary
 
@@ -31,25 +32,17 @@ def run(args: argparse.Namespace) -> None:
     for path in outputs.values():
         check_output(path, args.file)
     trace = Trace.from_json(read_text(args.file, "trace", MOST_TRACE))
-    if outputs:
-        export(trace, outputs)
-    elif args.steps:
+    for name, path in outputs.items():
+        text = graph_of(trace) if name == "graphml" else offline_page(trace)
+        write_text(path, text)
+        print(f"{printable(path)}: {len(text.encode()) / 1000:.0f} kB")
+    if args.steps:
         print_steps(trace)
-    else:
+    elif not outputs:
         coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
         texts = (paint(step) if coloured else printable("".join(step.pieces)) for step in trace.steps)
         print(printable(trace.prompt_text) + "".join(texts))
     print(f"\n{summary(trace)}")
-
-
-def export(trace: Trace, outputs: dict[str, str]) -> None:
-    """Write a run to files, each in the format that its key names."""
-    from ..player import FORMATS
-
-    for name, path in outputs.items():
-        text = graph_of(trace) if name == "graphml" else FORMATS[name](trace)
-        write_text(path, text)
-        print(f"{printable(path)}: {len(text.encode()) / 1000:.0f} kB")
 
 
 def graph_of(trace: Trace) -> str:
@@ -58,12 +51,13 @@ def graph_of(trace: Trace) -> str:
 
     graph, last = nx.DiGraph(), None
     for step in trace.steps:
-        for node, values in (tree := step.to_networkx()).nodes(data=True):
-            plain = {name: printable(value) if isinstance(value, str) else value for name, value in values.items()}
-            known = {name: value for name, value in plain.items() if value is not None}
-            graph.add_node(f"{step.index}.{node}", step=step.index, **known)
-        graph.add_edges_from((f"{step.index}.{one}", f"{step.index}.{other}") for one, other in tree.edges)
-        graph.add_edges_from([(last, f"{step.index}.0")] if last else [])
+        tree = step.to_networkx()
+        for _, values in tree.nodes(data=True):
+            values |= {name: printable(value) for name, value in values.items() if isinstance(value, str)}
+        tree = nx.relabel_nodes(tree, {node: f"{step.index}.{node}" for node in tree})
+        graph.update(tree.edges, ((node, values | {"step": step.index}) for node, values in tree.nodes(data=True)))
+        if last:
+            graph.add_edge(last, f"{step.index}.0")
         last = f"{step.index}.{step.path[-1] if step.path else 0}"
     return "\n".join(nx.generate_graphml(graph)) + "\n"
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import math
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
 from ..codec import LARGEST
 from ..errors import ParameterError
-from .options import reject_given
+from .options import reject, within
 
 EXAMPLE = "--text stories.txt --out my-pair --minutes 180"
 
@@ -24,29 +23,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add("--out", metavar="DIR", help="folder of the result (required for a pair; default: beside the target)")
     add("--target", metavar="DIR", help="keep this target and distil only a draft for it (default: train one)")
-    add("--drafter", metavar="KIND", help="train medusa or eagle for --target, on its samples")
+    add("--drafter", choices=("medusa", "eagle"), help="train it for --target, on its samples")
     add("--samples", metavar="DIR", help="with --drafter: the samples (default: beside the target)")
-    add("--heads", type=int, default=4, metavar="K", help="with --drafter medusa: how many, from 1 to 16")
-    add("--minutes", type=float, default=180.0, metavar="M", help="time to train in all, above 0")
+    add(
+        "--heads", type=within(int, 1, 16), default=4, metavar="K", help="with --drafter medusa: how many, from 1 to 16"
+    )
+    add(
+        "--minutes",
+        type=within(float, 0, 1e9, above=True),
+        default=180.0,
+        metavar="M",
+        help="time to train in all, above 0",
+    )
     add("--code", metavar="DIR", help="folder of Python files (default: the standard library; with --drafter none)")
-    add("--code-share", type=float, default=0.2, metavar="S", help="of the target's text, from 0 to 1")
+    add("--code-share", type=within(float, 0, 1), default=0.2, metavar="S", help="of the target's text, from 0 to 1")
     add("--device", default="auto", metavar="WHERE", help="auto, cpu, cuda or mps")
-    add("--seed", type=int, default=0, metavar="S", help="of weights, batches and samples, from 0")
+    add("--seed", type=within(int, 0, LARGEST), default=0, metavar="S", help="of weights, batches and samples, from 0")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train, and print what was done."""
     _check_options(args)
-    for path in args.text:
-        if not Path(path).is_file():
-            raise ValueError(f"--text must name files that exist; there is no file {path!r}.")
-    if args.code is not None and not Path(args.code).is_dir():
-        raise ValueError(f"--code must be a folder of Python files; there is no folder {args.code!r}.")
-    if args.target is not None and not (Path(args.target) / "config.json").is_file():
-        raise ValueError(f"--target must be a folder with a model; {args.target!r} is not.")
-    if args.target is not None and args.text and not (Path(args.target) / "tokenizer.json").is_file():
-        raise ValueError(f"--target must have a tokenizer.json to read text with; {args.target!r} has none.")
-    out = Path(args.out or Path(args.target).parent / args.drafter)
+    target, code = Path(args.target or ""), Path(args.code or "")
+    for name, path, must, good in (
+        *(("text", path, "name files that exist", Path(path).is_file()) for path in args.text),
+        ("code", args.code, "be a folder of Python files", code.is_dir()),
+        ("target", args.target, "be a folder with a model", (target / "config.json").is_file()),
+        ("target", args.target, "have a tokenizer.json", not args.text or (target / "tokenizer.json").is_file()),
+    ):
+        if path is not None and not good:
+            raise ParameterError(f"--{name}", must, path)
+    out = Path(args.out or target.parent / args.drafter)
     try:
         out.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=out).close()
@@ -59,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
             samples = args.samples and Path(args.samples)
             more = {"samples": samples, "text_files": args.text, "out": out, "heads": args.heads, "seed": args.seed}
-            print(train_heads(args.drafter, Path(args.target), 60 * args.minutes, **more, **common))
+            print(train_heads(args.drafter, target, 60 * args.minutes, **more, **common))
         else:
             from ..training.pair import Recipe, train_pair
 
@@ -74,28 +80,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    """Reject values out of range, and options that have no effect."""
+    """Reject options that have no effect, and what is missing."""
     if args.drafter is None:
-        reject_given(args, ("samples", "heads"), "without --drafter")
+        reject(args, ("samples", "heads"), "without --drafter")
         if not args.text or args.out is None:
             raise ValueError("--text and --out are needed to train a pair; --drafter alone goes without.")
+        return
+    if args.target is None:
+        raise ValueError("--drafter needs --target, the folder of the model to draft for.")
+    reject(args, ("code_share",), "with --drafter")
+    if args.drafter != "medusa":
+        reject(args, ("heads",), "without --drafter medusa")
+    if args.text:
+        reject(args, ("samples",), "with --text, from which samples are made")
     else:
-        if args.drafter not in ("medusa", "eagle"):
-            raise ParameterError("drafter", "be medusa or eagle to be trained", args.drafter)
-        if args.target is None:
-            raise ValueError("--drafter needs --target, the folder of the model to draft for.")
-        reject_given(args, ("code_share",), "with --drafter")
-        if args.drafter != "medusa":
-            reject_given(args, ("heads",), "without --drafter medusa")
-        if args.text:
-            reject_given(args, ("samples",), "with --text, from which samples are made")
-        else:
-            reject_given(args, ("code",), "with --drafter without --text")
-    for name, value, must, valid in (
-        ("minutes", args.minutes, "be a number above 0", math.isfinite(args.minutes) and args.minutes > 0),
-        ("seed", args.seed, f"be a whole number from 0 to {LARGEST}", 0 <= args.seed <= LARGEST),
-        ("code-share", args.code_share, "be a number from 0 to 1", 0 <= args.code_share <= 1),
-        ("heads", args.heads, "be a whole number from 1 to 16", 1 <= args.heads <= 16),
-    ):
-        if not valid:
-            raise ParameterError(name, must, value)
+        reject(args, ("code",), "with --drafter without --text")

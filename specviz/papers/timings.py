@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..benchmarks.measure_cost import PROMPT, cost_table
+from ..acceptance.progress import final_result
+from ..benchmarks.measure_cost import PROMPT, measure_cost
 from ..benchmarks.timing import interleave, median_seconds
 from ..builders.sequoia import Sequoia, best_tree
 from ..compatibility import suited
@@ -77,7 +78,8 @@ def choice(bench: Workbench, text: Text, temperature: float) -> dict[str, float]
     config = bench.config(text, temperature, max_new_tokens=TOKENS, verifier=rule)
     vector = planned(temperature)
     costs = RunConfig(PROMPT, temperature=0.8)
-    cost = bench.cached("cost", lambda: cost_table(bench.pair, costs, sizes=PASSES, rounds=4, seconds=bench.seconds))
+    measuring = measure_cost(bench.pair, costs, sizes=PASSES, rounds=4, seconds=bench.seconds)
+    cost = bench.cached("cost", lambda: final_result(measuring))
     best = forecast(vector, cost).best
     sizes = {"chosen": (best.size, best.depth)} | {f"tree {n}": (n, 6) for n in SIZES}
     sizes |= {f"unlimited {n}": (n, min(64, n - 1)) for n in SIZES}

@@ -10,6 +10,8 @@ import json
 import shlex
 from typing import NamedTuple
 
+from ..tree import Topology
+
 OWN_FORMAT = "needs a checkpoint in its own format"
 LOOKUP = "looks in the text so far only"
 VLLM = "--speculative-config '{{{method}, \"num_speculative_tokens\": {length}}}'"
@@ -52,24 +54,22 @@ class EngineSettings(NamedTuple):
     note: str
 
 
-def engine_flags(
-    drafter: str, draft: str, length: int, size: int, depth: int, width: int
-) -> tuple[EngineSettings, ...]:
+def engine_flags(drafter: str, draft: str, chain: Topology, tree: Topology) -> tuple[EngineSettings, ...]:
     """The nearest settings of each engine.
 
     Args:
         drafter: menu name of the drafter.
         draft: folder or hub name of its model, "" where it has none.
-        length: tokens of the best chain.
-        size, depth, width: nodes of the best tree with its root, its levels, and the most children of a node.
+        chain: the best chain, for engines that draft no trees.
+        tree: the best tree.
 
-    >>> engine_flags("ngram", "", length=4, size=8, depth=4, width=2)[2].flags
-    '--spec-type ngram-simple --spec-ngram-simple-size-m 4'
+    >>> engine_flags("ngram", "", Topology((-1, 0, 1)), Topology((-1, 0, 0, 1)))[2].flags
+    '--spec-type ngram-simple --spec-ngram-simple-size-m 2'
     """
     quoted = json.dumps(draft).replace("'", "'\"'\"'")
     values = {
-        "json": quoted, "model": shlex.quote(draft), "gguf": shlex.quote(f"{draft}.gguf"), "length": length,
-        "size": size, "depth": depth, "width": width,
+        "json": quoted, "model": shlex.quote(draft), "gguf": shlex.quote(f"{draft}.gguf"), "length": len(chain) - 1,
+        "size": len(tree), "depth": int(tree.depth.max()), "width": max(map(len, tree.children)),
     }  # fmt: skip
     rows = []
     for engine, drafters in ENGINES.items():

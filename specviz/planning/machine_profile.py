@@ -1,14 +1,12 @@
-"""What was measured of a pair on this machine, and the best tree that follows from it.
+"""The costs of the embedded pair on this machine, which `calibrate` stores, and the best tree that follows from them.
 
-`calibrate` measures, on an idle machine. One entry for each machine, pair, number format and device is stored in a file
-of the user's cache folder (SPECVIZ_CACHE names another one).
+They lie in a file of the user's cache folder (SPECVIZ_CACHE names another one).
 """
 
 from __future__ import annotations
 
 import os
 import platform
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,33 +17,7 @@ from .cost_table import CostTable
 from .forecast import Cell, forecast
 
 DEPTHS = range(1, 13)
-CACHE = "speed.json"
-MAX_ENTRIES = 32
-
-
-@dataclass(frozen=True)
-class MachineProfile:
-    """What was measured of a pair on this machine.
-
-    Args:
-        about: the machine, the pair with its number format and device, and the version; plain JSON data.
-        table: the costs.
-    """
-
-    about: dict[str, Any]
-    table: CostTable
-
-    def best(self, verifier: str, temperature: float, most: int = 1024, least: int = 2) -> Cell:
-        """Sequoia's tree of largest predicted speedup with at least `least` and up to `most` nodes."""
-        largest = max(least, min(most, 2 * self.table.sizes[-1]))
-        sizes = [size for size in range(least, largest + 1) if size <= 32 or size % 8 == 0]
-        return forecast(find_acceptance(verifier, temperature), self.table, sizes, DEPTHS).best
-
-
-def about(info: dict[str, Any]) -> dict[str, Any]:
-    """What costs depend on: this machine, a pair as it describes itself, and the version of the engine."""
-    files = {"bytes": embedded_bytes()} if info.get("name") == EMBEDDED else {}
-    return {"machine": machine(), "version": __version__, "pair": info} | files
+CACHE = "costs.json"
 
 
 def machine() -> list[str | int]:
@@ -62,32 +34,32 @@ def machine() -> list[str | int]:
     return [platform.system(), model, able]
 
 
-def embedded_bytes() -> int:
-    """The size of the embedded pair's weights, which changes where the pair does."""
-    return sum(file.stat().st_size for file in PAIR.glob("*/*.safetensors"))
+def about() -> dict[str, Any]:
+    """What the costs depend on: this machine, the version, and the embedded weights, whose size changes with them."""
+    size = sum(file.stat().st_size for file in PAIR.glob("*/*.safetensors"))
+    return {"machine": machine(), "version": __version__, "bytes": size}
 
 
-def stored_profiles() -> list[MachineProfile]:
-    """Every entry there is, the latest last; [] where the file is missing or damaged, since it can be made again."""
-    return from_cache(CACHE, _read) or []
+def store_costs(costs: CostTable) -> None:
+    """Store costs in place of older ones if they are those of the embedded pair in memory with its draft model."""
+    settings = costs.settings
+    if (settings.get("pair"), settings.get("drafter"), settings.get("offload")) == (EMBEDDED, "model", None):
+        text = codec.dumps({"about": about(), "costs": costs}, exact=True)
+        to_cache(CACHE, text)
 
 
-def _read(path: Path) -> list[MachineProfile]:
-    entries = parse_json(path.read_text(encoding="utf-8"))["entries"]
-    return [codec.read(MachineProfile, row, "entry") for row in entries]
+def find_costs() -> CostTable | None:
+    """What was stored of the embedded pair, which need not be loaded; None where it is missing, damaged or outdated."""
+    return from_cache(CACHE, _read)
 
 
-def store_profile(known: MachineProfile) -> None:
-    """Write an entry down in place of an older one of the same; where nothing can be written it is only not kept."""
-    others = [one for one in stored_profiles() if one.about != known.about]
-    text = codec.dumps({"entries": [*others, known][-MAX_ENTRIES:]}, exact=True)
-    to_cache(CACHE, text)
+def _read(path: Path) -> CostTable | None:
+    data = parse_json(path.read_text(encoding="utf-8"))
+    return codec.read(CostTable, data["costs"], "costs") if data["about"] == about() else None
 
 
-def find_profile() -> MachineProfile | None:
-    """What is known of the embedded pair, which need not be loaded."""
-    ours = {"machine": machine(), "version": __version__, "bytes": embedded_bytes()}.items()
-    for one in reversed(stored_profiles()):
-        if ours <= one.about.items() and "offload" not in str(one.about.get("pair", {}).get("device", "")):
-            return one
-    return None
+def best_size(costs: CostTable, verifier: str, temperature: float, most: int = 1024) -> Cell:
+    """Sequoia's tree of largest predicted speedup with up to `most` nodes."""
+    largest = max(2, min(most, 2 * costs.sizes[-1]))
+    sizes = [size for size in range(2, largest + 1) if size <= 32 or size % 8 == 0]
+    return forecast(find_acceptance(verifier, temperature), costs, sizes, DEPTHS).best

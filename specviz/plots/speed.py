@@ -98,7 +98,7 @@ def plot_predicted(points: Sequence[Point], axis: str = "tree size (nodes, inclu
                 hovertemplate="%{text}: %{y:.2f} measured<extra></extra>",
             )  # fmt: skip
     fig.add_hline(
-        y=1.0, line={"color": theme.GREY, "dash": "dash", "width": 1.2}, annotation_position="top right",
+        y=1.0, line={"color": theme.GREY, "dash": "dash", "width": 1.2}, annotation_position="top left",
         annotation={"text": "plain decoding", "font": {"size": 11, "color": theme.TEXT}, "yshift": 5},
     )  # fmt: skip
     if axis.startswith("tree size"):

@@ -9,13 +9,12 @@ import pytest
 import specviz
 from specviz.acceptance.in_traces import depth_acceptance
 from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
-from specviz.acceptance.on_text import Acceptance, acceptance_vector, measure_acceptance
+from specviz.acceptance.on_text import Acceptance, acceptance_vector, measure_acceptance, share_interval
 from specviz.acceptance.positions import distributions_on_text
 from specviz.acceptance.texts import Text, continuations, limited, windows
 from specviz.acceptance.vectors import check_acceptance, find_acceptance, published, read_acceptance
 from specviz.codec import dumps, read
 from specviz.distributions import total_variation
-from specviz.metrics import share_interval
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)
 CONFIG = specviz.RunConfig(temperature=1.0, max_new_tokens=50)

@@ -27,7 +27,7 @@ def client(serve):
     clients = []
 
     def connect(pair=None, url=None):
-        clients.append(gradio_client.Client(url or serve(pair), verbose=False))
+        clients.append(gradio_client.Client(url or serve(pair or specviz.toy_pair(vocab=12)), verbose=False))
         return clients[-1]
 
     yield connect
@@ -86,7 +86,7 @@ def test_the_example_of_the_readme(serve, tmp_path, monkeypatch, capsys):
     assert "http://127.0.0.1:7860" in code
     monkeypatch.chdir(tmp_path)
     names = {}
-    exec(code.replace("http://127.0.0.1:7860", serve()), names)
+    exec(code.replace("http://127.0.0.1:7860", serve(specviz.toy_pair(vocab=12))), names)
     names["client"].close()
     trace = specviz.Trace.from_json((tmp_path / "run.json").read_text("utf-8"))
     assert trace.text in capsys.readouterr().out and trace.config.builder.name == "dyspec"
@@ -176,11 +176,9 @@ def test_a_pair_that_cannot_be_loaded_is_said_to_everyone_who_asks():
     assert not engine.busy
 
 
-def test_the_best_tree_of_a_stored_profile_is_taken_where_none_is_asked_for(monkeypatch):
-    class Profile:
-        best = staticmethod(lambda verifier, temperature, nodes: specviz.BUILDERS["sequoia"](size=9, depth=3))
-
-    monkeypatch.setattr(api, "find_profile", Profile)
+def test_the_best_tree_for_the_stored_costs_is_taken_where_none_is_asked_for(monkeypatch):
+    monkeypatch.setattr(api, "find_costs", lambda: "costs")
+    monkeypatch.setattr(api, "best_size", lambda *arguments: specviz.BUILDERS["sequoia"](size=9, depth=3))
     for builder, title, expected in (
         ("sequoia:width=4", models.EMBEDDED, (9, 3)), ("sequoia:size=20", models.EMBEDDED, (20, 6)),
         ("sequoia", "another", (16, 6)),

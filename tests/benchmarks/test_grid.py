@@ -2,12 +2,13 @@
 
 import json
 import sys
-import types
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
 import specviz
-from specviz.benchmarks.cells import measure_cell, measure_cells, on_ray, sized
+from specviz.benchmarks.cells import measure_cell, on_ray, sized
 from specviz.benchmarks.grid import cells_of, key_of, read_grid
 from specviz.benchmarks.results import Results
 from specviz.commands.cli import main
@@ -20,6 +21,10 @@ GRID = {
 
 def cells(**changes):
     return cells_of(GRID | changes, [])[0]
+
+
+def outcomes_here():
+    return [measure_cell(cell, ["abc"]) for cell in cells()]
 
 
 @pytest.mark.parametrize("size", [16, 64])
@@ -44,7 +49,7 @@ def test_the_menu_and_the_rule_that_suits_are_the_defaults():
 
 
 def test_outcomes_are_those_of_single_runs():
-    outcomes = {(o["cell"]["builder"], o["cell"].get("verifier")): o for o in measure_cells(cells(), ["abc"])}
+    outcomes = {(o["cell"]["builder"], o["cell"].get("verifier")): o for o in outcomes_here()}
     config = specviz.RunConfig("abc", "chain:depth=6", "specinfer", 1.0, max_new_tokens=8)
     trace = specviz.run(specviz.toy_pair(vocab=12), config)
     result = outcomes["chain", "specinfer"]["result"]
@@ -71,9 +76,6 @@ def test_a_failure_does_not_end_the_grid():
     branching, lost = cells(builders=["branching"], verifiers=["specinfer"]), cells(pairs=[{"target": "/nowhere"}])
     assert "size" in measure_cell(branching[0], ["abc"])["impossible"]
     assert "/nowhere" in measure_cell(lost[0], ["abc"])["failed"]
-
-
-# ---- the file ----
 
 
 def line(cell, **outcome):
@@ -111,7 +113,7 @@ def test_it_goes_on_after_a_kill(files, monkeypatch, capsys):
         seen.append(cell)
         return measure_cell(cell, prompts)
 
-    monkeypatch.setattr("specviz.benchmarks.cells.measure_cell", killed)
+    monkeypatch.setattr("specviz.commands.bench.measure_cell", killed)
     assert main(["bench", str(grid), "--out", str(out)]) == 130
     assert "chain" in capsys.readouterr().out, "what was measured is printed"
     monkeypatch.undo()
@@ -138,16 +140,24 @@ def test_a_cut_off_last_line_is_removed(tmp_path, rest):
     assert path.read_text() == line(one, result={})
 
 
-@pytest.mark.parametrize("rest", ["[1]\n", '{"x": 1}\n', "my notes", '{"cell": {}, "result": {"steps": 1e999}}\n'])
-def test_a_line_of_another_kind_is_left_alone(tmp_path, rest):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ONE[1]\n",
+        'ONE{"x": 1}\n',
+        "ONEmy notes",
+        'ONE{"cell": {}, "result": {"steps": 1e999}}\n',
+        "{",
+        '{"pairs": []}\n',
+    ],
+)
+def test_a_line_of_another_kind_is_left_alone(tmp_path, text):
     path, (one, *_) = tmp_path / "out.jsonl", cells()
-    path.write_text(line(one, result={}) + rest)
-    with pytest.raises(ValueError, match="damaged in line 2"):
+    text = text.replace("ONE", line(one, result={}))
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"damaged in line {text.rstrip().count(chr(10)) + 1}, which is not a result"):
         Results(path)
-    assert path.read_text() == line(one, result={}) + rest
-
-
-# ---- what a grid must be ----
+    assert path.read_text() == text
 
 
 def test_toml_and_json_say_the_same(tmp_path):
@@ -162,7 +172,8 @@ def test_toml_and_json_say_the_same(tmp_path):
     ("grid", "name"),
     [
         ([], "object"), ({"builder": ["chain"]}, "'builder'"), ({"builders": "chain"}, "builders"),
-        ({"builders": []}, "builders"), ({"builders": ["oak"]}, "builders"), ({"builders": ["chain:depth=0"]}, "depth"),
+        ({"builders": []}, "builders"), ({"builders": ["oak"]}, "builder must"),
+        ({"builders": ["chain:depth=0"]}, "depth"),
         ({"builders": [{"name": "chain"}]}, "builders"), ({"verifiers": [3]}, "verifiers"),
         ({"pairs": ["no"]}, "pairs"),
         ({"pairs": [{"target": "a", "code": "b"}]}, "pairs"), ({"temperatures": [-1]}, "temperature"),
@@ -185,71 +196,57 @@ def test_a_file_that_cannot_be_read_gets_a_sentence(tmp_path, capsys, name, text
     assert name in capsys.readouterr().err
 
 
-# ---- a cluster ----
+@pytest.fixture
+def ray(monkeypatch):
+    """As much of ray as is used; a task runs when it is waited for, the last one first, and the second is lost."""
+    tasks = []
+    fake = SimpleNamespace(
+        down=False, settings=None, put=lambda value: value, wait=lambda left, **_: (left[-1:], left[:-1])
+    )
 
+    def submit(function, *arguments):
+        tasks.append(partial(function, *arguments))
+        return tasks[-1]
 
-class FakeRay(types.ModuleType):
-    """As much of ray as is used; a task runs when it is waited for, the last one first."""
+    def options(function, **settings):
+        fake.settings = settings
+        return SimpleNamespace(remote=partial(submit, function))
 
-    def __init__(self):
-        super().__init__("ray")
-        self.down, self.tasks, self.settings = False, [], None
-
-    def init(self, address):
+    def init(address):
         if address == "nowhere:1":
             raise ConnectionError("no answer")
 
-    def put(self, value):
-        return value
-
-    def remote(self, function):
-        fake = self
-
-        class Task:
-            def options(self, **options):
-                fake.settings = options
-                return self
-
-            def remote(self, *arguments):
-                fake.tasks.append(lambda: function(*arguments))
-                return fake.tasks[-1]
-
-        return Task()
-
-    def wait(self, references, num_returns):
-        return references[-1:], references[:-1]
-
-    def get(self, reference):
-        if len(self.tasks) == 5 and reference is self.tasks[1]:
+    def get(task):
+        if len(tasks) == 5 and task is tasks[1]:
             raise RuntimeError("the machine was lost")
-        return reference()
+        return task()
 
-    def shutdown(self):
-        self.down = True
-
-
-def test_a_cluster_measures_the_same_cells_and_is_shut_down(monkeypatch):
-    fake = FakeRay()
+    fake.init, fake.get = init, get
+    fake.remote = lambda function: SimpleNamespace(options=partial(options, function))
+    fake.shutdown = lambda: setattr(fake, "down", True)
     monkeypatch.setitem(sys.modules, "ray", fake)
+    return fake
+
+
+def test_a_cluster_measures_the_same_cells_and_is_shut_down(ray):
     outcomes = {key_of(o["cell"]): o for o in on_ray(cells(), ["abc"], "head:1", cpus=2)}
-    assert fake.down and fake.settings == {"num_cpus": 2, "num_gpus": 0}
+    assert ray.down and ray.settings == {"num_cpus": 2, "num_gpus": 0}
     assert outcomes.keys() == {key_of(cell) for cell in cells()}
     lost = outcomes.pop(key_of(cells()[1]))
     assert lost["failed"] == "RuntimeError: the machine was lost"
-    for outcome in measure_cells(cells(), ["abc"]):
+    for outcome in outcomes_here():
         other = outcomes.get(key_of(outcome["cell"]), {})
         if "result" in other:
             assert other["result"]["tokens_per_pass"] == outcome["result"]["tokens_per_pass"]
-    fake.down, left = False, on_ray(cells(), ["abc"], "head:1")
+    ray.down, left = False, on_ray(cells(), ["abc"], "head:1")
     next(left)
     left.close()
-    assert fake.down, "also when it is left"
+    assert ray.down, "also when it is left"
 
 
-def test_no_ray_and_no_cluster_get_a_sentence(monkeypatch, files, capsys):
+def test_no_ray_and_no_cluster_get_a_sentence(ray, monkeypatch, files, capsys):
+    assert main(["bench", str(files[0]), "--ray", "nowhere:1"]) == 2
+    assert "no cluster found at 'nowhere:1'" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(["bench", str(files[0]), "--ray", "auto"]) == 2
     assert "--ray needs ray" in capsys.readouterr().err
-    monkeypatch.setitem(sys.modules, "ray", FakeRay())
-    assert main(["bench", str(files[0]), "--ray", "nowhere:1"]) == 2
-    assert "no cluster found at 'nowhere:1'" in capsys.readouterr().err

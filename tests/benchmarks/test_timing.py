@@ -90,8 +90,6 @@ def test_the_result_of_a_measurement_is_the_last_one():
             final_result(nothing)
 
 
-# A run that was just made.
-
 RUN = specviz.RunConfig("abc", "chain:depth=2", temperature=0.8, max_new_tokens=12, seed=3)
 FIRST = Counts(timed_tokens=12, seconds=(0.0, 24.0, 0.0, 0.0))
 

@@ -25,7 +25,7 @@ def test_six_trees_one_of_them_large_with_its_mask(lab):
     page.get_by_role("button", name="Sequoia’s figure 2").click()
     expect(tree.locator(".node")).to_have_count(64)
     assert page.locator(".sv-lab-mask svg").get_attribute("viewBox") == "0 0 64 64"
-    tree.focus()
+    tree.locator("svg").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".sv-lab-node")).to_contain_text("child 1 of node 1")

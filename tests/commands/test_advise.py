@@ -33,7 +33,17 @@ def option(speedup=1.4, margin=0.1, first=0.6, parts=(0.3, 0.6, 0.1), tokens=28,
     )  # fmt: skip
     plain = Counts(tokens=10, passes=10, timed_tokens=10, timed_passes=10, seconds=(0, speedup / tokens * 100, 0, 0))
     timing = TimedRun(TREE.name, speedup, margin, speedup, speedup, counts, plain)
-    return Option(name, "model", "sequoia", TREE, CHAIN, (1.5, 1.2, 1.8), (2.9, 2.5, 3.3), first, 8, timing=timing)
+    return Option(
+        name,
+        specviz.RunConfig(builder=TREE.builder),
+        TREE,
+        CHAIN,
+        (1.5, 1.2, 1.8),
+        (2.9, 2.5, 3.3),
+        first,
+        8,
+        timing=timing,
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,16 +143,3 @@ def test_a_large_tree_is_chosen_where_a_pass_costs_the_same_at_any_size(loaded, 
     asked = ["advise", "--target", "mine", "--draft", "0.9", "--prompts", prompts, "--no-timing", "--json"]
     assert main([*asked, "--machine", "flat:768"]) == 0
     assert json.loads(capsys.readouterr().out)["best"]["nodes"] >= 32
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--target", "x"], "--target"), (["--draft", "org/small"], "--target"), (["--each", "1"], "--each"),
-        (["--machine", "oak", "--no-timing"], "machine"), (["--texts", "0"], "--texts"), (["--profile", "/no"], "/no"),
-    ],
-)  # fmt: skip
-def test_bad_values_get_a_sentence(capsys, arguments, words):
-    assert main(["advise", *arguments]) == 2
-    error = capsys.readouterr().err
-    assert words in error and error.count("\n") == 1

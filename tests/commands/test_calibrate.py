@@ -5,8 +5,9 @@ import json
 import pytest
 
 import specviz
-from specviz.commands import calibrate
+from specviz.benchmarks import advice, quiet
 from specviz.commands.cli import main
+from specviz.planning.machine_profile import find_costs
 from specviz.planning.profile import read_profile
 
 
@@ -15,6 +16,7 @@ def toy(monkeypatch, tmp_path):
     monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path / "cache"))
     pair = specviz.toy_pair(vocab=6)
     monkeypatch.setattr("specviz.models.pair.load_pair", lambda *args, **options: pair)
+    return pair
 
 
 FAST = ["--positions", "60", "--width", "4", "--no-costs"]
@@ -51,7 +53,7 @@ def test_a_text_is_one_text_and_named(tmp_path, capsys):
 
 
 def test_what_was_measured_is_kept_when_it_is_interrupted(tmp_path, capsys, monkeypatch):
-    measure, updates = calibrate.measure_acceptance, []
+    measure, updates = advice.measure_acceptance, []
 
     def interrupted(*arguments, **options):
         for update in measure(*arguments, **options):
@@ -60,7 +62,7 @@ def test_what_was_measured_is_kept_when_it_is_interrupted(tmp_path, capsys, monk
             if len(updates) == 2:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(calibrate, "measure_acceptance", interrupted)
+    monkeypatch.setattr(advice, "measure_acceptance", interrupted)
     path = tmp_path / "profile.json"
     asked = ["calibrate", "--temperature", "0.8", "--positions", "900", "--width", "4", "--out", str(path)]
     assert main(asked) == 130
@@ -68,14 +70,12 @@ def test_what_was_measured_is_kept_when_it_is_interrupted(tmp_path, capsys, monk
     assert "stopped" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--text", "a", "--prompts", "b"], "--prompts"), (["--seconds", "nan"], "--seconds"),
-        (["--positions", "0"], "--positions"), (["--verifier", "exact-match", "--temperature", "1"], "temperature"),
-    ],
-)  # fmt: skip
-def test_bad_values_get_a_sentence(capsys, monkeypatch, arguments, words):
-    assert main(["calibrate", *arguments]) == 2
-    error = capsys.readouterr().err
-    assert words in error and error.count("\n") == 1
+@pytest.mark.parametrize(("cores", "kept"), [(0.0, True), (1.5, False)])
+def test_costs_are_stored_only_from_an_idle_machine(toy, monkeypatch, capsys, cores, kept):
+    monkeypatch.setitem(toy.info, "name", "embedded pair")
+    monkeypatch.setattr(quiet.Watch, "cores", cores)
+    asked = ["calibrate", "--verifier", "sequoia", "--temperature", "0.8", "--positions", "30", "--seconds", "0.2"]
+    assert main(asked) == 0
+    assert ("machine was busy" in capsys.readouterr().out) is not kept and (find_costs() is not None) is kept
+    assert main([*asked, "--drafter", "ngram"]) == 0
+    assert find_costs() is None or find_costs().settings["drafter"] == "model", "of the draft model alone"

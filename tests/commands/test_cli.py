@@ -35,10 +35,27 @@ def test_check_prints_rows(capsys):
         (["generate", "--prompt", "a", "--trace", "/nowhere/at/all/run.json"], "there is no folder"),
         (["generate", "--prompt", "a", "--verifier", "block"], "is defined for chains"),
         (["generate", "--prompt", "a", "--temperature", "-1"], "temperature must be"),
+        (["generate", "--prompt", "a", "--trace", ""], "--trace must not be empty"),
+        (["generate", "--prompt", "a", "--builder", "chain", "--builder", "sequoia"], "more than once"),
+        (["bench", "--dept", "3"], "unrecognized arguments: --dept"),
+        (["check", "--draft", "model"], "unrecognized arguments: --draft"),
+        (["calibrate", "--text", ""], "--text must not be empty"), (["calibrate", "--seconds", "nan"], "--seconds"),
+        (["calibrate", "--text", "/nowhere.txt"], "--text '/nowhere.txt' cannot be read"),
+        (["calibrate", "--text", "a", "--prompts", "b"], "--prompts"), (["calibrate", "--positions", "0"], "--pos"),
+        (["calibrate", "--verifier", "exact-match", "--temperature", "1"], "temperature"),
+        (["advise", "--target", "x"], "--target"), (["advise", "--draft", "org/small"], "--target"),
+        (["advise", "--each", "1"], "--each must"), (["advise", "--machine", "oak", "--no-timing"], "machine"),
+        (["advise", "--texts", "0"], "--texts"), (["advise", "--profile", "/no"], "/no"),
+        (["train", "--text", __file__, "--out", "/tmp/x", "--seed", "-1"], "seed must be"),
+        (["train", "--text", __file__, "--out", "/tmp/x", "--code", "/nowhere"], "code must be a folder"),
+        (["train", "--drafter", "eagle", "--target", "x", "--code", "y"], "--code is not used with --drafter"),
+        (["train", "--text", "x", "--out", "y", "--heads", "2"], "--heads is not used without --drafter"),
+        (["train", "--drafter", "eagle", "--target", "x", "--heads", "2"], "without --drafter medusa"),
     ],
 )  # fmt: skip
 def test_bad_values_get_one_sentence(capsys, monkeypatch, arguments, words):
-    monkeypatch.setitem(sys.modules, "specviz.models.pair", None)  # none of this may wait for models
+    for module in ("specviz.models.pair", "specviz.training.pair", "specviz.training.heads"):
+        monkeypatch.setitem(sys.modules, module, None)  # none of this may wait for models
     assert main(arguments) == 2
     error = capsys.readouterr().err
     assert words in error and error.count("\n") == 1
@@ -53,9 +70,9 @@ def test_every_command_has_help_with_an_example(capsys, command):
 
 @pytest.fixture
 def trace_file(tmp_path):
-    config = specviz.RunConfig("abc", specviz.BUILDERS["k-ary"](), max_new_tokens=12)
     path = tmp_path / "run.json"
-    path.write_text(specviz.run(specviz.toy_pair(vocab=6), config).to_json())
+    trace = specviz.run(specviz.toy_pair(vocab=6), specviz.RunConfig("abc", "k-ary", max_new_tokens=12))
+    path.write_text(trace.to_json())
     return path
 
 
@@ -107,7 +124,7 @@ def test_every_command_has_the_same_temperature(monkeypatch):
 
     temperature = specviz.RunConfig().temperature
     for name in (["generate", "--prompt", "a"], ["advise"]):
-        assert _parser(name).parse_args(name).temperature == temperature
+        assert _parser(name[0]).parse_args(name).temperature == temperature
     assert LISTS["temperatures"] == [temperature]
 
 

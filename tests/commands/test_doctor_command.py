@@ -41,4 +41,4 @@ def test_wrong_use_is_a_sentence(tmp_path, capsys):
     empty.touch()
     assert "Recognised are" in fails(capsys, empty)
     assert "baseline must be a number above 0" in fails(capsys, SAMPLES / "llama.txt", "--baseline", "0")
-    assert "cannot be combined" in fails(capsys, SAMPLES / "llama.txt", "--baseline", "1", "--baseline-log", empty)
+    assert "not allowed with" in fails(capsys, SAMPLES / "llama.txt", "--baseline", "1", "--baseline-log", empty)

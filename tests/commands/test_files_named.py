@@ -34,9 +34,6 @@ def sentence(capsys, arguments, *words):
     return output
 
 
-# ---- reading ----
-
-
 @pytest.mark.parametrize("arguments", ["replay", "bench --prompts", "bench", "advise --profile", "calibrate --text"])
 def test_what_has_no_end_is_not_read_until_memory_ends(capsys, monkeypatch, arguments):
     monkeypatch.setattr(files, "MOST_TEXT", 1000)
@@ -45,7 +42,7 @@ def test_what_has_no_end_is_not_read_until_memory_ends(capsys, monkeypatch, argu
 
 
 def test_prompts_of_a_json_file_are_its_texts(tmp_path, capsys):
-    from specviz.commands.prompts import read_prompts
+    from specviz.commands.options import read_prompts
 
     path = tmp_path / "prompts.json"
     path.write_text(json.dumps(["One\nof two lines", "two"]))
@@ -55,9 +52,6 @@ def test_prompts_of_a_json_file_are_its_texts(tmp_path, capsys):
     for wrong in ('{"a": 1}', "[]", "[1]", '["a", ""]', "no JSON"):
         path.write_text(wrong)
         sentence(capsys, ["bench", "--prompts", str(path)], "JSON")
-
-
-# ---- writing ----
 
 
 def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
@@ -117,33 +111,33 @@ def test_a_sweep_does_not_write_into_its_grid_and_a_trace_not_into_its_vector(tm
     sentence(capsys, generate, "also an input")
 
 
-# ---- the file of results ----
+@pytest.fixture
+def grid(tmp_path):
+    path = tmp_path / "grid.json"
+    path.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 8, "prompts": ["a"]}))
+    return path
 
 
-@pytest.mark.parametrize("content", ["{trace}", '{"pairs": ["toy"]}\n', "", "{"])
-def test_only_outcomes_make_a_file_of_results(tmp_path, capsys, trace, content):
-    grid, out = tmp_path / "grid.json", tmp_path / "mine.json"
-    grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 8, "prompts": ["a"]}))
-    text = content.replace("{trace}", trace)
-    out.write_text(text)
-    if text:
-        sentence(capsys, ["bench", str(grid), "--out", str(out)], "not a result")
-        assert out.read_text() == text
-    else:
-        assert main(["bench", str(grid), "--out", str(out)]) == 0
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out.jsonl"
 
 
-def test_two_processes_do_not_write_one_file(tmp_path, capsys):
-    grid, out = tmp_path / "grid.json", tmp_path / "out.jsonl"
-    grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 8, "prompts": ["a"]}))
+def test_an_empty_file_takes_results_and_a_recorded_run_does_not(capsys, trace, grid, out):
+    out.write_text(trace)
+    sentence(capsys, ["bench", str(grid), "--out", str(out)], "not a result")
+    assert out.read_text() == trace
+    out.write_text("")
+    assert main(["bench", str(grid), "--out", str(out)]) == 0
+
+
+def test_two_processes_do_not_write_one_file(capsys, grid, out):
     with files.file_lock(out):
         sentence(capsys, ["bench", str(grid), "--out", str(out)], "another process")
     assert main(["bench", str(grid), "--out", str(out)]) == 0
 
 
-def test_a_damaged_result_is_a_sentence(tmp_path, capsys):
-    grid, out = tmp_path / "grid.json", tmp_path / "out.jsonl"
-    grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 8, "prompts": ["a"]}))
+def test_a_damaged_result_is_a_sentence(capsys, grid, out):
     assert main(["bench", str(grid), "--out", str(out)]) == 0
     (outcome,) = map(json.loads, out.read_text().splitlines())
     for wrong in ({}, {"tokens_per_pass": "many"}, {"tokens_per_pass": 10**400}):
@@ -151,9 +145,6 @@ def test_a_damaged_result_is_a_sentence(tmp_path, capsys):
         capsys.readouterr()
         assert main(["bench", str(grid), "--out", str(out)]) == 2
         assert re.search("Remove (its|that) line", capsys.readouterr().err)
-
-
-# ---- acceptance vectors ----
 
 
 VECTORS = [0.9, 0.2], [[0.5, 0.2], [0.7, 0.4]], [0.01] * 65, [[0.5]] * 65
@@ -169,9 +160,6 @@ def test_a_vector_that_cannot_be_is_rejected_in_a_file_and_by_both_builders(tmp_
     sentence(capsys, ["generate", "--prompt", "a", "--builder", f"sequoia:acceptance={path}"], "acceptance")
 
 
-# ---- the terminal ----
-
-
 def test_no_text_of_a_stranger_commands_the_terminal(tmp_path, capsys, trace):
     data = json.loads(trace)
     data |= {"prompt_text": ESCAPE, "stop": ESCAPE}
@@ -179,15 +167,11 @@ def test_no_text_of_a_stranger_commands_the_terminal(tmp_path, capsys, trace):
     path = tmp_path / "run.json"
     path.write_text(json.dumps(data))
     assert main(["replay", str(path)]) == 0 and main(["replay", str(path), "--steps"]) == 0
-    with pytest.raises(SystemExit):
-        main(["replay", "a", ESCAPE])
+    assert main(["replay", "a", ESCAPE]) == 2
     assert main(["bench", "--builder", ESCAPE]) == 2
     assert main(["replay", ESCAPE]) == 2
     output = "".join(capsys.readouterr())
     assert output and not set(output) & set(ESCAPE) - set("]0;owned2J")
-
-
-# ---- the output itself ----
 
 
 def specviz_with(call):
@@ -207,13 +191,10 @@ def test_a_bad_value_ends_with_2_where_nobody_can_be_told(call):
     assert done.returncode == 2 and not done.stdout
 
 
-# ---- options ----
-
-
 def options():
     """Command and option of every option there is."""
     for name in COMMANDS:
-        (commands,) = (a for a in _parser([name])._actions if isinstance(a, argparse._SubParsersAction))
+        (commands,) = (a for a in _parser(name)._actions if isinstance(a, argparse._SubParsersAction))
         command = commands.choices[name]
         yield from ((name, option) for option in command._actions if option.option_strings and option.dest != "help")
 
@@ -224,43 +205,11 @@ def test_help_says_meaning_range_and_default():
         assert len(help) > 10, where
         if option.nargs != 0 and not option.required:
             assert "default" in help or "required" in help, f"{where}: {help}"
-        if option.type in (int, float):
+        if option.type not in (None, Path):
             assert any(word in help for word in ("from", " to ", "above")), f"{where}: {help}"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["generate", "--prompt", "a", "--trace", ""], "--trace must not be empty"),
-        (["calibrate", "--text", ""], "--text must not be empty"),
-        (["calibrate", "--text", "/nowhere.txt"], "--text '/nowhere.txt' cannot be read"),
-        (["train", "--text", __file__, "--out", "{tmp}/x", "--seed", "-1"], "seed must be"),
-        (["train", "--text", __file__, "--out", "{tmp}", "--code", "/nowhere"], "code must be a folder"),
-        (["train", "--drafter", "eagle", "--target", "x", "--code", "y"], "--code is not used with --drafter"),
-        (["train", "--text", "x", "--out", "y", "--heads", "2"], "--heads is not used without --drafter"),
-        (
-            ["train", "--drafter", "eagle", "--target", "x", "--heads", "2"],
-            "without --drafter medusa",
-        ),
-    ],
-)
-def test_nothing_that_is_asked_for_is_ignored(tmp_path, capsys, monkeypatch, arguments, words):
-    for module in ("specviz.models.pair", "specviz.training.pair", "specviz.training.heads"):
-        monkeypatch.setitem(sys.modules, module, None)  # said before models are loaded
-    sentence(capsys, [part.format(tmp=tmp_path) for part in arguments], words)
-
-
-@pytest.mark.parametrize("arguments", [["bench", "--dept", "3"], ["check", "--draft", "model"]])
-def test_options_are_not_abbreviated(capsys, arguments):
-    with pytest.raises(SystemExit):
-        main(arguments)
-    assert f"unrecognized arguments: {arguments[1]}" in capsys.readouterr().err
-
-
-def test_a_repeated_option_adds_up_or_is_rejected(capsys):
+def test_a_repeated_option_adds_up():
     for command in ("bench", "check"):
-        options = _parser([command]).parse_args([command, "--builder", "chain", "--builder", "sequoia:size=8"])
+        options = _parser(command).parse_args([command, "--builder", "chain", "--builder", "sequoia:size=8"])
         assert options.builder == ["chain", "sequoia:size=8"]
-    with pytest.raises(SystemExit):
-        main(["generate", "--prompt", "a", "--builder", "chain", "--builder", "sequoia"])
-    assert "more than once" in capsys.readouterr().err

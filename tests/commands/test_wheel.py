@@ -12,14 +12,14 @@ from hatchling.plugin.manager import PluginManager
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
+PIP = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "install"]
+INSTALL = [*PIP, "--no-deps", "--no-index", "--no-build-isolation"]
 
 
 @pytest.fixture
 def site(tmp_path):
     """A folder into which the wheel was installed."""
-    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "install", "--no-deps", "--no-index"]
-    install = [*pip, "--no-build-isolation", "--no-compile", "--target", str(tmp_path / "site"), str(ROOT)]
-    subprocess.run(install, check=True, capture_output=True, text=True)
+    subprocess.run([*INSTALL, "--no-compile", "--target", str(tmp_path / "site"), str(ROOT)], check=True)
     return tmp_path / "site"
 
 
@@ -58,11 +58,7 @@ def test_every_imported_library_is_required():
 
 
 def test_an_editable_installation_adds_the_repository_to_the_search_path(tmp_path):
-    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "install", "--no-deps", "--no-index"]
-    done = subprocess.run(
-        [*pip, "--no-build-isolation", "--target", str(tmp_path), "-e", str(ROOT)], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    subprocess.run([*INSTALL, "--target", str(tmp_path), "-e", str(ROOT)], check=True)
     assert [path.read_text().strip() for path in tmp_path.glob("*.pth")] == [str(ROOT)]
 
 

@@ -55,10 +55,7 @@ def test_a_step_records_what_happened_and_the_same_seed_does_it_again():
             n = len(step.parents)
             assert step.index == index and step.start == len(context) - 1 and step.tokens[0] == context[-1]
             assert all(len(getattr(step, column)) == n for column in COLUMNS)
-            written = [step.tokens[node] for node in step.path] + ([step.bonus] if step.bonus is not None else [])
-            assert list(step.emitted) == written[: len(step.emitted)]
-            parents = [0, *step.path[:-1]]
-            assert [step.parents[node] for node in step.path] == parents[: len(step.path)]
+            assert step._check() is step  # one accepted path, and its tokens written
             target = pair.open(context)[0]
             tree = specviz.tree.TokenTree(context[-1])
             for parent, token in zip(step.parents[1:], step.tokens[1:], strict=True):

@@ -17,8 +17,8 @@ from ...parts.failures import explained
 from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.pairs import models_menu, title_of, weights_menu
-from ...parts.stage import opener
-from ...parts.web import QUIET, starts
+from ...parts.stage import ask, opener
+from ...parts.web import QUIET, component
 from . import race
 from .messages import play
 from .settings import Settings, lay_out
@@ -35,12 +35,7 @@ def build(engine: Engine) -> Settings:
     """Lay out the tab and connect it; returns its controls, for links and other tabs to set."""
     with gr.Column(elem_classes="sv-explore sv-compare-page"):
         with gr.Row(elem_classes="sv-ask"):
-            prompt = gr.Textbox(
-                race.PROMPT, label="Prompt", lines=1, max_lines=4, show_label=False, container=False,
-                elem_id="sv-compare-prompt",
-            )  # fmt: skip
-            go = gr.Button("Run", variant="primary", min_width=120, scale=0, elem_id="sv-compare-run")
-            stop = gr.Button("Stop", interactive=False, min_width=80, scale=0, elem_id="sv-compare-stop")
+            prompt, go, stop = ask(race.PROMPT, "sv-compare")
         with gr.Row(elem_classes="sv-opts"):
             weights = weights_menu(engine, "disk")
             line = status("sv-compare-status")
@@ -49,10 +44,7 @@ def build(engine: Engine) -> Settings:
         with gr.Column(elem_id="sv-compare-settings", elem_classes="sv-fold"):
             models = models_menu(engine)
             chosen = lay_out(prompt)
-        board = gr.HTML(
-            "", html_template=asset("compare/compare.html"), js_on_load=starts("compare"),
-            server_functions=[recorded], elem_id="sv-compare", apply_default_css=False,
-        )  # fmt: skip
+        board = component("compare", asset("compare/compare.html"), server_functions=[recorded], elem_id="sv-compare")
     linked = links.Together({"models": models, "weights": weights}, {"": chosen})
     links.connect(link, linked, [go.click, prompt.submit])
     gr.on(

@@ -29,11 +29,6 @@ WARM_UP = 2  # steps before each run that are not counted, so that none pays for
 def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> Iterator[str]:
     """Decode every entry, one at a time; the page keeps the previous results until the first step arrives.
 
-    Args:
-        engine: has the models.
-        entries: what to compare; they share the prompt.
-        title: of the pair; the engine's first where it is None.
-
     Raises:
         ValueError: if none of them can even begin (the prompt is too long, say).
     """
@@ -54,12 +49,7 @@ def margin_after(pair: Any, config: Any, tokens: Sequence[int]) -> Iterator[floa
 
 
 class Board:
-    """All that is known of a comparison; makes messages of updates.
-
-    Args:
-        entries: its columns.
-        name: on the page.
-    """
+    """All that is known of a comparison, whose columns are the entries; makes messages of updates."""
 
     def __init__(self, entries: Sequence[Entry], name: str = "") -> None:
         self.entries, self.name = entries, name or new_name("comparison")
@@ -180,11 +170,7 @@ def spent(figures: dict[str, Any]) -> tuple[str, str]:
 def of_traces(entries: Sequence[Entry], traces: Sequence[Trace], name: str = "recorded race", **more: Any) -> str:
     """Recorded runs on the same prompt as one message.
 
-    Args:
-        entries: what they are.
-        traces: the runs.
-        name: of the comparison on the page.
-        more: "badge", what the page calls it; "when" and where they were recorded, in words.
+    `more` has "badge", what the page calls it, and "when" and where they were recorded, in words.
     """
     board = Board(entries, name)
     news = [board.add(at, trace.steps) | {"state": "done"} for at, trace in enumerate(traces)]

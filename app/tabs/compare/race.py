@@ -24,15 +24,10 @@ def path(name: str) -> Path:
     return TRACES / "race" / f"{name}.json"
 
 
-def traces() -> list[Trace]:
-    """The runs of the race."""
-    return [Trace.from_json(path(name).read_text("utf-8")) for name in CONFIGS]
-
-
 @cache
 def opening() -> str:
     """The race as a message to the page."""
-    runs = traces()
+    runs = [Trace.from_json(path(name).read_text("utf-8")) for name in CONFIGS]
     timed = next(trace.speedup for trace in runs if trace.speedup)
     weights = "weights on disk, " if any(trace.pair.get("offload") for trace in runs) else ""
     entries = [Entry(letter, trace.config) for letter, trace in zip(LETTERS, runs, strict=False)]

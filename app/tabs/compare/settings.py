@@ -30,11 +30,6 @@ class Column:
     notice_box: gr.HTML
 
     @property
-    def kinds(self) -> dict[str, str]:
-        """What a column can decode with, by name."""
-        return kinds(self.letter)
-
-    @property
     def inputs(self) -> list[gr.components.Component]:
         """Its controls, the kind of decoding first."""
         return [self.kind, *self.controls.strategies.values()]
@@ -51,8 +46,9 @@ class Column:
             kind: what decodes it.
             values: of the inputs of `controls`.
         """
-        if not isinstance(kind, str) or kind not in self.kinds:
-            return "error", f"{self.letter} must be one of {', '.join(self.kinds.values())}; got {str(kind)[:40]!r}."
+        offered = kinds(self.letter)
+        if not isinstance(kind, str) or kind not in offered:
+            return "error", f"{self.letter} must be one of {', '.join(offered.values())}; got {str(kind)[:40]!r}."
         return judged(self.controls, values)[:2] if kind == "speculation" else ("", "")
 
     def updates(self, kind: Any, values: tuple[Any, ...]) -> list[Any]:

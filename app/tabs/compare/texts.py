@@ -35,10 +35,10 @@ def compare_texts(
         "a", "b": the letters; "kind": "equal", "differs" (not expected) or "expected"; "position": index of
         the first token that differs, or None; "text": what was found; "why": a sentence on why, or nothing.
     """
-    at, both, promise = first_difference(wrote, also), f"{one.letter} and {other.letter}", promised(one, other)
+    at, promise = first_difference(wrote, also), promised(one, other)
 
     def say(kind: str, text: str, why: str = "") -> dict[str, Any]:
-        return {"a": one.letter, "b": other.letter, "kind": kind, "position": at, "text": f"{both}: {text}", "why": why}
+        return {"a": one.letter, "b": other.letter, "kind": kind, "position": at, "text": text, "why": why}
 
     if at is None and len(wrote) != len(also):
         same = min(len(wrote), len(also))

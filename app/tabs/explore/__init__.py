@@ -11,7 +11,9 @@ import gradio as gr
 
 from specviz import RunConfig
 from specviz.acceptance.vectors import EMBEDDED, planned_with
+from specviz.files import asset
 from specviz.player.payload import message, settings_text
+from specviz.proof.sampled import RUNS
 
 from ...machine.engine import Engine
 from ...machine.models import EMBEDDED as EMBEDDED_PAIR
@@ -22,11 +24,11 @@ from ...parts.failures import reason
 from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.pairs import models_menu, title_of, weights_menu
-from ...parts.stage import headline, notice, opener, sentence, stage
-from ...parts.web import QUIET
+from ...parts.stage import ask, headline, notice, opener, sentence, stage
+from ...parts.web import QUIET, component
 from . import recordings
 from .messages import play
-from .sampler import STOPPED, failed, sample, sampler
+from .sampler import STOPPED, sample
 
 TITLE = "Explore"
 PROMPTS = {
@@ -43,17 +45,15 @@ def build(engine: Engine) -> Controls:
     with gr.Column(elem_classes="sv-explore"):
         with gr.Row(elem_classes="sv-top"):
             headline(elem_id="sv-headline")
-            sample_chart = sampler("sv-sampled", stop="sv-stop")
+            options = {"runs": RUNS, "stop": "sv-stop"}
+            sample_chart = component("sampled", asset("stage/sampled.html"), options=options, elem_id="sv-sampled")
         with gr.Row(elem_classes="sv-ask"):
-            prompt = gr.Textbox(
-                opened.prompt, label="Prompt", lines=1, max_lines=4, show_label=False, container=False,
-                elem_id="sv-prompt",
-            )  # fmt: skip
-            go = gr.Button("Run", variant="primary", min_width=120, scale=0, elem_id="sv-run")
-            stop = gr.Button("Stop", interactive=False, min_width=80, scale=0, elem_id="sv-stop")
+            prompt, go, stop = ask(str(opened.prompt), "sv")
             chips(prompt)
         with gr.Row(elem_classes="sv-opts"):
-            preset = presets.menu()
+            preset = gr.Radio(
+                list(presets.PRESETS), value=presets.TREE, label="Tree", elem_id="sv-preset", elem_classes="sv-choice"
+            )
             temperature = temperature_slider(opened.temperature)
             weights = weights_menu(engine, "disk" if on_disk(first.title) else "memory")
             opener("All settings", opens="sv-settings", elem_id="sv-settings-opener")
@@ -117,7 +117,8 @@ def events(engine: Engine, settings: Controls, boxes: dict[str, Any], notice_box
         try:
             yield from sample(engine, settings.read(values), title_of(engine, models, weights))
         except Exception as error:
-            yield failed(settings.with_labels(error) if isinstance(error, ValueError) else reason(error))
+            text = settings.with_labels(error) if isinstance(error, ValueError) else reason(error)
+            yield json.dumps({"state": "error", "text": text})
 
     job = Job(boxes["stop"], notice_box, {stage_box: message("", state="stopped"), sample_chart: STOPPED})
     job.starts(sample_chart.select, count, [*pairs, *settings.inputs], sample_chart)
@@ -136,14 +137,10 @@ def recorded(prompt: Any, config: RunConfig, title: Any, first: str = EMBEDDED_P
 
 def about(config: RunConfig, title: Any, fix: dict[str, str] | None = None) -> str:
     """The notice on a configuration: its verdict, a fix, and what shows the page whether the picture is of it."""
-    kind, text = verdict(config, name_of(title))
+    embedded = str(title).lower().startswith(EMBEDDED)  # for which vectors are stored
+    kind, text = verdict(config, EMBEDDED if embedded else str(title))
     more = fix["text"] if fix else ""
     return sentence(kind, f"{text} {more}".rstrip(), settings=settings_text(config), models=str(title), fix=fix)
-
-
-def name_of(title: Any) -> str:
-    """The name that the pair of a title gives itself, as far as vectors are stored for it."""
-    return EMBEDDED if str(title).lower().startswith(EMBEDDED) else str(title)
 
 
 def judged(settings: Controls, values: tuple[Any, ...], pair: str = EMBEDDED) -> tuple[str, str, RunConfig | None]:

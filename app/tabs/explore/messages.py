@@ -22,11 +22,6 @@ COMPARED_AT_ONCE = 8  # tokens between two messages while a run is compared with
 def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterator[str]:
     """A run as messages. One that fails on its way ends with a sentence; what was decoded before stays.
 
-    Args:
-        engine: has the models.
-        config: what to run.
-        title: of the pair; the engine's first where it is None.
-
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
@@ -36,12 +31,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
 
 
 class RunMessages:
-    """Makes messages of updates.
-
-    Args:
-        config: of the run.
-        title: of the pair.
-    """
+    """Makes messages of the updates of a run on the pair of a title."""
 
     stored: StoredRun
 

@@ -20,13 +20,7 @@ TEMPERATURES = (0.0, 0.6, 1.0)
 
 
 class Recording(NamedTuple):
-    """A recorded run.
-
-    Args:
-        preset: its tree.
-        temperature: of it.
-        title: of its pair.
-    """
+    """A recorded run: the preset of its tree, its temperature and the title of its pair."""
 
     preset: str
     temperature: float

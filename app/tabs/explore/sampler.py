@@ -1,4 +1,4 @@
-"""Two tokens sampled many times with speculation and with plain decoding: a fold with a button, bars and a verdict."""
+"""Two tokens sampled many times with speculation and with plain decoding: counts for the page's bars, and a verdict."""
 
 from __future__ import annotations
 
@@ -6,52 +6,23 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import gradio as gr
-
 from specviz import RunConfig
 from specviz.codec import plain
-from specviz.files import asset
 from specviz.player.payload import settings_title
-from specviz.proof.sampled import RUNS, Sampled, sampling
+from specviz.proof.sampled import Sampled, sampling
 
 from ...machine.engine import Engine
-from ...parts.web import starts
 
 STOPPED = json.dumps({"state": "stopped"})
 
 
-def sampler(elem_id: str, stop: str) -> gr.HTML:
-    """The fold; its `select` asks for the sampling, its value is what `sample` yields.
-
-    Args:
-        elem_id: of it.
-        stop: elem_id of the button that stops it.
-    """
-    return gr.HTML(
-        "",
-        html_template=asset("stage/sampled.html"),
-        js_on_load=starts("sampled", runs=RUNS, stop=stop),
-        elem_id=elem_id,
-        apply_default_css=False,
-    )
-
-
 def sample(engine: Engine, config: RunConfig, title: Any) -> Iterator[str]:
-    """A sampling as messages to the page.
-
-    Raises:
-        ValueError: if it cannot begin.
-    """
+    """A sampling as messages to the page; raises a `ValueError` if it cannot begin."""
     for text in engine.loading(title):
         yield json.dumps({"state": "running", "text": text})
     for result in engine.compute(sampling, config, title=title):
         state = "done" if result.runs == result.of else "running"
         yield json.dumps(plain(result) | {"state": state, "about": settings_title(config), "text": verdict(result)})
-
-
-def failed(text: str) -> str:
-    """The message for a sampling that failed."""
-    return json.dumps({"state": "error", "text": text})
 
 
 def verdict(result: Sampled) -> str:

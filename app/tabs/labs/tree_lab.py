@@ -21,7 +21,7 @@ from specviz.record import Step
 from specviz.tree import Topology
 
 from ...parts.request import answer
-from ...parts.web import starts
+from ...parts.web import component
 
 TITLE = "Tree lab"
 SIX = ("chain", "k-ary", "sequoia", "dyspec", "eagle2", "svip")
@@ -79,8 +79,6 @@ def presets() -> list[dict[str, Any]]:
 
 def build(engine: Any) -> None:
     """Lay out this page of the tab."""
-    import gradio as gr
-
     from ...machine.pool import server_function
 
     start = presets()
@@ -92,25 +90,18 @@ def build(engine: Any) -> None:
     }
     builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
     first = trees({"vector": start[0]["vector"], "nodes": start[0]["nodes"], "levels": start[0]["levels"]})
-    gr.HTML(
-        dumps({"presets": start, "sizes": sizes, "builders": builders, "first": first}),
-        html_template=asset("labs/trees.html"),
-        js_on_load=starts("trees"),
-        server_functions=[server_function(trees)],
-        elem_id="sv-lab",
-        apply_default_css=False,
-    )
+    value = dumps({"presets": start, "sizes": sizes, "builders": builders, "first": first})
+    component("trees", asset("labs/trees.html"), value, server_functions=[server_function(trees)], elem_id="sv-lab")
 
 
 def trees(request: Any) -> str:
     """The trees as JSON, or {"error": a sentence}; `request` has the fields of `TreeRequest`."""
-    return answer(TreeRequest, request, all_trees)
 
+    def draw(sizes: TreeRequest) -> dict[str, Any]:
+        names = dict.fromkeys((*SIX, sizes.builder))
+        return {"trees": [tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width) for name in names]}
 
-def all_trees(request: TreeRequest) -> dict[str, Any]:
-    """The tree of every builder that is shown."""
-    names = dict.fromkeys((*SIX, request.builder))
-    return {"trees": [tree_of(name, request.vector, request.nodes, request.levels, request.width) for name in names]}
+    return answer(TreeRequest, request, draw)
 
 
 def tree_of(name: str, vector: tuple[float, ...], nodes: int, levels: int, width: int) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from specviz.sampling import SCHEMES
 from specviz.strategy import built_in
 
 from ...parts.request import answer
-from ...parts.web import starts
+from ...parts.web import component
 from .node_run import run_node
 
 TITLE = "Verification lab"
@@ -98,8 +98,6 @@ class NodeRequest(BaseModel):
 
 def build(engine: Any) -> None:
     """Lay out this page of the tab."""
-    import gradio as gr
-
     from ...machine.pool import server_function
 
     start = {
@@ -110,14 +108,9 @@ def build(engine: Any) -> None:
         "most": {"children": CHILDREN, "levels": LEVELS, "seed": SEEDS},
         "first": look({name: value for name, value in EXAMPLES[0].items() if name not in ("title", "about")}),
     }
-    gr.HTML(
-        dumps(start),
-        html_template=asset("labs/verification.html"),
-        js_on_load=starts("verification"),
-        server_functions=[server_function(look), server_function(table)],
-        elem_id="sv-verification",
-        apply_default_css=False,
-    )
+    functions = [server_function(look), server_function(table)]
+    template = asset("labs/verification.html")
+    component("verification", template, dumps(start), server_functions=functions, elem_id="sv-verification")
 
 
 def look(request: Any) -> str:
@@ -127,7 +120,9 @@ def look(request: Any) -> str:
 
 def table(request: Any) -> str:
     """A row for each rule of the menu, as JSON."""
-    return answer(NodeRequest, request, every_rule)
+    return answer(
+        NodeRequest, request, lambda node: {"levels": node.levels, "rows": [result(node, name)[0] for name in RULES]}
+    )
 
 
 def one_rule(request: NodeRequest) -> dict[str, Any]:
@@ -146,11 +141,6 @@ def one_rule(request: NodeRequest) -> dict[str, Any]:
             "rule": [outcome.texts[text] for text in sorted(texts)],
         }
     return data
-
-
-def every_rule(request: NodeRequest) -> dict[str, Any]:
-    """What `table` answers."""
-    return {"levels": request.levels, "rows": [result(request, name)[0] for name in RULES]}
 
 
 def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | None]:

@@ -9,14 +9,12 @@ import json
 from functools import cache
 from typing import Any
 
-import gradio as gr
-
 from specviz import Trace, codec
 from specviz.files import asset
 from specviz.player.payload import recorded_message
 
 from ...parts.frame import Tab
-from ...parts.web import starts
+from ...parts.web import component
 from . import accept, cost, drafts, exact, one_pass, races, sequoia, trees
 from .lesson import Lesson
 from .markdown import text_of, title_of
@@ -32,14 +30,9 @@ OLD = ("one-pass", "one-pass", "one-pass", "accept", "trees", "sequoia", "sequoi
 
 def build(engine: Any) -> None:
     """Lay out the tab."""
-    gr.HTML(
-        json.dumps({"lessons": [[name, title_of(name)] for name in LESSONS], "old": OLD}),
-        html_template=asset("lessons/lessons.html").replace("<!-- stage -->", asset("stage/stage.html")),
-        js_on_load=starts("lessons"),
-        server_functions=[open_lesson, two_races],
-        elem_id="sv-lessons",
-        apply_default_css=False,
-    )
+    template = asset("lessons/lessons.html").replace("<!-- stage -->", asset("stage/stage.html"))
+    start = json.dumps({"lessons": [[name, title_of(name)] for name in LESSONS], "old": OLD})
+    component("lessons", template, start, server_functions=[open_lesson, two_races], elem_id="sv-lessons")
 
 
 def open_lesson(name: Any) -> str:

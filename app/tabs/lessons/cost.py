@@ -25,10 +25,8 @@ def facts(tree, chain, alone, measured):
         return None
     values = {"nodes": NODES, "guesses": GUESSES, "plain_ms": 1000 * alone.counts.seconds_per_step}
     for name, trace in (("tree", tree), ("chain", chain)):
-        speedup, ratio = (
-            trace.counts.speedup(alone.counts),
-            trace.counts.seconds_per_step / alone.counts.seconds_per_step,
-        )
+        speedup = trace.counts.speedup(alone.counts)
+        ratio = trace.counts.seconds_per_step / alone.counts.seconds_per_step
         values |= {
             f"{name}_tokens": speedup * ratio,
             f"{name}_ms": 1000 * trace.counts.seconds_per_step,
@@ -49,26 +47,18 @@ def facts(tree, chain, alone, measured):
 
 def measure(pair, seed):
     """The time of a step by the nodes of its tree, with the target's weights in memory and on disk, timed in turns."""
-    pairs = {
-        "memory": pair,
-        "disk": specviz.load_pair(offload="disk"),
-    }  # looked up when it is called: torch comes with it
+    pairs = {"memory": pair, "disk": specviz.load_pair(offload="disk")}  # looked up when called: torch comes with it
     calls = {(where, size): partial(time_step, pairs[where], size, seed) for size in SIZES for where in pairs}
     seconds, tokens = {name: [] for name in calls}, {}
     for turn, name, (median_s, expected) in interleave(calls, ROUNDS + 1):
         seconds[name] += [median_s] if turn else []  # the first passes of a process are slow
         tokens[name[1]] = expected
-    return {
-        "curves": [
-            {
-                "weights": where,
-                "points": [
-                    {"nodes": size, "ms": 1000 * median(seconds[where, size]), "tokens": tokens[size]} for size in SIZES
-                ],
-            }
-            for where in pairs
-        ]
-    }
+    curves = []
+    for where in pairs:
+        milliseconds = {size: 1000 * median(seconds[where, size]) for size in SIZES}
+        points = [{"nodes": size, "ms": milliseconds[size], "tokens": tokens[size]} for size in SIZES]
+        curves.append({"weights": where, "points": points})
+    return {"curves": curves}
 
 
 def time_step(pair, size, seed, turn):

@@ -26,11 +26,7 @@ class Dials(BaseModel):
 
 
 def two_races(request: Any) -> str:
-    """Both races as JSON, or {"error": a sentence}.
-
-    Args:
-        request: the fields of `Dials`.
-    """
+    """Both races as JSON, or {"error": a sentence}; `request` has the fields of `Dials`."""
     return answer(Dials, request, race)
 
 

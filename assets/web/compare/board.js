@@ -22,8 +22,7 @@ export function compareBoard(element, recorded) {
   const root = query(element, '.sv-compare', HTMLElement), $ = finder(root);
   const race = raceChart($('race-svg', SVGSVGElement), seconds => clock.seek(seconds));
   const clock = sharedClock(root, { columns: () => run.columns, running: () => run.state === 'running', changed: () => schedule() });
-  let run = opened({});
-  run.state = '';
+  let run = { ...opened({}), state: '' };
   let frame = /** @type {number | null} */ (null), whole = false;
 
   recorded().then(text => { if (run.name === undefined) receive(text); }).catch(() => {

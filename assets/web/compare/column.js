@@ -4,6 +4,7 @@ import { draw, finder, make, say } from '../base/dom.js';
 import { follow, onToken, pathOf, spansOf } from '../base/ribbon.js';
 import { readable } from '../base/text.js';
 import { OUTCOMES } from '../base/words.js';
+import { stepSentence } from '../stage/frames.js';
 import { aboutOf } from '../stage/inspector.js';
 import { countGuesses } from '../tree/sources.js';
 import { treeView } from '../tree/view.js';
@@ -113,9 +114,9 @@ function heading(about) {
  */
 export function nodeText(step, key, plain) {
   if (!step) return '';
-  if (key === null && plain) return `The target writes “${readable(step.pieces[0])}”.`;
-  const { token, why, kind } = aboutOf(step, 0, key);
-  return key === null ? why : `“${token}”, ${OUTCOMES[kind ?? '']}. ${why}`;
+  if (key === null) return plain ? `The target writes “${readable(step.pieces[0])}”.` : stepSentence(step);
+  const { token, why, kind } = aboutOf(step, key);
+  return `“${token}”, ${OUTCOMES[kind ?? '']}. ${why}`;
 }
 
 /**

@@ -42,10 +42,16 @@ export function writeTexts(root, columns, pairs, show) {
   const $ = finder(root);
   $('texts-why').textContent = [...new Set(pairs.map(pair => pair.why).filter(Boolean))].join(' '); // said once, however many texts it explains
   for (const { box } of columns) for (const span of box.querySelectorAll('.differs')) span.classList.remove('differs');
-  $('texts').replaceChildren(...pairs.map(({ a, b, kind, text, position }) => {
+  const remarks = /** @type {Map<string, import('./types.js').Pair[]>} */ (new Map()); // one for all pairs of which it is true
+  for (const pair of pairs) {
+    const key = pair.position === null ? pair.text : pair.a + pair.b;
+    remarks.set(key, [...remarks.get(key) ?? [], pair]);
+  }
+  $('texts').replaceChildren(...[...remarks.values()].map(same => {
+    const [{ a, b, kind, text, position }] = same, letters = [...new Set(same.flatMap(pair => [pair.a, pair.b]))];
     const line = make('li'), both = columns.filter(({ about }) => about.letter === a || about.letter === b);
-    Object.assign(line.dataset, { kind, pair: `${a}${b}` });
-    line.append(make('span', text));
+    Object.assign(line.dataset, { kind, pair: letters.join('') });
+    line.append(make('span', `${letters.slice(0, -1).join(', ')} and ${letters.at(-1)}: ${text}`));
     if (position === null) return line;
     const tokens = both.map(column => column.spans.flat()[position]), [one, other] = tokens.map(token => visible(token?.textContent || ''));
     tokens.forEach(token => token?.classList.add('differs'));

@@ -42,7 +42,7 @@ export function raceChart(svg, seek) {
       draw('path', { class: `line sv-run-${run.letter}`, 'data-letter': run.letter, d: `M${box.left} ${box.bottom}${path}` }, lines);
       ends.push({ letter: run.letter, x: x(run.ends.at(-1) ?? 0), y: y(run.totals.at(-1) ?? 0) });
     }
-    let taken = -Infinity; // letters that would stand on one another move aside
+    let taken = box.left + 34 * unit; // letters that would stand on one another, or on the title of the axis, move aside
     for (const end of ends.sort((a, b) => a.x - b.x)) {
       const at = Math.max(end.x + 6 * unit, taken + 15 * unit);
       draw('text', { class: `name sv-run-${end.letter}`, x: at, y: end.y - 6 * unit }, lines, end.letter);

@@ -77,7 +77,7 @@ export interface RuleRow {
   reason: string;
   /** Whether the rule declares that it writes the target's distribution here. */
   declared: boolean;
-  kind: 'impossible' | 'failed' | 'equal' | 'differs' | 'proven' | 'refuted' | 'only declared';
+  kind: 'impossible' | 'failed' | 'equal' | 'differs' | 'proven' | 'only declared';
   accepted: number | null;
   deviation: number | null;
   runs: number;

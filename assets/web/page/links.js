@@ -35,20 +35,10 @@ export function linkBar(element, { tab, others, old }, trigger) {
     link.search = here.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + settings;
     if (theme) here.searchParams.set('__theme', theme); // this visitor's own: not for others
     history.replaceState(history.state, '', here);
-    const done = await copied(link.href);
+    const done = await navigator.clipboard?.writeText(link.href).then(() => true, () => false); // no permission, or no secure context
     // In a frame, as on a Space, the address bar is that of the page around it and cannot be changed from here.
     if (window.parent !== window) return done ? 'Link copied.' : `The link could not be copied: ${link.href}`;
     return done ? 'Link copied. It is also in the address bar.' : 'The link is in the address bar.';
-  }
-
-  /** @param {string} text */
-  async function copied(text) {
-    try {
-      await navigator.clipboard.writeText(text);
-      return true;
-    } catch { // no permission, or no secure context
-      return false;
-    }
   }
 
   const mine = (/** @type {string} */ name) => !name.startsWith('__') && !others.includes(name);

@@ -1,11 +1,10 @@
 // The fold under the tree: what a node is, why it has its outcome, and what the rule recorded about it: rows over a few
-// tokens as bars, races as arrival times, numbers. With no node, the step in a sentence. Nothing here knows a rule.
+// tokens as bars, races as arrival times, numbers. Nothing here knows a rule.
 
 import { barTable } from '../base/bars.js';
 import { button, finder, make } from '../base/dom.js';
 import { probability, visible } from '../base/text.js';
 import { DRAWN, FACTS, OUTCOMES, OWN, ROWS } from '../base/words.js';
-import { stepSentence } from './frames.js';
 
 /** @typedef {(step: Step, key: string, index: number) => (() => void) | null} Take what opens a node in the lab */
 
@@ -17,9 +16,9 @@ const RACE = 'arrival times (log scale), the smallest wins';
  * @typedef {{ token: string, why: string, facts: string, kind?: string | null, node?: number }} About
  */
 
-/** @param {Step} step @param {number} index @param {string | null} key a node, "last", a fold, or the whole step @returns {About} */
-export function aboutOf(step, index, key) {
-  if (key === null) return { token: `step ${index + 1}`, why: stepSentence(step), facts: 'Hover over or click a node, or use the arrow keys.' };
+/** @param {Step} step @param {string | null} key a node, "last", a fold, or nothing @returns {About} */
+export function aboutOf(step, key) {
+  if (key === null) return { token: '', why: 'Hover over or click a node.', facts: '' };
   if (key === 'last') {
     return { kind: step.last, token: visible(step.pieces[step.pieces.length - 1]), why: OWN[step.last || ''] || '', facts: 'It follows the last accepted node and is the root of the next tree.' };
   }
@@ -57,7 +56,7 @@ export function inspectorView(element, take) {
   function show(step, index, key) {
     if (!step || (step === shown.step && key === shown.key)) return; // what is read or selected here stays
     shown = { step, key };
-    const about = aboutOf(step, index, key), node = about.node;
+    const about = aboutOf(step, key), node = about.node;
     $('why-fold').dataset.kind = about.kind || '';
     $('token').textContent = about.token;
     $('outcome').textContent = OUTCOMES[about.kind || ''] || '';

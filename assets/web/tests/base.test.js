@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { barTable } from '../base/bars.js';
 import { subscribe, publish } from '../base/bus.js';
+import { keys } from '../base/keys.js';
 import { onPage, present, presents } from '../base/page.js';
 import { placeAsked, placeIn, placeText } from '../base/place.js';
 import { follow, pathOf, spansOf } from '../base/ribbon.js';
+import { stepper } from '../base/stepper.js';
 import { termed } from '../base/terms.js';
 import { fitted, probability, readable, visible } from '../base/text.js';
 import { fire, freshPage, step } from './page.js';
@@ -102,4 +105,119 @@ test('presenting is one class, and pictures are told', () => {
   present(true);
   present(false);
   assert.deepEqual([presents(), told], [false, 2]);
+});
+
+function keyed(more) {
+  const document = freshPage('<button class="other"></button><section><svg></svg><button></button><input type="range"><textarea></textarea></section>');
+  const root = document.querySelector('section'), done = [];
+  const acts = Object.fromEntries(['ArrowLeft', ' ', 'e', 'Enter', '0'].map(key => [key, () => done.push(key)]));
+  keys(root, () => acts, { own: root.querySelector('input'), ...more });
+  const press = (where, key, modifiers) => {
+    done.length = 0;
+    const event = fire(where === 'body' ? document.body : document.querySelector(where), 'keydown', { key, ...modifiers });
+    assert.equal(event.defaultPrevented, done.length > 0);
+    return done.join();
+  };
+  return { root, press, document };
+}
+
+test('a letter or a digit acts only while the focus is inside, an arrow also elsewhere', () => {
+  const { press } = keyed();
+  assert.equal(press('svg', 'e'), 'e');
+  assert.equal(press('svg', 'E'), 'e');
+  assert.equal(press('svg', '0'), '0');
+  for (const key of ['e', 'E', '0']) assert.equal(press('body', key) + press('.other', key), '');
+  assert.equal(press('body', 'ArrowLeft'), 'ArrowLeft');
+  assert.equal(press('body', ' '), ' ');
+  assert.equal(press('.other', 'ArrowLeft'), 'ArrowLeft');
+});
+
+test('fields keep their keys, except for the one that leaves them to the part', () => {
+  const { press } = keyed();
+  assert.equal(press('textarea', 'e') + press('textarea', 'ArrowLeft'), '');
+  assert.equal(press('input', 'ArrowLeft'), 'ArrowLeft');
+  assert.equal(press('section button', ' ') + press('section button', 'Enter'), '');
+  assert.equal(press('section button', 'ArrowLeft'), 'ArrowLeft');
+});
+
+test('what is held with ctrl, alt or the command key is not ours', () => {
+  const { press } = keyed();
+  for (const held of ['ctrlKey', 'altKey', 'metaKey']) assert.equal(press('svg', 'e', { [held]: true }), '');
+});
+
+test('a part that sees keys first leaves those of other parts alone', () => {
+  const { press } = keyed({ first: true });
+  assert.equal(press('.other', 'ArrowLeft'), '');
+  assert.equal(press('body', 'ArrowLeft'), 'ArrowLeft');
+  assert.equal(press('svg', 'e'), 'e');
+});
+
+test('keys end when their part leaves the page', () => {
+  const { root, press } = keyed();
+  root.remove();
+  assert.equal(press('body', 'ArrowLeft'), '');
+  globalThis.document.body.append(root);
+  assert.equal(press('svg', 'ArrowLeft'), '', 'the listener is gone, not only silent');
+});
+
+/** A stepper over `count` positions under a clock of the test's own. */
+function made(t, count, more = {}) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const seen = [], element = freshPage('<div></div>').querySelector('div'), on = stepper(element, { count: () => count.now, changed: () => seen.push(on?.at), pace: () => 100, ...more });
+  return { on, seen, element, wait: ms => { for (let i = 0; i < ms; i += 50) t.mock.timers.tick(50); } };
+}
+
+test('a stepper goes where it is told, and never out of range', t => {
+  const { on } = made(t, { now: 3 });
+  assert.equal(on.at, -1);
+  for (const [asked, there] of [[7, 2], [-4, 0], [1, 1]]) {
+    on.go(asked);
+    assert.equal(on.at, there);
+  }
+  on.move(1);
+  on.move(1); // there is no further position
+});
+
+test('it plays to its end and says so once, and begins again from there', t => {
+  let ended = 0;
+  const { on, seen, wait } = made(t, { now: 3 }, { ended: () => ended++ });
+  on.play();
+  wait(1000);
+  assert.deepEqual([...new Set(seen)], [0, 1, 2]);
+  assert.deepEqual([on.playing, ended], [false, 1]);
+  on.toggle();
+  assert.deepEqual([on.playing, on.at], [true, 0]);
+  on.toggle();
+  wait(1000);
+  assert.deepEqual([on.playing, on.at, ended], [false, 0, 1]);
+});
+
+test('it waits at the last position while more may come', t => {
+  const count = { now: 1 };
+  const { on, wait } = made(t, count, { growing: () => count.now < 3 });
+  on.play();
+  wait(500);
+  assert.deepEqual([on.playing, on.at], [true, 0]);
+  count.now = 3;
+  wait(500);
+  assert.deepEqual([on.playing, on.at], [false, 2]);
+});
+
+test('its clock ends with the element', t => {
+  const { on, element, wait } = made(t, { now: 9 });
+  on.play();
+  element.remove();
+  wait(500);
+  assert.deepEqual([on.playing, on.at], [false, 0]);
+});
+
+test('a table of bars has a row for each thing and text as text', () => {
+  freshPage('<p></p>');
+  const table = barTable({ caption: 'c', series: [{ name: 'p', kind: 'p' }, { name: 'exact', mark: true }],
+    rows: [{ name: '<b>', values: [0.5, 0.25], kind: 'own' }, { name: 'x', values: [null, 0.1] }] });
+  assert.equal(table.querySelectorAll('b').length, 0);
+  assert.deepEqual([...table.querySelectorAll('tbody th')].map(cell => cell.textContent), ['<b>', 'x']);
+  assert.equal(table.querySelector('.own i').style.width, '100%');
+  assert.equal(table.querySelector('.own em').style.left, '50%');
+  assert.deepEqual([...table.querySelectorAll('tbody tr:last-child td')].map(cell => cell.textContent), ['', '–', '0.100']);
 });

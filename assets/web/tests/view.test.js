@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { publish } from '../base/bus.js';
+import { plainCopy, xmlText } from '../tree/picture.js';
 import { countGuesses } from '../tree/sources.js';
 import { treeView } from '../tree/view.js';
 import { canvas, fire, freshPage, step } from './page.js';
@@ -104,4 +105,17 @@ test('a tree keeps a readable size in a small box, which then scrolls, and fits 
   tree.fit();
   assert.ok(wide(svg) <= 354);
   assert.ok(Number(svg.querySelectorAll('.node')[1].querySelector('text').getAttribute('y')) > 0, 'labels stand below their marks');
+});
+
+test('a picture holds drawn elements only: no areas for the pointer, no classes, no handlers', () => {
+  const document = freshPage('<svg><g class="node a" data-at="0" onclick="alert(1)" transform="translate(1 2)"><rect class="hit" width="9"/><path class="shape" d="M0 0"/><text x="3">a\u0000</text></g></svg>');
+  const copy = plainCopy(document.querySelector('g'));
+  assert.equal(copy.querySelectorAll('rect').length, 0);
+  assert.deepEqual([...copy.attributes].map(({ name }) => name), ['transform']);
+  assert.equal(copy.querySelector('path').getAttribute('d'), 'M0 0');
+  assert.equal(copy.querySelector('text').textContent, 'a\ufffd');
+});
+
+test('characters that XML has no place for become a sign', () => {
+  assert.equal(xmlText('a\u0001b\ud800c😀\n'), 'a\ufffdb\ufffdc😀\n');
 });

@@ -24,7 +24,6 @@ const SHAPES = {
   last: 'M0 -8L8 0L0 8L-8 0Z',
 };
 const LONGEST = 14; // a label that nothing follows may be as wide as this many em
-
 const SMALL = 12; // pixels of what stands beside a mark; the view may draw all a little smaller
 
 /**
@@ -55,7 +54,7 @@ export function paint(marks, step, sizes, frame) {
     const letter = mark.node && frame?.later.has(mark.node) ? 'u' : mark.letter;
     const token = mark.key === 'last' ? step.pieces.at(-1) : step.texts[mark.node ?? -1], text = token === undefined ? '' : visible(token);
     const x = mark.x * dx, y = mark.y * dy;
-    const label = fitted(text, below ? dx * (mark.leaf ? 1.4 : 1) - 5 : mark.leaf ? LONGEST * size : dx - 23 * unit - beside, width);
+    const label = fitted(text, below ? dx * (mark.leaf ? 1.4 : 1) - 5 : mark.leaf ? LONGEST * size : dx - 17 * unit - beside, width);
     const start = below ? -Math.min(width(label), dx - 5) / 2 : beside, low = below ? 7 * unit + size * 0.5 : 0;
     ends.set(mark, below ? x + 9 * unit : x + beside + width(label) + 4);
     if (mark.from) {
@@ -71,8 +70,8 @@ export function paint(marks, step, sizes, frame) {
     right = Math.max(right, x + reach + 8);
     if (many) outline(node, step.drafter?.[mark.node ?? -1], unit);
     if (SHAPES[letter]) draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
-    const tag = mark.node === undefined ? undefined : frame?.tags.get(mark.node);
-    if (tag) draw('text', { class: 'tag', x: -6 * unit, y: -size * (below ? 0.8 : 0.55), 'font-size': SMALL * unit }, node, tag);
+    const tag = below ? undefined : frame?.tags.get(mark.node ?? -1); // a narrow picture has no room; the sentence above it says the same
+    if (tag) draw('text', { class: 'tag', x: -6 * unit, y: -size * (dy > 2.3 * size ? 1.15 : 0.55), 'font-size': SMALL * unit }, node, tag);
     if (mark.turn && (frame?.phase ?? 4) > 2) {
       const number = draw('g', { class: 'turn' }, node);
       draw('text', { x: -18 * unit, y: -size * (below ? 0.2 : 0.42), 'font-size': SMALL * unit }, number, mark.turn);

@@ -25,11 +25,13 @@ def test_a_port_that_is_none_is_a_sentence(capsys, port):
     assert f"--port must be a whole number from 1 to 65535; got {port}." in capsys.readouterr().err
 
 
-def test_a_port_in_use_is_said_by_name(capsys):
+def test_a_port_in_use_is_said_by_name(capsys, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        assert main(["demo", "--port", str(port)]) == 2
-    assert f"--port must be a free port; got {port}. Address already in use" in capsys.readouterr().err
+        port = str(taken.getsockname()[1])
+        monkeypatch.setenv("GRADIO_SERVER_PORT", port)
+        for name, arguments in (("--port", ["--port", port]), ("GRADIO_SERVER_PORT", [])):
+            assert main(["demo", *arguments]) == 2
+            assert f"{name} must be a free port; got {port}. Address already in use" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "a" * 300, "192.0.2.1"])

@@ -124,9 +124,8 @@ def test_the_end_of_a_text_stops_no_run():
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 def test_promised_texts_are_identical(temperature):
     config = replace(RACE if temperature else TREE, temperature=temperature)
-    told = sent(
-        [Entry("A", config), Entry("B", replace(config, builder=B["dyspec"]())), Entry("C", config.autoregressive())]
-    )
+    configs = (config, replace(config, builder=B["dyspec"]()), config.autoregressive())
+    told = sent([Entry(letter, one) for letter, one in zip("ABC", configs, strict=True)])
     assert [pair["kind"] for pair in last(told, "pairs")] == ["equal"] * 3
 
 
@@ -152,10 +151,10 @@ class Breaking:
         return target, draft
 
 
-@pytest.mark.parametrize(
-    ("error", "sentence"),
-    [(RuntimeError("secret"), "server's log"), (ValueError("The cache is full."), "cache is full")],
-)
+FAILURES = [(RuntimeError("secret"), "server's log"), (ValueError("The cache is full."), "cache is full")]
+
+
+@pytest.mark.parametrize(("error", "sentence"), FAILURES)
 @pytest.mark.parametrize("late", [0, 12])
 def test_a_run_that_fails_harms_no_other(error, sentence, late, caplog):
     """The chain alone has five nodes; it breaks at once, or after a while."""
@@ -238,9 +237,8 @@ def test_what_cannot_run_is_said_of_its_column(chosen):
 
 
 def test_a_link_brings_back_every_column_and_a_stranger_s_is_checked(chosen):
-    given = values(
-        chosen, seed=9, a_decodes="plain", c_decodes="speculation", c_builder="k-ary:width=3", prompt="x & y"
-    )
+    third = {"c_decodes": "speculation", "c_builder": "k-ary:width=3"}
+    given = values(chosen, seed=9, a_decodes="plain", prompt="x & y", **third)
     query = links.write(chosen, given)
     opened = links.read(chosen, f"?tab=compare&{query}")
     assert not opened.changes and chosen.read(list(opened.values.values())) == chosen.read(given)

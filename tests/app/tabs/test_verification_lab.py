@@ -21,9 +21,8 @@ def request(**changes):
 
 
 def example(title):
-    return next(
-        {k: v for k, v in one.items() if k not in ("title", "about")} for one in EXAMPLES if title in one["title"]
-    )
+    found = next(one for one in EXAMPLES if title in one["title"])
+    return {name: value for name, value in found.items() if name not in ("title", "about")}
 
 
 def rows(node):
@@ -111,9 +110,8 @@ def test_the_tries_tell_what_the_rule_compared():
         assert (first["coin"] < first["accept_prob"]) == (first["outcome"] == "accepted")
         if first["outcome"] == "rejected":
             assert first["after"]["residual"] == pytest.approx(residual(p, q), abs=1e-5)
-        assert run["emitted"][-1] in range(3) and [one["node"] for one in run["tries"]] == sorted(
-            one["node"] for one in run["tries"]
-        )
+        nodes = [one["node"] for one in run["tries"]]
+        assert run["emitted"][-1] in range(3) and nodes == sorted(nodes)
 
 
 def test_numbers_are_normalised_and_a_seed_repeats_its_run():

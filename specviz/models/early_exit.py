@@ -11,11 +11,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 
+from ..distributions import Logits
 from ..errors import ParameterError
-from ..passes.device_logits import DeviceLogits
 from ..passes.direct import DirectForward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
@@ -91,7 +90,7 @@ class EarlyExitSession(HuggingFaceSession):
         super().__init__(model, tokens, target.cache)
         self.target = target
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
         if tree is not self._tree or self.cache.writer is not self:  # another draft may share the cache as well
             self._forget()
             self._read, self.cache.writer = self.target._read, self

@@ -19,7 +19,7 @@ from .table import NumberText
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 RANDOM = "random:"
-RESERVED = 1024  # tokens of text and tree for which there must be memory beside random weights
+RESERVE = 1.1  # memory that random weights need, with keys, values and logits, over their own
 FIELDS = (
     "hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size",
     "vocab_size", "max_position_embeddings",
@@ -35,13 +35,6 @@ SHAPES = {  # from the configurations published with the models
     "llama-2-70b": (8192, 80, 64, 8, 28672, 32000, 4096),
     "llama-3-8b": (4096, 32, 32, 8, 14336, 128256, 8192),
 }
-ROTARY: dict[str, dict[str, Any]] = {  # where it is not Llama 2's
-    "llama-3.2-1b": {
-        "rope_type": "llama3", "rope_theta": 500000.0, "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-        "original_max_position_embeddings": 8192,
-    },
-    "llama-3-8b": {"rope_type": "default", "rope_theta": 500000.0},
-}  # fmt: skip
 placed: dict[tuple[str, torch.device, torch.dtype], Any] = {}  # models that were loaded before anybody decodes
 
 
@@ -122,10 +115,8 @@ def load_config(role: str, name: str) -> Any:
     if shape not in SHAPES:
         raise ParameterError(role, f"be {RANDOM} and one of {', '.join(SHAPES)}", name)
     sizes = dict(zip(FIELDS, SHAPES[shape], strict=True))
-    return LlamaConfig(
-        **sizes, rope_parameters=ROTARY.get(shape), tie_word_embeddings=shape == "llama-3.2-1b",
-        bos_token_id=None, eos_token_id=None,  # no text ends before its length
-    )  # fmt: skip
+    endless = {"bos_token_id": None, "eos_token_id": None}  # no text ends before its length
+    return LlamaConfig(**sizes, **endless, tie_word_embeddings=shape == "llama-3.2-1b")
 
 
 def _read(role: str, name: str, auto: Any, **options: Any) -> Any:
@@ -142,8 +133,7 @@ def _random_model(role: str, name: str, device: torch.device, dtype: torch.dtype
     config = load_config(role, name)
     with torch.device("meta"):
         weights = sum(part.numel() for part in AutoModelForCausalLM.from_config(config).parameters())
-    cache = 2 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim * RESERVED
-    needed = (weights + cache) * dtype.itemsize + 4 * RESERVED * config.vocab_size
+    needed = RESERVE * weights * dtype.itemsize
     free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else free_memory()
     if free is not None and needed > free:
         raise ValueError(

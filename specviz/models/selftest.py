@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -69,29 +70,30 @@ def reading_error(model: HuggingFaceModel, target: HuggingFaceModel | None, limi
 def tree_error(model: HuggingFaceModel, target: HuggingFaceModel | None = None) -> float:
     """The difference of a tree's logits, read in two passes, and of what follows an accepted path."""
     ids = tokens_of(model, SHORT)
-    context = ids[:4]
-    target_session = target.open(context) if target else None
-    session = model.open(context, target_session)
-    tree = TokenTree(context[-1], start=len(context) - 1)
+    target_session = target.open(ids[:4]) if target else None
+    session = model.open(ids[:4], target_session)
+    tree = TokenTree(ids[3], start=3)
     for parent, token in zip((0, 0, 0, 1, 1, 2, 4), ids[4:], strict=False):
         tree.add(parent, token)
+    logits, texts = list[Any](), list[list[int]]()
 
-    def path(node: int) -> list[int]:
-        return [tree.tokens[step] for step in tree.topology.path(node)]
+    def read(*nodes: int) -> None:
+        logits.append(session.forward(tree, nodes))
+        texts.extend([*session.context, *(tree.tokens[step] for step in tree.topology.path(node))] for node in nodes)
 
     # Parents and children in different passes and out of order, as a draft reads them; 7 brings its unread parent.
-    read = [session.forward(tree, [3, 1, 0]), session.forward(tree, [7, 2, 5])]
-    texts = [context + path(node) for node in (3, 1, 0, 7, 2, 5)]
-    emitted = [*path(7), ids[12]]
+    read(3, 1, 0)
+    read(7, 2, 5)
+    emitted = [tree.tokens[node] for node in (1, 4, 7)] + [ids[12]]
     if target_session:
         target_session.forward(tree, range(len(tree)))
         target_session.commit(tree, (1, 4, 7), emitted)
     session.commit(tree, (1, 4, 7), emitted)
     tree = TokenTree(emitted[-1], start=len(session.context) - 1)
     tree.add(0, ids[13])
-    read += [session.forward(tree, [0]), session.forward(tree, [1])]
-    texts += [context + emitted, context + emitted + [ids[13]]]
-    return difference(model, np.concatenate(read), texts)
+    read(0)
+    read(1)
+    return difference(model, np.concatenate(logits), texts)
 
 
 def branch_error(model: HuggingFaceModel, ids: Sequence[int], gap: int = 0) -> float:

@@ -142,7 +142,6 @@ class TranslatedSession:
         self._draft = self.model.draft.open(ids[first_token(len(ids), self.model.longest) :])
         self._length = len(ids)
         self._tree: TokenTree | None = None
-        self._draft_tree = TokenTree(ids[-1])
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
         """Logits after each of `nodes`, float32 [len(nodes), V] over the target's tokens; -inf if not common."""
@@ -172,11 +171,13 @@ class TranslatedSession:
         if first_token(self._length, self.model.longest) != first_token(before, self.model.longest):
             self._open()
             return
-        ends = [self._ends[node] for node in path if node in self._ends] if tree is self._tree else []
-        accepted = list(self._draft_tree.topology.path(ends[-1])) if ends else []
-        if [self._draft_tree.tokens[node] for node in accepted] != new[: len(accepted)]:
-            accepted = []
-        self._draft.commit(self._draft_tree, accepted, new)
+        accepted: tuple[int, ...] = ()
+        if tree is self._tree:
+            ends = [0, *(self._ends[node] for node in path if node in self._ends)]
+            accepted = self._draft_tree.topology.path(ends[-1])
+            if [self._draft_tree.tokens[node] for node in accepted] != new[: len(accepted)]:
+                accepted = ()
+        self._draft.commit(tree if self._tree is None else self._draft_tree, accepted, new)
         self._tree = None
 
 

@@ -22,7 +22,7 @@ from specviz.models.text import TokenText
 from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter
-PROMPTS = ["Once upon a time", "def read(self, path):\n", "The king said to his daughter: “"]  # the last ends at once
+PROMPT = "Once upon a time"
 TEXT = ["the cat sat on the mat and looked at the hat", "naïve façade — “ok” 🙂 日本語", "  two  spaces\n\tand a tab"]
 
 
@@ -55,21 +55,14 @@ def config(prompt, builder="sequoia", **changes):
     return specviz.RunConfig(prompt=prompt, builder=specviz.BUILDERS[builder](), **options | changes)
 
 
-@pytest.mark.parametrize("builder", ["chain", "sequoia"])
-def test_greedy_text_is_that_of_transformers(pair, builder):
-    traces = [specviz.run(pair, config(prompt, builder)) for prompt in PROMPTS]
-    for prompt, trace in zip(PROMPTS, traces, strict=True):
-        assert trace.tokens == greedy(pair, prompt, 64) == specviz.autoregress(pair, config(prompt)).tokens
-        assert trace.text == pair.decode([*trace.prompt_tokens, *trace.tokens])[len(prompt) :]
-    assert max(trace.tokens_per_pass for trace in traces) > 1.2
-
-
-def test_an_early_exit_draft_writes_the_same_text(pair):
+def test_greedy_text_is_that_of_transformers(pair):
     early = specviz.load_pair(draft="early-exit:4", device="cpu", dtype="float32")
     assert early.info["draft"]["layers"] == 4 and early.info["name"] == "embedded target + early-exit:4"
-    for builder in ("chain", "sequoia"):
-        trace = specviz.run(early, config(PROMPTS[0], builder))
-        assert trace.tokens == greedy(pair, PROMPTS[0], 64) and trace.tokens_per_pass > 1
+    assert specviz.autoregress(pair, config(PROMPT)).tokens == greedy(pair, PROMPT, 64)
+    for some_pair in (pair, early):
+        trace = specviz.run(some_pair, config(PROMPT, "chain"))
+        assert trace.tokens == greedy(pair, PROMPT, 64) and trace.tokens_per_pass > 1
+        assert trace.text == pair.decode([*trace.prompt_tokens, *trace.tokens])[len(PROMPT) :]
 
 
 def test_the_embedded_pair_describes_itself(pair):
@@ -83,16 +76,14 @@ def test_the_embedded_pair_describes_itself(pair):
 # Tokens as text
 
 
-def byte_level(size=400, special="<|end|>"):
+def byte_level():
+    """A tokenizer of GPT-2's kind, with an end of text."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    trainer = trainers.BpeTrainer(
-        vocab_size=size, special_tokens=[special], initial_alphabet=alphabet, show_progress=False
-    )
-    tokenizer.train_from_iterator(TEXT[:1], trainer)
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=special)
+    options = dict(initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()), show_progress=False)
+    tokenizer.train_from_iterator(TEXT[:1], trainers.BpeTrainer(vocab_size=400, special_tokens=["<|end|>"], **options))
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|end|>")
 
 
 def sentence_piece():

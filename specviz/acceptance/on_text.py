@@ -136,13 +136,13 @@ def measure_acceptance(
     """
     parts: list[list[TextAcceptance]] = [[] for _ in rules]
     for number, text in enumerate(texts):
-        own, text = replace(config, seed=seed_of(config, number)), text_of(text)
-        nodes = list(levels_on_text(pair, text, own))
+        text_config, text = replace(config, seed=seed_of(config, number)), text_of(text)
+        nodes = list(levels_on_text(pair, text, text_config))
         if not nodes:
             continue
         source = text.source or f"text {number}"
         for rule, each in zip(rules, parts, strict=True):
-            each.append(_on_one_text(rule, nodes, own, source, width, scheme))
+            each.append(_on_one_text(rule, nodes, text_config, source, width, scheme))
         vectors = [summarise(each, pair, rule, config, scheme) for rule, each in zip(rules, parts, strict=True)]
         yield Progress(vectors[0].positions, max(positions, vectors[0].positions), result=tuple(vectors))
     if not any(parts):

@@ -54,9 +54,9 @@ def continuations(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iter
         config: temperatures, length and seed; prompt `i` is continued with seed + i, since noise is keyed by position.
     """
     for number, prompt in enumerate(prompts):
-        own = replace(config, prompt=prompt, seed=seed_of(config, number)).autoregressive()
+        text_config = replace(config, prompt=prompt, seed=seed_of(config, number)).autoregressive()
         tokens = pair.encode(prompt)
-        written = (token for step in speculate(pair, own) for token in step.emitted)
+        written = (token for step in speculate(pair, text_config) for token in step.emitted)
         yield Text((*tokens, *written), max(1, len(tokens)), prompt)
 
 

@@ -77,13 +77,10 @@ def inner_levels(shape: Topology) -> tuple[tuple[int, ...], ...]:
 
 def grow_shape(widths: Iterable[int]) -> Topology:
     """The full tree in which every node of level i has widths[i] children."""
-    parents, level = [-1], [0]
+    parents, level = [-1], range(1)
     for width in widths:
-        grown: list[int] = []
-        for node in level:
-            grown += range(len(parents), len(parents) + width)
-            parents += [node] * width
-        level = grown
+        parents += [node for node in level for _ in range(width)]
+        level = range(level.stop, len(parents))
     return Topology(tuple(parents))
 
 

@@ -52,10 +52,10 @@ def entries(names: Sequence[str] = ()) -> list[tuple[str, Entry]]:
     Raises:
         ValueError: if there is none of a name.
     """
-    every = {f"{name}-{entry.name}": (name, entry) for name, source in SOURCES.items() for entry in source.entry}
-    if unknown := [name for name in names if name not in SOURCES and name not in every]:
+    by_name = {f"{name}-{entry.name}": (name, entry) for name, source in SOURCES.items() for entry in source.entry}
+    if unknown := [name for name in names if name not in SOURCES and name not in by_name]:
         raise ValueError(f"unknown source or entry {unknown[0]!r}. `specviz papers` lists them.")
-    return [pair for full, pair in every.items() if not names or {full, pair[0]} & set(names)]
+    return [pair for full, pair in by_name.items() if not names or {full, pair[0]} & set(names)]
 
 
 def decide(claim: Claim, store: Store | None = None) -> Finding:
@@ -84,18 +84,18 @@ def rows(entry: Entry, store: Store | None = None) -> list[Row]:
     return [_row(entry, decide(claim, store)) for claim in entry.claim]
 
 
-def _row(entry: Entry, found: Finding) -> Row:
-    claim, bound, measured = found.claim, found.claim.bound, "–"
+def _row(entry: Entry, finding: Finding) -> Row:
+    claim, bound, measured = finding.claim, finding.claim.bound, "–"
     published = f"{bound[0]:.4g} to {bound[1]:.4g}" if isinstance(bound, tuple) else f"{claim.relation} {bound:.4g}"
     if claim.proof:
         published = "exact" if claim.relation == "<" else "not exact"
-    if found.estimate is not None:
-        measured = f"{'error ' if claim.proof else ''}{found.estimate:.3g}"
-    if found.low is not None:
-        measured += f" ({found.low:.3g} to {found.high:.3g})"
+    if finding.estimate is not None:
+        measured = f"{'error ' if claim.proof else ''}{finding.estimate:.3g}"
+    if finding.low is not None:
+        measured += f" ({finding.low:.3g} to {finding.high:.3g})"
     place = ", ".join(filter(None, (entry.place, claim.place)))
     check = f"specviz check --builder {claim.check[0]} --verifier {claim.check[1]}" if claim.check else ""
-    return Row(entry.name, claim.text, place, published, measured, found.verdict, found.reason, check)
+    return Row(entry.name, claim.text, place, published, measured, finding.verdict, finding.reason, check)
 
 
 def measure(

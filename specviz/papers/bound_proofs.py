@@ -79,8 +79,8 @@ def index_bound(bench: Workbench, method: str) -> dict[str, float]:
 def tree_bound(bench: Workbench, kind: str, alphabet: bool = True) -> dict[str, float]:
     """By how much the tokens of the optimal tree exceed a bound, at any number of drafts; `alphabet` counts log |R|."""
     vector = falling(planned(1.0))
-    more = max(1, bench.pair.vocab_size - len(vector))
-    whole, error = (*vector, *([max(0.0, 1 - sum(vector)) / more] * more)), -math.inf
+    tail_size = max(1, bench.pair.vocab_size - len(vector))
+    whole, error = (*vector, *([max(0.0, 1 - sum(vector)) / tail_size] * tail_size)), -math.inf
     for k in (1, 2, 4, 8, 16, 32, 64, 128):
         tree = likeliest_tree(vector, k + 1, 64, 32)
         bound = tunstall_bound(whole, k) if kind == "theorem 4.1" else tail_bound(vector, k, int(tree.rank.max()) + 1)

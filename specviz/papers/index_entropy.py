@@ -25,7 +25,7 @@ def rejection_index_entropy(p: np.ndarray, q: np.ndarray) -> float:
     p, q = p[q > 0], q[q > 0]
     order = np.argsort(p / q, kind="stable")
     ratio, p, q = (p / q)[order], p[order], q[order]
-    given = np.append(0.0, np.cumsum(p))
+    mass_below = np.append(0.0, np.cumsum(p))
     open_q = np.append(np.cumsum(q[::-1])[::-1], 0.0)  # from each token on, those with a larger p / q
     entropy, level, reached = 0.0, 0.0, 1.0
     while reached > NOTHING:
@@ -35,15 +35,15 @@ def rejection_index_entropy(p: np.ndarray, q: np.ndarray) -> float:
             break
         upper = level + reached
         if upper <= ratio[used]:
-            left = 1 - accepted * (ratio[used] - level) / reached  # rejected until the next token is used up
-            endless = accepted == 1 or left <= 0
-            steps = math.inf if endless else max(1, math.floor(math.log(left) / math.log1p(-accepted)))
+            remainder = 1 - accepted * (ratio[used] - level) / reached  # rejected until the next token is used up
+            endless = accepted == 1 or remainder <= 0
+            steps = math.inf if endless else max(1, math.floor(math.log(remainder) / math.log1p(-accepted)))
             rejected = 0.0 if endless else (1 - accepted) ** steps
             entropy += _geometric_part(reached, accepted, steps)
             level, reached = level + reached * (1 - rejected) / accepted, reached * rejected
         else:
-            then = int(np.searchsorted(ratio, upper, "right"))
-            mass = given[then] - given[used] + upper * open_q[then] - level * open_q[used]
+            next_used = int(np.searchsorted(ratio, upper, "right"))
+            mass = mass_below[next_used] - mass_below[used] + upper * open_q[next_used] - level * open_q[used]
             entropy += _surprise(mass)
             level, reached = upper, reached - mass
     return entropy

@@ -60,13 +60,13 @@ def uncertainty(bench: Workbench, text: Text, temperature: float) -> dict[str, f
     else:
         share = np.array([min(1.0, float(np.minimum(row.p, row.q).sum())) for row in rows])
         token_share = np.array([min(1.0, float(row.q[row.token] / row.p[row.token])) for row in rows])
-    enough = max(0, len(rows) - LONGEST + 1)  # positions with so much text behind them
-    length = np.array([np.cumprod(token_share[at : at + LONGEST]).sum() for at in range(enough)])
-    sure = entropies[:enough] < ENTROPIES[1]
+    starts = max(0, len(rows) - LONGEST + 1)  # positions with so much text behind them
+    length = np.array([np.cumprod(token_share[at : at + LONGEST]).sum() for at in range(starts)])
+    is_certain = entropies[:starts] < ENTROPIES[1]
     return {
         **moments("acceptance", np.ones(len(rows)), entropies, share),
-        **moments("length", np.ones(enough), entropies[:enough], length),
-        "m 0": sure.sum(), "length 0": length[sure].sum(),
+        **moments("length", np.ones(starts), entropies[:starts], length),
+        "m 0": is_certain.sum(), "length 0": length[is_certain].sum(),
     }  # fmt: skip
 
 
@@ -77,10 +77,10 @@ def bounds(bench: Workbench, text: Text, temperature: float) -> dict[str, float]
     names = ("positions", "share", "pinsker", "huber", "ratios", "1 to 1.3", "under", "estimate off", "bound off")
     sums = dict.fromkeys(names, 0.0)
     for row in rows:
-        own, cross = entropy(row.q), cross_entropy(row.q, row.p)
+        draft_entropy, cross = entropy(row.q), cross_entropy(row.q, row.p)
         share = min(1.0, float(np.minimum(row.p, row.q).sum()))
-        estimate, finite = max(0.0, entropy_estimate(own, C)), math.isfinite(cross)
-        pinsker = pinsker_bound(max(0.0, cross - own)) if finite else -math.inf
+        estimate, finite = max(0.0, entropy_estimate(draft_entropy, C)), math.isfinite(cross)
+        pinsker = pinsker_bound(max(0.0, cross - draft_entropy)) if finite else -math.inf
         sums["positions"] += 1
         sums["under"] += estimate <= share
         sums["estimate off"] += abs(share - estimate)
@@ -88,10 +88,10 @@ def bounds(bench: Workbench, text: Text, temperature: float) -> dict[str, float]
         if finite:
             sums["share"] += share
             sums["pinsker"] += pinsker
-            sums["huber"] += bretagnolle_huber_bound(max(0.0, cross - own))
-            if own > 1e-3:
+            sums["huber"] += bretagnolle_huber_bound(max(0.0, cross - draft_entropy))
+            if draft_entropy > 1e-3:
                 sums["ratios"] += 1
-                sums["1 to 1.3"] += 1 <= cross / own <= 1.3
+                sums["1 to 1.3"] += 1 <= cross / draft_entropy <= 1.3
     return sums if rows else {}
 
 
@@ -103,11 +103,11 @@ def agreement(bench: Workbench, text: Text, temperature: float) -> dict[str, flo
         drafted = row.q > 1e-6
         q, p = row.q[drafted], row.p[drafted]
         place = np.clip(np.searchsorted(SHARES, q, side="right") - 1, 0, len(SHARES) - 2)
-        found = moments("target", q, q, p)
+        update = moments("target", q, q, p)
         for i in range(len(SHARES) - 1):
             inside = place == i
-            found |= {f"w {i}": q[inside].sum(), f"a {i}": (q * np.minimum(1.0, p / q))[inside].sum()}
-        sums = {name: sums.get(name, 0.0) + value for name, value in found.items()}
+            update |= {f"w {i}": q[inside].sum(), f"a {i}": (q * np.minimum(1.0, p / q))[inside].sum()}
+        sums = {name: sums.get(name, 0.0) + value for name, value in update.items()}
     return sums
 
 

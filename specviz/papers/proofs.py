@@ -13,6 +13,7 @@ import numpy as np
 
 from ..acceptance.vectors import expected_tokens, reach
 from ..builders.sequoia import best_tree, likeliest_tree
+from ..compatibility import compatible
 from ..config import RunConfig
 from ..distributions import Sampling, total_variation
 from ..drafters.base import Draft
@@ -37,7 +38,7 @@ exact = measurement("proof")
 @exact
 def lossless(bench: Workbench, builder: str, rule: str) -> dict[str, float]:
     """The error of the row of `check` for a builder and a rule; 1 where a text differs that must be equal."""
-    row = next(case for case in cases([builder], [rule]) if case.scheme == case.config.match.scheme).prove()
+    row = next(case for case in cases([builder], [rule]) if case.scheme == compatible(case.config).scheme).prove()
     return {"error": float(row.difference is not None) if row.error is None else row.error}
 
 
@@ -66,7 +67,7 @@ def _vectors() -> list[tuple[float, ...]]:
 
 
 def _trees(nodes: int) -> list[Topology]:
-    return [Topology((-1, *rest)) for rest in product(*map(range, range(1, nodes)))]
+    return [Topology((-1, *parents)) for parents in product(*map(range, range(1, nodes)))]
 
 
 @exact
@@ -78,8 +79,8 @@ def best_of_all(bench: Workbench, depth: int = 99, sort: bool = False) -> dict[s
         trees = [tree for tree in _trees(n) if tree.depth.max() <= depth]
         for vector in _vectors():
             planned_for = tuple(sorted(vector, reverse=True)) if sort else vector
-            found = expected_tokens(best_tree(planned_for, n, min(depth, n - 1), 5)[0], vector)
-            error = max(error, abs(max(expected_tokens(tree, vector) for tree in trees) - found))
+            tokens = expected_tokens(best_tree(planned_for, n, min(depth, n - 1), 5)[0], vector)
+            error = max(error, abs(max(expected_tokens(tree, vector) for tree in trees) - tokens))
     return {"error": error}
 
 
@@ -90,8 +91,8 @@ def scores(bench: Workbench, shift: int = 0) -> dict[str, float]:
     for tree, vector in product(_trees(5), _vectors()):
         vector = tuple(np.array(vector) / max(1.0, sum(vector)))
         chance = reach(tree, vector)
-        left = [chance[i] - sum(chance[child] for child in tree.children[i]) for i in range(len(tree))]
-        mean = sum(share * (int(tree.depth[i]) + 1 + shift) for i, share in enumerate(left))
+        end_prob = [chance[i] - sum(chance[child] for child in tree.children[i]) for i in range(len(tree))]
+        mean = sum(share * (int(tree.depth[i]) + 1 + shift) for i, share in enumerate(end_prob))
         error = max(error, abs(mean - expected_tokens(tree, vector)))
     return {"error": error}
 
@@ -128,10 +129,11 @@ def theorem_f2(bench: Workbench, divisor: float = 10.0) -> dict[str, float]:
 
 def grown(builder: str, seed: int, vocab: int = 3):
     """A tree on a toy draft."""
-    made = RunConfig(builder=builder).builder
+    method = RunConfig(builder=builder).builder
     session: Any = toy_pair(vocab=vocab, seed=seed).open([0, 1])[1]
     tree = TokenTree(1, start=1, scheme="top")
-    return made(Draft(ModelSession("model", session), tree, [0, 1], Sampling()), Seeded(seed), "top", 50, made.start())
+    draft = Draft(ModelSession("model", session), tree, [0, 1], Sampling())
+    return method(draft, Seeded(seed), "top", 50, method.start())
 
 
 @exact
@@ -147,8 +149,8 @@ def greedy_sum(bench: Workbench, depth: int = 2) -> dict[str, float]:
             mass.append(mass[parent] * float(q[full.tokens[i]]))
             keys.append(mass[parent] * (1 - sum(float(q[full.tokens[other]]) for other in elder)))
             needs.append({parent, *elder} - {0})
-        every = combinations(range(1, len(full)), 5)
-        best = max(sum(keys[i] for i in chosen) for chosen in every if all(needs[i] <= set(chosen) for i in chosen))
+        subsets = combinations(range(1, len(full)), 5)
+        best = max(sum(keys[i] for i in chosen) for chosen in subsets if all(needs[i] <= set(chosen) for i in chosen))
         error = max(error, best - sum(grown(f"dyspec:size=6,depth={depth}", seed).keys[1:]))
     return {"error": error}
 

@@ -29,23 +29,23 @@ def shapes(kind: str, vector: tuple[float, ...]) -> dict[str, Topology]:
 
 
 def _strategies(vector: tuple[float, ...]) -> dict[str, Topology]:
-    found: dict[str, Topology] = {}
+    trees: dict[str, Topology] = {}
     for k in DRAFTS:
-        found[f"batch {k}"] = grow_shape([k])
-        found[f"optimal tree {k}"] = likeliest_tree(falling(vector), k + 1, DEEPEST, WIDEST)
+        trees[f"batch {k}"] = grow_shape([k])
+        trees[f"optimal tree {k}"] = likeliest_tree(falling(vector), k + 1, DEEPEST, WIDEST)
         if k <= DEEPEST:
-            found[f"sequence {k}"] = grow_shape([1] * k)
-    return found
+            trees[f"sequence {k}"] = grow_shape([1] * k)
+    return trees
 
 
 def _sizes(vector: tuple[float, ...]) -> dict[str, Topology]:
-    found: dict[str, Topology] = {}
+    trees: dict[str, Topology] = {}
     for n in SIZES:
-        found[f"Sequoia {n}"] = best_tree(vector, n, DEEPEST, WIDEST)[0]
+        trees[f"Sequoia {n}"] = best_tree(vector, n, DEEPEST, WIDEST)[0]
         lengths = {k: (n - 1) // k for k in DRAFTS}
         several = [grow_shape([k] + [1] * (length - 1)) for k, length in lengths.items() if 1 <= length <= DEEPEST]
         if several:
-            found[f"best sequences {n}"] = max(several, key=lambda shape: expected_tokens(shape, vector))
+            trees[f"best sequences {n}"] = max(several, key=lambda shape: expected_tokens(shape, vector))
         if n - 1 <= DEEPEST:
-            found[f"one sequence {n}"] = grow_shape([1] * (n - 1))
-    return found
+            trees[f"one sequence {n}"] = grow_shape([1] * (n - 1))
+    return trees

@@ -53,16 +53,16 @@ def number_of(claim: Claim) -> Callable[..., float]:
     return number
 
 
-def find(claim: Claim, found: Sequence[Columns | None]) -> Finding:
+def find(claim: Claim, measurements: Sequence[Columns | None]) -> Finding:
     """Decide a claim.
 
     Args:
         claim: the claim.
-        found: what was measured, in the order of its data; None where something was not.
+        measurements: what was measured, in the order of its data; None where something was not.
     """
     if claim.missing:
         return Finding(claim, MISSING, claim.missing)
-    tables = [columns for columns in found if columns]
+    tables = [columns for columns in measurements if columns]
     if len(tables) < len(claim.data):
         timed = " --timed" if claim.data[0].startswith(("speeds", "choice", "passes")) else ""
         return Finding(claim, MISSING, f"Not measured yet: specviz papers --measure{timed}.")
@@ -111,10 +111,10 @@ def texts_needed(number: float, margin: float, bound: float | tuple[float, float
 def over_texts(number: Callable[..., float], tables: Sequence[Sequence[Sums]]) -> tuple[float, float | None]:
     """A number from the totals of each table, and half of its 95 % interval over texts (`left_out_margin`)."""
     names = [list(rows[0]) for rows in tables]
-    values = [np.array([[row[name] for name in own] for row in rows]) for own, rows in zip(names, tables, strict=True)]
+    values = [np.array([[row[key] for key in keys] for row in rows]) for keys, rows in zip(names, tables, strict=True)]
 
     def of(columns: Sequence[np.ndarray]) -> float:
-        sums = (dict(zip(own, row.tolist(), strict=True)) for own, row in zip(names, columns, strict=True))
+        sums = (dict(zip(keys, row.tolist(), strict=True)) for keys, row in zip(names, columns, strict=True))
         return float(number(*sums))
 
     totals = [rows.sum(0) for rows in values]

@@ -123,8 +123,8 @@ class Workbench:
 
     def config(self, text: Text, temperature: float, **more: Any) -> RunConfig:
         """The configuration that continues a text."""
-        own: dict[str, Any] = {"prompt": text.prompt, "max_new_tokens": self.tokens, "seed": text.seed}
-        return RunConfig(temperature=temperature, **own | more)
+        defaults: dict[str, Any] = {"prompt": text.prompt, "max_new_tokens": self.tokens, "seed": text.seed}
+        return RunConfig(temperature=temperature, **defaults | more)
 
     def rows(self, text: Text, temperature: float, top_p: float = 1.0, **more: Any) -> list[Row]:
         """Both models' distributions at every token of the target's own continuation."""
@@ -134,12 +134,12 @@ class Workbench:
         config = self.config(text, temperature, top_p=top_p, **more)
         return [Row(p, q, written.tokens[at + 1]) for at, p, q in distributions_on_text(self.pair, written, config)]
 
-    def measure(self, key: str, known: Columns | None = None) -> Iterator[Progress[Columns]]:
-        """Measure every text that is not known yet.
+    def measure(self, key: str, stored: Columns | None = None) -> Iterator[Progress[Columns]]:
+        """Measure every text that is not stored yet.
 
         Args:
             key: of the measurement.
-            known: what was measured before.
+            stored: what was measured before.
 
         Yields:
             Texts done, of how many, and the sums so far; of a proof its one result.
@@ -148,7 +148,7 @@ class Workbench:
         if measured.kind == "proof":
             yield Progress(1, 1, key, {"": _rounded(measured.function(self, **arguments))})
             return
-        columns = dict(known or {})
+        columns = dict(stored or {})
         texts = [text for text in self.texts(arguments.pop("kind", "")) if text.name not in columns]
         for number, text in enumerate(texts, 1):
             columns[text.name] = _rounded(measured.function(self, text, **arguments))

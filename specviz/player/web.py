@@ -61,11 +61,11 @@ def _join(name: str, above: tuple[str, ...], parts: dict[str, tuple[str, ...]], 
         other = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
         if other not in parts:
             _join(other, (*above, name), parts, code)
-        wanted = [one.strip().partition(" as ") for one in names.split(",") if one.strip()]
-        missing = [one for one, _, _ in wanted if one not in parts[other]]
+        imports = [symbol.strip().partition(" as ") for symbol in names.split(",") if symbol.strip()]
+        missing = [symbol for symbol, _, _ in imports if symbol not in parts[other]]
         if missing:
             raise ValueError(f"{name} imports {', '.join(missing)}, which {other} does not export.")
-        renamed = ", ".join(f"{one}: {alias}" if alias else one for one, _, alias in wanted)
+        renamed = ", ".join(f"{symbol}: {alias}" if alias else symbol for symbol, _, alias in imports)
         needs.append(f"const {{ {renamed} }} = {_constant(other)};\n")
     body = COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", text)))
     if re.search(r"^(import|export)\b", body, re.MULTILINE):
@@ -81,5 +81,5 @@ def _constant(name: str) -> str:
 
 def write() -> None:
     """Write the modules of `MADE` as files."""
-    for place, made in MADE.items():
-        (WEB / place).write_text(made(), encoding="utf-8")
+    for place, script in MADE.items():
+        (WEB / place).write_text(script(), encoding="utf-8")

@@ -29,9 +29,9 @@ def plot_acceptance(vectors: Sequence[Acceptance]) -> go.Figure:
         values = list(vector.acceptance)
         name = f"{theme.rule_title(vector.verifier)}, T {vector.temperature:g}, sum {sum(values):.3f}"
         bars = theme.error_bars(values, vector.low, vector.high) if len(vector.low) == len(values) else None
-        look = theme.rule_series(vector.verifier, rules[:place].count(vector.verifier))
+        style = theme.rule_series(vector.verifier, rules[:place].count(vector.verifier))
         ranks = list(range(1, len(values) + 1))
-        theme.curve(fig, ranks, values, name, look, "child %{x}: %{y:.4f}", error_y=bars)
+        theme.curve(fig, ranks, values, name, style, "child %{x}: %{y:.4f}", error_y=bars)
     fig.update_xaxes(range=[0.5, min(12, max(len(vector.acceptance) for vector in vectors)) + 0.5], dtick=1)
     fig.update_yaxes(rangemode="tozero")
     return fig

@@ -81,9 +81,9 @@ def plot_tree(step: Step) -> go.Figure:
     return fig
 
 
-def _add_marks(fig: go.Figure, step: Step, places: list, nodes: list[int], look: tuple[str, str, str]) -> None:
+def _add_marks(fig: go.Figure, step: Step, places: list, nodes: list[int], style: tuple[str, str, str]) -> None:
     """Add the marks of some nodes; without nodes, that of the token that the target added."""
-    name, colour, symbol = look
+    name, colour, symbol = style
     texts = [theme.visible(step.texts[node]) for node in nodes] or [theme.visible(step.pieces[-1])]
     hover = [_hover(step, node, name) for node in nodes] or [f"{texts[0]}<br>{name}: the target's own token"]
     fig.add_scatter(

@@ -28,9 +28,9 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
             times, [end / table.target_s[0] for end in low], [end / table.target_s[0] for end in high]
         )
         label = f"{name}: {scale * table.target_s[0]:.3g} {unit} for one node"
-        look = theme.series(place)
-        look["line"]["dash"] = "dash" if table.projection else "solid"
-        theme.curve(fig, table.sizes, times, label, look, "%{x} nodes: %{y:.2f} ×", error_y=bars)
+        style = theme.series(place)
+        style["line"]["dash"] = "dash" if table.projection else "solid"
+        theme.curve(fig, table.sizes, times, label, style, "%{x} nodes: %{y:.2f} ×", error_y=bars)
     theme.logarithmic("x", fig, sorted({n for table in tables.values() for n in table.sizes if n & (n - 1) == 0}))
     theme.logarithmic("y", fig, [1, 2, 5, 10, 20, 50, 100])
     return fig

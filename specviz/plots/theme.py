@@ -65,9 +65,9 @@ def rule_series(rule: str, again: int = 0) -> dict:
         again: how many series of this rule the figure already has; each has another dash.
     """
     names = list(VERIFIERS)
-    look = series(names.index(rule) if rule in names else len(names))
-    look["line"]["dash"] = DASHES[(DASHES.index(look["line"]["dash"]) + again) % len(DASHES)]
-    return look
+    style = series(names.index(rule) if rule in names else len(names))
+    style["line"]["dash"] = DASHES[(DASHES.index(style["line"]["dash"]) + again) % len(DASHES)]
+    return style
 
 
 def error_bars(values: Sequence[float], low: Sequence[float | None], high: Sequence[float | None]) -> dict:
@@ -79,9 +79,9 @@ def error_bars(values: Sequence[float], low: Sequence[float | None], high: Seque
     }  # fmt: skip
 
 
-def curve(fig: go.Figure, x: Sequence, y: Sequence, name: str, look: dict, hover: str, **more) -> None:
-    """A line with marks; `look` is from `series` or `rule_series`, `hover` what is shown of a point."""
-    fig.add_scatter(x=x, y=y, name=name, mode="lines+markers", hovertemplate=hover, **look, **more)
+def curve(fig: go.Figure, x: Sequence, y: Sequence, name: str, style: dict, hover: str, **more) -> None:
+    """A line with marks; `style` is from `series` or `rule_series`, `hover` what is shown of a point."""
+    fig.add_scatter(x=x, y=y, name=name, mode="lines+markers", hovertemplate=hover, **style, **more)
 
 
 def guide(fig: go.Figure, x: Sequence, y: Sequence, name: str) -> None:

@@ -110,13 +110,13 @@ def tail_bound(acceptance: Sequence[float], drafted: int, used: int) -> float:
         used: N, the largest rank that the tree uses, from 1.
     """
     head = [share for share in acceptance[:used] if share > 0]
-    rest = 1 - sum(head)
-    if rest <= 1e-12:
+    tail = 1 - sum(head)
+    if tail <= 1e-12:
         return tunstall_bound(acceptance[:used], drafted)
 
     def bound(m: int) -> float:
         return _over_entropy(
-            math.log(used + m) + math.log(drafted + 1), _entropy(head) - rest * math.log(rest) + rest * math.log(m)
+            math.log(used + m) + math.log(drafted + 1), _entropy(head) - tail * math.log(tail) + tail * math.log(m)
         )
 
     # Convex over positive and linear in log m, so it falls to one minimum and rises after it.

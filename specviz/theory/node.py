@@ -38,12 +38,12 @@ def spectr_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
     def beta(rho: float) -> float:
         return min(1.0, float(np.minimum(q, p / rho).sum()))
 
-    def enough(rho: float) -> bool:
+    def is_lossless(rho: float) -> bool:
         return (1 - beta(rho)) ** k >= float(np.maximum(p - rho * q, 0.0).sum())
 
-    low, high = 1.0, 1.0 if enough(1.0) else float(k)
+    low, high = 1.0, 1.0 if is_lossless(1.0) else float(k)
     while low < (rho := (low + high) / 2) < high:
-        low, high = (low, rho) if enough(rho) else (rho, high)
+        low, high = (low, rho) if is_lossless(rho) else (rho, high)
     return beta(high) * (1 - beta(high)) ** np.arange(k)
 
 

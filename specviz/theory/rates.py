@@ -146,9 +146,9 @@ def _acceptance(
     rule: Verifier, p: np.ndarray, q: np.ndarray, children: Sequence[int], scheme: str, rng: Randomness, start: int
 ) -> np.ndarray:
     """The chance of each child to be the accepted one, [k]; of a rule that looks for its first draw, over all draws."""
-    found = try_children(rule, p, q, children, scheme, rng, start)
-    if found.flips or found.residual is None or rule.shared_noise or not rule.lossless:
-        return found.acceptance
+    tries = try_children(rule, p, q, children, scheme, rng, start)
+    if tries.flips or tries.residual is None or rule.shared_noise or not rule.lossless:
+        return tries.acceptance
     accepted = np.zeros(len(children))
     for token in set(children):
         accepted += p[token] * try_children(rule, p, q, children, scheme, rng, start, token).acceptance

@@ -6,10 +6,8 @@ its share accepts at least as much as draws on single tokens.
 
 from __future__ import annotations
 
-from ..distributions import Distributions, excess, residual
-from ..randomness import Randomness
+from ..distributions import excess, residual
 from ..sampling import SequentialProposal
-from ..tree import TokenTree
 from .base import Verifier
 from .walk import ROOT, Walk, bars, ratio, untried
 
@@ -65,7 +63,34 @@ class Traversal(Verifier):
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)
-        return walk.end(_visit(tree, p, rng, walk, 0, 1.0))
+
+        def visit(node: int, share: float) -> int | None:
+            """Try the subtree of a node, itself last; the bonus token if a path was accepted, else None."""
+            if children := tree.children[node]:  # the row of a leaf is read only if it is accepted
+                r, chart = p[node], bars(p[node])
+                proposal = SequentialProposal(tree.draft_distributions[node], "distinct")
+            for child in children:
+                token, d = tree.tokens[child], proposal.row
+                child_share = ratio(share * r[token], d[token])
+                walk.note(child, facts={"ratio": child_share}, tried=chart(token, residual=r, draft=d))
+                bonus = visit(child, child_share)
+                if bonus is not None:
+                    return bonus
+                left, mass = excess(share * r, d)
+                share, r = carry(mass, share), left / mass if mass > 0 else r
+                proposal.advance(token)
+            if node > 0 and not walk.toss(node, share, rng):
+                walk.outcome[node] = "rejected"
+                return None
+            for above in tree.topology.path(node):
+                walk.mark(above, True)
+            if not children:
+                return rng.draw(p[node])
+            bonus = rng.draw(r)
+            walk.note(node, after=chart(token, bonus, residual=r))
+            return bonus
+
+        return walk.end(visit(0, 1.0))
 
     def explain(self, step, node):
         outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
@@ -78,37 +103,10 @@ class Traversal(Verifier):
         return f"{outcome.capitalize()}{below}: u = {coin:.3f} {compared} its share {prob:.3f}."
 
 
-def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
-    """Try the subtree of `node`, itself last; the bonus token where a path was accepted, None if all were rejected."""
-    if children := tree.children[node]:  # the row of a leaf is read only if it is accepted
-        r, chart = p[node], bars(p[node])
-        proposal = SequentialProposal(tree.draft_distributions[node], "distinct")
-    for child in children:
-        token, d = tree.tokens[child], proposal.row
-        child_share = ratio(share * r[token], d[token])
-        walk.note(child, facts={"ratio": child_share}, tried=chart(token, residual=r, draft=d))
-        bonus = _visit(tree, p, rng, walk, child, child_share)
-        if bonus is not None:
-            return bonus
-        left, mass = excess(share * r, d)
-        share, r = carry(mass, share), left / mass if mass > 0 else r
-        proposal.advance(token)
-    if node > 0 and not walk.toss(node, share, rng):
-        walk.outcome[node] = "rejected"
-        return None
-    for above in tree.topology.path(node):
-        walk.mark(above, True)
-    if not children:
-        return rng.draw(p[node])
-    bonus = rng.draw(r)
-    walk.note(node, after=chart(token, bonus, residual=r))
-    return bonus
-
-
-def carry(wanted: float, share: float) -> float:
+def carry(excess_mass: float, share: float) -> float:
     """What is left of a path's acceptance `share` once a continuation was rejected, S / (S + 1 - share).
 
-    `wanted` is S, the mass sum [share p - q]+ (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
+    `excess_mass` is S, the mass sum [share p - q]+ (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
     """
-    total = wanted + (1.0 - share)  # in this order a share of 1 stays 1, however little is wanted
-    return float(wanted / total) if total > 0 else 1.0
+    total = excess_mass + (1.0 - share)  # in this order a share of 1 stays 1, however small S is
+    return float(excess_mass / total) if total > 0 else 1.0

@@ -138,10 +138,10 @@ def _fraction(step: Step, node: int, prob: float) -> str | None:
     tried, token = step.detail.get(node, Detail()).tried, step.tokens[node]
     if tried is None or not {"residual", "draft"} <= tried.rows.keys() or token not in tried.tokens:
         return None
-    wanted, offered = (tried.rows[row][tried.tokens.index(token)] for row in ("residual", "draft"))
-    if offered <= 0 or abs(min(1.0, wanted / offered) - prob) > 0.001:
+    residual, draft = (tried.rows[row][tried.tokens.index(token)] for row in ("residual", "draft"))
+    if draft <= 0 or abs(min(1.0, residual / draft) - prob) > 0.001:
         return None
-    return f"{_digits(wanted)} / {_digits(offered)} = {_digits(wanted / offered)}"
+    return f"{_digits(residual)} / {_digits(draft)} = {_digits(residual / draft)}"
 
 
 def _digits(number: float) -> str:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from .config import RunConfig
 from .sampling import SCHEMES
@@ -55,11 +56,11 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
     >>> match.possible, match.lossless, match.scheme
     (True, False, 'top')
     """
-    return config.match if scheme is None else judge(config, scheme)
+    return _judge(config, scheme)
 
 
-def judge(config: RunConfig, scheme: str | None = None) -> Compatibility:
-    """What `compatible` returns, computed anew."""
+@lru_cache(maxsize=1024)
+def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
     builder, verifier, drafter, greedy = config.builder, config.verifier, config.drafter, config.temperature == 0
     if scheme is None:
         own = ("top",) if greedy else verifier.schemes

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from functools import cached_property
-from importlib import import_module
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, field_validator
@@ -74,11 +72,6 @@ class RunConfig:
         if temperature is None:
             temperature = self.temperature if self.temperature > 0 else 0.6
         return Sampling(temperature, self.top_p, self.top_k)
-
-    @cached_property
-    def match(self) -> Any:
-        """Whether builder, rule and drafter go together: `compatibility.Compatibility`, found once."""
-        return import_module("specviz.compatibility").judge(self)
 
     def autoregressive(self) -> RunConfig:
         """The same run with plain decoding."""

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 import gradio as gr
 
 from specviz import RunConfig
+from specviz.compatibility import compatible
 from specviz.errors import ParameterError
 from specviz.files import asset
 from specviz.strategy import REGISTRIES, format_strategy, strategy_of
@@ -198,7 +199,7 @@ def possible(settings: Any) -> bool:
     """Whether every configuration in what a `Linked` reads can run."""
     if isinstance(settings, list | tuple):
         return all(map(possible, settings))
-    return not isinstance(settings, RunConfig) or settings.match.possible
+    return not isinstance(settings, RunConfig) or compatible(settings).possible
 
 
 def bar(tab: str, elem_id: str) -> gr.HTML:

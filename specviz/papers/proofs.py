@@ -13,6 +13,7 @@ import numpy as np
 
 from ..acceptance.vectors import expected_tokens, reach
 from ..builders.sequoia import best_tree, likeliest_tree
+from ..compatibility import compatible
 from ..config import RunConfig
 from ..distributions import Sampling, total_variation
 from ..drafters.base import Draft
@@ -37,7 +38,7 @@ exact = measurement("proof")
 @exact
 def lossless(bench: Workbench, builder: str, rule: str) -> dict[str, float]:
     """The error of the row of `check` for a builder and a rule; 1 where a text differs that must be equal."""
-    row = next(case for case in cases([builder], [rule]) if case.scheme == case.config.match.scheme).prove()
+    row = next(case for case in cases([builder], [rule]) if case.scheme == compatible(case.config).scheme).prove()
     return {"error": float(row.difference is not None) if row.error is None else row.error}
 
 

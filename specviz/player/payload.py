@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ..codec import plain as as_plain
+from ..compatibility import compatible
 from ..drafters import DRAFTERS
 from ..record import Step
 from ..strategy import REGISTRIES, format_strategy
@@ -152,7 +153,7 @@ def recorded_message(
     if not trace.steps:
         raise ValueError("trace must have at least one step to be shown.")
     config = trace.config
-    verifier, match = config.verifier, config.match
+    verifier, match = config.verifier, compatible(config)
     setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
     steps = [step_payload(step, None if setting else verifier) for step in trace.steps]
     lossy = None if match.lossless else match.reason

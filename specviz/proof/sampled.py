@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..codec import LARGEST
+from ..compatibility import compatible
 from ..config import RunConfig
 from ..decode import speculate
 from ..distributions import total_variation
@@ -83,7 +84,7 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     (100, 100, False)
     """
     config = replace(config, max_new_tokens=DEPTH)
-    config.match.required()
+    compatible(config).required()
     source = cached = cast(Any, CachedPair(pair, prompt_tokens(pair, config)))
     try:
         DecodingSession(source, config, config.drafter if config.builder.reads_draft else None)

@@ -34,6 +34,7 @@ def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
     data = json.loads(race.opening())
     assert page.locator(f"{BOARD} .sv-run-title").all_inner_texts() == [one["title"] for one in data["columns"]]
     expect(page.locator(f"{BOARD} .sv-title-line")).to_contain_text("recorded")
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
     expect(page.locator(f"{BOARD} .sv-play")).to_have_accessible_name("pause")
     at_end(page)
     for at, clock in enumerate(page.locator(f"{BOARD} .sv-clock").all()):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from specviz import RunConfig
+from specviz.compatibility import compatible
 from specviz.proof.same_text import promised
 
 LETTERS = "ABC"
@@ -61,7 +62,7 @@ class Entry:
     @property
     def lossy(self) -> str | None:
         """Why its text does not follow the target's distribution, if it does not."""
-        match = self.config.match
+        match = compatible(self.config)
         return None if self.autoregressive or match.lossless else match.reason
 
     @property

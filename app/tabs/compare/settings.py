@@ -8,6 +8,8 @@ from typing import Any
 
 import gradio as gr
 
+from specviz.compatibility import compatible
+
 from ...parts.controls import LABELS, Controls, mark, picker, scalar_controls
 from ...parts.stage import notice, sentence
 from ..explore import judged
@@ -78,7 +80,7 @@ class Column:
             values = (*values[: -len(hidden)], *(control.value for control in hidden))
         config = self.controls.read(values)
         if kind == "speculation":
-            config.match.required()
+            compatible(config).required()
         return Entry(self.letter, config.autoregressive() if kind == "plain" else config)
 
 

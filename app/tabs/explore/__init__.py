@@ -11,6 +11,7 @@ import gradio as gr
 
 from specviz import RunConfig
 from specviz.acceptance.vectors import EMBEDDED, planned_with
+from specviz.compatibility import compatible
 from specviz.files import asset
 from specviz.player.payload import message, settings_text
 from specviz.proof.sampled import RUNS
@@ -91,7 +92,7 @@ def events(engine: Engine, settings: Controls, boxes: dict[str, Any], notice_box
             config = settings.read(("any", *values[1:]))
         except ValueError as error:
             return sentence("error", str(error)), gr.Button(interactive=False), *(gr.skip() for _ in checked[2:])
-        possible, title = config.match.possible, title_of(engine, models, weights)
+        possible, title = compatible(config).possible, title_of(engine, models, weights)
         return (
             about(config, title, None if possible else menus.nearest(config)),
             gr.Button(interactive=possible),
@@ -154,7 +155,7 @@ def judged(settings: Controls, values: tuple[Any, ...], pair: str = EMBEDDED) ->
 
 def verdict(config: RunConfig, pair: str = EMBEDDED) -> tuple[str, str]:
     """What is to be said about a configuration before it runs on a pair: a kind of notice and its sentence."""
-    builder, drafter, match = config.builder, config.drafter, config.match
+    builder, drafter, match = config.builder, config.drafter, compatible(config)
     planned = planned_with(builder, drafter, pair) if match.possible else ""
     return menus.kind(match), f"{match.reason} {planned}".rstrip()
 

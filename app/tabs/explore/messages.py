@@ -9,6 +9,7 @@ from typing import Any
 from specviz import RunConfig
 from specviz.benchmarks.timing import ROUNDS
 from specviz.codec import plain
+from specviz.compatibility import compatible
 from specviz.metrics import Counts
 from specviz.player.payload import described, head, message, step_payload, worth_showing
 
@@ -25,7 +26,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
-    config.match.required()
+    compatible(config).required()
     title = title or engine.titles[0]
     yield from decode(engine, [config], title, RunMessages(config, title), compare=True)
 
@@ -48,7 +49,7 @@ class RunMessages:
         if update.error:
             return say(state="error", note=update.error)
         if update.blank:
-            match, blank = self.config.match, update.blank
+            match, blank = compatible(self.config), update.blank
             lossy, about = None if match.lossless else match.reason, described(blank.pair)
             first = head(self.config, blank.prompt_text, about, lossy, blank.pair.get("offload"))
             self.first = {"head": first}

@@ -3,7 +3,8 @@
     python tests/mutants.py             # all of them, some minutes; `make mutants`
     python tests/mutants.py staged      # those whose file or test holds the word
 
-It exits with 1 if an edit survives or no longer applies, or if a test fails without any edit.
+It exits with 1 if an edit survives, or if a test fails without any edit; and at once, with their names, if some no
+longer apply.
 """
 
 from __future__ import annotations
@@ -48,11 +49,10 @@ def passes(folder: Path, *tests: str) -> bool:
         RuntimeError: if they could not be run.
     """
     options = ["-x", "-p", "no:cacheprovider", "-m", "nightly or not nightly"]
-    asked = [sys.executable, "-B", "-m", "pytest", *options, *tests]
+    command = [sys.executable, "-B", "-m", "pytest", *options, *tests]
+    environment = os.environ | {"PYTHONPATH": ""}
     try:
-        done = subprocess.run(
-            asked, cwd=folder, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": ""}, timeout=TIMEOUT
-        )
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, timeout=TIMEOUT)
     except subprocess.TimeoutExpired:  # a test that waits for ever has noticed
         return False
     if done.returncode not in (0, 1):  # 1: a test failed
@@ -60,13 +60,20 @@ def passes(folder: Path, *tests: str) -> bool:
     return done.returncode == 0
 
 
-def applied(edit: Edit, text: str) -> str | None:
+def mutant_of(edit: Edit) -> str | None:
     """The text of a file with an edit, None where what it replaces does not stand there once."""
+    path = ROOT / "specviz" / edit.file
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
     return text.replace(edit.old, edit.new) if text.count(edit.old) == 1 else None
 
 
 def main(words: list[str]) -> int:
     edits = [edit for edit in EDITS if not words or any(word in edit.file + edit.test for word in words)]
+    mutants = {edit: mutant_of(edit) for edit in edits}
+    if missing := [edit for edit in edits if mutants[edit] is None]:
+        print("Give tests/mutants.toml the text that stands there now:")
+        print("\n".join(f"not found  {edit.file}: {' '.join(edit.old.split())}" for edit in missing))
+        return 1
     bad = 0
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -77,17 +84,13 @@ def main(words: list[str]) -> int:
         for edit in edits:
             path = folder / "specviz" / edit.file
             text = path.read_text(encoding="utf-8")
-            mutant = applied(edit, text)
-            if mutant is None:
-                result = "not found"
-            else:
-                path.write_text(mutant, encoding="utf-8")
-                result = "survived" if passes(folder, edit.test) else "killed"
-                path.write_text(text, encoding="utf-8")
-            bad += result != "killed"
-            print(f"{result:10} {edit.file}: {' '.join(edit.old.split())} -> {' '.join(edit.new.split())}", flush=True)
+            path.write_text(mutants[edit], encoding="utf-8")
+            result = "survived" if passes(folder, edit.test) else "killed"
+            path.write_text(text, encoding="utf-8")
+            bad += result == "survived"
+            print(f"{result:8} {edit.file}: {' '.join(edit.old.split())} -> {' '.join(edit.new.split())}", flush=True)
     print(f"{len(edits) - bad} of {len(edits)} killed")
-    return 1 if bad else 0
+    return bool(bad)
 
 
 if __name__ == "__main__":

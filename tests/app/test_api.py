@@ -9,6 +9,8 @@ from pathlib import Path
 import gradio as gr
 import gradio_client
 import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
 from pages import Gated
 
 import specviz
@@ -16,6 +18,7 @@ from app import api
 from app.machine import models
 from app.machine.engine import Engine
 from app.page import build_demo
+from tests.loops import in_a_loop
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=20)
@@ -27,7 +30,7 @@ def client(serve):
     clients = []
 
     def connect(pair=None, url=None):
-        clients.append(gradio_client.Client(url or serve(pair), verbose=False))
+        clients.append(gradio_client.Client(url or serve(pair or specviz.toy_pair(vocab=12)), verbose=False))
         return clients[-1]
 
     yield connect
@@ -86,7 +89,7 @@ def test_the_example_of_the_readme(serve, tmp_path, monkeypatch, capsys):
     assert "http://127.0.0.1:7860" in code
     monkeypatch.chdir(tmp_path)
     names = {}
-    exec(code.replace("http://127.0.0.1:7860", serve()), names)
+    exec(code.replace("http://127.0.0.1:7860", serve(specviz.toy_pair(vocab=12))), names)
     names["client"].close()
     trace = specviz.Trace.from_json((tmp_path / "run.json").read_text("utf-8"))
     assert trace.text in capsys.readouterr().out and trace.config.builder.name == "dyspec"
@@ -185,3 +188,50 @@ def test_the_best_tree_for_the_stored_costs_is_taken_where_none_is_asked_for(mon
     ):  # fmt: skip
         found = api.fastest(specviz.RunConfig("abc", builder), builder, title).builder
         assert (found.size, found.depth) == expected
+
+
+# ---- the same as a tool for agents, called by the protocol's own client ----
+
+
+def talk(url, what):
+    """The answer of `what(session)` in a conversation of its own."""
+
+    async def conversation():
+        async with (
+            streamable_http_client(f"{url}gradio_api/mcp/") as (reads, writes, _),
+            ClientSession(reads, writes) as session,
+        ):
+            await session.initialize()
+            return await what(session)
+
+    return in_a_loop(conversation())
+
+
+def test_the_one_tool_writes_what_the_library_writes(serve):
+    url = serve(specviz.toy_pair(vocab=12))
+    (tool,) = talk(url, lambda session: session.list_tools()).tools
+    assert tool.name == "generate" and "tree speculative decoding" in tool.description
+    assert tool.inputSchema["required"] == ["prompt"] and "drafter" in tool.inputSchema["properties"]
+
+    asked = {"prompt": "abc", "builder": "chain", "verifier": "block", "max_new_tokens": 9, "seed": 4}
+    answer = talk(url, lambda session: session.call_tool("generate", asked))
+    config = specviz.RunConfig("abc", "chain", "block", 0.8, max_new_tokens=9, seed=4)
+    text = specviz.run(specviz.toy_pair(vocab=12), config).text
+    assert not answer.isError and text in answer.content[0].text
+    assert json.dumps(config.prompt) in answer.content[0].text, "the whole trace is handed over"
+
+
+def test_what_is_wrong_reaches_an_agent_as_a_sentence(serve):
+    answer = talk(
+        serve(specviz.toy_pair(vocab=12)),
+        lambda session: session.call_tool("generate", {"prompt": "abc", "temperature": -3}),
+    )
+    assert answer.isError and answer.content[0].text.startswith("temperature must be 0 or a number from 0.001;")
+
+
+def test_a_call_that_makes_no_sense_is_answered_by_a_sentence(serve, capfd):
+    url = serve(specviz.toy_pair(vocab=12))
+    for arguments, sentence in (({"prompt": "abc", "sise": 1}, "'sise' is not a"), ({}, "prompt is required")):
+        answer = talk(url, lambda session, arguments=arguments: session.call_tool("generate", arguments))
+        assert answer.isError and sentence in answer.content[0].text
+    assert "Traceback" not in capfd.readouterr().err

@@ -6,7 +6,7 @@ import pytest
 
 import specviz
 from specviz.acceptance.progress import Progress, final_result
-from specviz.benchmarks import quiet, timing
+from specviz.benchmarks import timing
 from specviz.benchmarks.timing import AUTOREGRESSIVE, interleave, measure_speedup, summarise, time_runs, whole_steps
 from specviz.metrics import Counts
 from specviz.record import Timing
@@ -130,11 +130,3 @@ def test_a_slow_machine_is_timed_for_a_few_tokens(clocks):
     clocks(run=lambda turn: 1.0, plain=lambda turn: 1.0)
     steps = sum(one is None for one in measure_speedup(PAIR, replace(RUN, max_new_tokens=200), FIRST, 1))
     assert timing.FEWEST <= steps <= timing.FEWEST + 2
-
-
-def test_a_busy_machine_is_detected(monkeypatch):
-    spent = iter((0.0, 0.0, 0.0, 1e6))
-    monkeypatch.setattr(quiet, "used_by_others", lambda: next(spent))
-    assert quiet.Watch().cores == 0
-    with pytest.raises(ValueError, match="busy"):
-        quiet.Watch().check()

@@ -1,13 +1,17 @@
-"""The command `check`, its quick rows, and what is known of a plugin."""
+"""The command `check`, its quick rows, and a counterexample of two levels."""
 
 import json
+from typing import ClassVar
 
 import pytest
 
 import specviz
 from specviz.commands.check import _proven
 from specviz.commands.cli import main
+from specviz.proof.counterexample import smallest
 from specviz.proof.lossless import cases, cover, drafter_cases
+from specviz.verifiers.base import Verifier
+from specviz.verifiers.walk import Walk, ratio
 
 
 def test_several_processes_find_the_same_in_the_same_order():
@@ -64,3 +68,28 @@ def test_a_rule_that_no_row_shows_lossy_is_named(capsys, monkeypatch):
 @pytest.mark.parametrize("option", [["--jobs", "0"], ["--builder", "sequoa"]])
 def test_bad_options_are_rejected(option, capsys):
     assert main(["check", *option]) == 2 and option[0] in capsys.readouterr().err
+
+
+class Behind(Verifier):
+    """Speculative sampling whose last token comes from the row of the node before."""
+
+    name: ClassVar[str] = "behind"
+    title: ClassVar[str] = "Behind"
+    schemes: ClassVar[tuple[str, ...]] = ("iid",)
+    chain_only: ClassVar[bool] = True
+
+    def __call__(self, tree, p, rng):
+        walk, row, node = Walk(tree), p[0], 0
+        while tree.children[node]:
+            (child,), q, row = tree.children[node], tree.draft_distributions[node], p[node]
+            if not walk.flip(child, ratio(row[tree.tokens[child]], q[tree.tokens[child]]), rng):
+                return walk.end(rng.draw(specviz.distributions.residual(row, q)))
+            node = child
+        return walk.end(rng.draw(row))
+
+
+def test_a_rule_that_mixes_up_levels_gets_the_smallest_tree_that_shows_it():
+    found = smallest(Behind())
+    assert (found.children, found.levels, len(found.p), len(found.q)) == (1, 1, 2, 1)
+    assert found.p[0] != found.p[1] and len(found.text) == 2 and found.link == ""
+    assert "depth 1" in str(found) and found.to_dict()["p"] == [[str(part) for part in row] for row in found.p]

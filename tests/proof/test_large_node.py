@@ -11,14 +11,48 @@ to 128 children. The rule's own code is run while every coin rejects, so nothing
 import numpy as np
 import pytest
 
-from specviz import sampling as schemes
-from specviz.distributions import total_variation
+from specviz.distributions import softmax, total_variation
 from specviz.randomness import Seeded
 from specviz.sampling import draw_children
+from specviz.theory.node import spectr_acceptance
 from specviz.theory.rates import Rejecting, try_children
-from specviz.verifiers import spectr, walk
+from specviz.verifiers import coins, spectr
+from specviz.verifiers.spectr import division_factor, leftover
 from tests.growing import VERIFIERS
-from tests.proof.hard_distributions import KINDS, distributions_of_kind
+
+KINDS = {
+    "random": "two models that mostly agree",
+    "peaked": "nearly all mass on a few tokens, others far below rounding",
+    "flat": "p falls slowly, q is uniform",
+    "sparse": "each has a few tokens, not the same ones",
+    "tied": "every token has one of three probabilities",
+}
+
+
+def distributions_of_kind(kind: str, vocab: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distributions of target and draft, p and q, float64 [vocab] each.
+
+    Args:
+        kind: one of `KINDS`.
+        vocab: V, at least 2.
+        seed: the same seed gives the same ones.
+    """
+    rng = np.random.default_rng([seed, vocab, list(KINDS).index(kind)])
+    if kind == "random":
+        logits = 2 * rng.normal(size=vocab)
+        return softmax(logits), softmax(logits + rng.normal(size=vocab))
+    if kind == "peaked":
+        logits = 12 * rng.normal(size=vocab)
+        return softmax(logits), softmax(0.9 * logits + 2 * rng.normal(size=vocab))
+    if kind == "flat":
+        p, q = 0.95 ** (30 / vocab * np.arange(vocab)), np.ones(vocab)
+    elif kind == "sparse":
+        p, q = (rng.random(vocab) * (rng.permutation(vocab) < max(2, vocab // 8)) for _ in range(2))
+        q[int(p.argmax())] = 0.1 * q.sum()
+    else:
+        p, q = (rng.choice([1.0, 2.0, 4.0], vocab) for _ in range(2))
+    return p / p.sum(), q / q.sum()
+
 
 RULES = {name: rule() for name, rule in VERIFIERS.items()}
 LOSSLESS = [name for name, rule in RULES.items() if rule.lossless and not rule.shared_noise]
@@ -137,9 +171,10 @@ def low_for_many(exact):
 @pytest.mark.parametrize(
     ("name", "scheme", "children", "module", "function", "mistake", "least", "most"),
     [
-        ("specinfer", "iid", 8, walk, "residual", lambda exact: lambda r, q: r, 1e-3, 1),
-        ("sequoia", "distinct", 8, schemes, "without", lambda exact: lambda d, drawn: d, 1e-3, 1),
-        ("sequoia", "distinct", 8, walk, "residual",
+        ("specinfer", "iid", 8, coins, "residual", lambda exact: lambda r, q: r, 1e-3, 1),
+        ("sequoia", "distinct", 8, coins, "SequentialProposal",
+         lambda exact: lambda q, scheme: exact(q, "iid"), 1e-3, 1),
+        ("sequoia", "distinct", 8, coins, "residual",
          lambda exact: lambda r, d: exact(r.astype(np.float32), d.astype(np.float32)), 1e-10, 1e-4),
         ("spectr", "iid", 60, spectr, "division_factor", low_for_many, 1e-2, 1),
         ("spectr", "iid", 8, spectr, "division_factor", low_for_many, 0, 1e-12),
@@ -150,3 +185,39 @@ def test_a_mistake_in_the_arithmetic_is_caught(
 ):
     monkeypatch.setattr(module, function, mistake(getattr(module, function)))
     assert least <= largest_error(name, scheme, 60, children) < most
+
+
+# ---- SpecTr's division factor against a plain bisection of its definition ----
+
+SIZES = [(2, 2), (3, 256), (30, 60), (100, 48), (1000, 128)]
+LARGE = [pytest.param(32_000, k, marks=pytest.mark.nightly) for k in (4, 256)]
+
+
+def accepted(p, q, k, rho):
+    return 1 - (1 - min(1.0, np.minimum(q, p / rho).sum())) ** k
+
+
+def plain_bisection(p, q, k):
+    """The smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, up to the rounding of these sums."""
+    low, high = 1.0, float(k)
+    for _ in range(60):
+        rho = (low + high) / 2
+        beta = np.minimum(q, p / rho).sum()
+        low, high = (low, rho) if 1 - (1 - beta) ** k <= rho * beta + 1e-13 else (rho, high)
+    return high
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("V", "k"), SIZES + LARGE)
+def test_rho_is_that_of_a_plain_bisection_and_what_is_written_is_the_target(kind, V, k):
+    """With 60 children and flat p of 30 tokens both sides of the equation round to 1 near its solution."""
+    for seed in range(1 if V > 1000 else 12):
+        p, q = distributions_of_kind(kind, V, seed)
+        rho = division_factor(p, q, k)
+        best = accepted(p, q, k, plain_bisection(p, q, k))
+        assert accepted(p, q, k, rho) == pytest.approx(best, abs=1e-11)
+        assert spectr_acceptance(p, q, k).sum() == pytest.approx(best, abs=1e-11)
+        left, beta = leftover(p, q, k, rho)
+        rounds = best / beta if beta else 0.0  # 1 + (1 - beta) + ... + (1 - beta)^(k - 1)
+        written = np.minimum(q, p / rho) * rounds + (1 - best) * left / left.sum()
+        assert total_variation(written, p) < 1e-11

@@ -1,6 +1,7 @@
 """Training: documents, samples, the loss, a phase that is continued, and a tiny pair from end to end."""
 
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -24,23 +25,9 @@ TINY = Recipe(
 SIZES = {"window": 64, "length": 32, "code_share": 0.5, "seed": 0, "rows": 8}
 
 
-class Ticks:
+def ticks():
     """A clock on which every look takes a second: budgets become numbers of steps."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    return count(1.0).__next__
 
 
 @pytest.fixture
@@ -105,10 +92,10 @@ def test_stored_states_give_back_the_distributions_of_a_fresh_pass():
 def test_interrupted_sampling_goes_on_with_the_shards_it_would_have_written(library, tmp_path):
     torch.manual_seed(0)
     model, corpus = new_model(300, 64, Shape(32, 1, 2, 32)).eval(), corpus_of(library)[2]
-    write_samples(model, corpus, tmp_path / "straight", 7, Ticks(), **SIZES)
-    write_samples(model, corpus, tmp_path / "broken", 3, Ticks(), **SIZES)
+    write_samples(model, corpus, tmp_path / "straight", 7, ticks(), **SIZES)
+    write_samples(model, corpus, tmp_path / "broken", 3, ticks(), **SIZES)
     assert len(shards(tmp_path / "broken")) < 3
-    write_samples(model, corpus, tmp_path / "broken", 5, Ticks(), **SIZES)
+    write_samples(model, corpus, tmp_path / "broken", 5, ticks(), **SIZES)
     one, other = shards(tmp_path / "straight"), shards(tmp_path / "broken")
     shapes = []
     for a, b in zip(one, other, strict=False):
@@ -116,7 +103,7 @@ def test_interrupted_sampling_goes_on_with_the_shards_it_would_have_written(libr
         assert all(torch.equal(rows[name], again[name]) for name in rows)
         shapes.append(tuple(rows["tokens"].shape))
     assert shapes[:3] == [(8, 32), (8, 32), (4, 64)]
-    write_samples(model, corpus, tmp_path / "few", 100, Ticks(), max_bytes=2 * 8 * 32 * 32 * 3, **SIZES)
+    write_samples(model, corpus, tmp_path / "few", 100, ticks(), max_bytes=2 * 8 * 32 * 32 * 3, **SIZES)
     assert len(shards(tmp_path / "few")) == 3
 
 
@@ -166,7 +153,7 @@ def test_an_interrupted_phase_continues_at_the_next_batch_with_the_same_weights(
             x = torch.from_numpy(np.random.default_rng([0, step]).normal(size=(16, 4))).float()
             return (net(x) - x.sum(1, keepdim=True)).square().mean()
 
-        return fit(name, net, batch_loss, tmp_path / f"{name}.pt", 200, 1e-2, Ticks())
+        return fit(name, net, batch_loss, tmp_path / f"{name}.pt", 200, 1e-2, ticks())
 
     whole, broken, rest = [], [], []
     straight = model()
@@ -186,7 +173,7 @@ def test_an_interrupted_phase_continues_at_the_next_batch_with_the_same_weights(
 def test_a_tiny_pair_end_to_end(library, tmp_path):
     out, seconds = tmp_path / "pair", 180.0  # of a clock that ticks with the batches
     options = {"code_folder": library[1], "recipe": TINY, "device": "cpu"}
-    card = train_pair([library[0]], out, seconds, clock=Ticks(), **options)
+    card = train_pair([library[0]], out, seconds, clock=ticks(), **options)
     assert card == (out / "README.md").read_text(encoding="utf-8")
 
     tokenizer = AutoTokenizer.from_pretrained(out / "draft")
@@ -199,12 +186,12 @@ def test_a_tiny_pair_end_to_end(library, tmp_path):
         assert model(ids, labels=ids).loss.item() < 0.7 * np.log(300)
 
     weights = (out / "target" / "model.safetensors").read_bytes()
-    train_pair([library[0]], out, seconds, clock=Ticks(), **options)
+    train_pair([library[0]], out, seconds, clock=ticks(), **options)
     assert (out / "target" / "model.safetensors").read_bytes() == weights, "a finished phase is not trained again"
 
     options["recipe"] = replace(TINY, target_time=0.0, sample_time=0.3)
     other = tmp_path / "other"
-    card = train_pair([library[0]], other, 30.0, target=out / "target", clock=Ticks(), **options)
+    card = train_pair([library[0]], other, 30.0, target=out / "target", clock=ticks(), **options)
     assert "draft:" in card and "target:" not in card
     assert (other / "target" / "model.safetensors").read_bytes() == weights
     for change in ({"text_files": [library[0]] * 2}, {"recipe": TINY}, {"target": other / "draft"}):

@@ -1,5 +1,6 @@
 """Heads and a layer for a tiny target: trained, stored, loaded, and drafting in runs that write the target's text."""
 
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -39,14 +40,6 @@ class Letters:
         return self.piece
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="module")
 def place(tmp_path_factory, one_thread):
     """A folder with a target that knows a little text by heart, and samples of it."""
@@ -76,11 +69,10 @@ def place(tmp_path_factory, one_thread):
 def pair(place):
     from transformers import AutoModelForCausalLM
 
-    clock = iter(range(10**6)).__next__
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "BATCH", 144)
         for kind in ("medusa", "eagle"):
-            line = train_heads(kind, place / "target", 240, device="cpu", clock=lambda: float(clock()))
+            line = train_heads(kind, place / "target", 240, device="cpu", clock=count(0.0).__next__)
             assert kind in line and (place / kind / "model.safetensors").is_file()
     model = AutoModelForCausalLM.from_pretrained(place / "target", dtype=torch.float32)
     target = HuggingFaceModel(model)
@@ -198,8 +190,7 @@ def test_heads_for_an_own_target_are_made_from_text_alone(tmp_path):
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>").save_pretrained(tmp_path / "own")
     text = tmp_path / "mine.txt"
     text.write_text("abc def. " * 60)
-    clock = iter(range(10**6)).__next__
-    ask = dict(text_files=[text], device="cpu", clock=lambda: float(clock()))
+    ask = dict(text_files=[text], device="cpu", clock=count(0.0).__next__)
     assert "medusa" in train_heads("medusa", tmp_path / "own", 12, **ask)
     assert (tmp_path / "medusa" / "model.safetensors").is_file()
     folder = tmp_path / "medusa" / "checkpoint" / "samples"

@@ -1,4 +1,4 @@
-"""What the Verification lab answers: what it says of a rule is computed, and its examples are what they claim."""
+"""The labs without a browser: what is said of a rule is computed, trees come from a vector, any request is answered."""
 
 import json
 import math
@@ -7,10 +7,13 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from app.tabs.labs import verification_lab
+from app.tabs.labs import tree_lab, verification_lab
+from app.tabs.labs.tree_lab import OTHERS, SIX, presets, tree_of, trees
 from app.tabs.labs.verification_lab import EXAMPLES, RULES, look, table
 from specviz import VERIFIERS
+from specviz.acceptance.vectors import expected_tokens
 from specviz.distributions import residual
+from specviz.tree import Topology
 from specviz.verifiers.base import Verdict, Verifier
 
 GOOD = {"p": [0.5, 0.3, 0.2], "q": [0.2, 0.3, 0.5], "children": 2, "rule": "sequoia"}
@@ -129,8 +132,60 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=lambda hostile: str(hostile)[:60])
-def test_any_request_gets_a_sentence(hostile):
-    for ask in (look, table):
-        error = json.loads(ask(hostile))["error"]
-        assert error.endswith(".") and len(error) < 300 and "log" not in error
+# ---- the Tree lab ----
+
+VECTOR = (0.6, 0.2, 0.1)
+TREE = {"vector": list(VECTOR), "nodes": 16, "levels": 5, "width": 3}
+
+
+def answer(**changes):
+    return json.loads(trees(TREE | changes))
+
+
+@pytest.mark.parametrize("sizes", [(2, 1, 1), (16, 5, 3), (64, 11, 3), (200, 4, 16)])
+@pytest.mark.parametrize("name", [*SIX, *OTHERS])
+def test_every_tree_keeps_to_its_sizes_and_brings_what_its_shape_is_worth(name, sizes):
+    tree, (nodes, levels, width) = tree_of(name, VECTOR, *sizes), sizes
+    shape = Topology(tuple(tree["parents"]))
+    assert tree["nodes"] == len(shape) <= nodes and tree["levels"] == shape.depth.max() <= levels
+    assert tree["tokens"] == pytest.approx(expected_tokens(shape, VECTOR)) == pytest.approx(sum(tree["chance"]))
+    if name in ("k-ary", "svip"):
+        assert max(map(len, shape.children)) <= width
+
+
+@pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset["title"])
+def test_no_tree_is_worth_more_than_sequoias(preset):
+    data = json.loads(trees({name: preset[name] for name in ("vector", "nodes", "levels")}))["trees"]
+    best = next(tree for tree in data if tree["name"] == "sequoia")
+    assert [tree["name"] for tree in data] == list(SIX)
+    assert all(tree["tokens"] <= best["tokens"] + 1e-9 for tree in data) and best["nodes"] == preset["nodes"]
+
+
+def test_another_builder_stands_beside_the_six():
+    data = answer(builder="optimal")["trees"]
+    assert [tree["name"] for tree in data] == [*SIX, "optimal"]
+    assert data[-1]["tokens"] == pytest.approx(data[2]["tokens"]), "the optimal tree is Sequoia's"
+
+
+BAD = [
+    None, 7, [], "vector", {}, TREE | {"vector": []}, TREE | {"vector": [0.7, 0.7]}, TREE | {"vector": [-0.1]},
+    TREE | {"vector": [0.01] * 65}, TREE | {"vector": ["x"]}, TREE | {"vector": [float("nan")]}, TREE | {"nodes": 1},
+    TREE | {"nodes": 10**9}, TREE | {"levels": 2.5}, TREE | {"width": None}, TREE | {"builder": "nobody"},
+    TREE | {"builder": "lookahead"}, TREE | {"builder": ["chain"]},
+]  # fmt: skip
+
+
+def test_a_failure_is_told_without_its_trace(monkeypatch, caplog):
+    def fail(*arguments):
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(tree_lab, "tree_of", fail)
+    assert "secret" not in answer()["error"] and "secret" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("ask", "bad"), [*((ask, bad) for ask in (look, table) for bad in HOSTILE), *((trees, bad) for bad in BAD)]
+)
+def test_any_request_gets_a_sentence(ask, bad):
+    error = json.loads(ask(bad))["error"]
+    assert error.endswith((".", ")")) and len(error) < 400 and "log" not in error

@@ -41,12 +41,10 @@ class Store:
         names = list(next(filter(None, columns.values()), {}))
         rows = {text: [sums[name] for name in names] if sums else [] for text, sums in columns.items()}
         about = {"pair": pair, "machine": f"a machine of {cpu_count()} cores", "weights": weights()}
-        measurements = self._all(timed)
-        measurements[key] = {**about, "names": names, "rows": rows}
+        table = self._all(timed)
+        table[key] = {**about, "names": names, "rows": rows}
         self.folder.mkdir(parents=True, exist_ok=True)
-        lines = ",\n".join(
-            f"{json.dumps(key)}: {json.dumps(measurements[key], allow_nan=False)}" for key in sorted(measurements)
-        )
+        lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(table[key], allow_nan=False)}" for key in sorted(table))
         part = self._file(timed).with_suffix(".part")  # whoever stops here leaves the old file whole
         part.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
         part.replace(self._file(timed))

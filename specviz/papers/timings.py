@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -61,14 +60,11 @@ def _timed(bench: Workbench, pair: Pair, plain: RunConfig, ways: dict[str, RunCo
     # The first run of all would pay for what the models set up.
     bench.cached(("warm", id(pair), *names), lambda: run(pair, configs[names[0]]))
     sums: dict[str, float] = {}
-    for _, name, trace in interleave({name: partial(_decode, pair, configs[name]) for name in names}, 1):
+    calls = {name: lambda _, config=configs[name]: run(pair, config) for name in names}
+    for _, name, trace in interleave(calls, 1):
         counts = Counts.of(trace.steps)
         sums |= {f"{name} tokens": counts.timed_tokens, f"{name} seconds": sum(counts.seconds)}
     return sums
-
-
-def _decode(pair: Pair, config: RunConfig, _: int) -> Any:
-    return run(pair, config)
 
 
 @measurement("timed")

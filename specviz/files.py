@@ -37,11 +37,6 @@ MOST_TEXT = 64_000_000  # bytes of a text
 MOST_TRACE = 4_000_000  # bytes of a recorded run; one of 64 steps with trees of 33 nodes takes about 300 kB
 
 
-def asset(name: str) -> str:
-    """The text of a file that the browser gets, "stage/stage.html" say."""
-    return (WEB / name).read_text(encoding="utf-8")
-
-
 @contextmanager
 def file_errors(failure: str) -> Iterator[None]:
     """Make errors of the system a `ValueError` of one sentence, the `failure` and its reason."""

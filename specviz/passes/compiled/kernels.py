@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 import numpy as np
-from numba import types
+from numba import njit, types
 
 from .dot_products import BLOCK, MAX_TOKENS, atomic_add, atomic_load, multiply
 from .helpers import FAILED
@@ -59,7 +59,7 @@ def _block(weights, x, sums):
         first += count
 
 
-@exact
+@njit(error_model="numpy", nogil=True)  # no code on disk: numba cannot compile callers of a generator that it loaded
 def take_chunks(counters, phase, chunks):
     """The chunks of a phase that no other thread took; ends when all are done, or a thread failed."""
     while True:

@@ -18,7 +18,6 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from .errors import ParameterError, shown
 
-MAX_CHARACTERS = 64_000_000
 MAX_ITEMS = 4096  # of a column over nodes, among others
 LARGEST = 2**53  # beyond it, JSON readers of other languages lose digits
 
@@ -65,8 +64,6 @@ def read(kind: Any, data: Any, what: str) -> Any:
         ValueError: if it is anything else; the message names the place, "trace.steps[3].coin".
     """
     text = data if isinstance(data, str | bytes) else json.dumps(data)
-    if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"{what} must have at most {MAX_CHARACTERS:,} characters; got {len(text):,}.")
     try:
         return _adapter(kind).validate_json(text)
     except ValidationError as error:

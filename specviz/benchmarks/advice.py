@@ -12,12 +12,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
+from .. import BUILDERS, RunConfig
 from ..acceptance.on_text import measure_acceptance
 from ..acceptance.progress import Progress
 from ..acceptance.texts import Text, continuations
-from ..builders import BUILDERS
 from ..compatibility import suited
-from ..config import RunConfig
 from ..drafters.base import Drafter
 from ..models.base import Pair
 from ..planning.choose import Candidate, candidates, different, held_out

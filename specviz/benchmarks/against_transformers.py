@@ -18,10 +18,8 @@ from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
 
+from .. import BUILDERS, RunConfig, autoregress, run
 from ..acceptance.progress import Progress
-from ..builders import BUILDERS
-from ..config import RunConfig
-from ..decode import autoregress, run
 from ..metrics import Counts
 from ..proof.same_text import Comparison, comparing
 from .timing import TimedRun, interleave, seconds_of, summarise

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from .. import compatible
 from ..acceptance.progress import final_result
 from ..builders.base import TreeBuilder
-from ..compatibility import compatible
 from ..files import __version__
 from ..metrics import known
 from ..models.base import Pair

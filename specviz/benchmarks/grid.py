@@ -13,9 +13,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ..builders import BUILDERS
+from .. import BUILDERS, RunConfig
 from ..compatibility import suited
-from ..config import RunConfig
 from ..errors import ParameterError, UnknownName
 from ..files import parse_json, read_text
 

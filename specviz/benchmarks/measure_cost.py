@@ -18,15 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import RunConfig, Step, speculate
 from ..acceptance.progress import Progress
 from ..acceptance.vectors import find_acceptance
 from ..builders.sequoia import Sequoia
-from ..config import RunConfig
-from ..decode import speculate
 from ..drafters.base import Drafter
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
-from ..record import Step
 from .quiet import Watch
 from .timing import interleave
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
+from .. import BUILDERS, RunConfig
 from ..acceptance.progress import Progress
 from ..acceptance.vectors import find_acceptance
-from ..builders import BUILDERS
-from ..config import RunConfig
 from ..files import HELD_OUT, parse_json
 from ..models.base import Pair
 from ..planning.cost_table import CostTable

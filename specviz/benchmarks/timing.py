@@ -14,15 +14,13 @@ from statistics import median
 from time import perf_counter
 from typing import Any, TypeVar
 
+from .. import RunConfig, Step, Trace, run, speculate
 from ..acceptance.in_traces import with_room
 from ..acceptance.progress import Progress
-from ..config import RunConfig
-from ..decode import run, speculate
 from ..metrics import Counts, estimate, ratio_of_rates
 from ..models.base import Pair
 from ..planning.machine_profile import machine
-from ..record import Step
-from ..trace import PairedSpeedup, Trace
+from ..trace import PairedSpeedup
 from ..tree import Topology
 
 AUTOREGRESSIVE = "plain"

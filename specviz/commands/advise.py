@@ -7,11 +7,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from .. import DRAFTERS, RunConfig
 from ..benchmarks.advice import Advice, Option, advise, engines_for, reason, to_dict, verdict_of
 from ..benchmarks.quiet import Watch
 from ..benchmarks.timing import TimedRun
-from ..config import RunConfig
-from ..drafters import DRAFTERS
 from ..files import __version__, printable
 from ..metrics import plus_minus
 from ..models.base import Pair

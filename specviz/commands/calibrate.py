@@ -9,19 +9,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from .. import BUILDERS, VERIFIERS, RunConfig, compatible
 from ..acceptance.on_text import Acceptance
 from ..acceptance.texts import Text, continuations, limited, seed_of, windows
 from ..acceptance.vectors import MAX_RANKS, stored
 from ..benchmarks.advice import calibrate
 from ..benchmarks.measure_cost import PROMPT
 from ..benchmarks.quiet import MAX_CORES
-from ..builders import BUILDERS
-from ..compatibility import compatible
-from ..config import RunConfig
 from ..files import check_output, printable, read_text, write_text
 from ..planning.machine_profile import machine, store_costs
 from ..planning.profile import Profile
-from ..verifiers import VERIFIERS
 from . import options
 from .display import print_table, until_stopped, warn_if_busy
 

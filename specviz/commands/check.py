@@ -10,16 +10,13 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
-from ..builders import BUILDERS
+from .. import BUILDERS, VERIFIERS, RunConfig, compatible
 from ..codec import dumps, plain
-from ..compatibility import compatible
-from ..config import RunConfig
 from ..errors import UnknownName
 from ..plugins.load import load_known, sources
 from ..proof.counterexample import Counterexample, smallest
 from ..proof.lossless import Case, Row, cases, cover, drafter_cases
 from ..strategy import built_in
-from ..verifiers import VERIFIERS
 from .options import within
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"

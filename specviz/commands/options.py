@@ -9,10 +9,10 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from .. import RunConfig
 from ..acceptance.vectors import read_acceptance
 from ..benchmarks.grid import LOADING, ROWS
 from ..benchmarks.this_machine import prompts
-from ..config import RunConfig
 from ..errors import ParameterError
 from ..files import parse_json, read_text
 from ..strategy import REGISTRIES, parse_strategy

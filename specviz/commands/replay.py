@@ -6,9 +6,9 @@ import argparse
 import os
 import sys
 
+from .. import Trace
 from ..files import MOST_TRACE, check_output, printable, read_text, write_text
 from ..player.offline import offline_page
-from ..trace import Trace
 from .generate import paint, summary
 
 EXAMPLE = "run.json --html run.html"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 
-from ..trace import Trace
+from .. import Trace
 from .payload import recorded_message
 from .web import asset, joined
 

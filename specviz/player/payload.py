@@ -11,13 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from .. import DRAFTERS, Step, Trace, compatible
 from ..codec import plain as as_plain
-from ..compatibility import compatible
-from ..drafters import DRAFTERS
 from ..metrics import COMPARED, Counts
-from ..record import Step
 from ..strategy import REGISTRIES, format_strategy
-from ..trace import Trace
 
 NUMBERS = ("temperature", "top_p", "top_k", "draft_temperature", "max_new_tokens", "seed")
 LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p", "probe": "o"}

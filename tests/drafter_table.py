@@ -8,8 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from specviz.benchmarks.cells import measure_cell
-from specviz.benchmarks.grid import cells_of
+from specviz.benchmarks.grid import cells_of, measure_cell
 from specviz.benchmarks.results import Results
 from specviz.files import HELD_OUT
 

@@ -7,9 +7,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from ..benchmarks.advice import Advice, Option, advise, engines_for, reason, to_dict, verdict_of
+from ..benchmarks.advice import Advice, Option, advise, engines_for, reason
 from ..benchmarks.quiet import Watch
-from ..benchmarks.timing import TimedRun
 from ..config import RunConfig
 from ..drafters import DRAFTERS
 from ..files import __version__, printable
@@ -56,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     timed = [] if args.no_timing or args.machine else second
     watch = Watch()
     advice, stopped = until_stopped(advise(choices, config, first, timed, profile, costs, args.texts), "parts")
-    advice = replace(advice, failed=(*failed, *advice.failed))
+    advice = replace(advice, failed=failed | advice.failed)
     busy = max([watch.cores, *(one.busy for one in advice.options)]) if not args.machine else 0.0
     if args.json:
         print(json.dumps(whole_advice(advice, next(iter(choices.values()))[0], config, busy)))
@@ -66,22 +65,22 @@ def run(args: argparse.Namespace) -> int:
     return 130 if stopped else 0
 
 
-def choices_of(args: argparse.Namespace) -> tuple[dict[str, tuple[Pair, Any]], list[tuple[str, str]]]:
+def choices_of(args: argparse.Namespace) -> tuple[dict[str, tuple[Pair, Any]], dict[str, str]]:
     """The drafters to try, each with its pair, and those that cannot be loaded."""
     drafters, drafts = options.strategies(args, "drafter"), list(dict.fromkeys(args.draft or ()))
     model, base = DRAFTERS["model"](), None if args.target or not drafts else drafts[0]
     trials = [(draft, draft, model) for draft in drafts]
     trials += [(format_strategy(drafter), base, drafter) for drafter in drafters]
     choices: dict[str, tuple[Pair, Any]] = {}
-    failed: list[tuple[str, str]] = []
+    failed: dict[str, str] = {}
     for name, draft, drafter in trials or [("embedded draft", None, model)]:
         try:
             like = next((pair for pair, _ in choices.values()), None)
             choices[name] = options.load(args, draft=draft, like=like), drafter
         except ValueError as error:
-            failed.append((name, str(error)))
+            failed[name] = str(error)
     if not choices:
-        raise ValueError(f"no draft could be loaded: {failed[0][1]}")
+        raise ValueError(f"no draft could be loaded: {next(iter(failed.values()))}")
     return choices, failed
 
 
@@ -90,39 +89,53 @@ def sentence_of(advice: Advice) -> str:
     best = advice.best
     if best is None:
         return "undecided: no drafter could be used."
-    verdict, interval = verdict_of(best)
-    speedup = best.timing.speedup if best.timing else best.speedup[0]
-    between = "" if interval is None else f" [{interval[0]:.2f}, {interval[1]:.2f}]"
+    speedup, low, high = best.speedup
+    between = "" if low is None else f" [{low:.2f}, {high:.2f}]"
     what = f"{speedup:.2f} x{between}, {best.tree.name}, {best.tree.predicted.size} nodes, with {best.name}"
     if best.timing is None:
         return f"predicted, not timed: {what}"
-    if verdict == "undecided":
-        why = "one text gives no interval" if interval is None else "the interval contains 1"
-        return f"undecided, {why}: the best is {what}. {more_prompts(best.timing)}"
-    return f"pays: {what}" if verdict == "pays" else f"does not pay: the best is {what}"
-
-
-def more_prompts(timing: TimedRun) -> str:
-    """How many prompts would decide: a half-width falls with the root of their number."""
-    if timing.margin is None:
-        return f"Give at least {2 * ENOUGH} prompts: half are timed."
-    distance = abs(timing.speedup - 1)
-    if distance < 0.02:
-        return "It is as fast as plain decoding."
-    prompts = 2 * ENOUGH * max(1, round((timing.margin / distance) ** 2))
-    return f"About {prompts} prompts would decide it (--prompts, --each)."
+    if best.verdict != "undecided":
+        return f"pays: {what}" if best.verdict == "pays" else f"does not pay: the best is {what}"
+    margin, distance = best.timing.margin, abs(speedup - 1)
+    if margin is None:
+        why, more = "one text gives no interval", f"Give at least {2 * ENOUGH} prompts: half are timed."
+    elif distance < 0.02:
+        why, more = "the interval contains 1", "It is as fast as plain decoding."
+    else:  # a half-width falls with the root of the number of prompts
+        prompts = 2 * ENOUGH * max(1, round((margin / distance) ** 2))
+        why, more = "the interval contains 1", f"About {prompts} prompts would decide it (--prompts, --each)."
+    return f"undecided, {why}: the best is {what}. {more}"
 
 
 def whole_advice(advice: Advice, pair: Pair, config: RunConfig, busy: float) -> dict[str, Any]:
+    """The advice as plain data."""
     best = advice.best
-    verdict, interval = verdict_of(best)
+    rows = [data_of(one) for one in advice.options]
     return {
-        "verdict": verdict, "sentence": sentence_of(advice), "interval": interval,
-        "best": best and to_dict(best), "why": reason(best) if best else None,
-        "options": [to_dict(one) for one in advice.options], "failed": dict(advice.failed),
+        "verdict": best.verdict if best else "undecided", "sentence": sentence_of(advice),
+        "interval": best.speedup[1:] if best and best.speedup[1] is not None else None,
+        "best": rows[0] if best else None, "why": reason(best) if best else None,
+        "options": rows, "failed": advice.failed,
         "engines": [one._asdict() for one in engines_for(best)] if best else [],
         "target": pair.info.get("target", {}).get("name"), "temperature": config.temperature, "busy_cores": busy,
         "machine": this_machine(), "dtype": pair.info.get("dtype"), "version": __version__,
+    }  # fmt: skip
+
+
+def data_of(option: Option) -> dict[str, Any]:
+    """An option as plain data."""
+    timing = option.timing
+    measured = timing and {
+        "speedup": timing.speedup, "margin": timing.margin, "tokens_per_pass": timing.counts.tokens_per_pass,
+        "tokens_margin": timing.tokens_margin, "step_s": timing.counts.seconds_per_step,
+        "step_price": timing.step_price, "parts": timing.counts.step_parts, "steps": timing.counts.passes,
+    }  # fmt: skip
+    return {
+        "draft": option.name, "drafter": option.config.drafter.name, "verifier": option.config.verifier.name,
+        "tree": option.tree.name, "nodes": option.tree.predicted.size, "first_child": option.first,
+        "predicted": option.predicted, "predicted_tokens_per_pass": option.tokens,
+        "predicted_price": option.tree.predicted.price, "texts": option.texts, "by_texts": option.by_texts,
+        "busy_cores": option.busy, "measured": measured,
     }  # fmt: skip
 
 
@@ -130,16 +143,15 @@ def print_advice(advice: Advice, prompts: str) -> None:
     """The options, the answer with its reason, and the nearest flags of other engines."""
     print(f"tokens per pass and speedup over plain decoding, 95 % intervals over texts; texts: {prompts}")
     print_table([row_of(one) for one in advice.options])
-    for name, error in advice.failed:
+    for name, error in advice.failed.items():
         print(printable(f"{name}: not available: {error}"))
     print(printable(f"\n{sentence_of(advice)}"))
     best = advice.best
     if best is None:
         return
     print(reason(best))
-    if best.by_texts:
+    if together := best.by_texts.items():
         print("\nseveral texts decoded together, predicted:")
-        together = best.by_texts.items()
         print_table([{"texts": texts, "best tree": tree, "speedup": speedup} for texts, (tree, speedup) in together])
     print("\nnearest settings of other engines, whose own costs differ from those measured here:")
     for engine in engines_for(best):
@@ -148,7 +160,7 @@ def print_advice(advice: Advice, prompts: str) -> None:
 
 def row_of(one: Option) -> dict[str, Any]:
     row = {"draft": one.name, "tree": one.tree.name, "price": one.tree.predicted.price}
-    for name, (value, low, high) in (("tokens", one.tokens), ("speedup", one.speedup)):
+    for name, (value, low, high) in (("tokens", one.tokens), ("speedup", one.predicted)):
         row[f"{name}, predicted"] = f"{value:.2f}" if low is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
     if timing := one.timing:
         row["tokens, timed"] = f"{timing.counts.tokens_per_pass:.2f}{plus_minus(timing.tokens_margin)}"

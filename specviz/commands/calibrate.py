@@ -13,8 +13,8 @@ from ..acceptance.on_text import Acceptance
 from ..acceptance.texts import Text, continuations, limited, seed_of, windows
 from ..acceptance.vectors import MAX_RANKS, stored
 from ..benchmarks.advice import calibrate
-from ..benchmarks.measure_cost import PROMPT
 from ..benchmarks.quiet import MAX_CORES
+from ..benchmarks.this_machine import PROMPT
 from ..builders import BUILDERS
 from ..compatibility import compatible
 from ..config import RunConfig

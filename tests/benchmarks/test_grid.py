@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import specviz
-from specviz.benchmarks.cells import measure_cell, on_ray, sized
-from specviz.benchmarks.grid import cells_of, key_of, read_grid
+from specviz.benchmarks.grid import cells_of, key_of, measure_cell, on_ray, read_grid
 from specviz.benchmarks.results import Results
 from specviz.commands.cli import main
 
@@ -30,7 +29,8 @@ def outcomes_here():
 @pytest.mark.parametrize("size", [16, 64])
 def test_sized_builders_have_about_that_many_nodes(size):
     for name in ("chain", "k-sequences", "sequoia", "optimal"):
-        assert 0.8 * size <= len(sized(name, size).shape) <= size
+        cls = specviz.BUILDERS[name]
+        assert 0.8 * size <= len(cls(**cls.sized(size)).shape) <= size
 
 
 def test_a_grid_is_every_combination_once():
@@ -113,7 +113,7 @@ def test_it_goes_on_after_a_kill(files, monkeypatch, capsys):
         seen.append(cell)
         return measure_cell(cell, prompts)
 
-    monkeypatch.setattr("specviz.commands.bench.measure_cell", killed)
+    monkeypatch.setattr("specviz.benchmarks.grid.measure_cell", killed)
     assert main(["bench", str(grid), "--out", str(out)]) == 130
     assert "chain" in capsys.readouterr().out, "what was measured is printed"
     monkeypatch.undo()

@@ -41,14 +41,15 @@ def test_the_first_round_of_passes_is_not_counted(monkeypatch):
 
 def test_speedup_is_tokens_over_time_against_plain_decoding():
     """Two texts by hand: 2 and 4 times plain, 3 together; each is left out once, and t is 12.7 for two."""
-    row = summarise("chain", [counts(6, 3.0), counts(12, 3.0)], [counts(10, 10.0), counts(10, 10.0)], ["a", "b"])
+    plain = [counts(10, 10.0), counts(10, 10.0)]
+    (row,) = summarise({AUTOREGRESSIVE: plain, "chain": [counts(6, 3.0), counts(12, 3.0)]}, ["a", "b"])
     assert (row.speedup, row.low, row.high) == pytest.approx((3, 2, 4))
     assert row.margin == pytest.approx(12.706, abs=1e-3) and row.tokens_margin == 0
     assert row.step_price == pytest.approx((6 / 9) / 2) and row.counts.tokens_per_pass == 2
     halves = [counts(6, 3.0), counts(6, 3.0), counts(12, 3.0), counts(12, 3.0)]
-    twice = summarise("chain", halves, 4 * [counts(10, 10.0)], ["a", "a", "b", "b"])  # two texts, two rounds
+    (twice,) = summarise({AUTOREGRESSIVE: plain + plain, "chain": halves}, ["a", "a", "b", "b"])  # two rounds
     assert (twice.speedup, twice.margin) == pytest.approx((row.speedup, row.margin))
-    assert summarise("chain", halves[:1], [counts(10, 10.0)], ["a"]).margin is None
+    assert summarise({AUTOREGRESSIVE: plain, "chain": halves}, ["a"])[0].margin is None
 
 
 def test_only_whole_trees_after_the_first_step_count():
@@ -79,8 +80,8 @@ def test_every_run_continues_every_prompt_in_rotating_order(monkeypatch):
 
 def test_a_prompt_without_a_step_to_time_is_left_out():
     rows = {AUTOREGRESSIVE: [counts(4, 1.0), Counts()], "chain": [counts(4, 1.0), counts(4, 1.0)]}
-    (row,) = timing._rows(rows, ["a", "b"])
-    assert row.counts == counts(4, 1.0) and timing._rows({name: [Counts()] for name in rows}, ["a"]) == ()
+    (row,) = summarise(rows, ["a", "b"])
+    assert row.counts == counts(4, 1.0) and summarise({name: [Counts()] for name in rows}, ["a"]) == ()
 
 
 def test_the_result_of_a_measurement_is_the_last_one():

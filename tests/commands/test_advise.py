@@ -7,7 +7,7 @@ import pytest
 
 import specviz
 from specviz.benchmarks import advice
-from specviz.benchmarks.advice import Advice, Option, engines_for, reason, verdict_of
+from specviz.benchmarks.advice import Advice, Option, engines_for, reason
 from specviz.benchmarks.timing import TimedRun
 from specviz.commands.advise import sentence_of
 from specviz.commands.cli import main
@@ -33,17 +33,8 @@ def option(speedup=1.4, margin=0.1, first=0.6, parts=(0.3, 0.6, 0.1), tokens=28,
     )  # fmt: skip
     plain = Counts(tokens=10, passes=10, timed_tokens=10, timed_passes=10, seconds=(0, speedup / tokens * 100, 0, 0))
     timing = TimedRun(TREE.name, speedup, margin, speedup, speedup, counts, plain)
-    return Option(
-        name,
-        specviz.RunConfig(builder=TREE.builder),
-        TREE,
-        CHAIN,
-        (1.5, 1.2, 1.8),
-        (2.9, 2.5, 3.3),
-        first,
-        8,
-        timing=timing,
-    )
+    config = specviz.RunConfig(builder=TREE.builder)
+    return Option(name, config, TREE, CHAIN, (1.5, 1.2, 1.8), (2.9, 2.5, 3.3), first, 8, timing=timing)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +47,7 @@ def option(speedup=1.4, margin=0.1, first=0.6, parts=(0.3, 0.6, 0.1), tokens=28,
 )  # fmt: skip
 def test_the_answer_follows_from_the_interval_of_what_was_timed(speedup, margin, verdict, words):
     best = option(speedup, margin)
-    assert verdict_of(best)[0] == verdict and words in sentence_of(Advice((best, replace(best, timing=None))))
+    assert best.verdict == verdict and words in sentence_of(Advice((best, replace(best, timing=None))))
     assert sentence_of(Advice((replace(best, timing=None),))).startswith("predicted, not timed: 1.50 x [1.20, 1.80]")
 
 

@@ -49,7 +49,7 @@ def test_check_prints_rows(capsys):
         (["train", "--text", __file__, "--out", "/tmp/x", "--seed", "-1"], "seed must be"),
         (["train", "--text", __file__, "--out", "/tmp/x", "--code", "/nowhere"], "code must be a folder"),
         (["train", "--drafter", "eagle", "--target", "x", "--code", "y"], "--code is not used with --drafter"),
-        (["train", "--text", "x", "--out", "y", "--heads", "2"], "--heads is not used without --drafter"),
+        (["train", "--text", "x", "--out", "y", "--heads", "2"], "--heads is not used without --drafter medusa"),
         (["train", "--drafter", "eagle", "--target", "x", "--heads", "2"], "without --drafter medusa"),
     ],
 )  # fmt: skip

@@ -15,6 +15,7 @@ import specviz
 from specviz import files
 from specviz.commands import COMMANDS
 from specviz.commands.cli import _parser, main
+from specviz.commands.options import prompts_of
 
 ROOT = Path(__file__).resolve().parents[2]
 ESCAPE = "\x1b]0;owned\x07\x9b2J\u202e"
@@ -42,13 +43,11 @@ def test_what_has_no_end_is_not_read_until_memory_ends(capsys, monkeypatch, argu
 
 
 def test_prompts_of_a_json_file_are_its_texts(tmp_path, capsys):
-    from specviz.commands.options import read_prompts
-
     path = tmp_path / "prompts.json"
     path.write_text(json.dumps(["One\nof two lines", "two"]))
-    assert read_prompts(str(path)) == ["One\nof two lines", "two"]
+    assert prompts_of(argparse.Namespace(prompts=str(path))) == ["One\nof two lines", "two"]
     (tmp_path / "prompts.txt").write_text("a\n\nb\n")
-    assert read_prompts(str(tmp_path / "prompts.txt")) == ["a", "b"]
+    assert prompts_of(argparse.Namespace(prompts=str(tmp_path / "prompts.txt"))) == ["a", "b"]
     for wrong in ('{"a": 1}', "[]", "[1]", '["a", ""]', "no JSON"):
         path.write_text(wrong)
         sentence(capsys, ["bench", "--prompts", str(path)], "JSON")

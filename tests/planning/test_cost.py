@@ -11,7 +11,7 @@ import pytest
 import specviz
 from specviz.acceptance.progress import final_result
 from specviz.acceptance.vectors import expected_tokens
-from specviz.benchmarks import measure_cost as clock
+from specviz.benchmarks import this_machine as clock
 from specviz.builders.sequoia import best_tree, best_trees
 from specviz.builders.static import grow_shape
 from specviz.codec import dumps, read

@@ -8,7 +8,7 @@ WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test pytest fast nightly mutants wording lint web renew screenshots browser lowest container space house clean
+.PHONY: demo test pytest fast nightly nightly-tests mutants wording lint web renew screenshots browser lowest container space house clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python app/app.py
@@ -23,8 +23,10 @@ fast: $(VENV)/.installed-dev  ## without the browser, the adapters and what is s
 	$(PYTEST) -m "not browser and not adapter and not slow"
 
 nightly: $(VENV)/.installed-dev browser  ## the cells that `make test` leaves out, and the slow checks
+	$(MAKE) -k nightly-tests mutants lowest container space
+
+nightly-tests: $(VENV)/.installed-dev
 	$(PYTEST) -m nightly
-	$(MAKE) mutants lowest container space
 
 mutants: $(VENV)/.installed-dev  ## breaks the code in some forty places, each of which a test must notice
 	$(BIN)/python tests/mutants.py

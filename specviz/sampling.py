@@ -63,16 +63,13 @@ def without(d: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
 
     Once d is used up, all tokens not drawn yet are equally likely (Sequoia, algorithm 2).
     """
-    row = d.copy()
-    row[drawn[-1]] = 0.0
-    total = row.sum()
-    return np.divide(row, total, out=row) if total > 0 else _uniform(len(row), drawn)
-
-
-def _uniform(size: int, drawn: Sequence[int]) -> np.ndarray:
-    row = np.ones(size)
+    row, drawn = d.copy(), list(drawn)
     row[drawn] = 0.0
-    return row / max(row.sum(), 1.0)
+    if (total := row.sum()) == 0:
+        row[:] = 1.0
+        row[drawn] = 0.0
+        total = max(row.sum(), 1.0)
+    return np.divide(row, total, out=row)
 
 
 class SequentialProposal:
@@ -118,7 +115,7 @@ class SequentialProposal:
             if (total := row.sum()) > 0:
                 self.part, self.row = part, row / total
                 return
-        self.row = _uniform(len(self.row), self._drawn)
+        self.row = without(np.zeros_like(self.row), self._drawn)
 
 
 def drafter_of(q: Blend, scheme: str, tokens: Sequence[int]) -> list[int]:

@@ -154,7 +154,6 @@ class TokenTree:
         probes: nodes that only ask the target what follows them; no rule compares or accepts them.
         origin: node -> the same node in the tree that the draft read, where a builder re-ranked; None elsewhere.
         order: all nodes, parents first, as the target is to read them in its pass; None as they were drawn.
-        plan: the shape it is filled from without gaps, which with its size determines `parents`; None without one.
 
     >>> tree = TokenTree(root=5)
     >>> child = tree.add(0, token=7)
@@ -172,7 +171,6 @@ class TokenTree:
         self.growth, self.probes = Growth(), list[int]()
         self.origin: dict[int, int] | None = None
         self.order: Sequence[int] | None = None
-        self.plan: Topology | None = None
         self.shape: Topology | None = None  # the latest `topology`
 
     def __len__(self) -> int:

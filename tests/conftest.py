@@ -10,10 +10,9 @@ import shutil
 import socket
 import time
 from contextlib import contextmanager
+from functools import cache
 
 import pytest
-
-import specviz
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores; torch reads this when it is imported
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -73,6 +72,7 @@ def browser(chromium):
 
 # A browser that was too slow to show something on a busy machine is asked again, and listed; nothing else is.
 POLICY = re.compile(r"Content.Security.Policy")  # what a browser says of what that forbids
+HERE = re.compile(r"(http://127\.0\.0\.1[:/]|data:|blob:)")
 SLOW = [r"Timeout \d+ms exceeded", r"with timeout \d+ms"]
 
 
@@ -116,7 +116,13 @@ class Site:
             time.sleep(0.05)
         return True
 
-    def take(self, load):
+    def take(self, pair=None):
+        """Serve a pair, None for one that must not be loaded; returns the address."""
+
+        def load():
+            assert pair, "a model was loaded"
+            return pair
+
         self.load = load
         self.engine._pairs.clear()
         return self.url
@@ -133,7 +139,7 @@ def sites():
 
 @pytest.fixture
 def serve(sites, request):
-    """A function that serves the page with a pair and returns its address.
+    """A function that serves the page with a pair, or with none that may be loaded, and returns its address.
 
     A test that changes the program (it takes `monkeypatch`), or serves a second page, gets one of its own. A file whose
     tests are about few tabs names them in `PAGE`: it then has no others, and opens in half of the time.
@@ -141,19 +147,18 @@ def serve(sites, request):
     own, shared = [], "monkeypatch" not in request.fixturenames
     tabs = getattr(request.module, "PAGE", None)
 
-    def start(pair=None, load=None):
+    def start(pair=None):
         nonlocal shared
-        load = load or (lambda: pair or specviz.toy_pair(vocab=12))
         if shared:
             shared = False
             if tabs in sites and not sites[tabs].idle():
                 sites.pop(tabs).demo.close(verbose=False)
             if tabs not in sites:
                 sites[tabs] = Site(tabs)
-            return sites[tabs].take(load)
+            return sites[tabs].take(pair)
         site = Site(tabs)
         own.append(site)
-        return site.take(load)
+        return site.take(pair)
 
     yield start
     for site in own:
@@ -163,14 +168,7 @@ def serve(sites, request):
 @pytest.fixture(scope="session")
 def visitor():
     """A function that returns a browser's visitor who has been here before, and the empty pages that he left open."""
-    known = {}
-
-    def returning(browser):
-        if browser not in known:
-            known[browser] = (browser.new_context(), [])
-        return known[browser]
-
-    return returning
+    return cache(lambda browser: (browser.new_context(), []))
 
 
 @contextmanager
@@ -179,21 +177,15 @@ def visits(browser, visitor):
 
     The first page of a test belongs to whoever visited before, who has the files but remembers nothing of the page;
     others, and those who are given special permissions, are new. That page was open before, which saves a third of the
-    time, unless a test asks for a `fresh` one because it listens to it, or changes what it loads. All settings of
-    Explore are unfolded, unless a test asks for the page as it opens.
+    time. All settings of Explore are unfolded, unless a test asks for the page as it opens.
     """
-    pages, kept, foreign, broken = [], [], [], []
+    pages, foreign, broken = [], [], []
     known, left = visitor(browser)
-
-    def look(request):
-        if not re.match(r"(http://127\.0\.0\.1[:/]|data:|blob:)", request.url):
-            foreign.append(request.url)
-
     watches = {
-        "request": look,
+        "request": lambda request: HERE.match(request.url) or foreign.append(request.url),
         "pageerror": lambda error: broken.append(str(error)),
         "dialog": lambda dialog: broken.append(dialog.message),
-        "console": lambda said: broken.append(said.text) if POLICY.search(said.text) else None,
+        "console": lambda said: POLICY.search(said.text) and broken.append(said.text),
     }
 
     def open_page(
@@ -204,14 +196,11 @@ def visits(browser, visitor):
         color_scheme="light",
         reduced_motion="null",
         settings=True,
-        fresh=False,
         **more,
     ):
         context = browser.new_context(**more) if pages or more else known
         context.set_default_timeout(120_000)  # of a machine that is busy with something else
-        page = left.pop() if left and context is known and not fresh else context.new_page()
-        if context is known and not fresh:
-            kept.append(page)
+        page = left.pop() if left and context is known else context.new_page()
         pages.append(page)
         page.bring_to_front()
         page.set_viewport_size({"width": width, "height": height})
@@ -231,14 +220,12 @@ def visits(browser, visitor):
             page.context.close()
         elif not page.is_closed():
             page.evaluate("localStorage.clear(); sessionStorage.clear()")
-            if page in kept:
-                for event, watch in watches.items():
-                    page.remove_listener(event, watch)
-                page.mouse.move(0, 0)
-                page.goto("about:blank")
-                left.append(page)
-            else:
-                page.close()
+            for event, watch in watches.items():
+                page.remove_listener(event, watch)
+            page.unroute_all()
+            page.mouse.move(0, 0)
+            page.goto("about:blank")
+            left.append(page)
     assert not foreign, foreign
     assert not broken, broken
     assert not any(hacked)
@@ -251,21 +238,21 @@ def visit(browser, visitor):
 
 
 @pytest.fixture(scope="module")
-def seen(sites, chromium, visitor, request):
-    """A page that tests of one file share and only look at; no model can be loaded. The file puts it back in between.
-
-    It has the tabs of `PAGE`, and is opened by the link `LINK` until there is what `READY` selects.
-    """
-
-    def never():
-        raise AssertionError("a model was loaded")
-
+def shared_page(sites, chromium, visitor, request):
+    """A page of the tabs of `PAGE`, opened by the link `LINK` until there is what `READY` selects."""
     page = request.module
     if page.PAGE not in sites:
         sites[page.PAGE] = Site(page.PAGE)
     with visits(chromium, visitor) as open_page:
         ready = getattr(page, "READY", ".sv-svg .node")
-        yield open_page(sites[page.PAGE].take(never) + getattr(page, "LINK", ""), ready=ready)
+        yield open_page(sites[page.PAGE].take() + getattr(page, "LINK", ""), ready=ready)
+
+
+@pytest.fixture
+def seen(shared_page):
+    """A page that tests of one file share and only look at. The file puts it back in between."""
+    shared_page.bring_to_front()  # behind another one it draws a frame in a second
+    return shared_page
 
 
 @pytest.fixture

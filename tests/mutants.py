@@ -49,11 +49,10 @@ def passes(folder: Path, *tests: str) -> bool:
         RuntimeError: if they could not be run.
     """
     options = ["-x", "-p", "no:cacheprovider", "-m", "nightly or not nightly"]
-    asked = [sys.executable, "-B", "-m", "pytest", *options, *tests]
+    command = [sys.executable, "-B", "-m", "pytest", *options, *tests]
+    environment = os.environ | {"PYTHONPATH": ""}
     try:
-        done = subprocess.run(
-            asked, cwd=folder, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": ""}, timeout=TIMEOUT
-        )
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, timeout=TIMEOUT)
     except subprocess.TimeoutExpired:  # a test that waits for ever has noticed
         return False
     if done.returncode not in (0, 1):  # 1: a test failed
@@ -91,7 +90,7 @@ def main(words: list[str]) -> int:
             bad += result == "survived"
             print(f"{result:8} {edit.file}: {' '.join(edit.old.split())} -> {' '.join(edit.new.split())}", flush=True)
     print(f"{len(edits) - bad} of {len(edits)} killed")
-    return 1 if bad else 0
+    return bool(bad)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,12 @@ from specviz.player.offline import offline_page
 
 WIDTHS = (390, 768, 1280, 1440, 1920)
 CROWDED = (Path(__file__).parent / "crowded.js").read_text("utf-8")
+STAGE = "#sv-stage"
+HOSTILE = [
+    "<img src=x onerror=window.hacked=1>", "${window.hacked=1}", "{{window.hacked=1}}", "`+(window.hacked=1)+`", "\n",
+    " ", "</script><script>window.hacked=1</script>", "\u202eabc\x00", "'\"&lt;", "\t", "é漢🌳",
+    "javascript:window.hacked=1",
+]  # fmt: skip
 READY = {
     "Explore": "#sv-stage .sv-svg .node", "Compare": "#sv-compare .node", "Lessons": "#sv-lessons .sv-svg .node",
     "Papers": ".sv-papers tbody tr", "Tree lab": "#sv-lab svg", "Verification lab": ".sv-v[aria-busy=false]",
@@ -55,8 +61,8 @@ class Gated:
 
 
 def state(page, name):
-    expect(page.locator("#sv-stage .sv")).to_have_attribute("data-recorded", "false", timeout=30_000)
-    expect(page.locator("#sv-stage .sv-state")).to_have_attribute("data-state", name, timeout=60_000)
+    expect(page.locator(f"{STAGE} .sv")).to_have_attribute("data-recorded", "false", timeout=30_000)
+    expect(page.locator(f"{STAGE} .sv-state")).to_have_attribute("data-state", name, timeout=60_000)
 
 
 def steps(page):
@@ -105,9 +111,18 @@ def each_part(page, tabs):
             yield part.title
 
 
-def crowded(page, tabs):
-    """What lies on other text or is cut off, by the title of the page of a tab."""
-    return {title: found for title in each_part(page, tabs) if (found := page.evaluate(CROWDED))}
+def save(page, kind, folder):
+    """Choose an entry of the menu; the file that it saves."""
+    page.locator(f"{STAGE} .sv-save summary").click()
+    with page.expect_download() as download:
+        page.locator(f"{STAGE} [data-save={kind}]").click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def open_file(page, path):
+    page.locator(f"{STAGE} .sv-open-file").set_input_files(str(path))
 
 
 def to_step(page, index):

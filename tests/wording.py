@@ -19,10 +19,6 @@ def config(**values):
     return lambda: specviz.RunConfig(**values)
 
 
-def parsed(kind, text):
-    return lambda: specviz.RunConfig(**{kind: text})
-
-
 def trace(**changes):
     return lambda: specviz.Trace.from_json(json.dumps(json.loads(TRACE) | changes))
 
@@ -51,20 +47,20 @@ CASES = {
     "seed is a fraction": config(seed=0.5),
     "prompt is empty": config(prompt=""),
     "prompt is a number": config(prompt=7),
-    "builder is unknown": parsed("builder", "oak"),
-    "builder is misspelt": parsed("builder", "sequioa"),
+    "builder is unknown": config(builder="oak"),
+    "builder is misspelt": config(builder="sequioa"),
     "builder is a number": config(builder=3),
-    "rule is unknown": parsed("verifier", "maybe"),
-    "drafter is unknown": parsed("drafter", "painter"),
-    "parameter is unknown": parsed("builder", "sequoia:sise=4"),
-    "parameter is twice": parsed("builder", "sequoia:size=4,size=5"),
-    "parameter is no number": parsed("builder", "sequoia:size=big"),
-    "parameter is out of range": parsed("builder", "sequoia:size=0"),
-    "parameter is a fraction": parsed("builder", "chain:depth=2.5"),
-    "flag": parsed("drafter", "several:drafters=model,oak"),
-    "widths": parsed("builder", "branching:widths=4,x"),
-    "acceptance above 1": parsed("builder", "sequoia:acceptance=1.5"),
-    "text form is broken": parsed("builder", "sequoia:=4"),
+    "rule is unknown": config(verifier="maybe"),
+    "drafter is unknown": config(drafter="painter"),
+    "parameter is unknown": config(builder="sequoia:sise=4"),
+    "parameter is twice": config(builder="sequoia:size=4,size=5"),
+    "parameter is no number": config(builder="sequoia:size=big"),
+    "parameter is out of range": config(builder="sequoia:size=0"),
+    "parameter is a fraction": config(builder="chain:depth=2.5"),
+    "flag": config(drafter="several:drafters=model,oak"),
+    "widths": config(builder="branching:widths=4,x"),
+    "acceptance above 1": config(builder="sequoia:acceptance=1.5"),
+    "text form is broken": config(builder="sequoia:=4"),
     "trace is no JSON": lambda: specviz.Trace.from_json("{"),
     "trace is a list": lambda: specviz.Trace.from_json("[]"),
     "trace lacks steps": lambda: specviz.Trace.from_json("{}"),
@@ -78,18 +74,15 @@ CASES = {
 }
 
 
-def sentences():
-    """The sentence of every case."""
-    found = {}
-    for name, call in CASES.items():
-        try:
-            call()
-        except ValueError as error:
-            found[name] = str(error)
-        else:
-            found[name] = "no error"
-    return found
+def sentence(name):
+    """What the error of a case says."""
+    try:
+        CASES[name]()
+    except ValueError as error:
+        return str(error)
+    return "no error"
 
 
 if __name__ == "__main__":
-    SNAPSHOT.write_text(json.dumps(sentences(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    sentences = {name: sentence(name) for name in CASES}
+    SNAPSHOT.write_text(json.dumps(sentences, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The parts of Explore and Compare that scripts draw: the stage (text, measures, tree), notices, headline, opener."""
+"""The parts of Explore and Compare that scripts draw: the stage (text, measures, tree), notices, and openers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ..machine import limits
 from .run_store import save
 from .web import component, dumps
 
-HEADLINE = '<h2 class="sv-headline"><em></em><span></span> <small></small></h2>'
 NOTICE = (
     '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span>'
     '<button type="button" class="sv-fix" hidden></button></p>'
@@ -28,11 +27,6 @@ def stage(value: str, elem_id: str) -> gr.HTML:
 def notice(value: str, elem_id: str) -> gr.HTML:
     """One sentence with a mark for its kind; its value is what `sentence` writes."""
     return component("notice", NOTICE, value, elem_id=elem_id, elem_classes="sv-ui sv-status")
-
-
-def headline(elem_id: str) -> gr.HTML:
-    """What the run on the stage shows, in one sentence that the stage writes."""
-    return component("headline", HEADLINE, elem_id=elem_id)
 
 
 def opener(label: str, opens: str, elem_id: str) -> gr.HTML:

@@ -28,7 +28,6 @@ MACHINES = {"In memory": "memory", "On disk": "disk", "A100": "a100", "L40, offl
 RULES = tuple(dict.fromkeys(row["verifier"] for row in measured() if row["verifier"] != "exact-match"))
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256)
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
-MEASURED = "this machine"
 
 
 def build(engine: Engine) -> None:

@@ -49,7 +49,6 @@ def fill(
         keys: what its nodes were chosen by, [n].
     """
     tree, nodes = draft.tree, {0: 0}  # node of the shape -> node of the tree
-    tree.plan = shape
     for level in inner_levels(shape)[: tokens_left - 1]:
         spots = [spot for spot in level if spot in nodes]
         if not spots:
@@ -61,8 +60,6 @@ def fill(
             tokens = draw_children(q, count, scheme, rng, tree.position(node))
             for child, token in zip(below, tokens, strict=False):
                 nodes[child] = tree.add(node, token, None if keys is None else keys[child])
-            if len(tokens) < len(below):
-                tree.plan = None
     if tree.parents == list(shape.parents):
         tree.shape = shape  # with its cached properties
     return tree

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions import Distributions, Sampling, probabilities
+from ..distributions import Sampling, probabilities
 from ..tree import TokenTree
 from .base import Session
 
@@ -16,74 +16,51 @@ Text = tuple[int, ...]
 
 
 class RowCache:
-    """The logits of one model, and distributions made of them, after texts that begin with the same prompt."""
+    """The logits of one model after texts that begin with the same prompt."""
 
     def __init__(self, session: Session) -> None:
         self.session, self.start = session, len(session.context)
         self.passes = 0
-        self._rows: dict[Any, np.ndarray] = {}  # text, or (text, sampling) -> row
+        self._rows: dict[Text, np.ndarray] = {}
 
     def logits(self, text: Text, others: Sequence[Text]) -> np.ndarray:
         """The logits after what follows the prompt, [V]; `others` are read in the same pass if one is needed."""
         if text not in self._rows:
             context = self.session.context
             tree, nodes = TokenTree(context[-1], start=self.start - 1), dict[Text, int]({(): 0})
-            for one in [text, *(other for other in others if other not in self._rows)]:
-                for end in range(1, len(one) + 1):
-                    if one[:end] not in nodes:
-                        nodes[one[:end]] = tree.add(nodes[one[: end - 1]], one[end - 1])
+            for unread in [text, *(other for other in others if other not in self._rows)]:
+                for end in range(1, len(unread) + 1):
+                    if unread[:end] not in nodes:
+                        nodes[unread[:end]] = tree.add(nodes[unread[: end - 1]], unread[end - 1])
             logits = self.session.forward(tree, range(len(tree)))
             self.passes += 1
-            self._add({one: np.array(logits[node]) for one, node in nodes.items()})
+            if (len(self._rows) + len(nodes)) * logits.shape[1] > MAX_NUMBERS:
+                self._rows.clear()
+            self._rows.update({unread: np.array(logits[node]) for unread, node in nodes.items()})
         return self._rows[text]
 
     def distribution(self, text: Text, others: Sequence[Text], sampling: Sampling) -> np.ndarray:
         """The distribution after a text, float64 [V]; arguments as for `logits`."""
-        if (text, sampling) not in self._rows:
-            self._add({(text, sampling): probabilities(self.logits(text, others), sampling)})
-        return self._rows[text, sampling]
-
-    def _add(self, rows: dict[Any, np.ndarray]) -> None:
-        if sum(len(row) for row in [*self._rows.values(), *rows.values()]) > MAX_NUMBERS:
-            self._rows.clear()
-        self._rows.update(rows)
+        return probabilities(self.logits(text, others), sampling)
 
 
 class CachedLogits:
-    """The logits of a pass, each looked up when it is first used."""
+    """The logits of a pass, each looked up when it is first used: [n, V] after n texts."""
 
     def __init__(self, cache: RowCache, texts: Sequence[Text], width: int) -> None:
-        self._cache, self._texts, self.shape = cache, texts, (len(texts), width)
+        self.cache, self.texts, self.shape = cache, texts, (len(texts), width)
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self.texts)
 
     def __getitem__(self, index: Any) -> np.ndarray:
         nodes = np.arange(len(self))[index]
-        if nodes.ndim:
-            return np.array([self[node] for node in nodes])
-        return self._cache.logits(self._texts[nodes], self._texts)
-
-    def rows(self, sampling: Sampling, ahead: int = 1) -> Distributions:
-        """The distributions, made when they are used."""
-        return CachedRows(self, sampling)
-
-    def distribution(self, node: int, sampling: Sampling) -> np.ndarray:
-        """The distribution after a node, float64 [V]."""
-        return self._cache.distribution(self._texts[node], self._texts, sampling)
-
-
-class CachedRows(Distributions):
-    """Distributions of which each is made once for all runs."""
-
-    logits: CachedLogits
-
-    def __getitem__(self, node: int) -> np.ndarray:
-        return self.logits.distribution(node, self.sampling)
+        rows = [self.cache.logits(self.texts[node], self.texts) for node in np.atleast_1d(nodes)]
+        return np.array(rows) if nodes.ndim else rows[0]
 
 
 class CachedSession:
-    """A session whose passes are looked up: a row that nobody uses is never read."""
+    """A session whose passes are looked up: a row that nobody uses is never read, and no features are kept."""
 
     def __init__(self, cache: RowCache, tokens: Sequence[int], width: int) -> None:
         self.context = list(tokens)
@@ -100,7 +77,7 @@ class CachedSession:
         self.context.extend(emitted)
 
     def watch(self) -> Any:
-        """Not available: features are not kept."""
+        """Not available."""
         raise NotImplementedError
 
 

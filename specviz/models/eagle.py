@@ -113,7 +113,7 @@ class EagleSession(HuggingFaceSession):
 
     def __init__(self, model: EagleModel, tokens: Sequence[int]) -> None:
         super().__init__(model, tokens[1:])
-        self._features = []
+        self._features = {}
         self._target_features: list[torch.Tensor] = []  # of the text but its last token, one tensor
 
     def take(self, features: torch.Tensor) -> None:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors import safe_open
+from tqdm import tqdm
 
 from ..files import from_cache, to_cache
-from ..passes.compiled import worth_compiling
+from ..passes.compiled import compiler_for
 from ..passes.direct import DirectForward, direct_forward, is_known
 from ..passes.huggingface import HuggingFaceModel
 from ..passes.layers import Layer, read_layer
-from ..passes.streamed.layer_file import LayerFile, Layout
-from ..passes.streamed.stream import LayerStream, TensorLayers
+from ..passes.streamed.layer_file import LayerFile, layout
+from ..passes.streamed.stream import LayerStream
 from .early_exit import shortened
 from .hub import model_folder
 from .loading import RANDOM, load_config
@@ -59,30 +62,19 @@ class Checkpoint:
         return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
 
 
-class RandomWeights:
-    """Random weights, one at a time, the same whenever they are asked for."""
-
-    def __init__(self, model: torch.nn.Module, dtype: torch.dtype) -> None:
-        self.model, self.dtype = model, dtype
-
-    def __call__(self, name: str) -> torch.Tensor:
-        """The weights of a parameter: ones for a norm, zeros for a bias, small numbers for a matrix."""
-        shape = self.model.get_parameter(name).shape
-        if len(shape) == 1:
-            return torch.full(shape, float("norm" in name), dtype=self.dtype)
-        seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "little")
-        return torch.empty(shape, dtype=self.dtype).normal_(0, 0.02, generator=torch.Generator().manual_seed(seed))
-
-    def hash(self) -> str:
-        """A hash of what the weights follow from."""
-        shapes = {name: list(part.shape) for name, part in self.model.named_parameters()}
-        return hashlib.sha256(json.dumps(["random", shapes]).encode()).hexdigest()
+def random_weight(model: torch.nn.Module, dtype: torch.dtype, name: str) -> torch.Tensor:
+    """A parameter of a model: ones for a norm, zeros for a bias, random for a matrix; the same whenever asked for."""
+    shape = model.get_parameter(name).shape
+    if len(shape) == 1:
+        return torch.full(shape, float("norm" in name), dtype=dtype)
+    seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "little")
+    return torch.empty(shape, dtype=dtype).normal_(0, 0.02, generator=torch.Generator().manual_seed(seed))
 
 
 class StreamedForward(DirectForward):
     """A forward pass whose layers come from disk."""
 
-    def __init__(self, model: Any, layers: TensorLayers, weight: Callable[[str], torch.Tensor]) -> None:
+    def __init__(self, model: Any, layers: LayerStream, weight: Callable[[str], torch.Tensor]) -> None:
         super().__init__(model, layers)
         self.weight = weight
 
@@ -104,19 +96,21 @@ def stream_target(
     if not is_known(model):
         return None
     if name.startswith(RANDOM):
-        weight: Any = RandomWeights(model, dtype)
+        weight: Any = partial(random_weight, model, dtype)
+        identity = str(config)
     else:
         folder = model_folder("target", name)
         weight = Checkpoint(folder, dtype)
+        identity = weight.hash()
         with suppress(OSError, ValueError):  # a model without settings of its own
             model.generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
-    for name, _ in list(model.named_parameters()):
-        if ".layers." not in name:
-            _assign(model, name, weight(name).to(device))
+    for parameter, _ in list(model.named_parameters()):
+        if ".layers." not in parameter:
+            _assign(model, parameter, weight(parameter).to(device))
     model.tie_weights()
     model.model.rotary_emb = type(model.model.rotary_emb)(config=config).to(device)
 
-    depth, small = len(model.model.layers), worth_compiling(model)
+    depth, compiler = len(model.model.layers), compiler_for(model)
     # One layer shows whether they are computed as transformers computes them; all are alike.
     shallow = shortened(model, ["model", "layers"], [0])
     _fill(shallow, [0], weight, device)
@@ -124,38 +118,42 @@ def stream_target(
     check_tree_reading("target", trial)
     if trial.direct is None:
         return None
-    compiled, arrange = small and trial.direct.compiled is not None, _as_they_are
-    if compiled:
-        from ..passes.compiled.passes import CompiledPasses, compiled_layer
-
-        arrange = compiled_layer
+    if trial.direct.compiled is None:
+        compiler = None
     model.model.layers[0].to("meta")
     del shallow, trial
 
     def arranged(number: int) -> Layer:
-        return arrange(read_layer(model.model.layers[number], lambda name: weight(f"model.layers.{number}.{name}")))
+        """The arrays of a layer, as compiled passes or torch's read them."""
+        layer = read_layer(model.model.layers[number], lambda name: weight(f"model.layers.{number}.{name}"))
+        return compiler.compiled_layer(layer) if compiler else Layer(*map(_as_array, layer))
 
-    layout = Layout(arranged(0))
-    kind = json.dumps([weight.hash(), str(dtype), arrange.__name__, layout.bytes, [str(p) for p in layout.parts]])
-    file = LayerFile(hashlib.sha256(kind.encode()).hexdigest(), layout, depth)
-    file.write(
-        lambda: map(arranged, range(depth)),
-        lambda done, total: report(0.1 + 0.5 * done / total, f"Writing the layers to disk: {done} of {total}"),
-    )
-    stream = LayerStream(file)
+    def layers() -> Iterator[Layer]:
+        for number in tqdm(range(depth), "Writing the layers to disk", disable=None):  # None: without a terminal
+            report(0.1 + 0.5 * number / depth, f"Writing the layers to disk: {number} of {depth}")
+            yield arranged(number)
+
+    def tensor(array: np.ndarray) -> torch.Tensor | None:
+        return torch.from_numpy(array[0]).view(dtype).to(device) if array.size else None
+
+    kind = layout(arranged(0))
+    key = json.dumps([identity, str(dtype), bool(compiler), str(kind)])
+    file = LayerFile(hashlib.sha256(key.encode()).hexdigest(), kind, depth)
+    file.write(layers)
+    stream = LayerStream(file) if compiler else LayerStream(file, tensor)
     with torch.inference_mode():
-        direct = StreamedForward(model, TensorLayers(stream, dtype, device), weight)
-    if compiled:
-        direct.compiled = CompiledPasses(direct, stream)
+        direct = StreamedForward(model, stream, weight)
+    direct.compiled = compiler and compiler.CompiledPasses(direct, stream)
     streamed = HuggingFaceModel(model, direct=direct)
     streamed.static, streamed.disk_speed = None, stream.speed
     return streamed
 
 
-def _as_they_are(layer: Layer) -> Layer:
-    none = torch.empty(0, dtype=layer.input_norm.dtype)
-    weights = [none if weight is None else weight.contiguous() for weight in layer]
-    return Layer(*((w.view(torch.int16) if w.dtype == torch.bfloat16 else w).numpy() for w in weights))
+def _as_array(weight: torch.Tensor | None) -> np.ndarray:
+    """A weight as numpy sees it, half precision by its bits; an empty array for none."""
+    if weight is None:
+        return np.empty(0, np.int16)
+    return (weight.view(torch.int16) if weight.dtype == torch.bfloat16 else weight).contiguous().numpy()
 
 
 def _fill(model: Any, layer_ids: Sequence[int], weight: Any, device: torch.device) -> None:

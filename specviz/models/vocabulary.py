@@ -79,7 +79,7 @@ class Translation:
 
     def common_mass(self, target: HuggingFaceModel, text: Sequence[int]) -> float:
         """The mean probability that the target gives to common tokens along a text, token ids, at temperature 1."""
-        p = softmax(np.asarray(target.read(text, range(len(text)), None, None, range(len(text)))))
+        p = softmax(np.asarray(target.read(text, range(len(text)), None, target.new_cache(), range(len(text)))))
         return float(p[:, self.target_ids].sum(axis=1).mean())
 
 

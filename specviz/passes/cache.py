@@ -37,8 +37,6 @@ class TreeCache(Cache):
         self.used = 0
         self.writer: object = None
         self.blocks: list[torch.Tensor | None] = [None] * (layers if spread else 1)
-        self._array: tuple[torch.Tensor, np.ndarray] | None = None  # a block, and the same as numpy sees it
-        self._views: tuple = (None, ())  # of a block and a span of slots: those in use, and those that are written
 
     def __len__(self) -> int:
         return self.depth
@@ -51,22 +49,14 @@ class TreeCache(Cache):
             raise ValueError("keys and values must have the same shape; this model's differ. Choose another model.")
         number, layer = (layer_idx, 0) if self.spread else (0, layer_idx)
         end = self.used + key_states.shape[2]
-        block = self._reserve(number, key_states, end)
-        of, span, *views = self._views
-        if of is not block or span != (self.used, end):  # once a pass, for all layers
-            views = [block.narrow(3, 0, end).unbind(), block.narrow(3, self.used, end - self.used).unbind()]
-            self._views = (block, (self.used, end), *views)
-        in_use, new = views
-        new[2 * layer].copy_(key_states)
-        new[2 * layer + 1].copy_(value_states)
-        return in_use[2 * layer], in_use[2 * layer + 1]
+        both = self._reserve(number, key_states, end)[2 * layer : 2 * layer + 2, :, :, :end]
+        for place, new in zip(both, (key_states, value_states), strict=True):
+            place[:, :, self.used :] = new
+        return both[0], both[1]
 
     def numbers(self, slots: int, heads: int, width: int) -> np.ndarray:
         """All layers in float32 as numpy sees them, [2 * layers, heads, at least `slots`, width]."""
-        block = self._reserve(0, torch.empty(1, heads, 1, width), slots)
-        if self._array is None or self._array[0] is not block:
-            self._array = (block, block.numpy()[:, 0])
-        return self._array[1]
+        return self._reserve(0, torch.empty(1, heads, 1, width), slots).numpy()[:, 0]
 
     def _reserve(self, number: int, keys: torch.Tensor, slots: int) -> torch.Tensor:
         """The block of that number, with at least so many slots, for keys of the given shape, type and device."""
@@ -82,19 +72,15 @@ class TreeCache(Cache):
         self.blocks[number] = grown
         return grown
 
+    @torch.inference_mode()
     def keep(self, slots: Sequence[int], start: int) -> None:
         """Move `slots` to `start`, `start` + 1, ... in all layers; everything behind them is free again."""
         self.used = start + len(slots)
         moved = next((i for i, slot in enumerate(slots) if slot != start + i), len(slots))
-        if moved == len(slots):
-            return
-        to = slice(start + moved, self.used)
-        for block in [block for block in self.blocks if block is not None]:
-            if self._array is not None and self._array[0] is block:
-                self._array[1][:, :, to] = self._array[1][:, :, list(slots[moved:])]
-                continue
-            with torch.inference_mode():
-                block[:, :, :, to] = block.index_select(3, push(np.array(slots[moved:]), block.device))
+        for block in self.blocks if moved < len(slots) else ():
+            if block is not None:
+                places = push(np.array(slots[moved:]), block.device)
+                block[:, :, :, start + moved : self.used] = block.index_select(3, places)
 
     # What transformers asks of a cache when it makes a causal mask itself.
 

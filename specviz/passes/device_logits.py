@@ -28,11 +28,7 @@ def push(array: np.ndarray, device: torch.device) -> torch.Tensor:
 
 def pull(tensor: torch.Tensor) -> np.ndarray:
     """A tensor on the host in one transfer, which waits until the device is done."""
-    if not tensor.is_cuda:
-        return tensor.cpu().numpy()
-    here = tensor.to("cpu", non_blocking=True)  # into pinned memory
-    torch.cuda.current_stream(tensor.device).synchronize()
-    return here.numpy()
+    return tensor.cpu().numpy()
 
 
 class DeviceLogits:
@@ -63,12 +59,6 @@ class DeviceLogits:
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return pull(self.tensor.float()).astype(dtype or np.float32, copy=False)
 
-    def at(self, nodes: Sequence[int]) -> torch.Tensor:
-        """The logits after `nodes`, on the device, [len(nodes), V]."""
-        if list(nodes) == list(range(len(nodes))):
-            return self.tensor[: len(nodes)]
-        return self.tensor[push(np.asarray(nodes, dtype=np.int64), self.tensor.device)]
-
     def rows(self, sampling: Sampling, ahead: int = 1) -> DeviceRows:
         """Their probability distributions, the first `ahead` of them pulled at once."""
         return DeviceRows(self, sampling, ahead)
@@ -96,15 +86,18 @@ class DeviceRows(Distributions):
             check_finite(both[0].sum())
             self._best = both[1].astype(np.int64)
         else:
-            self._rows.update(enumerate(pull_ranked(probabilities(logits.at(range(ahead)), sampling))))
+            self._pull(0, ahead)
+
+    def _pull(self, first: int, end: int) -> None:
+        rows = pull_ranked(probabilities(self.logits.tensor[first:end], self.sampling))
+        self._rows.update(enumerate(rows, first))
 
     def __getitem__(self, node: int) -> np.ndarray:
-        if node not in self._rows:
-            if self.sampling.temperature == 0:
-                self._rows[node] = np.zeros(self.logits.shape[1])
-                self._rows[node][self._best[node]] = 1.0
-            else:
-                (self._rows[node],) = pull_ranked(probabilities(self.logits.tensor[node : node + 1], self.sampling))
+        if node not in self._rows and self.sampling.temperature == 0:
+            self._rows[node] = np.zeros(self.logits.shape[1])
+            self._rows[node][self._best[node]] = 1.0
+        elif node not in self._rows:
+            self._pull(node, node + 1)
         return self._rows[node]
 
     def of(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
@@ -116,13 +109,9 @@ class DeviceRows(Distributions):
             return []
         if sampling.temperature == 0:
             return [float(self._best[node] == token) for node, token in zip(nodes, tokens, strict=True)]
-        inner = sorted(set(nodes))
-        place = {node: i for i, node in enumerate(inner)}
-        above, tokens = (
-            push(np.asarray(index, dtype=np.int64), self.logits.tensor.device)
-            for index in ([place[node] for node in nodes], tokens)
-        )
-        rows = torch.cat([probabilities(part, sampling) for part in self.logits.at(inner).split(AT_ONCE)])
+        tensor, (inner, above) = self.logits.tensor, np.unique(nodes, return_inverse=True)
+        inner, above, tokens = (push(np.asarray(index, np.int64), tensor.device) for index in (inner, above, tokens))
+        rows = torch.cat([probabilities(part, sampling) for part in tensor[inner].split(AT_ONCE)])
         gathered = pull(rows[above, tokens])
         check_finite(gathered.sum())
         return gathered.tolist()
@@ -137,16 +126,12 @@ def pull_ranked(rows: torch.Tensor) -> list[Ranked]:
     first = rows.topk(min(RANKED + 1, width), dim=1).indices
     both = pull(torch.cat([rows, first.to(rows.dtype)], dim=1))  # whole numbers, exact in float64
     check_finite(both[:, 0].sum())  # a row of logits with NaN or infinity is NaN throughout
-    first = both[:, width:].astype(np.int64)
-    values = np.take_along_axis(both, first, axis=1)
-    order = np.lexsort((first, -values), axis=1)
-    first, values = np.take_along_axis(first, order, axis=1), np.take_along_axis(values, order, axis=1)
-    # Of tokens as probable as the last one there may be more, with lower ids.
-    sure = (values > values[:, -1:]).sum(axis=1) if first.shape[1] < width else [width] * len(both)
-    found = list(both[:, :width].view(Ranked))
-    for row, tokens, count in zip(found, first.tolist(), sure, strict=True):
-        row.ranked = tokens[:count]
-    return found
+    ranked = list(both[:, :width].view(Ranked))
+    for row, tokens in zip(ranked, both[:, width:].astype(np.int64), strict=True):
+        if len(tokens) < width:  # of tokens as probable as the last one there may be more, with lower ids
+            tokens = tokens[row[tokens] > row[tokens[-1]]]
+        row.ranked = sorted(tokens.tolist(), key=lambda token: (-row[token], token))
+    return ranked
 
 
 def probabilities(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:

@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 
 from .attention import attend
-from .compiled import compiled_passes, worth_compiling
+from .compiled import compiler_for
 from .layers import fuse
 
 if TYPE_CHECKING:
@@ -123,20 +123,12 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
     return weight * (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)).to(x.dtype)
 
 
-def _untouched(model: Any) -> bool:
-    """Whether every layer is a plain module: no adapter (LoRA), quantised layer, hook or changed forward."""
-    products = [model.lm_head]
-    for layer in model.model.layers:
-        attention, mlp = layer.self_attn, layer.mlp
-        products += [attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj]
-        products += [mlp.gate_proj, mlp.up_proj, mlp.down_proj]
-    plain = all(type(product) is torch.nn.Linear for product in products)
-    return plain and type(model.get_input_embeddings()) is torch.nn.Embedding and not any(map(_hooked, model.modules()))
-
-
-def _hooked(module: torch.nn.Module) -> bool:
-    """Whether something runs beside a module's own forward; accelerate's hooks replace it."""
-    return bool(module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module))
+def _is_plain(module: torch.nn.Module) -> bool:
+    """Whether a module is torch's or transformers' own, without a hook; accelerate's hooks replace its forward."""
+    plain = type(module).__module__.startswith(
+        ("torch.nn.modules.", "transformers.models.", "transformers.activations")
+    )
+    return plain and not (module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module))
 
 
 def is_known(model: Any) -> bool:
@@ -145,14 +137,13 @@ def is_known(model: Any) -> bool:
     rotary = getattr(config, "rope_parameters", None) or {}
     return (
         type(model).__name__ in FAMILIES
-        and type(model).__module__.startswith("transformers.")
         and getattr(config, "hidden_act", None) == "silu"
         and rotary.get("rope_type", "default") in ROTARIES
         and not getattr(config, "quantization_config", None)
         and not any(kind != "full_attention" for kind in getattr(config, "layer_types", None) or ())
         and not getattr(config, "sliding_window", None)
         and config.max_position_embeddings <= MOST_POSITIONS
-        and _untouched(model)
+        and all(map(_is_plain, model.modules()))  # no adapter (LoRA) or quantised layer
     )
 
 
@@ -160,11 +151,10 @@ def direct_forward(model: Any) -> DirectForward | None:
     """A direct forward of `model`, None if its architecture is not supported."""
     if not is_known(model):
         return None
-    small = worth_compiling(model)
-    for weight in model.parameters() if small else ():  # a copy, so that the memory-mapped file can be released
+    compiler = compiler_for(model)
+    for weight in model.parameters() if compiler else ():  # a copy, so that the memory-mapped file can be released
         weight.data = weight.data.clone()
     with torch.inference_mode():
         direct = DirectForward(model, [fuse(module) for module in model.model.layers])
-        if small:
-            direct.compiled = compiled_passes(direct)
+        direct.compiled = compiler and compiler.CompiledPasses(direct)
         return direct

@@ -58,31 +58,29 @@ class StaticPass:
         self, ids: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, used: int, rows: Sequence[int]
     ) -> None:
         """Put one pass into the buffers; arguments as for `StaticPasses`, `used` the slots in use before it."""
-        m = len(ids)
+        m, end = len(ids), used + len(ids)
         numbers = np.zeros((4, self.width), dtype=np.int64)
         numbers[2] = self.block.shape[3] - 1
-        numbers[0, :m], numbers[1, :m], numbers[2, :m] = ids, positions, range(used, used + m)
+        numbers[:3, :m] = ids, positions, range(used, end)
         numbers[3, : len(rows)] = rows
         mask = np.ones((self.width, self.length), dtype=bool)
-        mask[m:, 0] = False
-        # Without a mask of its own a pass is causal.
-        mask[:m, : used + m] = ~np.tri(m, used + m, used, dtype=bool) if masked is None else masked
+        mask[m:, 0] = mask[:m, :end] = False
+        last = ~np.tri(m, dtype=bool) if masked is None else masked
+        mask[:m, end - last.shape[1] : end] = last
         self.numbers.copy_(push(numbers, self.numbers.device))
         self.masked.copy_(push(mask, self.masked.device))
 
     def _forward(self) -> torch.Tensor:
         ids, positions, _, rows = self.numbers
-        dtype = self.block.dtype
-        mask = torch.zeros(self.masked.shape, dtype=dtype, device=self.block.device)
-        mask.masked_fill_(self.masked, torch.finfo(dtype).min)
+        mask = torch.zeros_like(self.masked, dtype=self.block.dtype)
+        mask.masked_fill_(self.masked, torch.finfo(mask.dtype).min)
         return self.direct(ids, positions, mask[None, None], self, rows)
 
     def update(self, keys: torch.Tensor, values: torch.Tensor, layer: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Write one layer's keys and values into their slots and return those in sight, as views."""
-        slots = self.numbers[2]
         both = self.block[2 * layer : 2 * layer + 2]
-        for held, new in zip(both, (keys, values), strict=True):
-            held.index_copy_(2, slots, new)
+        for place, new in zip(both, (keys, values), strict=True):
+            place.index_copy_(2, self.numbers[2], new)
         return both[0, :, :, : self.length], both[1, :, :, : self.length]
 
 
@@ -111,7 +109,7 @@ class StaticPasses:
 
         Args:
             ids, positions: the tokens to read and where they stand in the text, [m].
-            masked: which slots each token must not see, bool [m, slots in use + m]; None for a plain causal run.
+            masked: which of the last slots each token must not see, bool [m, w]; None for a plain causal run.
             cache: where keys and values are.
             rows: which of the m tokens need logits.
         """
@@ -123,25 +121,22 @@ class StaticPasses:
         try:
             if not self._lend(cache, shape[1]):
                 return None
-            static = self._filled(shape, lambda one: one.fill(ids, positions, masked, cache.used, rows))
+            is_new = shape not in self.passes
+            if is_new:
+                if len(self.passes) >= MAX_PASSES:
+                    self.passes.popitem(last=False)
+                self.passes[shape] = StaticPass(self.direct, self._block, *shape)
+            static = self.passes[shape]
+            self.passes.move_to_end(shape)
+            static.fill(ids, positions, masked, cache.used, rows)
+            if self.capture and not is_new and not static.captured:
+                static.run, static.captured = self.capture(static.run), True
         except RuntimeError as error:  # no memory, or an operation that cannot be captured
-            self._give_up(error)
+            logging.getLogger(__name__).warning("Passes run without CUDA graphs from here on: %s", cause(error))
+            self._off = True
+            self.passes.clear()
             return None
         return static.run()[: len(rows)].clone()  # the next pass of this shape writes over its result
-
-    def _filled(self, shape: tuple[int, int], fill: Callable[[StaticPass], None]) -> StaticPass:
-        """The filled pass of a shape, made when it comes first and captured when it comes again."""
-        again = shape in self.passes
-        if not again:
-            if len(self.passes) >= MAX_PASSES:
-                self.passes.popitem(last=False)
-            self.passes[shape] = StaticPass(self.direct, self._block, *shape)
-        self.passes.move_to_end(shape)
-        static = self.passes[shape]
-        fill(static)
-        if again and self.capture and not static.captured:
-            static.run, static.captured = self.capture(static.run), True
-        return static
 
     def _lend(self, cache: TreeCache, length: int) -> bool:
         """Make this block the cache's, with more than `length` slots; False while it is that of another text."""
@@ -165,21 +160,11 @@ class StaticPasses:
             self._owner = weakref.ref(cache)
             return True
 
-    def _give_up(self, error: Exception) -> None:
-        logging.getLogger(__name__).warning("Passes run without CUDA graphs from here on: %s", cause(error))
-        self._off = True
-        self.passes.clear()
-
 
 def slots_bucket(slots: int) -> int:
     """`slots` rounded up: a quarter of them is padding at most, beyond the first few."""
     step = max(SLOTS, 1 << max(0, slots.bit_length() - 3))
     return -(-slots // step) * step
-
-
-def static_passes(direct: DirectForward | None) -> StaticPasses | None:
-    """The static passes of a model on a GPU, not captured yet; None where they would bring nothing."""
-    return StaticPasses(direct) if direct is not None and direct.embed.is_cuda else None
 
 
 def cuda_graphs(device: torch.device) -> Callable[[Run], Run]:

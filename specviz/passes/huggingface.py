@@ -9,9 +9,7 @@ is the length of the text plus its depth, whatever its slot.
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +17,11 @@ import torch
 
 from ..tree import TokenTree
 from .cache import TreeCache
-from .compiled import host_logits
 from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
-from .graphs import cuda_graphs, static_passes
+from .graphs import StaticPasses, cuda_graphs
 from .offload import is_spread
-from .slots import Mask, Plan, Slots
+from .slots import Slots, additive_mask
 from .threads import Threads, using
 
 if TYPE_CHECKING:
@@ -73,9 +70,9 @@ class HuggingFaceModel:
         self.layers = layers or config.num_hidden_layers
         self.spread = is_spread(model)
         self.direct = direct or direct_forward(model)
-        self.static = static_passes(self.direct)  # on a GPU: passes of fixed shape, which can be captured
-        self.plans: dict[tuple, Plan] = {}
         self.lazy = self.device.type == "cuda"  # whether logits stay where they are until they are read
+        # On a GPU: passes of fixed shape, which can be captured.
+        self.static = StaticPasses(self.direct) if self.lazy and self.direct is not None else None
         self.disk_speed: float | None = None  # bytes of weights read per second, where passes read them from disk
         self.threads = Threads(self.device)
         self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
@@ -99,16 +96,16 @@ class HuggingFaceModel:
         self.direct = self.static = None
 
     def read(
-        self, ids: Sequence[int], positions: Sequence[int], mask: np.ndarray | Mask | None, cache: TreeCache | None,
+        self, ids: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache,
         rows: Sequence[int], features: list[torch.Tensor] | None = None, target_hidden: torch.Tensor | None = None,
     ) -> np.ndarray | DeviceLogits:  # fmt: skip
         """One forward pass.
 
         Args:
             ids, positions: the tokens to read and where they stand in the text, [m].
-            mask: which of the last slots each token must not see, bool [m, <= slots in use + m], or a `Mask` of that;
-                None for a plain causal run.
-            cache: where keys and values are; None reads without one.
+            masked: which of the last slots each token must not see, bool [m, <= slots in use + m]; None for a plain
+                causal run.
+            cache: where keys and values are.
             rows: which of the m tokens need logits.
             features: where to put the last hidden states after the final norm at `rows`, [len(rows), width].
             target_hidden: hidden states to read with the tokens, [m, width], of a model that takes them.
@@ -118,25 +115,19 @@ class HuggingFaceModel:
         """
         if self.embeddings < self.vocab_size:  # a token that it cannot know is read as the last one that it knows
             ids = [min(token, self.embeddings - 1) for token in ids]
-        mask = Mask(mask) if isinstance(mask, np.ndarray) else mask
-        if (compiled := self.compiled) is not None and cache is not None and not cache.spread:
-            masked = None if mask is None else mask.masked
-            with self.threads(len(ids), torchs=False) as threads:
-                states, numbers = compiled.read(ids, positions, masked, cache, rows, threads, target_hidden)
-            cache.used += len(ids)
-            if features is not None:
-                features.append(compiled.states(states))
-            return self.as_rows(numbers)
-        with torch.inference_mode(), self.threads(len(ids)):
-            logits = None
-            if self.static is not None and cache is not None and features is None:
-                whole = None if mask is None else mask.whole(cache.used + len(ids))
-                logits = self.static(ids, positions, whole, cache, rows)
+        compiled = None if cache.spread else self.compiled
+        with torch.inference_mode(), self.threads(len(ids), torchs=compiled is None) as threads:
+            logits: Any = None
+            if compiled is not None:
+                states, logits = compiled.read(ids, positions, masked, cache, rows, threads, target_hidden)
+            elif self.static is not None and features is None:
+                logits = self.static(ids, positions, masked, cache, rows)
             if logits is None:
-                logits = self._pass(ids, positions, mask, cache, rows, features, target_hidden)
-            if cache is not None:
-                cache.used += len(ids)
-            return self.as_rows(logits)
+                states, logits = self._pass(ids, positions, masked, cache, rows, target_hidden, features is not None)
+        cache.used += len(ids)
+        if features is not None:
+            features.append(states)
+        return self.as_rows(logits)
 
     def logits_of(self, states: torch.Tensor) -> np.ndarray | DeviceLogits:
         """Logits of last hidden states after the final norm, [n, width], by the output head; as `read` returns them."""
@@ -155,49 +146,33 @@ class HuggingFaceModel:
             return DeviceLogits(logits, self.vocab_size)
         if isinstance(logits, torch.Tensor):
             logits = logits.float().cpu().numpy()
-        missing = self.vocab_size - logits.shape[1]
-        if missing > 0:
+        if (missing := self.vocab_size - logits.shape[1]) > 0:
             logits = np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
-        return host_logits(logits[:, : self.vocab_size])
+        return logits[:, : self.vocab_size]
 
     def inputs(self, ids: torch.Tensor, target_hidden: torch.Tensor | None) -> torch.Tensor:
         """What the first layer of a direct forward is given: tokens, [m], or embeddings, [m, width]."""
         return ids
 
-    def _pass(self, ids, positions, mask, cache, rows, features=None, target_hidden=None) -> torch.Tensor:
-        """The pass itself, logits [len(rows), V']; arguments as for `read`."""
+    def _pass(self, ids, positions, masked, cache, rows, target_hidden, wants_states) -> tuple[Any, torch.Tensor]:
+        """Last hidden states, None where nobody wants them, and logits [len(rows), V']; arguments as for `read`."""
         keep = None if list(rows) == list(range(len(ids))) else push(np.asarray(rows, dtype=np.int64), self.device)
-        slots = len(ids) + (0 if cache is None else cache.used)
+        dtype = self.dtype if self.direct is None else self.direct.kv_dtype
+        mask = None if masked is None else additive_mask(masked, cache.used + len(ids), dtype, self.device)
         ids, positions = (push(np.asarray(numbers, dtype=np.int64), self.device) for numbers in (ids, positions))
-        if self.direct is not None and cache is not None:
-            added = None if mask is None else mask.added(slots, self.direct.kv_dtype, self.device)
-            states = self.direct.states(self.inputs(ids, target_hidden), positions, added, cache, keep)
-            if features is not None:
-                features.append(states)
-            return self.direct.head(states)
-        arguments = {} if mask is None else {"attention_mask": mask.added(slots, self.dtype, self.device)}
+        if self.direct is not None:
+            states = self.direct.states(self.inputs(ids, target_hidden), positions, mask, cache, keep)
+            return states, self.direct.head(states)
+        arguments = {} if mask is None else {"attention_mask": mask}
         if self._selects and keep is not None:
             arguments["logits_to_keep"] = keep
-        head_input = None if features is None else self._head_input
-        logits = self.model(
-            input_ids=ids[None], position_ids=positions[None], use_cache=cache is not None,
+        output = self.model(
+            input_ids=ids[None], position_ids=positions[None], output_hidden_states=wants_states,
             **arguments | {self.cache_argument: cache},
-        ).logits[0]  # fmt: skip
-        if head_input is not None:
-            features.append(head_input.states if keep is None or self._selects else head_input.states[keep])
-        return logits if keep is None or self._selects else logits[keep]
-
-    @cached_property
-    def _head_input(self) -> Any:
-        """What the output head was given last in the thread that asks: `states`, [n, width].
-
-        The hook stays and is the only one, since threads share the head: one of a single pass would see others'.
-        """
-        last = threading.local()
-        self.model.get_output_embeddings().register_forward_pre_hook(
-            lambda _, inputs: setattr(last, "states", inputs[0][0])
-        )
-        return last
+        )  # fmt: skip
+        logits = output.logits[0] if keep is None or self._selects else output.logits[0, keep]
+        states = output.hidden_states[-1][0] if wants_states else None
+        return states if states is None or keep is None else states[keep], logits
 
 
 class HuggingFaceSession:
@@ -214,9 +189,8 @@ class HuggingFaceSession:
         self.context = list(tokens)
         self.cache = model.new_cache() if cache is None else cache
         self._read = 0  # tokens of the context that the cache holds; never the last, which is the root of the tree
-        self._features: list[torch.Tensor] | None = None  # the features of the passes over this tree, if they are kept
-        self._rows: list[int] = []  # their nodes
-        self._slots = Slots(model.plans)
+        self._features: dict[int, torch.Tensor] | None = None  # at nodes of this tree, if they are kept
+        self._slots = Slots()
         self._forget()
 
     @property
@@ -227,7 +201,7 @@ class HuggingFaceSession:
     def _forget(self) -> None:
         """Drop the tree that was read."""
         self._tree: TokenTree | None = None
-        self._rows, self._features = [], None if self._features is None else []
+        self._features = None if self._features is None else {}
         self._slots.clear()
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
@@ -238,15 +212,16 @@ class HuggingFaceSession:
             self._forget()
             self._tree = tree
         self.cache.used = self._read + len(self._slots)
-        base = self._base
-        while base - self._read > MAX_RUN:
-            self._read_run(min(base, self._read + MAX_RUN))
-        run = range(self._read, base)
-        order, mask, _ = self._slots.plan(tree, nodes, len(run), first=self.cache.used == 0)
-        place = {node: len(run) + i for i, node in enumerate(order)}
-        logits = self._ask(run, order, mask, [place[node] for node in nodes], self._features)
-        self._rows += nodes if self._features is not None else []
-        self._read = base
+        while self._base - self._read > MAX_RUN:
+            self._read_run()
+        run = range(self._read, self._base)
+        order, masked = self._slots.place(tree, nodes, len(run), first=self.cache.used == 0)
+        row = {node: len(run) + i for i, node in enumerate(order)}
+        states: list[torch.Tensor] | None = None if self._features is None else []
+        logits = self._ask(run, order, masked, [row[node] for node in nodes], states)
+        if self._features is not None and states:
+            self._features.update(zip(nodes, states[0], strict=True))
+        self._read = self._base
         return logits
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
@@ -266,25 +241,25 @@ class HuggingFaceSession:
         """Read the context but its last token, return the features there, [n - 1, width], and keep them from now on."""
         states: list[torch.Tensor] = []
         while self._read < self._base:
-            self._read_run(min(self._base, self._read + MAX_RUN), states)
-        self._features = []
+            self._read_run(states)
+        self._features = {}
         return torch.cat(states) if states else self.model.model.get_output_embeddings().weight[:0]
 
     def features(self, nodes: Sequence[int]) -> torch.Tensor:
         """The features at `nodes` of the tree that was read last, [len(nodes), width]; `watch` comes first."""
-        place = {node: i for i, node in enumerate(self._rows)}
-        return torch.cat(self._features)[push(np.array([place[node] for node in nodes]), self.model.device)]
+        assert self._features is not None
+        return torch.stack([self._features[node] for node in nodes])
 
-    def _read_run(self, end: int, features: list[torch.Tensor] | None = None) -> None:
-        """Read committed tokens up to `end` in a causal pass of their own."""
-        span = range(self._read, end)
+    def _read_run(self, features: list[torch.Tensor] | None = None) -> None:
+        """Read committed tokens in a causal pass of their own."""
+        span = range(self._read, min(self._base, self._read + MAX_RUN))
         rows = [len(span) - 1] if features is None else list(range(len(span)))
         self._ask(span, [], None, rows, features)
-        self._read = end
+        self._read = span.stop
 
-    def _ask(self, run, order, mask, rows, features) -> np.ndarray | DeviceLogits:
+    def _ask(self, run, order, masked, rows, features) -> np.ndarray | DeviceLogits:
         """One pass over the committed tokens in `run`, then the nodes in `order`; the rest as for a model's `read`."""
-        return self.model.read(*self._inputs(run, order), mask, self.cache, rows, features)
+        return self.model.read(*self._inputs(run, order), masked, self.cache, rows, features)
 
     def _inputs(self, run: range, order: Sequence[int]) -> tuple[list[int], list[int]]:
         """Tokens and positions of the committed tokens in `run`, then of the nodes in `order`."""

@@ -39,33 +39,25 @@ PARAMETERS = Layer(
 )  # fmt: skip
 
 
-def fuse(module: torch.nn.Module) -> Layer:
-    """The weights of a layer in memory; the module's own parameters become views of them."""
-    parameters = dict(module.named_parameters())
-
-    def joined(names: tuple[str, ...]) -> torch.Tensor | None:
-        parts = [parameters[name] for name in names if name in parameters]
-        if not parts:
-            return None
-        whole = torch.cat([part.data for part in parts])  # a single part as well: products depend on its alignment
-        for part, view in zip(parts, whole.split([len(part) for part in parts]), strict=True):
-            part.data = view
-        return whole
-
-    return Layer(*map(joined, PARAMETERS))
-
-
 def read_layer(module: torch.nn.Module, weight: Callable[[str], torch.Tensor]) -> Layer:
-    """The weights of a layer that is not in memory.
+    """The weights of a layer.
 
     Args:
         module: the layer, with parameters on any device.
         weight: the name of a parameter of the layer -> its numbers.
     """
-    names = dict(module.named_parameters()).keys()
+    present = dict(module.named_parameters())
+    parts = ([weight(name) for name in names if name in present] for names in PARAMETERS)
+    return Layer(*(torch.cat(some) if some else None for some in parts))  # a copy: products depend on its alignment
 
-    def joined(parts: tuple[str, ...]) -> torch.Tensor | None:
-        parts = tuple(name for name in parts if name in names)
-        return torch.cat([weight(name) for name in parts]) if parts else None
 
-    return Layer(*map(joined, PARAMETERS))
+def fuse(module: torch.nn.Module) -> Layer:
+    """The weights of a layer in memory; the module's own parameters become views of them."""
+    parameters = dict(module.named_parameters())
+    layer = read_layer(module, lambda name: parameters[name].data)
+    for names, whole in zip(PARAMETERS, layer, strict=True):
+        start = 0
+        for part in (parameters[name] for name in names if name in parameters):
+            part.data = whole[start : start + len(part)]
+            start += len(part)
+    return layer

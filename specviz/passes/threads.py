@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from statistics import median
 
 import torch
@@ -20,6 +21,14 @@ SHARE = 0.03  # of the time that other numbers of threads may cost by being trie
 BETTER = 0.9  # of the usual time: what a try must stay under to be taken for faster
 KEPT, ENOUGH = 5, 2  # passes whose median is the usual time, at most and at least
 SOONEST = 0.001  # seconds that a try is taken to cost at least
+
+
+@dataclass
+class Size:
+    """Passes of about one size: their number of threads, and the seconds that the last ones took."""
+
+    count: int
+    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
 
 
 class Threads:
@@ -34,7 +43,7 @@ class Threads:
         most = torch.get_num_threads()
         self.counts = sorted({1, max(1, most // 2), most}) if device.type == "cpu" else [most]
         self.clock = clock
-        self._sizes: dict[int, _Size] = {}
+        self._sizes: dict[int, Size] = {}
         self._due = dict.fromkeys(self.counts, 0.0)  # number of threads -> when it may be tried
 
     @property
@@ -53,38 +62,20 @@ class Threads:
         Yields:
             The number.
         """
-        size, began = self._sizes.setdefault(tokens.bit_length(), _Size(self.counts[-1])), self.clock()
-        waiting = [n for n in self.counts if n != size.count and self._due[n] <= began] if size.known else []
-        tried = waiting[0] if waiting else size.count
-        with using(tried) if torchs else nullcontext():
-            yield tried
+        size, began = self._sizes.setdefault(tokens.bit_length(), Size(self.counts[-1])), self.clock()
+        due = [n for n in self.counts if n != size.count and self._due[n] <= began]
+        trial = due[0] if due and len(size.seconds) >= ENOUGH else size.count
+        with using(trial) if torchs else nullcontext():
+            yield trial
         end = self.clock()
-        if (other := size.took(tried, end - began)) is not None:
-            self._due[other[0]] = end + max(other[1], SOONEST) / SHARE
-
-
-class _Size:
-    """The number of threads for passes of about one size."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self._last: deque[float] = deque(maxlen=KEPT)  # seconds of the last passes with `count` threads
-
-    @property
-    def known(self) -> bool:
-        """Whether it is known what a pass usually takes."""
-        return len(self._last) >= ENOUGH
-
-    def took(self, tried: int, seconds: float) -> tuple[int, float] | None:
-        """Note a pass; after a try the number that lost, and the seconds that lie between the two."""
-        if tried == self.count:
-            self._last.append(seconds)
-            return None
-        usual = median(self._last)
-        if seconds < BETTER * usual:
-            tried, self.count = self.count, tried
-            self._last = deque([seconds], maxlen=KEPT)
-        return tried, abs(seconds - usual)
+        if trial == size.count:
+            size.seconds.append(end - began)
+            return
+        gap = end - began - median(size.seconds)
+        if end - began < BETTER * median(size.seconds):
+            trial, size.count = size.count, trial
+            size.seconds = deque([end - began], maxlen=KEPT)
+        self._due[trial] = end + max(abs(gap), SOONEST) / SHARE  # the number that lost
 
 
 @contextmanager

@@ -23,7 +23,6 @@ from .enumerate import enumerate_node
 SHAPES = ((1, 1), (2, 1), (1, 2), (3, 1), (1, 3))  # children and levels
 DENOMINATORS = {2: 6, 3: 4}  # tokens -> the largest one of a row
 ROUNDING = 1e-9
-LETTERS = "abc"
 Row = tuple[Fraction, ...]
 Rows = tuple[Row, ...]
 
@@ -68,7 +67,7 @@ class Counterexample:
         return vars(self) | {"p": p, "q": q, "text": list(self.text), "target": str(self.target), "link": self.link}
 
     def __str__(self) -> str:
-        names, deep, differ = LETTERS[: len(self.p[0])], self.levels > 1, len(self.p) > 1
+        names, deep, differ = "abc"[: len(self.p[0])], self.levels > 1, len(self.p) > 1
         lines = [
             f"{self.rule} is declared lossless for children {DRAWN[self.scheme]}, but it is not.",
             "the smallest counterexample:",

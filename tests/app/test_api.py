@@ -30,7 +30,7 @@ def client(serve):
     clients = []
 
     def connect(pair=None, url=None):
-        clients.append(gradio_client.Client(url or serve(pair), verbose=False))
+        clients.append(gradio_client.Client(url or serve(pair or specviz.toy_pair(vocab=12)), verbose=False))
         return clients[-1]
 
     yield connect
@@ -89,7 +89,7 @@ def test_the_example_of_the_readme(serve, tmp_path, monkeypatch, capsys):
     assert "http://127.0.0.1:7860" in code
     monkeypatch.chdir(tmp_path)
     names = {}
-    exec(code.replace("http://127.0.0.1:7860", serve()), names)
+    exec(code.replace("http://127.0.0.1:7860", serve(specviz.toy_pair(vocab=12))), names)
     names["client"].close()
     trace = specviz.Trace.from_json((tmp_path / "run.json").read_text("utf-8"))
     assert trace.text in capsys.readouterr().out and trace.config.builder.name == "dyspec"
@@ -208,7 +208,7 @@ def talk(url, what):
 
 
 def test_the_one_tool_writes_what_the_library_writes(serve):
-    url = serve()
+    url = serve(specviz.toy_pair(vocab=12))
     (tool,) = talk(url, lambda session: session.list_tools()).tools
     assert tool.name == "generate" and "tree speculative decoding" in tool.description
     assert tool.inputSchema["required"] == ["prompt"] and "drafter" in tool.inputSchema["properties"]
@@ -222,12 +222,15 @@ def test_the_one_tool_writes_what_the_library_writes(serve):
 
 
 def test_what_is_wrong_reaches_an_agent_as_a_sentence(serve):
-    answer = talk(serve(), lambda session: session.call_tool("generate", {"prompt": "abc", "temperature": -3}))
+    answer = talk(
+        serve(specviz.toy_pair(vocab=12)),
+        lambda session: session.call_tool("generate", {"prompt": "abc", "temperature": -3}),
+    )
     assert answer.isError and answer.content[0].text.startswith("temperature must be 0 or a number from 0.001;")
 
 
 def test_a_call_that_makes_no_sense_is_answered_by_a_sentence(serve, capfd):
-    url = serve()
+    url = serve(specviz.toy_pair(vocab=12))
     for arguments, sentence in (({"prompt": "abc", "sise": 1}, "'sise' is not a"), ({}, "prompt is required")):
         answer = talk(url, lambda session, arguments=arguments: session.call_tool("generate", arguments))
         assert answer.isError and sentence in answer.content[0].text

@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from pages import CROWDED, WIDTHS, crowded, each_part
 from playwright.sync_api import expect
 
 from app.page import TABS
+from tests.pages import CROWDED, WIDTHS, Gated, each_part, open_tab, state
 
 pytestmark = pytest.mark.browser
-# The first of these meet every page, every width and both themes; the rest come with `make nightly`.
+# The first of these meet every page, the outermost widths and both themes; the rest come with `make nightly`.
 SAMPLE = [("light", 390), ("light", 1440), ("dark", 768)]
 CASES = [
     pytest.param(scheme, width, marks=() if (scheme, width) in SAMPLE else pytest.mark.nightly)
@@ -18,23 +18,53 @@ CASES = [
 ]
 
 
+def each_lesson(page):
+    """Every lesson, and its last picture, in turn; yields their titles."""
+    open_tab(page, "Learn", "Lessons")
+    for button in page.locator(".sv-lessons-list button").all():
+        button.click()
+        page.locator(".sv-lessons[aria-busy=false]").wait_for()
+        yield button.inner_text()
+        for picture in page.locator(".sv-lesson-pictures button:visible").all()[-1:]:
+            picture.click()
+            yield f"{button.inner_text()}, last picture"
+
+
+def presented(page):
+    """What is crowded while a page is presented."""
+    page.locator(".sv-present-button").click()
+    expect(page.locator("html")).to_have_class("sv-present")
+    tabs = re.compile(r"cut off by button\.svelte")  # which are hidden by cutting them off
+    faults = [fault for fault in page.evaluate(CROWDED) if not tabs.match(fault)]
+    page.keyboard.press("Escape")
+    expect(page.locator("html")).not_to_have_class("sv-present")
+    return faults
+
+
 @pytest.mark.parametrize(("scheme", "width"), CASES)
 def test_no_text_lies_on_text_or_is_cut_off(serve, visit, scheme, width):
     page = visit(f"{serve()}?__theme={scheme}", width=width, height=900, color_scheme=scheme)
-    assert crowded(page, TABS) == {}
-
-
-def test_nothing_overflows_while_presenting(serve, visit):
-    page = visit(serve(), width=1440, height=900)
     faults = {}
-    for title in each_part(page, TABS):  # the tabs are hidden while presenting
-        page.locator(".sv-present-button").click()
-        expect(page.locator("html")).to_have_class("sv-present")
-        tabs = re.compile(r"cut off by button\.svelte")  # which are hidden by cutting them off
-        faults[title] = [fault for fault in page.evaluate(CROWDED) if not tabs.match(fault)]
-        page.keyboard.press("Escape")
-        expect(page.locator("html")).not_to_have_class("sv-present")
+    for title in each_part(page, TABS):
+        faults[title] = page.evaluate(CROWDED) + (presented(page) if width == 1440 else [])
+    if (scheme, width) not in SAMPLE[1:]:
+        faults |= {title: page.evaluate(CROWDED) for title in each_lesson(page)}
     assert not any(faults.values()), faults
+
+
+@pytest.mark.nightly
+def test_no_text_is_crowded_after_runs(serve, visit):
+    page = visit(serve(Gated()), settings=False)
+    page.locator("#sv-run").click()
+    state(page, "done")
+    open_tab(page, "Compare")
+    page.locator("#sv-compare-run").click()
+    for visibility in ("visible", "hidden"):  # of Stop, while it runs and when it ended
+        page.locator("#sv-compare-stop").wait_for(state=visibility, timeout=60_000)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for title in each_part(page, TABS[:2]):
+            assert page.evaluate(CROWDED) == [], (title, width)
 
 
 def test_the_search_would_find_both(serve, visit):

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from pages import open_tab
 from playwright.sync_api import expect
 
 import specviz
+from tests.pages import open_tab
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore", "Learn", "Measure")

@@ -2,35 +2,35 @@
 
 import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
-from pages import Gated, choose, counts_add_up, state, steps
 from playwright.sync_api import expect
 
 import specviz
 from app.tabs import explore
+from tests.pages import HOSTILE, STAGE, Gated, choose, counts_add_up, open_file, save, state, steps
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore",)
-HOSTILE = [
-    "<img src=x onerror=window.hacked=1>", "${window.hacked=1}", "{{window.hacked=1}}", "`+(window.hacked=1)+`", "\n",
-    " ", "</script><script>window.hacked=1</script>", "\u202eabc\x00", "'\"&lt;", "\t", "é漢🌳",
-    "javascript:window.hacked=1",
-]  # fmt: skip
 
 
-def test_a_run_streams_to_its_end(serve, visit):
+def test_a_run_streams_to_its_end_and_is_plain_decodings_text(serve, visit):
     pair = Gated()
     page = visit(serve(pair))
+    choose(page, "Verification rule", "Race")
     page.get_by_role("button", name="More").click()
     expect(page.get_by_label("Top-k")).to_be_visible()
     page.get_by_label("New tokens").fill("40")
     page.locator("#sv-run").click()
     state(page, "done")
-    config = replace(explore.recordings.opening().trace().config, max_new_tokens=40)
+    config = replace(
+        explore.recordings.opening().trace().config, verifier=specviz.VERIFIERS["race"](), max_new_tokens=40
+    )
     trace = specviz.run(pair, config)
     assert page.locator(".sv-ribbon").text_content() == config.prompt + trace.text
     assert steps(page) == len(trace.steps)
+    expect(page.locator(".sv-same")).to_have_text("Same seed, same text: all 40 tokens equal plain decoding.")
     expect(page.locator(".sv-per-pass")).to_contain_text(f"{trace.tokens_per_pass:.2f}")
     expect(page.locator(".sv-acceptance")).to_contain_text(f"{100 * trace.acceptance:.0f} %")
     expect(page.locator(".sv-speedup")).to_have_text(re.compile(r"\d×"))
@@ -38,15 +38,22 @@ def test_a_run_streams_to_its_end(serve, visit):
     counts_add_up(page)
 
 
-def test_stop_ends_a_run_within_a_step_and_the_next_one_starts(serve, visit, step_by_step):
+def saved_steps(page, folder):
+    """How many steps the saved file of an unfinished run has."""
+    trace = specviz.Trace.from_json(save(page, "json", folder).read_text("utf-8"))
+    assert trace.stop == "stopped"
+    return len(trace.steps)
+
+
+def test_stop_ends_a_run_within_a_step_and_the_next_one_starts(serve, visit, step_by_step, tmp_path):
     pair = Gated(permits=3)
     page = visit(serve(pair))
     page.locator("#sv-run").click()
     expect(page.locator(".sv-where")).to_have_text("step 3 of 3")
     page.locator("#sv-stop").click()
     state(page, "stopped")
+    assert steps(page) == saved_steps(page, tmp_path) == 3
     pair.gate.release()  # the pass that was under way
-    assert steps(page) == 3
     page.wait_for_timeout(500)  # gradio may say twice that the run ended
     expect(page.locator("#sv-notice")).not_to_contain_text("not started")
     passes = pair.passes
@@ -84,23 +91,24 @@ def test_one_run_at_a_time_and_others_are_told_their_place(serve, visit, step_by
     state(second, "done")
 
 
-def test_a_failure_midway_keeps_what_was_decoded(serve, visit, caplog):
+def test_a_failure_midway_keeps_what_was_decoded(serve, visit, caplog, tmp_path):
     page = visit(serve(Gated(fail_at=4)))
     page.locator("#sv-run").click()
     state(page, "error")
     expect(page.locator(".sv-state")).to_contain_text("The run failed.")
-    assert steps(page) == 3 and "the target broke" not in page.locator("body").inner_text()
+    assert (
+        steps(page) == saved_steps(page, tmp_path) == 3 and "the target broke" not in page.locator("body").inner_text()
+    )
     counts_add_up(page)
 
 
-def test_hostile_text_is_only_ever_text(serve, visit):
+def test_hostile_text_is_only_ever_text(serve, visit, tmp_path):
     page = visit(serve(Gated(pieces=HOSTILE)))
     prompt = " ".join(HOSTILE).replace("\x00", "").replace("\n", " ")
     page.get_by_role("textbox", name="Prompt").fill(prompt)
     page.locator("#sv-run").click()
     state(page, "done")
     assert page.locator(".sv-ribbon").evaluate("box => box.textContent").startswith(prompt)
-    assert page.locator(".sv img, .sv script, .sv-ribbon a").count() == 0
     for index in range(min(6, steps(page))):
         page.locator(".sv-scrub").fill(str(index))
         expect(page.locator(".sv-svg")).to_have_attribute("data-step", str(index))
@@ -108,11 +116,21 @@ def test_hostile_text_is_only_ever_text(serve, visit):
             node.hover(force=True)
         page.locator(".sv-svg .node.r").click()
     assert "<img src=x" in page.locator(".sv-ribbon").text_content()
+    root = ElementTree.fromstring(save(page, "svg", tmp_path).read_bytes())
+    assert {node.tag.partition("}")[2] for node in root.iter()} <= {"svg", "title", "g", "path", "rect", "text"}
+    names = {name for node in root.iter() for name in node.attrib}
+    assert not [name for name in names if name.startswith("on") or "href" in name or name in ("class", "style")]
+    drawn = page.locator(f"{STAGE} .sv-svg .node text").all_inner_texts()
+    assert set(filter(None, drawn)) <= {node.text for node in root.iter("{http://www.w3.org/2000/svg}text")}
+    open_file(page, save(page, "json", tmp_path))
+    expect(page.locator(f"{STAGE} .sv-about-run")).to_contain_text("opened from a file")
+    expect(page.locator(f"{STAGE} .sv-ribbon")).to_contain_text("<img src=x")
+    assert page.locator(".sv img, .sv script, .sv-ribbon a").count() == 0
     assert page.evaluate("window.hacked") is None
 
 
 def test_a_lossy_run_carries_its_mark_and_its_outcomes_add_up(serve, visit):
-    page = visit(serve())
+    page = visit(serve(Gated()))
     choose(page, "Verification rule", "Typical acceptance")
     expect(page.locator(".sv-notice[data-kind=lossy]")).to_be_visible()
     page.locator("#sv-run").click()
@@ -122,16 +140,6 @@ def test_a_lossy_run_carries_its_mark_and_its_outcomes_add_up(serve, visit):
         page.locator(".sv-scrub").fill(str(index))
         expect(page.locator(".sv-svg")).to_have_attribute("data-step", str(index))
         counts_add_up(page)
-
-
-def test_same_seed_same_text_is_shown(serve, visit, step_by_step):
-    pair = Gated()
-    page = visit(serve(pair))
-    choose(page, "Verification rule", "Race")
-    page.locator("#sv-run").click()
-    state(page, "done")
-    same = page.locator(".sv-same")
-    expect(same).to_have_text("Same seed, same text: all 64 tokens equal plain decoding.")
 
 
 def test_stop_ends_the_comparison_and_leaves_the_run(serve, visit, step_by_step):

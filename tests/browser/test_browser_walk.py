@@ -65,7 +65,8 @@ def test_a_pair_of_ones_own_takes_three_clicks(serve, visit, monkeypatch, tmp_pa
 def rejected_token(walk):
     """One rejected token: a sentence gives p, q and the draw, and Why? shows its distributions."""
     walk.click(walk.page.locator("#sv-stage button[data-phase='4']"))
-    walk.click(walk.page.locator("#sv-stage .node.x").first)
+    expect(walk.page.locator("#sv-stage .sv-svg")).to_have_attribute("data-phase", "4")
+    walk.click(walk.page.locator("#sv-stage .node.x .shape").first)
     expect(walk.page.locator("#sv-stage .sv-detail .sv-bars").first).to_be_visible()
     expect(walk.page.locator("#sv-stage .sv-outcome")).to_contain_text("rejected")
 
@@ -82,7 +83,10 @@ def sampled(walk):
     fold = walk.page.locator("#sv-sampled")
     walk.click(fold.locator("summary"))
     walk.click(fold.locator("button:visible").first)
-    expect(fold).to_contain_text("Speculation shows no deviation", timeout=120_000)
+    expect(fold.locator(".sv-sampled-count")).to_contain_text("1,000 of 1,000 runs", timeout=120_000)
+    expect(fold).to_contain_text("Speculation shows no deviation")
+    percentages = fold.locator("tbody td:last-child").all_inner_texts()
+    assert abs(sum(float(text.rstrip(" %")) for text in percentages) - 100) < 1
 
 
 def chain_against_tree(walk):

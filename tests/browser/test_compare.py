@@ -4,21 +4,16 @@ import json
 import re
 
 import pytest
-from pages import Gated, open_tab
 from playwright.sync_api import expect
 
 from app.tabs.compare import race
-from tests.browser.test_browser_runs import HOSTILE
+from tests.pages import HOSTILE, Gated, open_tab
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore", "Compare")
 LINK = "?tab=compare"
 READY = "#sv-compare .sv-run"
 BOARD = "#sv-compare"
-
-
-def never():
-    raise AssertionError("a model was loaded")
 
 
 def at_end(page):
@@ -28,7 +23,7 @@ def at_end(page):
 
 
 def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
-    page = visit(serve(load=never), ready=".sv-svg .node", settings=False)
+    page = visit(serve(), ready=".sv-svg .node", settings=False)
     open_tab(page, "Compare")
     page.locator(READY).first.wait_for()
     data = json.loads(race.opening())
@@ -57,11 +52,12 @@ def test_the_shared_clock_moves_every_run_by_its_own_times(seen):
             expect(column).to_have_attribute("data-step", str(done))
 
 
-def test_two_runs_are_decoded_compared_and_timed(serve, visit):
-    page = visit(f"{serve(Gated())}{LINK}", ready=READY, reduced_motion="reduce", settings=False)
+def test_two_runs_are_decoded_compared_and_timed_and_hostile_text_is_text(serve, visit):
+    page = visit(f"{serve(Gated(pieces=HOSTILE))}{LINK}", ready=READY, reduced_motion="reduce", settings=False)
     page.locator("#sv-compare-opener button").click()
     page.get_by_label("Seed").locator("visible=true").fill("5")
     expect(page.locator(f"{BOARD} .sv-state")).to_contain_text("The settings changed")
+    page.locator("#sv-compare-prompt textarea").fill(HOSTILE[0])
     page.locator("#sv-compare-run").click()
     expect(page.locator(f"{BOARD} .sv-run-title")).to_have_text(["Chain of 5", "Sequoia 64"], timeout=60_000)
     expect(page.locator("#sv-compare-stop")).to_be_hidden(timeout=60_000)
@@ -71,6 +67,8 @@ def test_two_runs_are_decoded_compared_and_timed(serve, visit):
     gains = page.locator(f"{BOARD} tbody tr", has_text="speedup").locator("td")
     for gain in gains.all():
         expect(gain).to_contain_text(re.compile(r"\d×"))
+    assert HOSTILE[0] in page.locator(f"{BOARD} .sv-ribbon").first.inner_text()
+    assert page.locator(f"{BOARD} img, {BOARD} script").count() == 0
 
 
 def test_what_cannot_run_is_said_and_a_failure_harms_no_other(serve, visit, caplog):
@@ -89,18 +87,8 @@ def test_what_cannot_run_is_said_and_a_failure_harms_no_other(serve, visit, capl
 
 def test_a_link_fills_in_the_columns(serve, visit):
     query = "&a.builder=k-ary:width=3&a.verifier=specinfer&b.decodes=plain&seed=7&temperature=0.8"
-    page = visit(f"{serve(load=never)}{LINK}{query}", ready=READY, settings=False)
+    page = visit(f"{serve()}{LINK}{query}", ready=READY, settings=False)
     page.locator("#sv-compare-opener button").click()
     expect(page.get_by_label("Tree builder of A", exact=True)).to_have_value("k-ary")
     expect(page.locator("#sv-side-B .selected")).to_have_text("Plain decoding")
     expect(page.get_by_label("Seed").locator("visible=true")).to_have_value("7")
-
-
-def test_hostile_text_is_only_ever_text(serve, visit):
-    page = visit(f"{serve(Gated(pieces=HOSTILE))}{LINK}", ready=READY, reduced_motion="reduce", settings=False)
-    page.locator("#sv-compare-prompt textarea").fill("<img src=x onerror=window.hacked=1>")
-    page.locator("#sv-compare-run").click()
-    expect(page.locator("#sv-compare-stop")).to_be_hidden(timeout=60_000)
-    at_end(page)
-    assert page.locator(f"{BOARD} img, {BOARD} script").count() == 0
-    assert "<img src=x" in page.locator(f"{BOARD} .sv-ribbon").first.inner_text()

@@ -1,36 +1,19 @@
 """Links, saving and opening in headless Chromium, and the page that plays offline."""
 
-import json
 from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import pytest
-from pages import Gated, state, steps, to_step
 from playwright.sync_api import expect
 
 import specviz
 from app.tabs import explore
 from specviz.player.offline import offline_page
-from tests.browser.test_browser_runs import HOSTILE
+from tests.pages import STAGE, Gated, counts_add_up, offline, open_file, save, state, steps, to_step
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore",)
-STAGE = "#sv-stage"
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
-
-
-def never():
-    raise AssertionError("a model was loaded")
-
-
-def save(page, kind, folder):
-    """Choose an entry of the menu; the file that it saves."""
-    page.locator(f"{STAGE} .sv-save summary").click()
-    with page.expect_download() as download:
-        page.locator(f"{STAGE} [data-save={kind}]").click()
-    path = folder / download.value.suggested_filename
-    download.value.save_as(path)
-    return path
 
 
 def copy_link(page):
@@ -41,7 +24,7 @@ def copy_link(page):
 
 
 def test_a_link_opens_the_recording_that_was_seen(serve, visit):
-    url = serve(load=never)
+    url = serve()
     page = visit(url, permissions=CLIPBOARD, reduced_motion="reduce", settings=False)
     page.locator(".sv-choice label", has_text="Large tree").click()
     expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-of", "recorded-large-tree-0.6")
@@ -71,14 +54,14 @@ def test_a_link_to_a_run_computes_it_again_and_compares(serve, visit):
 def test_a_hostile_link_is_text_and_one_sentence(serve, visit):
     script = "<img src=x onerror=window.hacked=1>${window.hacked=1}"
     query = {"prompt": script, "builder": script, "seed": script, "temperature": "1e99"}
-    page = visit(f"{serve(load=never)}?{urlencode(query)}")
+    page = visit(f"{serve()}?{urlencode(query)}")
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value(script)
     expect(page.locator("#sv-link .text")).to_contain_text("<img src=x")
     assert page.locator("#sv-link img").count() == 0
 
 
 def test_the_recorded_run_can_be_saved_in_every_form(serve, visit, tmp_path):
-    page = visit(serve(load=never), reduced_motion="reduce", settings=False)
+    page = visit(serve(), reduced_motion="reduce", settings=False)
     trace = specviz.Trace.from_json(save(page, "json", tmp_path).read_text("utf-8"))
     assert trace == explore.recordings.opening().trace()
     assert save(page, "html", tmp_path).read_text("utf-8") == offline_page(trace)
@@ -88,40 +71,14 @@ def test_the_recorded_run_can_be_saved_in_every_form(serve, visit, tmp_path):
     assert png.startswith(b"\x89PNG") and size == [2 * float(root.get(side)) for side in ("width", "height")]
 
 
-def test_a_saved_picture_of_hostile_text_needs_nothing_but_itself(serve, visit, tmp_path):
-    page = visit(serve(Gated(pieces=HOSTILE)), reduced_motion="reduce", settings=False)
-    page.locator("#sv-run").click()
-    state(page, "done")
-    root = ElementTree.fromstring(save(page, "svg", tmp_path).read_bytes())
-    assert {node.tag.partition("}")[2] for node in root.iter()} <= {"svg", "title", "g", "path", "rect", "text"}
-    names = {name for node in root.iter() for name in node.attrib}
-    assert not [name for name in names if name.startswith("on") or "href" in name or name in ("class", "style")]
-    shown = page.locator(f"{STAGE} .sv-svg .node text").all_inner_texts()
-    assert set(filter(None, shown)) <= {node.text for node in root.iter("{http://www.w3.org/2000/svg}text")}
-
-
-@pytest.mark.parametrize("end", ["stopped", "error"])
-def test_what_an_unfinished_run_had_decoded_can_be_saved(serve, visit, step_by_step, tmp_path, caplog, end):
-    pair = Gated(permits=3) if end == "stopped" else Gated(fail_at=4)
-    page = visit(serve(pair), settings=False)
-    page.locator("#sv-run").click()
-    if end == "stopped":
-        expect(page.locator(f"{STAGE} .sv-where")).to_have_text("step 3 of 3")
-        page.locator("#sv-stop").click()
-    state(page, end)
-    trace = specviz.Trace.from_json(save(page, "json", tmp_path).read_text("utf-8"))
-    pair.gate.release(10**6)
-    assert len(trace.steps) == 3 and trace.stop == "stopped"
-
-
 def test_a_file_is_opened_and_dragged_in_and_a_bad_one_leaves_the_picture(serve, visit, tmp_path):
-    page = visit(serve(load=never), reduced_motion="reduce", settings=False)
+    page = visit(serve(), reduced_motion="reduce", settings=False)
     run = specviz.run(specviz.toy_pair(vocab=12), specviz.RunConfig("abc", max_new_tokens=30, seed=4))
     before = steps(page)
     for name, text, sentence in (("a", "{", "not valid JSON"), ("b", '{"runs": []}', "was not opened")):
         path = tmp_path / f"{name}.json"
         path.write_text(text, encoding="utf-8")
-        page.locator(f"{STAGE} .sv-open-file").set_input_files(str(path))
+        open_file(page, path)
         expect(page.locator(f"{STAGE} .sv-kept")).to_contain_text(sentence)
         assert steps(page) == before
     drop = """([place, text]) => { const data = new DataTransfer();
@@ -134,18 +91,19 @@ def test_a_file_is_opened_and_dragged_in_and_a_bad_one_leaves_the_picture(serve,
     expect(page.get_by_label("Seed")).to_have_value("4")
 
 
-def test_an_exported_page_plays_with_the_network_off(chromium, tmp_path):
-    run = specviz.run(specviz.toy_pair(vocab=12), specviz.RunConfig("abc", max_new_tokens=30))
-    path = tmp_path / "run.html"
-    path.write_text(offline_page(run), encoding="utf-8")
-    context = chromium.new_context(offline=True)
+def test_an_exported_page_plays_with_the_network_off(browser, tmp_path):
+    context = browser.new_context(offline=True)
     page, broken = context.new_page(), []
     page.on("pageerror", lambda error: broken.append(str(error)))
-    page.goto(path.as_uri())
-    expect(page.locator(".sv-svg")).to_have_attribute("data-phase", "3")
-    page.locator(".sv-forward").click()
+    page.on(
+        "request", lambda request: request.url.startswith(("file:", "blob:", "data:")) or broken.append(request.url)
+    )
+    run = offline(page, tmp_path)
+    assert steps(page) == len(run)
     page.locator("button[data-phase='4']").click()
     expect(page.locator(".sv-svg")).to_have_attribute("data-phase", "4")
-    data = json.loads(page.locator("#run").text_content())
-    assert steps(page) == len(data["steps"]) and not broken
+    counts_add_up(page)
+    page.locator(".sv-play").click()
+    expect(page.locator(".sv-where")).to_have_text(f"step {len(run)} of {len(run)}", timeout=60_000)
     context.close()
+    assert broken == []

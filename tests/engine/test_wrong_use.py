@@ -126,17 +126,9 @@ def test_errors_keep_their_parts():
     assert isinstance(unknown, KeyError) and str(unknown).endswith("got 'oka'. Did you mean 'oak'?")
 
 
-@pytest.mark.parametrize(
-    ("said", "shown"),
-    [
-        ("One mask\nis used. Or two.", "One mask is used"),
-        ("The mask is:", "The mask is"),
-        ("", "RuntimeError"),
-        (":", "RuntimeError"),
-    ],
-)
-def test_the_cause_of_a_failure_fits_into_a_sentence(said, shown):
-    assert cause(RuntimeError(said)) == shown
+@pytest.mark.parametrize("said", ["One mask\nis used. Or two.", "One mask is used:", "", ":"])
+def test_the_cause_of_a_failure_fits_into_a_sentence(said):
+    assert cause(RuntimeError(said)) == ("One mask is used" if "mask" in said else "RuntimeError")
 
 
 @pytest.mark.parametrize("kind", REGISTRIES)

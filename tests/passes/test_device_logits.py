@@ -5,9 +5,8 @@ import pytest
 import torch
 
 import specviz
-from specviz.distributions import Distributions, Ranked, Sampling, distributions_of, probabilities, softmax
+from specviz.distributions import Distributions, Ranked, Sampling, distributions_of, probabilities
 from specviz.passes import device_logits
-from specviz.passes.compiled.softmax import HostLogits
 from specviz.sampling import most_probable
 
 SAMPLINGS = [
@@ -153,32 +152,11 @@ def test_greedy_decoding_pulls_the_best_tokens_and_no_row(pair, monkeypatch, pul
         pulls.clear()
 
 
-@pytest.mark.parametrize("kind", [device_logits.DeviceLogits, HostLogits])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
-def test_rows_that_are_no_numbers_are_rejected_on_the_device_too(sampling, value, kind):
-    logits = logits_of()
+def test_rows_that_are_no_numbers_are_rejected_on_the_device_too(sampling, value):
+    logits = torch.from_numpy(logits_of())
     logits[1, 3] = value
-    damaged = logits.view(HostLogits) if kind is HostLogits else kind(torch.from_numpy(logits), 50)
-    for asked in (lambda rows: rows[1], lambda rows: rows.of([1], [3])):
+    for read in (lambda rows: rows[1], lambda rows: rows.of([1], [3])):
         with pytest.raises(ValueError, match="logits"):
-            asked(distributions_of(damaged, sampling))
-
-
-@pytest.mark.parametrize("temperature", [0.01, 0.6, 1.0, 3.0])
-def test_compiled_rows_on_the_host_are_the_softmax_of_numpy(temperature):
-    logits = 3 * logits_of(n=3, v=501)
-    logits[1, 7] = -np.inf
-    rows = distributions_of(logits.view(HostLogits), Sampling(temperature))
-    np.testing.assert_allclose(rows.every(), softmax(logits, temperature), rtol=1e-13, atol=1e-300)
-    for node in (2, 0):
-        np.testing.assert_array_equal(rows[node], rows.every()[node])
-    logits[1] = -np.inf
-    with pytest.raises(ValueError, match="logits"):
-        distributions_of(logits.view(HostLogits), Sampling())[1]
-
-
-@pytest.mark.parametrize("sampling", [Sampling(0.0), Sampling(0.8, top_p=0.9), Sampling(0.8, top_k=5)], ids=str)
-def test_what_is_cut_or_greedy_is_left_to_numpy(sampling):
-    ours, numpys = (distributions_of(logits, sampling) for logits in (logits_of().view(HostLogits), logits_of()))
-    np.testing.assert_array_equal(ours.every(), numpys.every())
+            read(distributions_of(device_logits.DeviceLogits(logits, 50), sampling))

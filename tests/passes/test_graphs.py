@@ -35,7 +35,7 @@ def static(model, capture=None):
 def small_blocks(monkeypatch):
     """Blocks that are outgrown soon, and torch's arithmetic on both sides, as on a GPU."""
     monkeypatch.setattr(graphs, "SLOTS", 8)
-    monkeypatch.setattr(direct, "worth_compiling", lambda model: False)
+    monkeypatch.setattr(direct, "compiler_for", lambda model: None)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ class TooManyRuns(Exception):
     """A configuration has more outcomes than a test has time for."""
 
 
-@pytest.mark.parametrize("examples", [200, pytest.param(1000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("examples", [100, pytest.param(1000, marks=pytest.mark.nightly)])
 def test_no_random_configuration_is_declared_lossless_and_is_not(examples, monkeypatch):
     runs = tried = 0
 

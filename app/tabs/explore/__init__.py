@@ -25,13 +25,14 @@ from ...parts.failures import reason
 from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.pairs import models_menu, title_of, weights_menu
-from ...parts.stage import ask, headline, notice, opener, sentence, stage
+from ...parts.stage import ask, notice, opener, sentence, stage
 from ...parts.web import QUIET, component
 from . import recordings
 from .messages import play
 from .sampler import STOPPED, sample
 
 TITLE = "Explore"
+HEADLINE = '<h2 class="sv-headline"><em></em><span></span> <small></small></h2>'  # what the run on the stage shows
 PROMPTS = {
     "A tale": "Once upon a time there was a little",
     "A ship": "The captain looked at the sea and said",
@@ -45,7 +46,7 @@ def build(engine: Engine) -> Controls:
     opened = first.config
     with gr.Column(elem_classes="sv-explore"):
         with gr.Row(elem_classes="sv-top"):
-            headline(elem_id="sv-headline")
+            component("headline", HEADLINE, elem_id="sv-headline")
             options = {"runs": RUNS, "stop": "sv-stop"}
             sample_chart = component("sampled", asset("stage/sampled.html"), options=options, elem_id="sv-sampled")
         with gr.Row(elem_classes="sv-ask"):

@@ -53,12 +53,6 @@ def _item(context: Any, builder: Any, kind: Any, array: Any, *index: Any) -> Any
     return cgutils.get_item_pointer(context, builder, kind, struct, list(index), wraparound=False)
 
 
-def _bf16_halves(builder: Any, pairs: Any) -> tuple[Any, Any]:
-    """Pairs of bfloat16 as two vectors of float32: a bfloat16 is the upper half of a float32."""
-    upper, shift = ir.Constant(_ints, [0xFFFF0000] * LANES), ir.Constant(_ints, [16] * LANES)
-    return builder.bitcast(builder.shl(pairs, shift), _floats), builder.bitcast(builder.and_(pairs, upper), _floats)
-
-
 def _multiply_add(builder: Any, total: Any, weights: Any, inputs: Any, paired: bool) -> Any:
     """total + weights * inputs, vectors of float32; pairs of bfloat16 give two products each."""
     if paired and PAIR_PRODUCT:
@@ -69,7 +63,10 @@ def _multiply_add(builder: Any, total: Any, weights: Any, inputs: Any, paired: b
     fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f32")
     if not paired:
         return builder.call(fma, [weights, inputs, total])
-    for weight, number in zip(_bf16_halves(builder, weights), _bf16_halves(builder, inputs), strict=True):
+    upper, shift = (ir.Constant(_ints, [number] * LANES) for number in (0xFFFF0000, 16))
+    for half in (lambda pairs: builder.shl(pairs, shift), lambda pairs: builder.and_(pairs, upper)):
+        # A bfloat16 is the upper half of a float32.
+        weight, number = (builder.bitcast(half(pairs), _floats) for pairs in (weights, inputs))
         total = builder.call(fma, [weight, number, total])
     return total
 
@@ -87,48 +84,45 @@ def multiply(typing, weights, x, first, count, out):
         block, tokens, begin, number, sums = arguments
         of_block, of_tokens, _, _, of_sums = signature.args
         steps = cgutils.unpack_tuple(builder, context.make_array(of_block)(context, builder, block).shape)[0]
-
-        def constant(value):
-            return ir.Constant(steps.type, value)
-
-        def rows(kind, array, count):
-            return [_item(context, builder, kind, array, builder.add(begin, constant(i)), constant(0)) for i in count]
-
-        start = _item(context, builder, of_block, block, constant(0), constant(0))
+        zero, parts = (ir.Constant(steps.type, value) for value in (0, PARTS))
+        start = _item(context, builder, of_block, block, zero, zero)
         # Weights come from the cache for all but the first tokens; memory brings those of the next block meanwhile.
-        from_cache, next_block = builder.icmp_signed(">", begin, constant(0)), builder.mul(steps, constant(PARTS))
+        from_cache, next_block = builder.icmp_signed(">", begin, zero), builder.mul(steps, parts)
         fetch = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(_void, [_pointer, _int, _int, _int]), "llvm.prefetch.p0"
         )
 
+        def row(kind, array, token):
+            return _item(context, builder, kind, array, builder.add(begin, ir.Constant(begin.type, token)), zero)
+
         def multiply_tokens(count):
-            inputs = rows(of_tokens, tokens, range(count))
-            totals = [[cgutils.alloca_once(builder, _floats) for _ in range(PARTS)] for _ in inputs]
-            for row in totals:
-                for total in row:
-                    builder.store(ir.Constant(_floats, None), total)
-            near = constant(AHEAD // (4 * LANES) if count >= SEVERAL else 0)
+            inputs = [row(of_tokens, tokens, token) for token in range(count)]
+            totals = [
+                [cgutils.alloca_once_value(builder, ir.Constant(_floats, None)) for _ in range(PARTS)] for _ in inputs
+            ]
+            near = ir.Constant(steps.type, AHEAD // (4 * LANES) if count >= SEVERAL else 0)
             later = builder.select(from_cache, next_block, near)
             with cgutils.for_range(builder, steps) as loop:
-                places = [builder.add(builder.mul(loop.index, constant(PARTS)), constant(i)) for i in range(PARTS)]
-                parts = [
-                    builder.load(builder.gep(start, [at], source_etype=vector), typ=vector, align=4) for at in places
-                ]
-                for at in places:
-                    ahead = builder.gep(start, [builder.add(at, later)], source_etype=vector)
+                places = [builder.add(builder.mul(loop.index, parts), ir.Constant(steps.type, i)) for i in range(PARTS)]
+                loaded = []
+                for place in places:
+                    at = builder.gep(start, [place], source_etype=vector)
+                    loaded.append(builder.load(at, typ=vector, align=4))
+                for place in places:
+                    ahead = builder.gep(start, [builder.add(place, later)], source_etype=vector)
                     builder.call(fetch, [ahead, *_READ_INTO_SECOND_CACHE])
-                for at, row in zip(inputs, totals, strict=True):
-                    one = builder.load(builder.gep(at, [loop.index], source_etype=vector.element), typ=vector.element)
+                for pointer, token_totals in zip(inputs, totals, strict=True):
+                    at = builder.gep(pointer, [loop.index], source_etype=vector.element)
                     undefined = ir.Constant(vector, ir.Undefined)
-                    one = builder.insert_element(undefined, one, ir.Constant(_int, 0))
-                    every = builder.shuffle_vector(one, undefined, ir.Constant(_ints, [0] * LANES))
-                    for part, total in zip(parts, row, strict=True):
+                    lane = builder.insert_element(undefined, builder.load(at, typ=vector.element), ir.Constant(_int, 0))
+                    lanes = builder.shuffle_vector(lane, undefined, ir.Constant(_ints, [0] * LANES))
+                    for part, total in zip(loaded, token_totals, strict=True):
                         before = builder.load(total, typ=_floats)
-                        builder.store(_multiply_add(builder, before, part, every, paired), total)
-            for at, row in zip(rows(of_sums, sums, range(count)), totals, strict=True):
-                to = builder.bitcast(at, _floats.as_pointer())
-                for i, total in enumerate(row):
-                    place = builder.gep(to, [constant(i)], source_etype=_floats)
+                        builder.store(_multiply_add(builder, before, part, lanes, paired), total)
+            for token, token_totals in enumerate(totals):
+                pointer = builder.bitcast(row(of_sums, sums, token), _floats.as_pointer())
+                for i, total in enumerate(token_totals):
+                    place = builder.gep(pointer, [ir.Constant(_int, i)], source_etype=_floats)
                     builder.store(builder.load(total, typ=_floats), place, align=4)
 
         for count in range(1, MAX_TOKENS + 1):

@@ -12,49 +12,40 @@ import numpy as np
 
 FAILED = -1  # the counter that is set where a thread failed, so that no other waits for it
 
-
-class Job:
-    """Work that several threads share out among themselves.
-
-    Args:
-        work: takes `counters` and `arguments`, releases the GIL, and returns at once where nothing is left to do: a
-            helper may come late.
-        counters: zeros, by which the work is shared out; the one at `FAILED` ends all waiting.
-        arguments: of the work.
-    """
-
-    def __init__(self, work: Callable[..., Any], counters: np.ndarray, arguments: tuple) -> None:
-        self.work, self.counters, self.arguments = work, counters, arguments
-        self.error: BaseException | None = None
-
-    def run(self) -> None:
-        """Do a share of the work."""
-        try:
-            self.work(self.counters, *self.arguments)
-        except BaseException as error:
-            self.error = self.error or error
-            self.counters[FAILED] = 1
-
-
-_jobs: SimpleQueue[Job] = SimpleQueue()
+_jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
 _threads: list[Thread] = []
 _lock = Lock()
 
 
 def run_with_helpers(work: Callable[..., Any], helpers: int, counters: np.ndarray, *arguments: Any) -> None:
-    """Run work here, and in so many other threads as soon as they wake up; arguments as of `Job`.
+    """Run work here, and in so many other threads as soon as they wake up.
+
+    Args:
+        work: takes `counters` and `arguments`, releases the GIL, and returns at once where nothing is left to do: a
+            helper may come late.
+        helpers: how many other threads.
+        counters: zeros, by which the work is shared out; the one at `FAILED` ends all waiting.
+        arguments: of the work.
 
     Raises:
         BaseException: what the work raised, in whichever thread.
     """
+    errors: list[BaseException] = []
+
+    def job() -> None:
+        try:
+            work(counters, *arguments)
+        except BaseException as error:
+            errors.append(error)
+            counters[FAILED] = 1
+
     if sum(thread.is_alive() for thread in _threads) < helpers:
         _start(helpers)
-    job = Job(work, counters, arguments)
     for _ in range(helpers):
         _jobs.put(job)
-    job.run()
-    if job.error is not None:
-        raise job.error
+    job()
+    if errors:
+        raise errors[0]
 
 
 def _start(helpers: int) -> None:
@@ -67,9 +58,7 @@ def _start(helpers: int) -> None:
 
 def _help() -> None:
     while True:
-        job = _jobs.get()
-        job.run()
-        del job  # or its arrays would stay until the next one
+        _jobs.get()()
 
 
 def _begin_again() -> None:

@@ -12,11 +12,11 @@ from __future__ import annotations
 import os
 
 import numpy as np
-from numba import types
+from numba import njit, types
 
 from .dot_products import BLOCK, MAX_TOKENS, atomic_add, atomic_load, multiply
 from .helpers import FAILED
-from .numbers import bf16_to_f32, exact, exp, f32_to_bf16, fast, row_max
+from .numbers import bf16_to_f32, compiled, exact, exp, f32_to_bf16, row_max
 
 CHUNKS = 8  # of a product, at least, where it has so many blocks
 SPINS = 2000  # looks at a counter before a thread lets others run
@@ -24,16 +24,26 @@ SPINS = 2000  # looks at a counter before a thread lets others run
 _yield = types.ExternalFunction("SwitchToThread" if os.name == "nt" else "sched_yield", types.int32())
 
 
-@fast
+@exact
 def _norm(x, weight, eps, out):
-    """out = x / rms(x) * weight; x and out [m, width]."""
+    """out = x / rms(x) * weight; x and out [m, width]. Any order of the sum but a fixed one is up to the optimizer."""
     m, width = x.shape
+    whole, sums = width - width % BLOCK, np.empty(BLOCK, np.float32)
     for row in range(m):
-        total = np.float32(0)
-        for i in range(width):
-            each = bf16_to_f32(x[row, i])
-            total += each * each
-        scale = np.float32(1) / np.sqrt(total / np.float32(width) + np.float32(eps))
+        sums[:] = 0
+        for start in range(0, whole, BLOCK):
+            for lane in range(BLOCK):
+                number = bf16_to_f32(x[row, start + lane])
+                sums[lane] += number * number
+        for i in range(whole, width):
+            number = bf16_to_f32(x[row, i])
+            sums[i - whole] += number * number
+        for lane in range(8):
+            sums[lane] = (sums[lane] + sums[lane + 8]) + (sums[lane + 16] + sums[lane + 24])
+        for half in (4, 2, 1):
+            for lane in range(half):
+                sums[lane] += sums[half + lane]
+        scale = np.float32(1) / np.sqrt(sums[0] / np.float32(width) + np.float32(eps))
         for i in range(width):
             out[row, i] = f32_to_bf16(bf16_to_f32(x[row, i]) * scale * bf16_to_f32(weight[i]), out[row, i])
 
@@ -49,16 +59,15 @@ def _block(weights, x, sums):
         first += count
 
 
-@exact
-def next_chunk(counters, phase, chunks):
-    """The next chunk of a phase that no thread has taken, -1 if there is none."""
-    chunk = atomic_add(counters, 2 * phase)
-    return chunk if chunk < chunks else -1
-
-
-@exact
-def wait(counters, phase, chunks):
-    """Until all chunks of a phase are done, or a thread failed."""
+@njit(error_model="numpy", nogil=True)  # no code on disk: numba cannot compile callers of a generator that it loaded
+def take_chunks(counters, phase, chunks):
+    """The chunks of a phase that no other thread took; ends when all are done, or a thread failed."""
+    while True:
+        chunk = atomic_add(counters, 2 * phase)
+        if chunk >= chunks:
+            break
+        yield chunk
+        atomic_add(counters, 2 * phase + 1)
     looks = 0
     while atomic_load(counters, 2 * phase + 1) < chunks and not atomic_load(counters, len(counters) + FAILED):
         looks += 1
@@ -91,61 +100,33 @@ def _gate(gates, ups, out):
 
 
 @exact
-def _product(counters, phase, x, norm, eps, weights, bias, plus, out):
-    """out = norm(x) W^T + bias + plus, rounded as x is.
+def _product(counters, phase, x, norm, eps, weights, bias, plus, out, gated):
+    """out = norm(x) W^T + bias + plus, rounded as x is; where it is gated, out = silu(gate) * up of that.
 
-    x [m, in]; norm [in], [0] for none; weights in blocks; bias [out], [0] for none; plus [m, out], [0, 0] for none.
+    x [m, in]; norm [in], [0] for none; weights in blocks, those of gate and up in turn; bias [out], that of gate first,
+    [0] for none; plus [m, out], [0, 0] for none.
     """
-    (m, outputs), blocks = out.shape, len(weights)
+    (m, outputs), parts = out.shape, 1 + gated
+    blocks, sums, normed, begun = len(weights) // parts, np.empty((parts, m, BLOCK), np.float32), x, False
     each = max(1, blocks // CHUNKS)
-    chunks, sums, normed, begun = -(-blocks // each), np.empty((m, BLOCK), np.float32), x, False
-    while True:
-        chunk = next_chunk(counters, phase, chunks)
-        if chunk < 0:
-            break
+    for chunk in take_chunks(counters, phase, -(-blocks // each)):
         if len(norm) and not begun:  # by each thread for itself: that is faster than to wait for each other
-            normed = np.empty_like(x)
+            normed, begun = np.empty_like(x), True
             _norm(x, norm, eps, normed)
-        begun = True
         for block in range(chunk * each, min(blocks, (chunk + 1) * each)):
-            _block(weights[block], normed, sums)
             start, end = block * BLOCK, min(outputs, (block + 1) * BLOCK)
+            for part in range(parts):
+                _block(weights[parts * block + part], normed, sums[part])
             for row in range(m):
-                if len(bias):
-                    _add(sums[row], bias[start:end])
+                for part in range(parts):
+                    if len(bias):
+                        _add(sums[part, row], bias[part * outputs + start : part * outputs + end])
                 if len(plus):
-                    _add(sums[row], plus[row, start:end])
-                _round(sums[row], x[0, 0], out[row, start:end])
-        atomic_add(counters, 2 * phase + 1)
-    wait(counters, phase, chunks)
-
-
-@exact
-def _gated(counters, phase, x, norm, eps, weights, bias, out):
-    """out = silu(gate) * up of norm(x), where blocks of gate's and up's weights alternate; out [m, mlp]."""
-    (m, outputs), blocks = out.shape, len(weights) // 2
-    each = max(1, blocks // CHUNKS)
-    chunks, gates, ups = -(-blocks // each), np.empty((m, BLOCK), np.float32), np.empty((m, BLOCK), np.float32)
-    normed = np.empty_like(x)
-    begun = False
-    while True:
-        chunk = next_chunk(counters, phase, chunks)
-        if chunk < 0:
-            break
-        if not begun:
-            _norm(x, norm, eps, normed)
-        begun = True
-        for block in range(chunk * each, min(blocks, (chunk + 1) * each)):
-            _block(weights[2 * block], normed, gates)
-            _block(weights[2 * block + 1], normed, ups)
-            start, end = block * BLOCK, min(outputs, (block + 1) * BLOCK)
-            for row in range(m):
-                if len(bias):
-                    _add(gates[row], bias[start:end])
-                    _add(ups[row], bias[outputs + start : outputs + end])
-                _gate(gates[row], ups[row], out[row, start:end])
-        atomic_add(counters, 2 * phase + 1)
-    wait(counters, phase, chunks)
+                    _add(sums[0, row], plus[row, start:end])
+                if gated:
+                    _gate(sums[0, row], sums[1, row], out[row, start:end])
+                else:
+                    _round(sums[0, row], x[0, 0], out[row, start:end])
 
 
 @exact
@@ -158,7 +139,7 @@ def apply_rope(vector, cos, sin, to):
         to[i + half] = high * cos[i + half] + low * sin[i + half]
 
 
-@fast
+@compiled("reassoc", "contract", "arcp", "nsz")  # not "ninf": a mask may be -inf
 def _scores(q, keys, slots, masked, scale, scores):
     """Scaled products of a query with the keys that it sees, -inf for others."""
     first = slots - len(masked)
@@ -197,10 +178,7 @@ def _attend(counters, phase, qkv, table, positions, masked, keys, values, used, 
     group = heads // kv_heads
     q, scores, totals = np.empty(width, np.float32), np.empty((m, slots), np.float32), np.empty(m, np.float32)
     mixed, part = np.empty((m, BLOCK), np.float32), np.zeros((blocks, slots, BLOCK), np.float32)
-    while True:
-        pair = next_chunk(counters, phase, kv_heads)
-        if pair < 0:
-            break
+    for pair in take_chunks(counters, phase, kv_heads):
         for row in range(m):
             cos, sin = table[positions[row], 0], table[positions[row], 1]
             apply_rope(qkv[row, (heads + pair) * width : (heads + pair + 1) * width], cos, sin, keys[pair, used + row])
@@ -223,8 +201,6 @@ def _attend(counters, phase, qkv, table, positions, masked, keys, values, used, 
                     for i in range(end - start):
                         mixed[row, i] /= totals[row]
                     _round(mixed[row], qkv[0, 0], out[row, start:end])
-        atomic_add(counters, 2 * phase + 1)
-    wait(counters, phase, kv_heads)
 
 
 @exact
@@ -238,22 +214,22 @@ def forward(
     layers: weights with one more axis, the layers', in front. block: the cache's memory, keys and values of the layers
     in turn. counters: zeros, two for each phase and one more. Without layers, x are states.
     """
-    end, one, none = 5 * len(layer_ids), min(1, len(layer_ids)), x[:0]
+    end, none = 5 * len(layer_ids), x[:0]
     if len(join):
-        _product(counters, end + 2, inputs, norm[:0], eps, join, norm[:0], none, x)
+        _product(counters, end + 2, inputs, norm[:0], eps, join, norm[:0], none, x, False)
     for at in range(len(layer_ids)):
         i, phase = layer_ids[at], 5 * at
         keys, values = block[2 * at], block[2 * at + 1]
-        _product(counters, phase, x, layers.input_norm[i], eps, layers.qkv[i], layers.qkv_bias[i], none, qkv)
+        _product(counters, phase, x, layers.input_norm[i], eps, layers.qkv[i], layers.qkv_bias[i], none, qkv, False)
         _attend(counters, phase + 1, qkv, table, positions, masked, keys, values, used, scale, mixed)
-        _product(counters, phase + 2, mixed, norm[:0], eps, layers.output[i], layers.output_bias[i], x, x)
-        _gated(counters, phase + 3, x, layers.mlp_norm[i], eps, layers.gate_up[i], layers.gate_up_bias[i], gate)
-        _product(counters, phase + 4, gate, norm[:0], eps, layers.down[i], layers.down_bias[i], x, x)
-    if next_chunk(counters, end, one) == 0:
+        _product(counters, phase + 2, mixed, norm[:0], eps, layers.output[i], layers.output_bias[i], x, x, False)
+        _product(
+            counters, phase + 3, x, layers.mlp_norm[i], eps, layers.gate_up[i], layers.gate_up_bias[i], none, gate, True
+        )
+        _product(counters, phase + 4, gate, norm[:0], eps, layers.down[i], layers.down_bias[i], x, x, False)
+    for _ in take_chunks(counters, end, min(1, len(layer_ids))):
         selected = np.empty_like(states)
         for i in range(len(rows)):
             selected[i] = x[rows[i]]
         _norm(selected, norm, eps, states)
-        atomic_add(counters, 2 * end + 1)
-    wait(counters, end, one)
-    _product(counters, end + 1, states, norm[:0], eps, head, head_bias, states[:0], logits)
+    _product(counters, end + 1, states, norm[:0], eps, head, head_bias, states[:0], logits, False)

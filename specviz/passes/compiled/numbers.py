@@ -1,9 +1,8 @@
-"""Numbers of compiled passes: bfloat16 as the int16 of its bits, powers of e, and how functions are compiled."""
+"""Numbers of compiled passes: bfloat16 as the int16 of its bits, e^x, and how functions are compiled."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import shutil
 from pathlib import Path
@@ -13,10 +12,7 @@ import numpy as np
 from numba import config, njit, types
 from numba.extending import overload
 
-from ...distributions import NOTHING
 from ...files import cache_folder
-
-MIN_EXPONENT = math.log(NOTHING)
 
 
 def bf16_to_f32(number):
@@ -64,29 +60,27 @@ def folder_for(sources: Path) -> Path:
 FOLDER = folder_for(Path(__file__).parent)
 
 
-def compiled(fast: set[str]) -> Any:
-    """A decorator that compiles a function when it is first called, and keeps the code on disk where it can."""
+def compiled(*fast: str) -> Any:
+    """A decorator that compiles a function when it is first called, and keeps the code on disk where it can.
+
+    Args:
+        fast: the liberties that LLVM may take with arithmetic, such as "reassoc".
+    """
 
     def compile_later(function: Any) -> Any:
         before, config.CACHE_DIR = config.CACHE_DIR, str(FOLDER)
+        options = {"fastmath": set(fast), "error_model": "numpy", "nogil": True}
         try:
-            return njit(fastmath=fast, error_model="numpy", nogil=True, cache=True)(function)
+            return njit(**options, cache=True)(function)
         except RuntimeError:  # no folder can be written
-            return njit(fastmath=fast, error_model="numpy", nogil=True)(function)
+            return njit(**options)(function)
         finally:
             config.CACHE_DIR = before
 
     return compile_later
 
 
-def fast(function: Any) -> Any:
-    """Compile a function whose sums may be taken in any order."""
-    return compiled({"reassoc", "contract", "arcp", "nsz"})(function)  # not "ninf": a mask may be -inf
-
-
-def exact(function: Any) -> Any:
-    """Compile a function that computes in the order in which it is written."""
-    return compiled({"contract"})(function)
+exact = compiled("contract")  # computes in the order in which it is written
 
 
 @exact
@@ -107,30 +101,7 @@ def exp(x):
     return y * scale if exponent >= np.float32(-87) else np.float32(0)
 
 
-@exact
-def exp64(x):
-    """e^x for x <= 0 in float64, to the last digit or two, and 0 where it is less than `NOTHING`."""
-    exponent, x = x, max(x, MIN_EXPONENT)
-    shifted = x * 1.4426950408889634 + 6755399441055744.0  # rounds to a whole number, in the lowest bits
-    n = shifted - 6755399441055744.0
-    r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10
-    y = 1 / 6227020800 * r + 1 / 479001600
-    y = y * r + 1 / 39916800
-    y = y * r + 1 / 3628800
-    y = y * r + 1 / 362880
-    y = y * r + 1 / 40320
-    y = y * r + 1 / 5040
-    y = y * r + 1 / 720
-    y = y * r + 1 / 120
-    y = y * r + 1 / 24
-    y = y * r + 1 / 6
-    y = y * r + 0.5
-    y = y * r * r + r + 1.0
-    scale = np.int64((np.float64(shifted).view(np.int64) - np.int64(0x4338000000000000) + 1023) << 52).view(np.float64)
-    return y * scale if exponent >= MIN_EXPONENT else 0.0
-
-
-@compiled({"reassoc", "nnan", "nsz"})
+@compiled("reassoc", "nnan", "nsz")
 def row_max(row):
     """The highest number of a row without NaN."""
     top = row[0]

@@ -9,6 +9,7 @@ so is one whose layers come from disk. The self-test compares the logits with to
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -66,22 +67,17 @@ class CompiledPasses:
         self.vocabulary = len(direct.head.weight)
         norm, bias = raw(direct.norm), direct.head.bias
         self.head = norm, in_blocks(raw(direct.head.weight)), norm[:0] if bias is None else raw(bias)
-        self.size = sum(part.nbytes for part in self.head)
         if self.stream is not None:
-            self.size, self.layers = self.size + self.stream.bytes, self.stream.no_layers
-            return
-        for i, layer in enumerate(direct.layers):
-            parts = compiled_layer(layer)
-            if i == 0:
-                self.layers = Layer(*(np.empty((len(direct.layers), *part.shape), part.dtype) for part in parts))
-            for weights, part in zip(self.layers, parts, strict=True):
-                weights[i] = part
-        self.size += sum(part.nbytes for part in self.layers)
+            self.layers, size = self.stream.no_layers, self.stream.bytes
+        else:
+            self.layers = Layer(*map(np.stack, zip(*map(compiled_layer, direct.layers), strict=True)))
+            size = sum(part.nbytes for part in self.layers)
+        self.size = size + sum(part.nbytes for part in self.head)
 
     def of(self, layer_ids: Sequence[int]) -> CompiledPasses:
         """The passes of the same model with some of its layers, in memory; no weight is copied."""
-        some = object.__new__(CompiledPasses)
-        vars(some).update(vars(self), layer_ids=self.layer_ids[list(layer_ids)])
+        some = copy(self)
+        some.layer_ids = self.layer_ids[list(layer_ids)]
         return some
 
     def after(self, join: torch.Tensor, target: CompiledPasses) -> CompiledPasses:
@@ -91,8 +87,8 @@ class CompiledPasses:
             join: what makes the layer's input of both, [width, 2 * width].
             target: the target's passes.
         """
-        some = object.__new__(CompiledPasses)
-        vars(some).update(vars(self), rows=target.rows, vocabulary=target.vocabulary, join=in_blocks(raw(join)))
+        some = copy(self)
+        some.rows, some.vocabulary, some.join = target.rows, target.vocabulary, in_blocks(raw(join))
         some.head = self.head[0], *target.head[1:]
         some.size = sum(part.nbytes for part in (some.join, *some.layers, *some.head))
         return some
@@ -100,7 +96,7 @@ class CompiledPasses:
     def read(
         self, tokens: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache,
         rows: Sequence[int], threads: int, features: torch.Tensor | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    ) -> tuple[torch.Tensor, np.ndarray]:  # fmt: skip
         """One pass; the cache's slots behind those in use are written.
 
         Args:
@@ -113,8 +109,7 @@ class CompiledPasses:
             features: read together with the tokens, [m, width], by passes made with `after`.
 
         Returns:
-            Last hidden states after the final norm, [len(rows), width], for `states`, and float32 logits,
-            [len(rows), V].
+            Last hidden states after the final norm, [len(rows), width], and float32 logits, [len(rows), V].
         """
         x = self.rows[tokens]
         inputs = x[:0]
@@ -122,26 +117,26 @@ class CompiledPasses:
             inputs, x = np.concatenate([raw(features), x], axis=1), np.empty_like(x)
         m, used = len(x), cache.used
         block = cache.numbers(used + m, self.kv_heads, self.width)
-        places, selected = np.array(positions, np.int64), np.array(rows, np.int64)
+        places, order = np.array(positions, np.int64), np.argsort(rows, kind="stable")
+        selected = np.array(rows, np.int64)[order]
         states = np.empty((len(rows), x.shape[1]), x.dtype)
         logits = np.empty((len(rows), self.vocabulary), np.float32)
-        for layer_ids, slots, weights, last in self._groups():
+        for layer_ids, slots, weights, is_last in self._groups():
             for start in range(0, m, MAX_TOKENS):
                 part = slice(start, min(m, start + MAX_TOKENS))
-                here = np.flatnonzero((selected >= start) & (selected < part.stop)) if last else selected[:0]
+                here = slice(*np.searchsorted(selected, (start, part.stop))) if is_last else slice(0)
                 if masked is None:
                     unseen = ~np.tri(part.stop - start, dtype=bool)
                 else:  # no token sees what is read after it
                     unseen = np.ascontiguousarray(masked[part, : masked.shape[1] - m + part.stop])
-                whole = len(here) == len(rows)  # then results are written in place
-                some, rows_of_logits = (states, logits) if whole else (states[here], logits[here])
                 self._run(
                     inputs[part], x[part], places[part], unseen, selected[here] - start, layer_ids, weights,
-                    block[slots], used + start, some, rows_of_logits, threads,
+                    block[slots], used + start, states[here], logits[here], threads,
                 )  # fmt: skip
-                if not whole:
-                    states[here], logits[here] = some, rows_of_logits
-        return states, logits
+        if (order[1:] < order[:-1]).any():
+            back = np.argsort(order)
+            states, logits = states[back], logits[back]
+        return torch.from_numpy(states).view(self.embed.dtype), logits
 
     def _groups(self) -> Iterator[tuple[np.ndarray, slice, Layer, bool]]:
         """What one call goes through: all layers in memory, or one after the other from disk.
@@ -154,10 +149,6 @@ class CompiledPasses:
         else:
             for layer, weights in enumerate(self.stream):
                 yield self.layer_ids[:1], slice(2 * layer, 2 * layer + 2), weights, layer == len(self.stream) - 1
-
-    def states(self, numbers: np.ndarray) -> torch.Tensor:
-        """States as a tensor."""
-        return torch.from_numpy(numbers).view(self.embed.dtype)
 
     def logits(self, states: torch.Tensor) -> np.ndarray:
         """Float32 logits of last hidden states after the final norm, [n, width]."""

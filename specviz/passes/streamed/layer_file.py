@@ -1,7 +1,8 @@
 """The file of a model's layers: one behind the other in the order of reading, each aligned for direct reads.
 
 Its name is a hash of the weights and of how they are laid out. It is written once, under another name until it is
-complete. Its time of modification is a number made of the same hash, which anything that writes to it moves.
+complete. Its time of modification is a number made of the same hash, which anything that writes to it moves; its time
+of access is that of its last opening.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from time import time
 
 import numpy as np
 from filelock import FileLock
@@ -22,32 +23,15 @@ from ..layers import Layer
 
 ALIGN = 4096  # bytes: what direct reads want of places in a file and in memory
 SPARE = 1 << 28  # bytes that are left free on the disk
+UNUSED = 30 * 24 * 3600  # seconds after its last opening when a file is deleted
 
-Report = Callable[[int, int], None]  # gets the layers that were written, and how many there are
 
-
-class Layout:
-    """Where the arrays of a layer lie in its part of the file.
-
-    Args:
-        layer: the arrays of one layer, whose shapes all layers have.
-    """
-
-    def __init__(self, layer: Layer) -> None:
-        self.parts: list[tuple[int, np.ndarray]] = []  # offset, and an empty array of that type and shape
-        self.bytes = 0
-        for array in layer:
-            self.parts.append((self.bytes, np.empty((0, *array.shape), array.dtype)))
-            self.bytes += -(-array.nbytes // 64) * 64
-        self.bytes = -(-self.bytes // ALIGN) * ALIGN
-
-    def views(self, buffer: Any) -> Layer:
-        """The arrays of the layer in a buffer, each with an axis of one layer in front."""
-        whole, arrays = np.frombuffer(buffer, np.uint8), []
-        for offset, kind in self.parts:
-            size = int(np.prod(kind.shape[1:])) * kind.itemsize
-            arrays.append(whole[offset : offset + size].view(kind.dtype).reshape(1, *kind.shape[1:]))
-        return Layer(*arrays)
+def layout(layer: Layer) -> np.dtype:
+    """How the arrays of a layer lie in its part of the file: a record that has a field for each."""
+    ends = np.cumsum([-(-array.nbytes // 64) * 64 for array in layer]).tolist()
+    formats = [(array.dtype, array.shape) for array in layer]
+    size = -(-ends[-1] // ALIGN) * ALIGN
+    return np.dtype({"names": Layer._fields, "formats": formats, "offsets": [0, *ends[:-1]], "itemsize": size})
 
 
 class LayerFile:
@@ -55,61 +39,55 @@ class LayerFile:
 
     Args:
         key: a hash of the weights and of how they are laid out, hexadecimal.
-        layout: of each layer.
+        layer: the `layout` of each layer.
         count: how many layers.
     """
 
-    def __init__(self, key: str, layout: Layout, count: int) -> None:
+    def __init__(self, key: str, layer: np.dtype, count: int) -> None:
         self.path = cache_folder() / "layers" / f"{key[:32]}.bin"
-        self.layout, self.count = layout, count
+        self.layer, self.count, self.bytes = layer, count, count * layer.itemsize
         self.modified = (1 << 29) + int(key[:8], 16) % (1 << 28) * 2  # seconds, even as some file systems have them
-
-    @property
-    def bytes(self) -> int:
-        """Its size."""
-        return self.count * self.layout.bytes
 
     def is_intact(self, status: os.stat_result) -> bool:
         """Whether nobody has written to it or cut it since it was made."""
         return status.st_size == self.bytes and int(status.st_mtime) == self.modified
 
-    def write(self, layers: Callable[[], Iterable[Layer]], report: Report) -> None:
-        """Make the file where it is missing or was changed.
+    def write(self, layers: Callable[[], Iterable[Layer]]) -> None:
+        """Make the file where it is missing or was changed, and delete those that nobody opened for 30 days.
 
         Raises:
             ValueError: if it cannot be written, or the disk has not the space.
         """
+        folder = self.path.parent
         with sentences(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self.path.with_suffix(".lock")):
-                if self.path.exists() and self.is_intact(self.path.stat()):
-                    return
-                free = shutil.disk_usage(self.path.parent).free
-                if free < self.bytes + SPARE:
-                    raise ValueError(
-                        f"offload must have {self.bytes + SPARE:,} free bytes for the layers in "
-                        f"{str(self.path.parent)!r}; {free:,} are free. Free some, or set SPECVIZ_CACHE."
-                    )
-                part = self.path.with_suffix(".part")
-                try:
-                    self._write(part, layers(), report)
-                    os.utime(part, (self.modified, self.modified))
-                    part.replace(self.path)
-                finally:
-                    part.unlink(missing_ok=True)
+                if not (self.path.exists() and self.is_intact(self.path.stat())):
+                    self._write(layers)
+                os.utime(self.path, (time(), self.modified))
+            for file in folder.glob("*.bin"):
+                if time() - file.stat().st_atime > UNUSED:
+                    file.unlink(missing_ok=True)
 
-    def _write(self, path: Path, layers: Iterable[Layer], report: Report) -> None:
-        buffer = bytearray(self.layout.bytes)
-        views = self.layout.views(buffer)
-        with open(path, "wb", buffering=0) as file:
-            for number, layer in enumerate(layers, 1):
-                for view, array in zip(views, layer, strict=True):
-                    view[0] = array
-                rest = memoryview(buffer)
-                while rest:
-                    rest = rest[file.write(rest) :]
-                report(number, self.count)
-            os.fsync(file.fileno())
+    def _write(self, layers: Callable[[], Iterable[Layer]]) -> None:
+        free, part = shutil.disk_usage(self.path.parent).free, self.path.with_suffix(".part")
+        if free < self.bytes + SPARE:
+            raise ValueError(
+                f"offload must have {self.bytes + SPARE:,} free bytes for the layers in {str(self.path.parent)!r}; "
+                f"{free:,} are free. Free some, or set SPECVIZ_CACHE."
+            )
+        record = np.zeros(1, self.layer)
+        try:
+            with open(part, "wb") as file:
+                for layer in layers():
+                    for name, array in zip(Layer._fields, layer, strict=True):
+                        record[name] = array
+                    file.write(record.view(np.uint8).data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self.path)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 @contextmanager

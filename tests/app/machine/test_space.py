@@ -110,6 +110,7 @@ print("placed")
 """
 
 
+@pytest.mark.nightly
 def test_on_zero_gpu_the_weights_are_placed_before_anybody_decodes_and_never_read_again(tmp_path):
     done = on_a_space(tmp_path, PLACED, SPECVIZ_PAIRS=f"{tmp_path}/none")
     assert done.stdout.strip().endswith("placed"), done.stderr[-2000:]
@@ -169,14 +170,6 @@ def test_the_settings_of_the_readme_are_those_that_are_read():
     code = "".join(path.read_text("utf-8") for path in (ROOT / "app").rglob("*.py"))
     library = {"SPECVIZ_CACHE", "SPECVIZ_PLUGINS"}
     assert written == set(re.findall(r"SPECVIZ_[A-Z_]+", code)) | library
-
-
-@pytest.mark.nightly
-def test_the_load_script_prints_its_figures():
-    script = [sys.executable, str(ROOT / "tests" / "load.py"), "--flood", "3", "--runs", "2", "--tokens", "6"]
-    done = subprocess.run(script, capture_output=True, text=True)
-    assert "30 behind one address: {'served': 30}" in done.stdout, done.stderr[-2000:]
-    assert re.search(r"2 runs in turn: \d+ MB before, \d+ MB after", done.stdout)
 
 
 # ---- pairs that a visitor names ----

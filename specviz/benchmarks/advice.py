@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
-from typing import Literal
 
 from ..acceptance.on_text import measure_acceptance
 from ..acceptance.progress import Progress
@@ -22,7 +21,6 @@ from ..drafters.base import Drafter
 from ..models.base import Pair
 from ..planning.choose import Candidate, candidates, different, held_out
 from ..planning.cost_table import CostTable
-from ..planning.engine_flags import EngineSettings, engine_flags
 from ..planning.profile import Profile
 from ..verifiers.base import Verifier
 from .this_machine import PROMPT, measure_cost
@@ -31,7 +29,6 @@ from .timing import TimedRun, time_runs
 SECONDS = 15.0  # of measuring the costs of a drafter
 TIMED = 3  # trees that are timed, of all drafters together
 OF_EACH = 2  # trees of one drafter that may be among them
-Verdict = Literal["pays", "does-not-pay", "undecided"]
 Range = tuple[float, float | None, float | None]
 
 
@@ -70,23 +67,18 @@ class Option:
         return (speedup, None, None) if margin is None else (speedup, max(0.0, speedup - margin), speedup + margin)
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether it pays; "undecided" where the interval of its speedup holds 1 or is not known."""
+    def verdict(self) -> str:
+        """Whether it "pays", "does-not-pay", or is "undecided": its interval holds 1, or there is none."""
         _, low, high = self.speedup
         return "pays" if low and low > 1 else "does-not-pay" if high and high < 1 else "undecided"
 
 
 @dataclass(frozen=True)
 class Advice:
-    """The options, the fastest first, and the drafters that cannot be used, each with a sentence why."""
+    """The options, those that were timed before the predicted ones and the fastest first, and why drafters failed."""
 
     options: tuple[Option, ...] = ()
     failed: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def best(self) -> Option | None:
-        """The fastest of those that were timed, or else of the predictions."""
-        return self.options[0] if self.options else None
 
 
 def calibrate(
@@ -209,9 +201,3 @@ def reason(option: Option) -> str:
         f"A step writes {tokens:.2f} tokens and costs {price:.2f} plain steps ({listed}); the first draft token is "
         f"accepted {option.first:.0%} of the time.{advice}"
     )
-
-
-def engines_for(option: Option) -> tuple[EngineSettings, ...]:
-    """The nearest settings of other engines."""
-    drafter = "early-exit" if option.name.startswith("early-exit") else option.config.drafter.name
-    return engine_flags(drafter, option.name, option.chain.builder.shape, option.tree.builder.shape)

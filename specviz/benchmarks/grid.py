@@ -27,7 +27,7 @@ from ..plugins.load import load_known, sources
 from .quiet import Watch
 from .timing import TimedRun, time_runs
 
-LISTS = {"pairs": ["embedded"], "temperatures": [0.8], "builders": ["all"], "verifiers": ["auto"],
+LISTS = {"pairs": ["embedded"], "temperatures": [RunConfig.temperature], "builders": ["all"], "verifiers": ["auto"],
          "drafters": ["model"], "sizes": [None]}  # fmt: skip
 NUMBERS = {"max_new_tokens": 64, "seed": 0, "rounds": 1}
 ROWS = ("draft_temperature", "top_p", "top_k")  # of `RunConfig`

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..acceptance.progress import Progress
 from ..benchmarks import grid
-from ..benchmarks.results import Results
+from ..benchmarks.results import append_result, read_results
 from ..codec import lines
 from ..files import check_output, file_lock, printable
 from ..metrics import plus_minus
@@ -62,13 +62,13 @@ def run(args: argparse.Namespace) -> int:
     cells, prompts = grid.cells_of(data, options.prompts_of(args, FEW))
     stopped = False
     with file_lock(args.out) if args.out else nullcontext():
-        results = Results(args.out)
-        missing = results.missing(cells)
+        results = read_results(args.out)
+        missing = [cell for cell in cells if "failed" in results.get(grid.key_of(cell), {"failed": "not yet"})]
         if args.out:
             print(f"{len(cells)} cells, {len(cells) - len(missing)} of them in {printable(args.out)}", file=sys.stderr)
         if missing:
             _, stopped = until_stopped(measure(missing, prompts, args, results), "cells")
-    outcomes = list(results.of(cells))
+    outcomes = [results[key] for key in map(grid.key_of, cells) if key in results]
     try:
         rows = [row_of(outcome) for outcome in outcomes if "result" in outcome]
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -95,13 +95,15 @@ def grid_of(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure(
-    cells: list[dict], prompts: list[str], args: argparse.Namespace, results: Results
+    cells: list[dict], prompts: list[str], args: argparse.Namespace, results: dict[str, dict]
 ) -> Iterator[Progress[dict[str, Any]]]:
     """Measure cells, each stored as it comes."""
     local = (grid.measure_cell(cell, prompts) for cell in cells)
     outcomes = grid.on_ray(cells, prompts, args.ray, args.cpus, args.gpus) if args.ray else local
     for done, outcome in enumerate(outcomes, 1):
-        results.add(outcome)
+        if args.out:
+            append_result(args.out, outcome)
+        results[grid.key_of(outcome["cell"])] = outcome
         yield Progress(done, len(cells), result=outcome)
 
 

@@ -57,12 +57,10 @@ def run(args: argparse.Namespace) -> None:
     if not match.lossless:
         print(f"lossy: {match.reason}", file=sys.stderr)
     steps: list[Step] = []
-    coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
     try:
         for step in speculate(pair, config):
             if not args.json:
-                prompt = "" if steps else printable(args.prompt)
-                print(prompt + (paint(step) if coloured else printable("".join(step.pieces))), end="", flush=True)
+                print(("" if steps else printable(args.prompt)) + paint(step), end="", flush=True)
             steps.append(step)
     except KeyboardInterrupt:
         pass  # what was written is kept
@@ -79,7 +77,9 @@ def run(args: argparse.Namespace) -> None:
 
 
 def paint(step: Step) -> str:
-    """The text of a step with terminal colours: accepted green, corrected orange, bonus blue."""
+    """The text of a step, on a terminal with colours: accepted green, corrected orange, bonus blue."""
+    if not (sys.stdout.isatty() or "FORCE_COLOR" in os.environ):
+        return printable("".join(step.pieces))
     colours = ["32"] * len(step.pieces)
     if step.bonus is not None:
         colours[-1] = "33" if step.corrected else "34"

@@ -7,6 +7,7 @@ import pytest
 import specviz
 from specviz.acceptance.progress import Progress, final_result
 from specviz.benchmarks import timing
+from specviz.benchmarks.this_machine import measure_machine
 from specviz.benchmarks.timing import AUTOREGRESSIVE, interleave, measure_speedup, summarise, time_runs, whole_steps
 from specviz.metrics import Counts
 from specviz.record import Timing
@@ -131,3 +132,15 @@ def test_a_slow_machine_is_timed_for_a_few_tokens(clocks):
     clocks(run=lambda turn: 1.0, plain=lambda turn: 1.0)
     steps = sum(one is None for one in measure_speedup(PAIR, replace(RUN, max_new_tokens=200), FIRST, 1))
     assert timing.FEWEST <= steps <= timing.FEWEST + 2
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+def test_costs_come_first_then_predicted_and_timed_trees(temperature):
+    pair = specviz.toy_pair(vocab=20, seed=1)
+    updates = list(measure_machine(pair, temperature, sizes=(2, 8), rounds=2, seconds=5))
+    assert updates[0].result is None and updates[-1].done == updates[-1].total
+    last = updates[-1].result
+    assert [point.size for point in last.points] == [2, 8]
+    for point in last.points:
+        assert 0 < point.low <= point.measured <= point.high and 0 < point.predicted <= point.size
+    assert {update.stage for update in updates} == {"measuring costs", "timing trees"}

@@ -8,8 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from specviz.benchmarks.grid import cells_of, key_of, measure_cell
-from specviz.benchmarks.results import append_result, read_results
+from specviz.benchmarks.grid import append_result, cells_of, key_of, measure_cell, read_results
 from specviz.files import HELD_OUT
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs/strategies.md"

@@ -202,14 +202,7 @@ def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
 
 
 class Point(NamedTuple):
-    """One timed configuration.
-
-    Args:
-        name: of the tree.
-        size: its place on the axis, nodes with the root or a temperature.
-        predicted, measured: speedup over plain decoding.
-        low, high: interval of the measured speedup.
-    """
+    """A timed tree: its place on an axis (nodes with the root, or a temperature), its speedups, the measured range."""
 
     name: str
     size: float

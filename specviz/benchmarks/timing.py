@@ -176,8 +176,6 @@ def measure_speedup(
     Unlike `time_runs`, which asks how good a tree is, this asks how much faster one run was: the ratio of a round is
     of two runs next to each other. `first` is the run itself, the first of its repetitions.
     """
-    if not first.tokens_per_s > 0:
-        return  # it ended with its first step, so there is nothing to time
     calls = {"run": lambda _: speculate(pair, config), "plain": lambda _: speculate(pair, config.autoregressive())}
     _, processor, cores = machine()
     counts: dict[str, list[Counts]] = {name: [] for name in calls}
@@ -189,7 +187,7 @@ def measure_speedup(
             if sum(one.seconds) > LONGEST and one.timed_tokens >= FEWEST:
                 break
         if not one.tokens_per_s > 0:
-            return
+            return  # it ended with its first step, so there is nothing to time
         counts[name].append(one)
         if len(counts["run"]) == len(counts["plain"]):
             own, plain = (sum(each, Counts()) for each in counts.values())

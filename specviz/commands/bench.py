@@ -11,7 +11,6 @@ from typing import Any
 
 from ..acceptance.progress import Progress
 from ..benchmarks import grid
-from ..benchmarks.results import append_result, read_results
 from ..codec import lines
 from ..files import check_output, file_lock, printable
 from ..metrics import plus_minus
@@ -62,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     cells, prompts = grid.cells_of(data, options.prompts_of(args, FEW))
     stopped = False
     with file_lock(args.out) if args.out else nullcontext():
-        results = read_results(args.out)
+        results = grid.read_results(args.out)
         missing = [cell for cell in cells if "failed" in results.get(grid.key_of(cell), {"failed": "not yet"})]
         if args.out:
             print(f"{len(cells)} cells, {len(cells) - len(missing)} of them in {printable(args.out)}", file=sys.stderr)
@@ -102,7 +101,7 @@ def measure(
     outcomes = grid.on_ray(cells, prompts, args.ray, args.cpus, args.gpus) if args.ray else local
     for done, outcome in enumerate(outcomes, 1):
         if args.out:
-            append_result(args.out, outcome)
+            grid.append_result(args.out, outcome)
         results[grid.key_of(outcome["cell"])] = outcome
         yield Progress(done, len(cells), result=outcome)
 

@@ -10,8 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import specviz
-from specviz.benchmarks.grid import cells_of, key_of, measure_cell, on_ray, read_grid
-from specviz.benchmarks.results import read_results
+from specviz.benchmarks.grid import cells_of, key_of, measure_cell, on_ray, read_grid, read_results
 from specviz.commands.cli import main
 from specviz.files import file_lock
 

@@ -15,8 +15,8 @@ from specviz import BUILDERS, VERIFIERS, RunConfig, speculate
 from specviz.acceptance.vectors import check_acceptance, find_acceptance, published, reach
 from specviz.builders.base import TreeBuilder
 from specviz.codec import dumps
-from specviz.files import asset
 from specviz.models.table import TableModel, TablePair
+from specviz.player.web import asset
 from specviz.record import Step
 from specviz.tree import Topology
 

@@ -16,7 +16,7 @@ from specviz import BUILDERS, VERIFIERS, RunConfig, compatible
 from specviz.codec import dumps
 from specviz.compatibility import DRAWN
 from specviz.errors import cause
-from specviz.files import asset
+from specviz.player.web import asset
 from specviz.proof.enumerate import Outcome, enumerate_node
 from specviz.sampling import SCHEMES
 from specviz.strategy import built_in

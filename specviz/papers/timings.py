@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import RunConfig, run
 from ..acceptance.progress import final_result
-from ..benchmarks.measure_cost import PROMPT, measure_cost
+from ..benchmarks.this_machine import PROMPT, measure_cost
 from ..benchmarks.timing import interleave, median_seconds
 from ..builders.sequoia import Sequoia, best_tree
 from ..compatibility import suited

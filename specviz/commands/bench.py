@@ -150,8 +150,7 @@ def compare_texts(args: argparse.Namespace) -> int:
     texts, stopped = until_stopped(compare_greedy(pair, prompts, args.max_new_tokens, builders), "prompts")
     found = [text for text in texts if not text[2].equal]
     if args.json:
-        rows = [{"method": writer, "prompt": prompt} | asdict(text) for writer, prompt, text in found]
-        print(lines(rows))
+        print(lines([{"method": writer, "prompt": prompt} | asdict(text) for writer, prompt, text in found]))
     else:
         for writer, prompt, text in found:
             print(printable(f"{writer}, after {prompt!r:.60}: {text.sentence(pair.info.get('dtype'))}"))

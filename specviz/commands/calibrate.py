@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from .. import BUILDERS, VERIFIERS, RunConfig, compatible
+from .. import VERIFIERS, RunConfig, compatible
 from ..acceptance.on_text import Acceptance
 from ..acceptance.texts import Text, continuations, limited, seed_of, windows
 from ..acceptance.vectors import MAX_RANKS
@@ -84,13 +84,13 @@ def run(args: argparse.Namespace) -> int:
 
 def rules_for(named: Sequence[Any], config: RunConfig) -> list[Any]:
     """The rules that are measured at a temperature: those of the option that go with it, or every one that does."""
-    rules = named or [rule() for rule in VERIFIERS.values() if not (rule.shares or rule.alone)]
-    matches = {rule: compatible(replace(config, builder=BUILDERS["chain"](), verifier=rule)) for rule in rules}
-    usable = [rule for rule, match in matches.items() if match.possible]
-    if not usable or (named and len(usable) < len(named)):
-        raise ValueError(next(match.reason for match in matches.values() if not match.possible))
     greedy = config.temperature == 0
-    return usable if named else [rule for rule in usable if rule.greedy_only == greedy]
+    menu = [rule for rule in VERIFIERS.values() if rule.greedy_only == greedy and not (rule.shares or rule.alone)]
+    rules = named or [rule() for rule in menu]
+    matches = [compatible(replace(config, builder="chain", verifier=rule)) for rule in rules]
+    for match in matches if named else ():
+        match.required()
+    return [rule for rule, match in zip(rules, matches, strict=True) if match.possible]
 
 
 def print_profile(profile: Profile) -> None:

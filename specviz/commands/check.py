@@ -123,8 +123,8 @@ def report(rule: str, example: Counterexample | None, plugins: Sequence[str]) ->
     """What is printed of a refuted rule, with a link to its counterexample on the page, unless its port is taken."""
     if example is None:
         return (
-            f"\n{rule}: no small tree with small fractions shows it. The mistake needs several steps, or is the "
-            "builder's or the drafter's."
+            f"\n{rule}: no small tree with small fractions shows it. The mistake needs several steps or several "
+            "drafters (see SequentialProposal in docs/strategies.md), or is the builder's or the drafter's."
         )
     if not example.link or VERIFIERS[rule].greedy_only:  # the page's lab is at temperature 1
         return f"\n{example}"

@@ -37,12 +37,6 @@ def test_the_best_tree_is_the_fastest_of_all_sizes_and_depths(table, temperature
     assert found.speedup >= max(speeds) - 1e-12 and found.size <= 20
 
 
-def test_a_dear_draft_makes_flat_trees_and_a_limit_holds():
-    cheap, costly = (here.best_size(dear(draft), "sequoia", 0.8, most=24) for draft in (0.01, 0.4))
-    assert cheap.depth > costly.depth
-    assert here.best_size(flat_up_to(512), "sequoia", 0.8, most=7).size <= 7
-
-
 def test_costs_of_the_embedded_pair_in_memory_are_kept_for_these_weights(monkeypatch):
     for other in ({"pair": "a pair"}, {"drafter": "ngram"}, {"offload": "disk"}):
         here.store_costs(dear(0.1, **other))

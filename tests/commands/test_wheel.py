@@ -69,8 +69,9 @@ def test_the_wheel_has_every_room_a_command_with_its_own_pair_and_the_page(site,
     inside = {Path("specviz", path) if path.parts[0] == "app" else path for path in files}
     assert not [path for path in inside if not (site / path).exists()]
     code = (
-        "import json; from specviz.app.page import build_demo; from specviz.app.tabs.explore import recorded; "
-        "from specviz import files; build_demo(); print(len(json.loads(recorded())['steps']) > 5, files.ASSETS)"
+        "import json; from specviz import files; from specviz.app.page import build_demo; build_demo(); "
+        "from specviz.app.tabs.explore.recordings import opening; "
+        "print(len(json.loads(opening().message())['steps']) > 5, files.ASSETS)"
     )
     assert used(site, tmp_path, "-c", code).strip().endswith(f"True {site / 'specviz' / 'assets'}")
     assert "demo" in used(site, tmp_path, "-m", "specviz", "demo", "--help")

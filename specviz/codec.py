@@ -14,11 +14,10 @@ from functools import cache, wraps
 from itertools import takewhile
 from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from .errors import ParameterError, shown
 
-MAX_CHARACTERS = 64_000_000
 MAX_ITEMS = 4096  # of a column over nodes, among others
 LARGEST = 2**53  # beyond it, JSON readers of other languages lose digits
 
@@ -30,18 +29,20 @@ Text = Annotated[str, Field(max_length=200_000)]
 Vector = Annotated[tuple[Probability, ...], Field(max_length=MAX_ITEMS)]
 Levels = Vector | Annotated[tuple[Vector, ...], Field(max_length=MAX_ITEMS)]  # a vector, or one for each level
 Schema = Mapping[str, Any]
+KINDS = {  # type in a JSON schema -> one value, and several
+    "integer": ("a whole number", "whole numbers"),
+    "number": ("a number", "numbers"),
+    "boolean": ("true or false", "values"),
+    "string": ("text", "texts"),
+    "null": ("None", "values"),
+    "object": ("an object", "values"),
+}
 Class = TypeVar("Class", bound=type[Any])
 
 
-def one_of(*options: str) -> AfterValidator:
+def one_of(*options: str) -> Any:
     """What marks a text in an annotation as one of a few: `Annotated[str, one_of("s", "pass")]`."""
-
-    def check(text: str) -> str:
-        if text not in options:
-            raise ValueError(f"must be one of {', '.join(options)}")
-        return text
-
-    return AfterValidator(check)
+    return Field(pattern=f"^({'|'.join(map(re.escape, options))})$")
 
 
 class Record:
@@ -63,8 +64,6 @@ def read(kind: Any, data: Any, what: str) -> Any:
         ValueError: if it is anything else; the message names the place, "trace.steps[3].coin".
     """
     text = data if isinstance(data, str | bytes) else json.dumps(data)
-    if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"{what} must have at most {MAX_CHARACTERS:,} characters; got {len(text):,}.")
     try:
         return _adapter(kind).validate_json(text)
     except ValidationError as error:
@@ -73,7 +72,7 @@ def read(kind: Any, data: Any, what: str) -> Any:
         raise ValueError(f"{what} is not valid JSON. The file may be truncated or damaged.")
     parts = takewhile(lambda part: not str(part).startswith(("literal[", "tuple[", "function-")), first["loc"])
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part:.40}" for part in parts)
-    trouble = first["msg"].removeprefix("Value error, ").replace("Input should", "must").replace("Field", "is")
+    trouble = re.sub(r"^\w+ should", "must", first["msg"].removeprefix("Value error, ")).replace("Field", "is")
     got = "" if first["type"] in ("missing", "value_error") else f"; got {shown(first['input'])}"
     raise ValueError(f"{what} is damaged: {what}{place} {trouble}{got}.")
 
@@ -139,40 +138,28 @@ def plain_value(value: Any) -> Any:
 def parameter_error(error: ValidationError, schema: Mapping[str, Schema], prefix: str = "") -> ParameterError:
     """The first error of a model as a sentence, by the JSON `schema` of its fields; `prefix` as in "sequoia."."""
     errors = error.errors(include_url=False)
-    causes = [(one["loc"], one["ctx"]["error"]) for one in errors if "error" in one.get("ctx", {})]
-    for place, cause in causes:  # raised by a validator of our own
-        if isinstance(cause, ParameterError):
-            return cause if cause.name else cause.named(f"{prefix}{place[0]}")
+    for one in errors:
+        if isinstance(cause := one.get("ctx", {}).get("error"), ParameterError):  # raised by a validator of our own
+            return cause if cause.name else cause.named(f"{prefix}{one['loc'][0]}")
     name = str(errors[0]["loc"][0])
     return ParameterError(prefix + name, must_be(schema.get(name, {})), errors[0]["input"])
 
 
 def must_be(schema: Schema) -> str:
     """What a value must be by its JSON `schema`, for a sentence: "be a whole number from 1 to 64"."""
+    values = _values(schema, many=False)
+    return values if values.startswith("list ") else f"be {values}"
+
+
+def _values(schema: Schema, many: bool) -> str:
     if "anyOf" in schema:
-        first, *others = map(must_be, schema["anyOf"])
-        return " or ".join([first, *(other.removeprefix("be ") for other in others)])
-    if "const" in schema or "enum" in schema:
-        words = schema.get("enum", [schema.get("const")])
-        return f"be {'one of ' * (len(words) > 1)}{', '.join(map(str, words))}"
+        return " or ".join(_values(one, many) for one in schema["anyOf"])
+    if words := schema.get("enum", [schema["const"]] if "const" in schema else []):
+        return f"{'some of ' if many else 'one of ' * (len(words) > 1)}{', '.join(map(str, words))}"
     if schema.get("type") == "array":
         each = ", each once" if schema.get("uniqueItems") else ""
-        return f"list {_plural(schema.get('items', {}))}{each}"
-    kinds = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text",
-             "null": "None", "object": "an object"}  # fmt: skip
-    return f"be {kinds.get(schema.get('type', ''), 'another value')}{_range(schema)}"
-
-
-def _plural(schema: Schema) -> str:
-    if "enum" in schema:
-        return f"some of {', '.join(map(str, schema['enum']))}"
-    if schema.get("type") == "array":
-        return f"lists of {_plural(schema.get('items', {}))}"
-    kinds = {"integer": "whole numbers", "number": "numbers", "string": "texts"}
-    return f"{kinds.get(schema.get('type', ''), 'values')}{_range(schema)}"
-
-
-def _range(schema: Schema) -> str:
+        return f"{'lists of' if many else 'list'} {_values(schema.get('items', {}), many=True)}{each}"
     low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
     above = "above" if "exclusiveMinimum" in schema else "from"
-    return (f" {above} {low}" if low is not None else "") + (f" to {high}" if high is not None else "")
+    kind = KINDS.get(schema.get("type", ""), ("another value", "values"))[many]
+    return kind + (f" {above} {low}" if low is not None else "") + (f" to {high}" if high is not None else "")

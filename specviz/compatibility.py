@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from .config import RunConfig
-from .sampling import SCHEMES
-from .strategy import built_in
-from .verifiers import VERIFIERS
+from .strategy import VERIFIERS, built_in
 
 DRAWN = {
     "iid": "drawn independently from the draft, duplicates kept",
@@ -133,7 +131,7 @@ def _reason(config: RunConfig, scheme: str, declared: bool, useful: bool) -> str
         return f"Only one child per node counts, drawn from the draft's distribution, so {verifier.title} is exact."
     if verifier.shared_noise:
         return "The target's own race decides every token, so the seed alone determines the text."
-    if len(verifier.schemes) == len(SCHEMES) or not verifier.reads_draft:
+    if len(verifier.schemes) == len(DRAWN) or not verifier.reads_draft:
         return f"{verifier.title} writes the target's own draw, so any tree is lossless."
     return f"{verifier.title} is exact for children {DRAWN[scheme]}."
 

@@ -136,19 +136,17 @@ class Distributions:
 
     def of(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
         """Probabilities of `tokens[i]` after `nodes[i]`: those of the rows, and those of the model at temperature 1."""
-        temperature = self.sampling.temperature
-        if self.sampling.unfiltered and temperature not in (0, 1):
-            own, at_temperature_1 = self._gather(nodes, tokens, temperature, 1.0)
-            return own, at_temperature_1
-        (at_temperature_1,) = self._gather(nodes, tokens, 1.0)
+        at_temperature_1 = self._gather(nodes, tokens, 1.0)
         if self.sampling == Sampling():
             return at_temperature_1, at_temperature_1
+        if self.sampling.unfiltered and self.sampling.temperature > 0:
+            return self._gather(nodes, tokens, self.sampling.temperature), at_temperature_1
         return [float(self[node][token]) for node, token in zip(nodes, tokens, strict=True)], at_temperature_1
 
-    def _gather(self, nodes: Sequence[int], tokens: Sequence[int], *temperatures: float) -> list[list[float]]:
-        """The probabilities at each of the temperatures, in the precision of the logits."""
-        found: list[list[float]] = [[] for _ in temperatures]
-        count = max(1, TOGETHER // self.logits.shape[1])
+    def _gather(self, nodes: Sequence[int], tokens: Sequence[int], temperature: float) -> list[float]:
+        """The probabilities at a temperature, in the precision of the logits."""
+        found: list[float] = []
+        count, scale = max(1, TOGETHER // self.logits.shape[1]), np.float32(1 / temperature)
         for i in range(0, len(nodes), count):
             inner = sorted(set(nodes[i : i + count]))
             row, column = np.searchsorted(inner, nodes[i : i + count]), np.asarray(tokens[i : i + count])
@@ -156,11 +154,9 @@ class Distributions:
             highest = part.max(axis=1, keepdims=True)
             check_finite(highest.sum())
             part -= highest
+            part *= scale
             chosen = part[row, column]
-            for probs, temperature in zip(found, temperatures, strict=True):
-                scale = np.float32(1 / temperature)
-                total = np.exp(part if temperature == 1 else part * scale).sum(axis=1)
-                probs += (np.exp(chosen * scale) / total[row]).tolist()
+            found += (np.exp(chosen) / np.exp(part, out=part).sum(axis=1)[row]).tolist()
         return found
 
 

@@ -14,16 +14,11 @@ from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from shutil import copymode
-from types import ModuleType
 from typing import Any, TypeVar
 
-from .errors import cause
+from filelock import FileLock, Timeout
 
-fcntl: ModuleType | None
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
+from .errors import cause
 
 __version__ = "0.1.0"
 HERE = Path(__file__).resolve().parent
@@ -39,13 +34,17 @@ TALES = ASSETS / "library" / "tales.txt"
 HELD_OUT = ASSETS / "prompts.json"
 
 MOST_TEXT = 64_000_000  # bytes of a text
-LONGEST_NUMBER = 400  # digits; a float has at most 309 before its point
 MOST_TRACE = 4_000_000  # bytes of a recorded run; one of 64 steps with trees of 33 nodes takes about 300 kB
 
 
-def asset(name: str) -> str:
-    """The text of a file that the browser gets, "stage/stage.html" say."""
-    return (WEB / name).read_text(encoding="utf-8")
+@contextmanager
+def file_errors(failure: str) -> Iterator[None]:
+    """Make errors of the system a `ValueError` of one sentence, the `failure` and its reason."""
+    try:
+        yield
+    except (OSError, UnicodeError) as error:
+        reason = "it is not UTF-8 text" if isinstance(error, UnicodeError) else error.strerror or error
+        raise ValueError(f"{failure}: {reason}.") from None
 
 
 def read_text(path: str | Path, what: str, most: int = MOST_TEXT) -> str:
@@ -54,30 +53,24 @@ def read_text(path: str | Path, what: str, most: int = MOST_TEXT) -> str:
     Raises:
         ValueError: if it cannot be read, is longer, or not UTF-8; the message calls it `what`.
     """
-    shown = repr(str(path))
-    try:
+    with file_errors(f"{what} {str(path)!r} cannot be read"):
         with open(path, "rb") as file:
             data = file.read(most + 1)
-    except (OSError, ValueError) as error:  # the latter is a null character in the path
-        raise ValueError(f"{what} {shown} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-    if len(data) > most:
-        raise ValueError(f"{what} {shown} must have at most {most:,} bytes; it has more. Use a shorter file.")
-    try:
+        if len(data) > most:
+            raise OSError(f"it must have at most {most:,} bytes. Use a shorter file")
         return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"{what} {shown} cannot be read: it is not UTF-8 text.") from None
 
 
 def parse_json(text: str | bytes) -> Any:
-    """JSON as plain data; a whole number of more than `LONGEST_NUMBER` digits is infinite. Errors are `ValueError`s."""
+    """JSON as plain data; a whole number of more than 400 digits is infinite. Errors are `ValueError`s."""
+
+    def whole(digits: str) -> float:
+        return int(digits) if len(digits) <= 400 else float(digits)
+
     try:
-        return json.loads(text, parse_int=_whole, parse_constant=_no_constant)
+        return json.loads(text, parse_int=whole, parse_constant=_no_constant)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-
-
-def _whole(digits: str) -> float:
-    return int(digits) if len(digits) <= LONGEST_NUMBER else float(digits)
 
 
 def _no_constant(name: str) -> None:
@@ -86,61 +79,50 @@ def _no_constant(name: str) -> None:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a temporary file and move it to its place, so that a full disk keeps the old file."""
-    part = None
-    try:
-        place = Path(path)
-        if place.exists() and not place.is_file():  # a pipe or a device, which cannot be replaced
-            place.write_text(text, encoding="utf-8")
+    check_output(path)
+    with file_errors(f"{str(path)!r} cannot be written"):
+        if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device, which cannot be replaced
+            Path(path).write_text(text, encoding="utf-8")
             return
-        place = place.resolve()  # through a link, whose target is what is meant
+        place = Path(path).resolve()  # through a link, whose target is what is meant
         part = place.with_name(f".specviz-{token_hex(6)}")
-        with open(part, "xb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        if place.exists():
-            copymode(place, part)
-        os.replace(part, place)
-    except (OSError, ValueError, RuntimeError) as error:  # the last is a link that leads to itself
-        if part is not None:
-            with suppress(OSError):
-                part.unlink()
-        raise ValueError(f"{str(path)!r} cannot be written: {getattr(error, 'strerror', None) or error}.") from None
+        try:
+            with open(part, "xb") as file:
+                file.write(text.encode("utf-8"))
+                file.flush()
+                os.fsync(file.fileno())
+            if place.exists():
+                copymode(place, part)
+            os.replace(part, place)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def check_output(path: str | Path, *inputs: str | Path | None) -> None:
     """Check that a file can be written and is none of the `inputs`, before the work for its content."""
-    place, shown = Path(path), repr(str(path))
-    try:
+    place = Path(path)
+    with file_errors(f"{str(path)!r} cannot be written"):
         if not place.parent.is_dir():
-            raise ValueError(f"{shown} cannot be written: there is no folder {str(place.parent)!r}.")
+            raise OSError(f"there is no folder {str(place.parent)!r}")
         if place.is_dir():
-            raise ValueError(f"{shown} cannot be written: it is a folder.")
-        for other in inputs:
-            if other is not None and place.exists() and Path(other).exists() and place.samefile(other):
-                raise ValueError(f"{shown} cannot be written: it is also an input. Choose another output file.")
+            raise OSError("it is a folder")
+        if any(other and place.exists() and Path(other).exists() and place.samefile(other) for other in inputs):
+            raise OSError("it is also an input. Choose another output file")
         with suppress(FileNotFoundError):
             place.stat()  # raises where a name is too long, and where a link leads to itself
-    except OSError as error:
-        raise ValueError(f"{shown} cannot be written: {error.strerror}.") from None
 
 
 @contextmanager
 def file_lock(path: str | Path) -> Iterator[None]:
-    """Lock a file against other processes; does nothing if the system has no locks. `ValueError` if another has it."""
-    if Path(path).exists() and not Path(path).is_file():
-        raise ValueError(f"{str(path)!r} cannot be written: it is not a file.")
-    try:
-        with open(path, "ab") as file:
-            if fcntl is not None:
-                with suppress(OSError):  # a file system without locks
-                    try:
-                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    except BlockingIOError:
-                        raise ValueError(f"{str(path)!r} is already being written by another process.") from None
-            yield
-    except OSError as error:
-        raise ValueError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
+    """Lock a file against other processes, by a file beside it; `ValueError` if another has it."""
+    with file_errors(f"{str(path)!r} cannot be written"):
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise OSError("it is not a file")
+        try:
+            with open(path, "ab"), FileLock(f"{path}.lock", blocking=False):
+                yield
+        except Timeout:
+            raise OSError("another process is writing it") from None
 
 
 Result = TypeVar("Result")

@@ -115,28 +115,14 @@ class Counts:
         """Seconds of a step by part."""
         return {part: _over(spent, self.timed_passes) for part, spent in zip(PARTS, self.seconds, strict=True)}
 
+    @property
+    def token_parts(self) -> dict[str, float]:
+        """Seconds per token by part."""
+        return {part: _over(spent, self.timed_tokens) for part, spent in zip(PARTS, self.seconds, strict=True)}
+
     def speedup(self, plain: Counts) -> float:
         """Tokens per second over those of plain decoding."""
         return _over(self.tokens_per_s, plain.tokens_per_s)
-
-    def figures(self) -> dict[str, Any]:
-        """The run in numbers, as the page shows them, times in milliseconds; None where nothing was measured."""
-        parts = [1000 * seconds for seconds in self.seconds]
-        numbers = {
-            "per_pass": self.tokens_per_pass, "acceptance": self.acceptance, "rate": self.tokens_per_s,
-            "token_ms": 1000 * self.seconds_per_token, "step_ms": 1000 * self.seconds_per_step,
-        }  # fmt: skip
-        return {name: getattr(self, name) for name in ("tokens", "passes", "accepted", "compared")} | {
-            **{name: known(number) for name, number in numbers.items()},
-            "token_parts": [known(_over(part, self.timed_tokens)) for part in parts],
-            "step_parts": [known(_over(part, self.timed_passes)) for part in parts],
-            "drafters": {name: self._of_drafter(name) for name in dict.fromkeys(name for name, _ in self.guesses)},
-        }
-
-    def _of_drafter(self, name: str) -> dict[str, Any]:
-        accepted = self.guesses[name, "accepted"]
-        compared = sum(self.guesses[name, outcome] for outcome in COMPARED)
-        return {"accepted": accepted, "compared": compared, "acceptance": known(_over(accepted, compared))}
 
 
 def known(number: float) -> float | None:

@@ -28,10 +28,8 @@ class Stopwatch:
     @contextmanager
     def __call__(self, part: str) -> Iterator[None]:
         began = perf_counter()
-        try:
-            yield
-        finally:
-            self.parts[part] += perf_counter() - began
+        yield
+        self.parts[part] += perf_counter() - began
 
     def read(self) -> Timing:
         """The seconds so far."""
@@ -85,7 +83,8 @@ class DecodingSession:
         features = self.target.features(nodes) if self.drafter is not None and self.drafter.reads_features else None
         self.target.commit(tree, verdict.path, emitted)
         if self.drafting is not None:
-            accepted = tree.read_by_draft(verdict.path)
+            origin = tree.origin or {node: node for node in verdict.path}
+            accepted = [origin[node] for node in verdict.path if node in origin]
             self.drafting.commit(draft.tree, accepted, emitted, Seen(nodes, p, features))
         self.context.extend(emitted)
         self.ended = emitted[-1] in self.pair.eos_ids

@@ -184,11 +184,6 @@ class TokenTree:
         self.keys.append(key)
         return len(self.parents) - 1
 
-    def probe(self, parent: int, token: int) -> int:
-        """Add a node that is read but not tried, below the root or another one, and return its index."""
-        self.probes.append(self.add(parent, token))
-        return self.probes[-1]
-
     def grew(self, **facts: Any) -> None:
         """Keep facts about the growth, fields of `Growth`."""
         self.growth = replace(self.growth, **facts)
@@ -211,9 +206,3 @@ class TokenTree:
     def position(self, node: int) -> int:
         """The absolute position in the text of the token that would follow `node`."""
         return self.start + self.depths[node] + 1
-
-    def read_by_draft(self, path: Sequence[int]) -> list[int]:
-        """The nodes of `path` by their numbers in the tree that the draft read, as far down as it holds them."""
-        if self.origin is None:
-            return list(path)
-        return [self.origin[node] for node in path if node in self.origin]

@@ -8,9 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from specviz.benchmarks.cells import measure_cell
-from specviz.benchmarks.grid import cells_of
-from specviz.benchmarks.results import Results
+from specviz.benchmarks.grid import append_result, cells_of, key_of, measure_cell, read_results
 from specviz.files import HELD_OUT
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs/strategies.md"
@@ -26,14 +24,14 @@ TABLE = re.compile(r"(<!-- drafters -->\n)(\|.*\n)+")
 
 def measure(path: str) -> dict[tuple[str, str, float], dict]:
     """The results by drafter, kind of text and temperature."""
-    results, rows = Results(path), {}
+    results, rows = read_results(path), {}
     for kind, prompts in json.loads(HELD_OUT.read_text(encoding="utf-8")).items():
         cells, prompts = cells_of(GRID, prompts[:5])
-        for cell in results.missing(cells):
-            results.add(measure_cell(cell, prompts))
-        for outcome in results.of(cells):
-            cell = outcome["cell"]
-            rows[cell["drafter"], KINDS[kind], cell["temperature"]] = outcome["result"]
+        for cell in cells:
+            if "result" not in results.get(key_of(cell), {}):
+                results[key_of(cell)] = measure_cell(cell, prompts)
+                append_result(path, results[key_of(cell)])
+            rows[cell["drafter"], KINDS[kind], cell["temperature"]] = results[key_of(cell)]["result"]
     return rows
 
 

@@ -1,6 +1,11 @@
-"""The pictures of the README and of docs/guide.md, from the running demo; needs a Chromium, as the browser tests do.
+"""Pictures of the running demo: those of the README, or all of them.
 
-Not a test: `make screenshots` writes assets/screenshots/.
+Not a test. `make screenshots` writes assets/screenshots/.
+
+`python -m tests.screenshots FOLDER [WIDTH | light | dark ...]` writes every page of every tab into a folder, at every
+width, light and dark, before the first click and after a run, and presented, and lessons of every kind. It lists the
+text that lies on other text or is cut off in any of them, and exits with 1 if there is some. Both need a Chromium, as
+the browser tests do.
 """
 
 from __future__ import annotations
@@ -11,14 +16,19 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from app.page import build_demo, launch
+from app.page import TABS, build_demo, launch
+from tests.pages import CROWDED, WIDTHS, each_part, open_tab
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "assets" / "screenshots"
 SIZES = {"light": (1440, 960), "dark": (1440, 960), "phone": (390, 844)}
+RUN_SECONDS = 300
+SCHEMES = ("light", "dark")
+LESSONS = (0, 3, 4, 5, 7)  # of each kind of picture
 
 
 def readme(browser: Browser, url: str) -> None:
+    """The pictures of the README and of docs/guide.md."""
     OUT.mkdir(parents=True, exist_ok=True)
     for name, (width, height) in SIZES.items():
         page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
@@ -49,20 +59,90 @@ def take(page: Page, path: Path) -> None:
     print(path)
 
 
-def main() -> None:
+def every(
+    browser: Browser, url: str, folder: Path, widths: tuple[int, ...] = WIDTHS, schemes: tuple[str, ...] = SCHEMES
+) -> list[str]:
+    """Every page of every tab in a folder; returns what lies on other text or is cut off."""
+    folder.mkdir(parents=True, exist_ok=True)
+    faults = []
+
+    def shoot(page: Page, name: str) -> None:
+        path = folder / f"{name}.png"
+        page.screenshot(path=path, full_page=True)
+        for fault in page.evaluate(CROWDED):
+            faults.append(f"{path.name}: {fault}")
+            print(faults[-1], flush=True)
+
+    def shoot_all(page: Page, name: str) -> None:
+        for number, title in enumerate(each_part(page, TABS)):
+            shoot(page, f"{name}-{number}-{title.lower().replace(' ', '-')}")
+
+    for scheme in schemes:
+        for width in widths:
+            page = opened(browser, url, scheme, width)
+            shoot_all(page, f"before-{scheme}-{width}")
+            open_tab(page, "Learn", "Lessons")
+            for number in LESSONS:
+                page.locator(".sv-lessons-list button").nth(number).click()
+                page.locator(".sv-lessons[aria-busy=false]").wait_for()
+                page.wait_for_timeout(500)
+                shoot(page, f"lesson-{scheme}-{width}-{number}")
+            page.close()
+        page = opened(browser, url, scheme, 1440)
+        page.locator("#sv-run").click()
+        page.locator("#sv-stage .sv[data-recorded=false]").wait_for(timeout=RUN_SECONDS * 1000)
+        page.locator("#sv-stage .sv-state[data-state=done]").wait_for(state="attached", timeout=RUN_SECONDS * 1000)
+        open_tab(page, "Compare")
+        page.locator("#sv-compare-run").click()
+        for state in ("visible", "hidden"):  # Stop, while it runs and when it ended
+            page.locator("#sv-compare-stop").wait_for(state=state, timeout=RUN_SECONDS * 1000)
+        for width in widths:
+            page.set_viewport_size(size(width))
+            shoot_all(page, f"after-{scheme}-{width}")
+        page.set_viewport_size(size(1440))
+        for number, title in enumerate(each_part(page, TABS)):
+            page.locator(".sv-present-button").click()
+            page.wait_for_timeout(500)
+            shoot(page, f"present-{scheme}-1440-{number}-{title.lower().replace(' ', '-')}")
+            page.locator(".sv-present-button").click()
+        page.close()
+    return faults
+
+
+def opened(browser: Browser, url: str, scheme: str, width: int) -> Page:
+    """The page as it opens."""
+    page = browser.new_page(viewport=size(width), color_scheme=scheme)
+    page.set_default_timeout(60_000)
+    page.goto(f"{url}?__theme={scheme}")
+    page.locator("#sv-stage .sv-svg .node").first.wait_for()
+    return page
+
+
+def size(width: int) -> dict[str, int]:
+    """A window of a width."""
+    return {"width": width, "height": 844 if width < 700 else 900 if width < 1920 else 1080}
+
+
+def main(arguments: list[str]) -> int:
     browser_path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser_path is None:
         sys.exit("no Chromium found: install the package chromium first")
-    demo = build_demo()
+    demo, faults = build_demo(), []
     _, url, _ = launch(demo, prevent_thread_lock=True, quiet=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=browser_path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         )
-        readme(browser, url)
+        if arguments:
+            widths = tuple(int(one) for one in arguments[1:] if one.isdigit()) or WIDTHS
+            schemes = tuple(one for one in arguments[1:] if one in SCHEMES) or SCHEMES
+            faults = every(browser, url, Path(arguments[0]), widths, schemes)
+        else:
+            readme(browser, url)
         browser.close()
     demo.close()
+    return bool(faults)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -9,6 +9,7 @@ import pytest
 import specviz
 from specviz.commands import COMMANDS
 from specviz.commands.check import markdown
+from tests import strategy_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "assets/pair/README.md",
@@ -18,6 +19,11 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "assets/pair/README
 def test_the_table_of_losslessness_is_the_printed_one():
     shown = (ROOT / "docs/exactness.md").read_text(encoding="utf-8")
     assert f"check --table -->\n{markdown()}\n<!-- end" in shown, "run: python -m specviz check --table"
+
+
+def test_the_tables_of_builders_and_rules_are_those_of_the_classes():
+    text = strategy_tables.DOCUMENT.read_text("utf-8")
+    assert strategy_tables.renewed(text) == text, "run: python -m tests.strategy_tables"
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -17,7 +17,7 @@ import gradio as gr
 from specviz import RunConfig
 from specviz.compatibility import compatible
 from specviz.errors import ParameterError
-from specviz.files import asset
+from specviz.player.web import asset
 from specviz.strategy import REGISTRIES, format_strategy, strategy_of
 
 from . import menus

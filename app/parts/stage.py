@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.files import asset
+from specviz.player.web import asset
 
 from ..machine import limits
 from .run_store import save

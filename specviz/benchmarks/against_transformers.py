@@ -12,92 +12,76 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import lru_cache, partial
-from itertools import product
+from functools import partial
+from math import inf
 from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
 
-from ..acceptance.progress import Progress
-from ..builders import BUILDERS
-from ..config import RunConfig
-from ..decode import autoregress, run
+from .. import BUILDERS, RunConfig, autoregress, run
+from ..acceptance.progress import Progress, final_result
 from ..metrics import Counts
 from ..proof.same_text import Comparison, comparing
-from .timing import TimedRun, interleave, seconds_of, summarise
+from .timing import AUTOREGRESSIVE, TimedRun, seconds_of, time_calls
 
 TRIED = 24  # tokens of each setting that is tried
-PLAIN, OTHER = "specviz", "transformers"
+OTHER = "transformers"
 _generate: Callable[[RunConfig], Counts]  # in a process of a pool: its side with the fastest setting
 
 
 def time_transformers(
     spec: dict[str, Any], assisted: bool, prompts: Sequence[str], config: RunConfig, rounds: int = 1
-) -> tuple[TimedRun, dict[str, Any]]:
+) -> tuple[tuple[TimedRun, ...], dict[str, Any]]:
     """Time transformers' `generate` against plain decoding, with the draft as its assistant or without.
 
     Returns:
-        The row, and the number format and threads of each side.
+        The row, none if there was no step to time, and the number format and threads of each side.
     """
-    sides = {PLAIN: partial(_engine, spec), OTHER: partial(_transformers, spec, assisted)}
+    sides = {AUTOREGRESSIVE: partial(_engine, spec), OTHER: partial(_transformers, spec, assisted)}
     first = replace(config, prompt=prompts[0], max_new_tokens=min(TRIED, config.max_new_tokens))
     texts = [replace(config, prompt=text, seed=config.seed + place) for place, text in enumerate(prompts)] * rounds
-    with ExitStack() as stack:
-        calls, settings = {}, {}
-        for name, side in sides.items():
-            pool = ProcessPoolExecutor(1, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
-            stack.enter_context(pool)
-            settings[name] = _result(pool, _choose, side, first)
-            calls[name] = partial(_result, pool, _run, texts)
-        counts: dict[str, list[Counts]] = {name: [] for name in sides}
-        for _, name, one in interleave(calls, len(texts)):
-            counts[name].append(one)
-    names = [str(text.prompt) for text in texts]
-    return summarise(OTHER, counts[OTHER], counts[PLAIN], names), settings
-
-
-def _result(pool: ProcessPoolExecutor, call: Callable, *arguments: Any) -> Any:
+    calls, settings = {}, {}
     try:
-        return pool.submit(call, *arguments).result()
+        with ExitStack() as stack:
+            for name, side in sides.items():
+                pool = ProcessPoolExecutor(1, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+                stack.enter_context(pool)
+                settings[name] = pool.submit(_choose, side, first).result()
+                calls[name] = lambda turn, pool=pool: pool.submit(_run, texts[turn]).result()
+            rows = final_result(time_calls(calls, [str(text.prompt) for text in texts]))
     except BrokenExecutor:
         raise ValueError("the process that was timed ended; memory may have been too small.") from None
-    except Exception as error:
-        raise ValueError(" ".join(f"{type(error).__name__}: {error}".split())[:300]) from error
+    return rows, {"specviz": settings[AUTOREGRESSIVE], OTHER: settings[OTHER]}
 
 
-def _choose(side: Callable, config: RunConfig) -> dict[str, Any]:
+def _choose(side: Callable[[], Iterator[tuple[dict[str, Any], Callable]]], config: RunConfig) -> dict[str, Any]:
     """Try every setting of this process's side, and keep what generates with the fastest."""
     global _generate
-    settings, use = side()
-    seconds = {}
-    for setting in settings:
-        _, generate = use(*setting)
+    least = inf
+    for setting, generate in side():
         generate(config)
-        seconds[setting] = seconds_of(partial(generate, config))
-    about, _generate = use(*min(seconds, key=lambda setting: seconds[setting]))
+        if (seconds := seconds_of(partial(generate, config))) < least:
+            least, about, _generate = seconds, setting, generate
     return about
 
 
-def _run(texts: Sequence[RunConfig], turn: int) -> Counts:
-    return _generate(texts[turn])
+def _run(config: RunConfig) -> Counts:
+    return _generate(config)
 
 
-def _engine(spec: dict[str, Any]) -> tuple[list, Callable]:
-    """Plain decoding by this engine, which chooses its threads itself: its settings, and how one is used."""
+def _engine(spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Callable]]:
+    """Plain decoding by this engine, which chooses its threads itself: its settings, and what generates with each."""
     from ..models.pair import load_pair
 
-    load = lru_cache(1)(lambda dtype: load_pair(**spec | {"dtype": dtype}))
-
-    def use(dtype: str) -> tuple[dict[str, Any], Callable]:
-        pair: Any = load(dtype)
-        threads = getattr(getattr(pair.target, "threads", None), "count", None)
-        return {"dtype": pair.info["dtype"], "threads": threads}, lambda config: autoregress(pair, config).counts
-
-    return [(dtype,) for dtype in _dtypes(spec, "auto", "float32")], use
+    for dtype in _dtypes(spec, "auto", "float32"):
+        pair: Any = load_pair(**spec | {"dtype": dtype})
+        setting = {"dtype": pair.info["dtype"]}
+        yield setting, lambda config, pair=pair: autoregress(pair, config).counts
+        setting["threads"] = getattr(getattr(pair.target, "threads", None), "count", None)  # after it was tried
 
 
-def _transformers(spec: dict[str, Any], assisted: bool) -> tuple[list, Callable]:
-    """`generate` of transformers with the same weights: number formats and threads, and how they are used."""
+def _transformers(spec: dict[str, Any], assisted: bool) -> Iterator[tuple[dict[str, Any], Callable]]:
+    """`generate` of transformers with the same weights: number formats and threads, and what generates with each."""
     import torch
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
@@ -110,26 +94,23 @@ def _transformers(spec: dict[str, Any], assisted: bool) -> tuple[list, Callable]
         raise ValueError("transformers needs a draft model with the target's tokenizer as its assistant.")
     names = [one.model.config._name_or_path for one in (pair.target, pair.draft)[: 1 + assisted]]
     device = pair.target.device
-
-    @lru_cache(1)
-    def load(dtype: str) -> list[Any]:
-        read = partial(AutoModelForCausalLM.from_pretrained, dtype=getattr(torch, dtype), trust_remote_code=False)
-        return [read(name).to(device).eval() for name in names]
-
-    def use(dtype: str, threads: int) -> tuple[dict[str, Any], Callable]:
-        torch.set_num_threads(threads)
-        return {"dtype": dtype, "threads": threads}, partial(_timed, load(dtype), pair)
-
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = torch.get_num_threads()
+    dtypes, threads = ("bfloat16", "float16"), [cores]
     if device.type == "cpu":
-        return [*product(_dtypes(spec, "float32", "bfloat16"), sorted({1, max(1, cores // 2), cores}))], use
-    return [(dtype, torch.get_num_threads()) for dtype in _dtypes(spec, "bfloat16", "float16")], use
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        dtypes, threads = ("float32", "bfloat16"), sorted({1, max(1, cores // 2), cores})
+    for dtype in _dtypes(spec, *dtypes):
+        read = partial(AutoModelForCausalLM.from_pretrained, dtype=getattr(torch, dtype), trust_remote_code=False)
+        models = [read(name).to(device).eval() for name in names]
+        for count in threads:
+            yield {"dtype": dtype, "threads": count}, partial(_timed, models, pair, count)
 
 
-def _timed(models: Sequence[Any], pair: Any, config: RunConfig) -> Counts:
+def _timed(models: Sequence[Any], pair: Any, threads: int, config: RunConfig) -> Counts:
     """A text by transformers; its time is not split into parts."""
     import torch
 
+    torch.set_num_threads(threads)
     passes: list[tuple[int, float]] = []  # tokens so far and the time, after each pass of the target
     sampling: dict[str, Any] = {}
     if config.temperature > 0:

@@ -1,25 +1,34 @@
-"""The grid of `bench`: pairs x builders x rules x drafters x temperatures x sizes, checked and expanded to cells.
+"""The grid of `bench`: pairs x builders x rules x drafters x temperatures x sizes, as cells, measured one by one.
 
-A cell is plain JSON data, so it makes no difference which process or machine measures it.
+A cell and its outcome are plain JSON data, so it makes no difference which process or machine measures it. In a file an
+outcome is a line, written whole before the next cell begins.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ..builders import BUILDERS
+from .. import BUILDERS, RunConfig, codec, compatible
+from ..acceptance.progress import final_result
 from ..compatibility import suited
-from ..config import RunConfig
 from ..errors import ParameterError, UnknownName
-from ..files import parse_json, read_text
+from ..files import __version__, parse_json, read_text
+from ..models.base import Pair
+from ..planning.machine_profile import machine
+from ..plugins.load import load_known, sources
+from .quiet import Watch
+from .timing import TimedRun, time_runs
 
-LISTS = {"pairs": ["embedded"], "temperatures": [0.8], "builders": ["all"], "verifiers": ["auto"],
+LISTS = {"pairs": ["embedded"], "temperatures": [RunConfig.temperature], "builders": ["all"], "verifiers": ["auto"],
          "drafters": ["model"], "sizes": [None]}  # fmt: skip
 NUMBERS = {"max_new_tokens": 64, "seed": 0, "rounds": 1}
 ROWS = ("draft_temperature", "top_p", "top_k")  # of `RunConfig`
@@ -27,6 +36,8 @@ ENTRIES = (*LISTS, *NUMBERS, *ROWS, "prompts")
 LOADING = ("target", "draft", "device", "dtype", "offload", "offload_folder")
 PAIRS = {"embedded": {}, "toy": {"toy": 12}}
 TRANSFORMERS = {"transformers": False, "transformers-assisted": True}  # builder -> with its assistant
+BEGINS = b'{"cell": {'  # how a line of results begins
+KINDS = {"result": dict, "impossible": str, "failed": str}
 
 
 def read_grid(path: str | Path) -> Any:
@@ -79,7 +90,7 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
 
 
 def config_of(cell: dict[str, Any]) -> RunConfig:
-    """What is run for a cell; its size is left to `cells.sized`."""
+    """What is run for a cell, apart from its size."""
     names = ("builder", "verifier", "drafter", "temperature", "max_new_tokens", "seed", *ROWS)
     config = RunConfig(**{name: cell[name] for name in names if cell.get(name, "transformers") not in TRANSFORMERS})
     return config.autoregressive() if config.builder.alone else config
@@ -101,3 +112,149 @@ def _pair(value: Any) -> dict[str, Any]:
 def _check_whole(name: str, value: Any, low: int, high: int) -> None:
     if type(value) is not int or not low <= value <= high:
         raise ParameterError(name, f"be a whole number from {low} to {high}", value)
+
+
+def measure_cell(cell: dict[str, Any], prompts: Sequence[str], plugins: Sequence[str] = ()) -> dict[str, Any]:
+    """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it "failed"."""
+    load_known(plugins)
+    watch = Watch()
+    try:
+        outcome = _measure(cell, prompts)
+    except Exception as error:  # one cell that fails must not end a night's work
+        return _failure(cell, error)
+    if "result" in outcome:
+        outcome["result"] |= {"version": __version__, "machine": machine(), "busy_cores": round(watch.cores, 2)}
+    return {"cell": cell} | outcome
+
+
+def _failure(cell: dict[str, Any], error: Exception) -> dict[str, Any]:
+    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+    return {"cell": cell, "failed": f"{kind}{' '.join(str(error).split())[:300]}"}
+
+
+def _measure(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
+    config, rounds = config_of(cell), cell["rounds"]
+    builder = config.builder
+    if cell["builder"] in TRANSFORMERS:
+        from .against_transformers import time_transformers
+
+        rows, settings = time_transformers(cell["pair"], TRANSFORMERS[cell["builder"]], prompts, config, rounds)
+        more = {"settings": settings, "lossless": True}
+    else:
+        try:
+            size = builder.sized(cell["size"]) if "size" in cell else {}
+            parameters = {name: value for name, value in size.items() if name not in builder.model_fields_set}
+            config = replace(config, builder=builder.replace(**parameters))
+            match = compatible(config).required()
+        except ValueError as error:
+            return {"impossible": str(error)}
+        pair = load_cell_pair(key_of(cell["pair"]))
+        rows = final_result(time_runs({"tree": (pair, config)}, prompts, rounds))
+        threads = getattr(getattr(getattr(pair, "target", None), "threads", None), "count", None)
+        more = {"dtype": pair.info.get("dtype"), "threads": threads, "offload": getattr(pair, "offload", None),
+                "lossless": match.lossless}  # fmt: skip
+    if not rows:
+        raise ValueError("the models end every text at once, so there is no step to time. Use other prompts.")
+    return {"result": summary(rows[0]) | more}
+
+
+def summary(row: TimedRun) -> dict[str, Any]:
+    """A timed run as plain data; times in milliseconds."""
+    counts, plain = row.counts, row.plain
+    return {
+        "tokens_per_pass": counts.tokens_per_pass, "tokens_margin": row.tokens_margin,
+        "speedup": row.speedup, "speedup_margin": row.margin, "low": row.low, "high": row.high,
+        "plain_ms": 1000 * plain.seconds_per_token, "step_ms": 1000 * counts.seconds_per_step,
+        "parts_ms": {part: 1000 * seconds for part, seconds in counts.step_parts.items()},
+        "tokens_per_s": counts.tokens_per_s, "plain_tokens_per_s": plain.tokens_per_s,
+        "nodes": 1 + counts.drafted, "draft_passes": counts.draft_passes_per_step,
+        "steps": counts.passes,
+    }  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def load_cell_pair(pair: str) -> Pair:
+    """The pair of a cell, kept until another is needed."""
+    spec = json.loads(pair)
+    if "toy" in spec:
+        from ..models.table import toy_pair
+
+        return toy_pair(vocab=spec["toy"])
+    from ..models.pair import load_pair
+
+    return load_pair(**spec)
+
+
+def on_ray(
+    cells: Sequence[dict], prompts: Sequence[str], address: str, cpus: float = 1, gpus: float = 0
+) -> Iterator[dict[str, Any]]:
+    """The outcomes of cells in the order in which a Ray cluster finishes them; specviz must be installed there."""
+    try:
+        import ray
+    except ImportError:
+        raise ValueError('--ray needs ray, which is not installed: pip install "ray>=2.9".') from None
+    try:
+        ray.init(address=address)
+    except Exception as error:
+        raise ValueError(f"--ray: no cluster found at {address!r}: {' '.join(str(error).split())[:200]}") from error
+    try:
+        task, texts = ray.remote(measure_cell).options(num_cpus=cpus, num_gpus=gpus), ray.put(list(prompts))
+        pending = {task.remote(cell, texts, sources()): cell for cell in cells}
+        while pending:
+            (done, *_), _ = ray.wait(list(pending), num_returns=1)
+            cell = pending.pop(done)
+            try:
+                yield ray.get(done)
+            except Exception as error:  # the machine was lost, say
+                yield _failure(cell, error)
+    finally:
+        ray.shutdown()  # what still runs is given up
+
+
+def read_results(path: str | Path | None) -> dict[str, dict[str, Any]]:
+    """The latest outcome of each cell in a file, by `key_of` the cell.
+
+    Args:
+        path: of the file, None for nothing; it need not exist. The cut-off beginning of an outcome at its end, as a
+            power failure leaves one, is removed. Whoever writes holds the file (`files.file_lock`).
+
+    Raises:
+        ValueError: if it holds anything else; it is then left as it is.
+    """
+    outcomes = {}
+    rows = Path(path).read_bytes().splitlines(keepends=True) if path and Path(path).exists() else []
+    for number, row in enumerate(rows, 1):
+        if outcome := _outcome(row):
+            outcomes[key_of(outcome["cell"])] = outcome
+        elif path and number == len(rows) and _cut_off(row, first=number == 1):
+            os.truncate(path, sum(map(len, rows[:-1])))
+        else:
+            raise ValueError(
+                f"results {str(path)!r} are damaged in line {number}, which is not a result. "
+                "Remove that line, or use another file."
+            )
+    return outcomes
+
+
+def append_result(path: str | Path, outcome: dict[str, Any]) -> None:
+    """Append an outcome to a file."""
+    with open(path, "ab") as file:
+        file.write(json.dumps(codec.plain(outcome, exact=True), ensure_ascii=False).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _cut_off(row: bytes, first: bool) -> bool:
+    """Whether a row is an outcome that was not written to its end, or the zeros that a power failure leaves."""
+    begins = row.startswith(BEGINS) or (not first and BEGINS.startswith(row))
+    return not row.endswith(b"\n") and (begins or not row.strip(b"\0"))
+
+
+def _outcome(row: bytes) -> dict[str, Any] | None:
+    try:
+        outcome = parse_json(row)
+        json.dumps(outcome, allow_nan=False)  # 1e999 reads as infinity
+    except (ValueError, RecursionError):
+        return None
+    good = row.endswith(b"\n") and isinstance(outcome, dict) and isinstance(outcome.get("cell"), dict)
+    return outcome if good and any(isinstance(outcome.get(name), kind) for name, kind in KINDS.items()) else None

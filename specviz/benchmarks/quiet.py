@@ -52,11 +52,11 @@ class Watch:
 def used_by_others() -> float | None:
     """Seconds that all processors worked, less those of this process; None where the system does not tell."""
     try:
-        ticks = Path("/proc/stat").read_text(encoding="ascii").split()[1:9]
+        user, nice, system, _, _, *others = Path("/proc/stat").read_text(encoding="ascii").split()[1:9]
     except OSError:
         return None
-    user, nice, system, _, _, irq, softirq, steal = (int(tick) / os.sysconf("SC_CLK_TCK") for tick in ticks)
-    return user + nice + system + irq + softirq + steal - sum(os.times()[:4])
+    ticks = sum(map(int, (user, nice, system, *others)))  # idle, and waiting for a disk, left out
+    return ticks / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
 
 
 def main(command: list[str]) -> int:
@@ -65,10 +65,10 @@ def main(command: list[str]) -> int:
         watch = Watch.while_idle()
         code = subprocess.run(command, check=False).returncode
         watch.check()
+        return code
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    return code
 
 
 if __name__ == "__main__":

@@ -1,35 +1,206 @@
-"""Measure this machine: the costs of a pair's passes, then predicted against measured speedup of several trees."""
+"""Measure this machine: the cost of a step, then predicted against measured speedup of several trees.
+
+Costs come from the loop itself, run on trees of increasing size, so caches are as warm and as cold as in a real run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, count, groupby, islice
+from math import ceil, log2
+from operator import attrgetter
+from statistics import median
+from time import perf_counter
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from .. import RunConfig, Step, speculate
 from ..acceptance.progress import Progress
 from ..acceptance.vectors import find_acceptance
-from ..builders import BUILDERS
-from ..config import RunConfig
+from ..builders.sequoia import Sequoia
+from ..drafters.base import Drafter
 from ..files import HELD_OUT, parse_json
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
 from ..planning.forecast import forecast
-from .measure_cost import PROMPT, measure_cost
-from .timing import time_runs
+from .quiet import Watch
+from .timing import interleave, time_runs
 
-SIZES = (2, 4, 8, 16, 32)
+PROMPT = (
+    "Once upon a time there was an old man who lived with his three sons in a small house at the edge of a great "
+    "forest. One winter, when the snow lay deep and there was no bread left, he called them to him and said"
+)
+
+
+def measure_cost(
+    pair: Pair,
+    config: RunConfig | None = None,
+    sizes: Sequence[int] = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768),
+    rounds: int = 3,
+    burst: int = 4,
+    seconds: float = 45.0,
+) -> Iterator[Progress[CostTable | None]]:
+    """Measure this machine; stop iterating to stop it.
+
+    Every size is run in bursts of a few steps, whose first is not counted, and the bursts take turns. Medians are
+    reported. Sizes that the pair cannot fill are left out.
+
+    Args:
+        pair: the models.
+        config: temperature, rule, drafter, prompt; its builder and its length are not used.
+        sizes: nodes of the trees, 1 for plain decoding.
+        rounds: how many bursts each size gets.
+        burst: how many steps a burst counts.
+        seconds: no burst begins later than this, so large trees are left out where the models are slow.
+
+    Returns:
+        Bursts done, of how many, and the table so far; None until there is one.
+
+    Raises:
+        ValueError: if the pair has not what the drafter takes, or the models end every text at once.
+
+    >>> *_, last = measure_cost(specviz.toy_pair(), specviz.RunConfig("ab"), sizes=(1, 4), rounds=1, burst=1)
+    >>> last.result.sizes
+    (1, 4)
+    """
+    began, watch, table = perf_counter(), Watch(), None
+    config = replace(config or RunConfig(PROMPT), max_new_tokens=pair.max_positions)
+    drafter = config.drafter.name
+    if drafter == "model" and pair.open(pair.encode("a") or [0])[1] is None:
+        raise ValueError("the pair must have a draft to measure its cost. Choose another drafter.")
+    acceptance = find_acceptance(config.verifier.name, config.temperature, drafter, pair.info["name"])
+    runs = [plain := _Run(pair, config.autoregressive())]
+    for size in sorted(set(sizes) - {1}):
+        levels = ceil(log2(size))
+        for depth in sorted({min(size - 1, levels), min(size - 1, 2 * levels, 16)}):
+            tree = Sequoia(size=size, depth=depth, acceptance=acceptance)
+            runs.append(_Run(pair, replace(config, builder=tree)))
+    bursts = {place: partial(run.burst, burst) for place, run in enumerate(runs)}
+    for done, _ in enumerate(interleave(bursts, rounds), 1):
+        measured = [run for run in runs if run.steps]
+        table = _table(pair, config, measured, watch.cores) if plain.steps and len(measured) > 1 else None
+        yield Progress(done, rounds * len(runs), "measuring costs", table)
+        if perf_counter() - began > seconds and done > 2:
+            break
+    if table is None:
+        raise ValueError("the models end every text immediately, so there is no step to time.")
+
+
+class Pass(NamedTuple):
+    """A drafter was asked once: whether for the root's row, which comes first, for how many nodes, and the seconds."""
+
+    first: bool
+    nodes: int
+    seconds: float
+
+
+class _Run:
+    """A tree of one shape: runs of the loop one after the other, and the steps and draft passes that were counted."""
+
+    def __init__(self, pair: Pair, config: RunConfig) -> None:
+        self.steps: list[Step] = []
+        self.passes: list[Pass] = []
+        self._latest: list[Pass] = []
+        config = replace(config, drafter=_clocked(config.drafter, self._latest))
+        self._loop = chain.from_iterable(speculate(pair, config) for _ in count())
+
+    def burst(self, steps: int, turn: int) -> None:
+        for place, step in enumerate(islice(self._loop, steps + 1)):
+            if place > 0 and step.index > 0:  # the first of a burst finds cold caches, that of a text reads the prompt
+                self.steps.append(step)
+                self.passes += self._latest
+            self._latest.clear()
+
+    @property
+    def nodes(self) -> int:
+        return int(median(len(step.parents) for step in self.steps))
+
+    @property
+    def inner(self) -> float:
+        return median(len(set(step.parents)) - 1 for step in self.steps)
+
+    @property
+    def overhead(self) -> float:
+        return median(step.seconds.verify + step.seconds.other for step in self.steps)
+
+
+def _table(pair: Pair, config: RunConfig, runs: list[_Run], busy: float = 0.0) -> CostTable:
+    """Medians over what the runs counted."""
+    by_nodes = attrgetter("nodes")
+    by_size = {nodes: [*group] for nodes, group in groupby(sorted(runs, key=by_nodes), by_nodes)}
+    row_s = _row_seconds(by_size)
+    plain = [step.seconds.total for run in by_size[1] for step in run.steps]
+    target = [[step.seconds.target for run in group for step in run.steps] for group in by_size.values()]
+    passes = [one for run in runs for one in run.passes]
+    opening = [one.seconds for one in passes if one.first]
+    below = [one.seconds for one in passes if one.nodes == 1 and not one.first]
+    later = sorted((one for one in passes if not (one.first and below)), key=by_nodes)
+    octaves = [[*group] for _, group in groupby(later, lambda one: int(log2(one.nodes)))]
+    draft = [[one.seconds for one in octave] for octave in octaves]
+    return CostTable(
+        machine="this machine", projection=False, plain_s=median(plain), sizes=tuple(by_size), row_s=row_s,
+        note="Measured here, in the decoding loop, on trees of increasing size; medians over steps.",
+        target_s=tuple(_rising([*map(median, target)])),
+        overhead_s=tuple(
+            median(max(0.0, run.overhead - row_s * run.inner) for run in group) for group in by_size.values()
+        ),
+        widths=tuple(round(median(one.nodes for one in octave)) for octave in octaves),
+        draft_s=tuple(map(median, draft)),
+        opening_s=max(0.0, median(opening) - median(below)) if opening and below else 0.0,
+        spread={
+            "plain": _quartiles(plain), "target": _rising([*map(_quartiles, target)]),
+            "draft": [*map(_quartiles, draft)],
+        },
+        settings={
+            "pair": pair.info.get("name", ""), "drafter": config.drafter.name, "verifier": config.verifier.name,
+            "temperature": config.temperature, "steps": sum(len(run.steps) for run in runs),
+            "offload": getattr(pair, "offload", None), "busy_cores": round(busy, 2),
+        },
+    )  # fmt: skip
+
+
+def _row_seconds(by_size: Mapping[int, list[_Run]]) -> float:
+    """What a row costs: two depths of one size differ in their inner nodes only."""
+    pairs = [group for group in by_size.values() if len(group) == 2 and group[1].inner > group[0].inner]
+    slopes = [(deep.overhead - flat.overhead) / (deep.inner - flat.inner) for flat, deep in pairs]
+    limits = [run.overhead / run.inner for group in by_size.values() for run in group if run.inner]
+    return max(0.0, min(median(slopes), *limits)) if slopes else 0.0
+
+
+def _rising(values: list[Any]) -> list[Any]:
+    """The largest so far at each place: a pass over more nodes costs no less, whatever noise says."""
+    return np.maximum.accumulate(values, axis=0).tolist()
+
+
+def _quartiles(values: list[float]) -> list[float]:
+    return np.quantile(values, (0.25, 0.75)).tolist()
+
+
+def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
+    """A drafter that appends a `Pass` each time it is asked for rows."""
+
+    class Clocked(type(drafter)):  # type: ignore[misc]  # whichever drafter it is
+        def open(self, context):
+            drafting = super().open(context)
+            expand = drafting.expand
+
+            def timed(tree, nodes, sampling):
+                began = perf_counter()
+                rows = expand(tree, nodes, sampling)
+                passes.append(Pass(nodes[0] == 0, len(nodes), perf_counter() - began))
+                return rows
+
+            drafting.expand = timed
+            return drafting
+
+    return Clocked(**drafter.parameters)
 
 
 class Point(NamedTuple):
-    """One timed configuration.
-
-    Args:
-        name: of the tree.
-        size: its place on the axis, nodes with the root or a temperature.
-        predicted, measured: speedup over plain decoding.
-        low, high: interval of the measured speedup.
-    """
+    """A timed tree: its place on an axis (nodes with the root, or a temperature), its speedups, the measured range."""
 
     name: str
     size: float
@@ -39,14 +210,8 @@ class Point(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True)
-class MachineMeasurement:
-    """What was measured of a pair on this machine.
-
-    Args:
-        cost: seconds of passes.
-        points: trees with their predicted and measured speedup; empty until the first were timed.
-    """
+class MachineMeasurement(NamedTuple):
+    """The cost of a pair's passes, and trees with their predicted and measured speedup once they were timed."""
 
     cost: CostTable
     points: tuple[Point, ...] = ()
@@ -59,7 +224,11 @@ def prompts(count: int | None = None) -> list[str]:
 
 
 def measure_machine(
-    pair: Pair, temperature: float = 0.8, sizes: Sequence[int] = SIZES, rounds: int = 6, seconds: float = 40.0
+    pair: Pair,
+    temperature: float = 0.8,
+    sizes: Sequence[int] = (2, 4, 8, 16, 32),
+    rounds: int = 6,
+    seconds: float = 40.0,
 ) -> Iterator[Progress[MachineMeasurement | None]]:
     """Measure costs, predict the best of Sequoia's trees of each size, and time them against plain decoding.
 
@@ -79,14 +248,13 @@ def measure_machine(
         yield Progress(update.done, 2 * update.total, update.stage, MachineMeasurement(cost) if cost else None)
     assert cost  # or `measure_cost` raises
     cells = [max(filter(None, row), key=lambda cell: cell.speedup) for row in forecast(acceptance, cost, sizes).cells]
-    trees = {f"{cell.size} nodes, {cell.depth} levels": cell for cell in cells}
     runs = {}
-    for name, cell in trees.items():
-        builder = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=acceptance)
-        runs[name] = pair, replace(config, builder=builder)
+    for cell in cells:
+        tree = Sequoia(size=cell.size, depth=cell.depth, acceptance=acceptance)
+        runs[f"{cell.size} nodes, {cell.depth} levels"] = pair, replace(config, builder=tree)
     for timing in time_runs(runs, prompts(rounds), whole=True):
         points = tuple(
-            Point(row.name, trees[row.name].size, trees[row.name].speedup, row.speedup, row.low, row.high)
-            for row in timing.result
+            Point(row.name, cell.size, cell.speedup, row.speedup, row.low, row.high)
+            for cell, row in zip(cells, timing.result, strict=False)
         )
         yield Progress(timing.total + timing.done, 2 * timing.total, "timing trees", MachineMeasurement(cost, points))

@@ -14,15 +14,13 @@ from statistics import median
 from time import perf_counter
 from typing import Any, TypeVar
 
+from .. import RunConfig, Step, Trace, run, speculate
 from ..acceptance.in_traces import with_room
 from ..acceptance.progress import Progress
-from ..config import RunConfig
-from ..decode import run, speculate
 from ..metrics import Counts, estimate, ratio_of_rates
 from ..models.base import Pair
 from ..planning.machine_profile import machine
-from ..record import Step
-from ..trace import PairedSpeedup, Trace
+from ..trace import PairedSpeedup
 from ..tree import Topology
 
 AUTOREGRESSIVE = "plain"
@@ -94,16 +92,25 @@ class TimedRun:
         return self.counts.seconds_per_step / self.plain.seconds_per_step
 
 
-def summarise(name: str, runs: Sequence[Counts], plain: Sequence[Counts], texts: Sequence[str]) -> TimedRun:
-    """What runs say, each with plain decoding next to it; texts are the unit of the intervals."""
-    own, baseline, pairs = sum(runs, Counts()), sum(plain, Counts()), list(zip(runs, plain, strict=True))
-    ratios = [own.speedup(baseline), *(a.speedup(b) for a, b in pairs)]
-    rates = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in pairs]
-    tokens = [(one.tokens, one.passes) for one in runs]
-    return TimedRun(
-        name, ratios[0], estimate(rates, ratio_of_rates, texts)[1], min(ratios), max(ratios), own, baseline,
-        estimate(tokens, texts=texts)[1],
-    )  # fmt: skip
+def summarise(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tuple[TimedRun, ...]:
+    """Rows of runs, which took turns with plain decoding on texts; a turn in which one had no step to time is left out.
+
+    Args:
+        counts: name -> what was counted in each turn, that of `AUTOREGRESSIVE` as well.
+        texts: which text each turn continued; texts are the unit of the intervals.
+    """
+    usable = [turn for turn in range(len(texts)) if all(runs[turn].timed_passes for runs in counts.values())]
+    texts = [texts[turn] for turn in usable]
+    rows = []
+    for name in [name for name in counts if usable and name != AUTOREGRESSIVE]:
+        pairs = [(counts[name][turn], counts[AUTOREGRESSIVE][turn]) for turn in usable]
+        run, plain = (sum(each, Counts()) for each in zip(*pairs, strict=True))
+        ratios = [run.speedup(plain), *(a.speedup(b) for a, b in pairs)]
+        rates = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in pairs]
+        margin = estimate(rates, ratio_of_rates, texts)[1]
+        tokens_margin = estimate([(one.tokens, one.passes) for one, _ in pairs], texts=texts)[1]
+        rows.append(TimedRun(name, ratios[0], margin, min(ratios), max(ratios), run, plain, tokens_margin))
+    return tuple(rows)
 
 
 def time_runs(
@@ -138,22 +145,19 @@ def time_runs(
         trace = run(pair, replace(config, prompt=prompts[place], seed=config.seed + place))
         return Counts.of(whole_steps(trace), whole=True) if whole else trace.counts
 
-    counts: dict[str, list[Counts]] = {name: [] for name in runs}
     calls = {name: partial(decode, *each) for name, each in runs.items()}
-    for done, (turn, name, one) in enumerate(interleave(calls, len(places)), 1):
+    yield from time_calls(calls, [prompts[place] for place in places])
+
+
+def time_calls(
+    calls: Mapping[str, Callable[[int], Counts]], texts: Sequence[str]
+) -> Iterator[Progress[tuple[TimedRun, ...]]]:
+    """What `time_runs` returns, of calls that continue a text by its place; `AUTOREGRESSIVE` is one of them."""
+    counts: dict[str, list[Counts]] = {name: [] for name in calls}
+    for done, (turn, name, one) in enumerate(interleave(calls, len(texts)), 1):
         counts[name].append(one)
-        finished = turn + (done % len(runs) == 0)
-        texts = [prompts[place] for place in places[:finished]]
-        yield Progress(done, len(places) * len(runs), result=_rows(counts, texts))
-
-
-def _rows(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tuple[TimedRun, ...]:
-    usable = [turn for turn in range(len(texts)) if all(runs[turn].timed_passes for runs in counts.values())]
-    if not usable:
-        return ()
-    rows = {name: [runs[turn] for turn in usable] for name, runs in counts.items()}
-    plain = rows.pop(AUTOREGRESSIVE)
-    return tuple(summarise(name, runs, plain, [texts[turn] for turn in usable]) for name, runs in rows.items())
+        finished = turn + (done % len(calls) == 0)
+        yield Progress(done, len(texts) * len(calls), result=summarise(counts, texts[:finished]))
 
 
 def whole_steps(trace: Trace) -> list[Step]:
@@ -170,8 +174,6 @@ def measure_speedup(
     Unlike `time_runs`, which asks how good a tree is, this asks how much faster one run was: the ratio of a round is
     of two runs next to each other. `first` is the run itself, the first of its repetitions.
     """
-    if not first.tokens_per_s > 0:
-        return  # it ended with its first step, so there is nothing to time
     calls = {"run": lambda _: speculate(pair, config), "plain": lambda _: speculate(pair, config.autoregressive())}
     _, processor, cores = machine()
     counts: dict[str, list[Counts]] = {name: [] for name in calls}
@@ -183,7 +185,7 @@ def measure_speedup(
             if sum(one.seconds) > LONGEST and one.timed_tokens >= FEWEST:
                 break
         if not one.tokens_per_s > 0:
-            return
+            return  # it ended with its first step, so there is nothing to time
         counts[name].append(one)
         if len(counts["run"]) == len(counts["plain"]):
             own, plain = (sum(each, Counts()) for each in counts.values())

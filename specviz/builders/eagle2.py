@@ -77,7 +77,7 @@ def subtree(tree: TokenTree, nodes: list[int], keys: list[float]) -> TokenTree:
 
 
 class Eagle2(Reranked):
-    """EAGLE-2's tree (Li et al. 2024, section 4).
+    """The most probable paths: `width` nodes of a level are expanded, the best `size` stay (Li et al. 2024, section 4).
 
     With `h` the draft stops, after every second level, where the best node's row has sqrt(entropy) > h (Zhang et al.
     2024, section 3.3).

@@ -117,7 +117,8 @@ class Lookahead(TreeBuilder):
         columns = max(0, min(len(levels[0]), tokens_left - len(levels)))  # the others reach behind the end
         for i, level in enumerate(levels):
             for j, token in enumerate(level[:columns]):
-                tree.probe(tree.probes[-columns] if i else tree.probes[-1] if j else 0, token)
+                parent = tree.probes[-columns] if i else tree.probes[-1] if j else 0
+                tree.probes.append(tree.add(parent, token))
         return tree
 
     def learn(self, state, tree, verdict, rows=None):

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import replace
 from typing import Any
 
-from ..benchmarks.advice import Advice, Option, advise, engines_for, reason, to_dict, verdict_of
+from .. import DRAFTERS, RunConfig
+from ..benchmarks.advice import Advice, Option, advise, reason
 from ..benchmarks.quiet import Watch
-from ..benchmarks.timing import TimedRun
-from ..config import RunConfig
-from ..drafters import DRAFTERS
 from ..files import __version__, printable
 from ..metrics import plus_minus
 from ..models.base import Pair
 from ..planning.cost_table import MACHINES, machine
+from ..planning.engine_flags import engine_flags
 from ..planning.machine_profile import machine as this_machine
 from ..planning.profile import read_profile
-from ..strategy import format_strategy
 from . import options
 from .display import print_table, until_stopped, warn_if_busy
 
@@ -56,101 +53,115 @@ def run(args: argparse.Namespace) -> int:
     timed = [] if args.no_timing or args.machine else second
     watch = Watch()
     advice, stopped = until_stopped(advise(choices, config, first, timed, profile, costs, args.texts), "parts")
-    advice = replace(advice, failed=(*failed, *advice.failed))
-    busy = max([watch.cores, *(one.busy for one in advice.options)]) if not args.machine else 0.0
+    pair, _ = next(iter(choices.values()))
+    data = data_of(advice) | {
+        "failed": failed | advice.failed, "target": pair.info.get("target", {}).get("name"),
+        "temperature": config.temperature, "machine": this_machine(), "dtype": pair.info.get("dtype"),
+        "version": __version__,
+        "busy_cores": 0.0 if args.machine else max([watch.cores, *(one.busy for one in advice.options)]),
+    }  # fmt: skip
     if args.json:
-        print(json.dumps(whole_advice(advice, next(iter(choices.values()))[0], config, busy)))
+        print(json.dumps(data))
     else:
-        print_advice(advice, options.source_of(args))
-        warn_if_busy(busy)
+        print_advice(data, options.source_of(args))
     return 130 if stopped else 0
 
 
-def choices_of(args: argparse.Namespace) -> tuple[dict[str, tuple[Pair, Any]], list[tuple[str, str]]]:
+def choices_of(args: argparse.Namespace) -> tuple[dict[str, tuple[Pair, Any]], dict[str, str]]:
     """The drafters to try, each with its pair, and those that cannot be loaded."""
     drafters, drafts = options.strategies(args, "drafter"), list(dict.fromkeys(args.draft or ()))
     model, base = DRAFTERS["model"](), None if args.target or not drafts else drafts[0]
     trials = [(draft, draft, model) for draft in drafts]
-    trials += [(format_strategy(drafter), base, drafter) for drafter in drafters]
+    trials += [(str(drafter), base, drafter) for drafter in drafters]
     choices: dict[str, tuple[Pair, Any]] = {}
-    failed: list[tuple[str, str]] = []
+    failed: dict[str, str] = {}
     for name, draft, drafter in trials or [("embedded draft", None, model)]:
         try:
             like = next((pair for pair, _ in choices.values()), None)
             choices[name] = options.load(args, draft=draft, like=like), drafter
         except ValueError as error:
-            failed.append((name, str(error)))
+            failed[name] = str(error)
     if not choices:
-        raise ValueError(f"no draft could be loaded: {failed[0][1]}")
+        raise ValueError(f"no draft could be loaded: {next(iter(failed.values()))}")
     return choices, failed
 
 
-def sentence_of(advice: Advice) -> str:
+def sentence_of(best: Option) -> str:
     """The answer in one sentence."""
-    best = advice.best
-    if best is None:
-        return "undecided: no drafter could be used."
-    verdict, interval = verdict_of(best)
-    speedup = best.timing.speedup if best.timing else best.speedup[0]
-    between = "" if interval is None else f" [{interval[0]:.2f}, {interval[1]:.2f}]"
+    speedup, low, high = best.speedup
+    between = "" if low is None else f" [{low:.2f}, {high:.2f}]"
     what = f"{speedup:.2f} x{between}, {best.tree.name}, {best.tree.predicted.size} nodes, with {best.name}"
     if best.timing is None:
         return f"predicted, not timed: {what}"
-    if verdict == "undecided":
-        why = "one text gives no interval" if interval is None else "the interval contains 1"
-        return f"undecided, {why}: the best is {what}. {more_prompts(best.timing)}"
-    return f"pays: {what}" if verdict == "pays" else f"does not pay: the best is {what}"
+    if best.verdict != "undecided":
+        return f"pays: {what}" if best.verdict == "pays" else f"does not pay: the best is {what}"
+    margin, distance = best.timing.margin, abs(speedup - 1)
+    if margin is None:
+        why, more = "one text gives no interval", f"Give at least {2 * ENOUGH} prompts: half are timed."
+    elif distance < 0.02:
+        why, more = "the interval contains 1", "It is as fast as plain decoding."
+    else:  # a half-width falls with the root of the number of prompts
+        prompts = 2 * ENOUGH * max(1, round((margin / distance) ** 2))
+        why, more = "the interval contains 1", f"About {prompts} prompts would decide it (--prompts, --each)."
+    return f"undecided, {why}: the best is {what}. {more}"
 
 
-def more_prompts(timing: TimedRun) -> str:
-    """How many prompts would decide: a half-width falls with the root of their number."""
-    if timing.margin is None:
-        return f"Give at least {2 * ENOUGH} prompts: half are timed."
-    distance = abs(timing.speedup - 1)
-    if distance < 0.02:
-        return "It is as fast as plain decoding."
-    prompts = 2 * ENOUGH * max(1, round((timing.margin / distance) ** 2))
-    return f"About {prompts} prompts would decide it (--prompts, --each)."
-
-
-def whole_advice(advice: Advice, pair: Pair, config: RunConfig, busy: float) -> dict[str, Any]:
-    best = advice.best
-    verdict, interval = verdict_of(best)
+def data_of(advice: Advice) -> dict[str, Any]:
+    """The options, the answer with its reason, and the nearest flags of other engines as plain data."""
+    rows = [row_of(one) for one in advice.options]
+    if not advice.options:
+        return {"verdict": "undecided", "sentence": "undecided: no drafter could be used.", "interval": None,
+                "best": None, "why": None, "options": rows, "engines": []}  # fmt: skip
+    best = advice.options[0]
+    drafter = "early-exit" if best.name.startswith("early-exit") else best.config.drafter.name
+    engines = engine_flags(drafter, best.name, best.chain.builder.shape, best.tree.builder.shape)
     return {
-        "verdict": verdict, "sentence": sentence_of(advice), "interval": interval,
-        "best": best and to_dict(best), "why": reason(best) if best else None,
-        "options": [to_dict(one) for one in advice.options], "failed": dict(advice.failed),
-        "engines": [one._asdict() for one in engines_for(best)] if best else [],
-        "target": pair.info.get("target", {}).get("name"), "temperature": config.temperature, "busy_cores": busy,
-        "machine": this_machine(), "dtype": pair.info.get("dtype"), "version": __version__,
+        "verdict": best.verdict, "sentence": sentence_of(best),
+        "interval": None if best.speedup[1] is None else best.speedup[1:], "best": rows[0], "why": reason(best),
+        "options": rows, "engines": [one._asdict() for one in engines],
     }  # fmt: skip
 
 
-def print_advice(advice: Advice, prompts: str) -> None:
-    """The options, the answer with its reason, and the nearest flags of other engines."""
+def row_of(option: Option) -> dict[str, Any]:
+    """An option as plain data."""
+    timing = option.timing
+    measured = timing and {
+        "speedup": timing.speedup, "margin": timing.margin, "tokens_per_pass": timing.counts.tokens_per_pass,
+        "tokens_margin": timing.tokens_margin, "step_s": timing.counts.seconds_per_step,
+        "step_price": timing.step_price, "parts": timing.counts.step_parts, "steps": timing.counts.passes,
+    }  # fmt: skip
+    return {
+        "draft": option.name, "drafter": option.config.drafter.name, "verifier": option.config.verifier.name,
+        "tree": option.tree.name, "nodes": option.tree.predicted.size, "first_child": option.first,
+        "predicted": option.predicted, "predicted_tokens_per_pass": option.tokens,
+        "predicted_price": option.tree.predicted.price, "texts": option.texts, "by_texts": option.by_texts,
+        "busy_cores": option.busy, "measured": measured,
+    }  # fmt: skip
+
+
+def print_advice(data: dict[str, Any], prompts: str) -> None:
+    """The plain data of an advice for people; `prompts` says where the texts come from."""
     print(f"tokens per pass and speedup over plain decoding, 95 % intervals over texts; texts: {prompts}")
-    print_table([row_of(one) for one in advice.options])
-    for name, error in advice.failed:
+    rows = []
+    for one in data["options"]:
+        row = {"draft": one["draft"], "tree": one["tree"], "price": one["predicted_price"]}
+        for name, predicted in (("tokens", "predicted_tokens_per_pass"), ("speedup", "predicted")):
+            value, low, high = one[predicted]
+            row[f"{name}, predicted"] = f"{value:.2f}" if low is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+        if timed := one["measured"]:
+            row["tokens, timed"] = f"{timed['tokens_per_pass']:.2f}{plus_minus(timed['tokens_margin'])}"
+            row["speedup, timed"] = f"{timed['speedup']:.2f}{plus_minus(timed['margin'])}"
+        rows.append(row)
+    print_table(rows)
+    for name, error in data["failed"].items():
         print(printable(f"{name}: not available: {error}"))
-    print(printable(f"\n{sentence_of(advice)}"))
-    best = advice.best
-    if best is None:
-        return
-    print(reason(best))
-    if best.by_texts:
-        print("\nseveral texts decoded together, predicted:")
-        together = best.by_texts.items()
-        print_table([{"texts": texts, "best tree": tree, "speedup": speedup} for texts, (tree, speedup) in together])
-    print("\nnearest settings of other engines, whose own costs differ from those measured here:")
-    for engine in engines_for(best):
-        print(printable(f"  {engine.engine:10} {engine.flags or '-'}{f'  ({engine.note})' if engine.note else ''}"))
-
-
-def row_of(one: Option) -> dict[str, Any]:
-    row = {"draft": one.name, "tree": one.tree.name, "price": one.tree.predicted.price}
-    for name, (value, low, high) in (("tokens", one.tokens), ("speedup", one.speedup)):
-        row[f"{name}, predicted"] = f"{value:.2f}" if low is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
-    if timing := one.timing:
-        row["tokens, timed"] = f"{timing.counts.tokens_per_pass:.2f}{plus_minus(timing.tokens_margin)}"
-        row["speedup, timed"] = f"{timing.speedup:.2f}{plus_minus(timing.margin)}"
-    return row
+    print(printable(f"\n{data['sentence']}"))
+    if best := data["best"]:
+        print(data["why"])
+        if together := best["by_texts"].items():
+            print("\nseveral texts decoded together, predicted:")
+            print_table([{"texts": texts, "best tree": tree, "speedup": speed} for texts, (tree, speed) in together])
+        print("\nnearest settings of other engines, whose own costs differ from those measured here:")
+        for engine, flags, note in map(dict.values, data["engines"]):
+            print(printable(f"  {engine:10} {flags or '-'}{f'  ({note})' if note else ''}"))
+    warn_if_busy(data["busy_cores"])

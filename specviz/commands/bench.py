@@ -10,9 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ..acceptance.progress import Progress
-from ..benchmarks.cells import measure_cell, on_ray
-from ..benchmarks.grid import ENTRIES, LOADING, NUMBERS, ROWS, TRANSFORMERS, cells_of, read_grid
-from ..benchmarks.results import Results
+from ..benchmarks import grid
 from ..codec import lines
 from ..files import check_output, file_lock, printable
 from ..metrics import plus_minus
@@ -22,13 +20,13 @@ from .display import print_table, until_stopped, warn_if_busy
 FEW = 10  # built-in prompts that are timed
 EXAMPLE = "--builder sequoia --builder eagle2 --temperature 0 --temperature 0.8 --size 16 --out results.jsonl"
 WITH_GRID = ("grid", "out", "ray", "cpus", "gpus", "json", "plugin")
-WITH_SAME_TEXT = (*LOADING, "same_text", "builder", "max_new_tokens", "prompts", "json", "plugin")
+WITH_SAME_TEXT = (*grid.LOADING, "same_text", "builder", "max_new_tokens", "prompts", "json", "plugin")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "grid", metavar="FILE", nargs="?",
-        help=f"TOML or JSON with any of {', '.join(ENTRIES)}, in place of the options (default: none)",
+        help=f"TOML or JSON with any of {', '.join(grid.ENTRIES)}, in place of the options (default: none)",
     )  # fmt: skip
     options.add_strategy(parser, "builder", "all", several=True)
     options.add_strategy(parser, "verifier", "the first one that suits builder and temperature", several=True)
@@ -59,17 +57,17 @@ def run(args: argparse.Namespace) -> int:
         options.reject_others(args, WITH_GRID, "with a grid file")
     if args.out:
         check_output(args.out, args.grid, args.prompts)
-    grid = read_grid(args.grid) if args.grid else grid_of(args)
-    cells, prompts = cells_of(grid, options.prompts_of(args, FEW))
+    data = grid.read_grid(args.grid) if args.grid else grid_of(args)
+    cells, prompts = grid.cells_of(data, options.prompts_of(args, FEW))
     stopped = False
     with file_lock(args.out) if args.out else nullcontext():
-        results = Results(args.out)
-        missing = results.missing(cells)
+        results = grid.read_results(args.out)
+        missing = [cell for cell in cells if "failed" in results.get(grid.key_of(cell), {"failed": "not yet"})]
         if args.out:
             print(f"{len(cells)} cells, {len(cells) - len(missing)} of them in {printable(args.out)}", file=sys.stderr)
         if missing:
             _, stopped = until_stopped(measure(missing, prompts, args, results), "cells")
-    outcomes = list(results.of(cells))
+    outcomes = [results[key] for key in map(grid.key_of, cells) if key in results]
     try:
         rows = [row_of(outcome) for outcome in outcomes if "result" in outcome]
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -84,25 +82,27 @@ def run(args: argparse.Namespace) -> int:
 def grid_of(args: argparse.Namespace) -> dict[str, Any]:
     """The grid that the options describe."""
     options.check_draft(args, args.draft)
-    pair = {name: value for name in LOADING if (value := getattr(args, name)) not in (None, "auto")}
+    pair = {name: value for name in grid.LOADING if (value := getattr(args, name)) not in (None, "auto")}
     texts = {f"{kind}s": [str(one) for one in options.strategies(args, kind)] for kind in ("verifier", "drafter")}
     builders = [text if text == "all" else str(options.strategy(args, "builder", text)) for text in args.builder or ()]
     if args.transformers:
-        builders = [*(builders or ["all"]), *TRANSFORMERS]
+        builders = [*(builders or ["all"]), *grid.TRANSFORMERS]
     lists = {"pairs": [pair or "embedded"], "builders": builders, "temperatures": args.temperature, "sizes": args.size}
-    numbers = {name: getattr(args, name) for name in NUMBERS}
-    numbers |= {name: value for name in ROWS if (value := getattr(args, name)) not in (None, 1.0)}
+    numbers = {name: getattr(args, name) for name in grid.NUMBERS}
+    numbers |= {name: value for name in grid.ROWS if (value := getattr(args, name)) not in (None, 1.0)}
     return {name: value for name, value in (lists | texts).items() if value} | numbers
 
 
 def measure(
-    cells: list[dict], prompts: list[str], args: argparse.Namespace, results: Results
+    cells: list[dict], prompts: list[str], args: argparse.Namespace, results: dict[str, dict]
 ) -> Iterator[Progress[dict[str, Any]]]:
     """Measure cells, each stored as it comes."""
-    local = (measure_cell(cell, prompts) for cell in cells)
-    outcomes = on_ray(cells, prompts, args.ray, args.cpus, args.gpus) if args.ray else local
+    local = (grid.measure_cell(cell, prompts) for cell in cells)
+    outcomes = grid.on_ray(cells, prompts, args.ray, args.cpus, args.gpus) if args.ray else local
     for done, outcome in enumerate(outcomes, 1):
-        results.add(outcome)
+        if args.out:
+            grid.append_result(args.out, outcome)
+        results[grid.key_of(outcome["cell"])] = outcome
         yield Progress(done, len(cells), result=outcome)
 
 
@@ -150,8 +150,7 @@ def compare_texts(args: argparse.Namespace) -> int:
     texts, stopped = until_stopped(compare_greedy(pair, prompts, args.max_new_tokens, builders), "prompts")
     found = [text for text in texts if not text[2].equal]
     if args.json:
-        rows = [{"method": writer, "prompt": prompt} | asdict(text) for writer, prompt, text in found]
-        print(lines(rows))
+        print(lines([{"method": writer, "prompt": prompt} | asdict(text) for writer, prompt, text in found]))
     else:
         for writer, prompt, text in found:
             print(printable(f"{writer}, after {prompt!r:.60}: {text.sentence(pair.info.get('dtype'))}"))

@@ -9,19 +9,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from .. import VERIFIERS, RunConfig, compatible
 from ..acceptance.on_text import Acceptance
 from ..acceptance.texts import Text, continuations, limited, seed_of, windows
-from ..acceptance.vectors import MAX_RANKS, stored
+from ..acceptance.vectors import MAX_RANKS
 from ..benchmarks.advice import calibrate
-from ..benchmarks.measure_cost import PROMPT
 from ..benchmarks.quiet import MAX_CORES
-from ..builders import BUILDERS
-from ..compatibility import compatible
-from ..config import RunConfig
+from ..benchmarks.this_machine import PROMPT
 from ..files import check_output, printable, read_text, write_text
 from ..planning.machine_profile import machine, store_costs
 from ..planning.profile import Profile
-from ..verifiers import VERIFIERS
 from . import options
 from .display import print_table, until_stopped, warn_if_busy
 
@@ -36,9 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_sampling(parser, several="0 and 0.8")
     texts, costs, add = *(parser.add_mutually_exclusive_group() for _ in range(2)), parser.add_argument
     options.add_prompts(texts)
-    texts.add_argument(
-        "--text", metavar="FILE", help="measure on this text in place of the target's continuations of --prompts"
-    )
+    described = "measure on this text in place of the target's continuations of --prompts"
+    texts.add_argument("--text", metavar="FILE", help=described)
     positive, ranks = options.within(float, 0, above=True), options.within(int, 1, MAX_RANKS)
     add("--positions", type=options.within(int, 1), default=2000, metavar="N", help="number of positions, from 1")
     add("--width", type=ranks, default=32, metavar="K", help=f"children per position, 1 to {MAX_RANKS}")
@@ -59,9 +55,8 @@ def run(args: argparse.Namespace) -> int:
     text = args.text and read_text(args.text, "--text")
     prompts = options.prompts_of(args)
     pair = options.load(args)
-    name = f"windows of {Path(args.text or '').name}"
-    if text is None:
-        name = f"the target's continuations of {options.source_of(args)}"
+    where = options.source_of(args)
+    name = f"windows of {Path(args.text).name}" if args.text else f"the target's continuations of {where}"
     source = f"specviz calibrate, {args.positions} positions, {name}"
     blank = Profile(source, pair.info, drafter.to_dict(), (), None, tuple(machine()))
 
@@ -80,7 +75,6 @@ def run(args: argparse.Namespace) -> int:
         store_costs(profile.costs)
     if args.out:
         write_text(args.out, profile.to_json())
-        stored.cache_clear()
     if args.json:
         print(profile.to_json(), end="")
     else:
@@ -90,13 +84,13 @@ def run(args: argparse.Namespace) -> int:
 
 def rules_for(named: Sequence[Any], config: RunConfig) -> list[Any]:
     """The rules that are measured at a temperature: those of the option that go with it, or every one that does."""
-    rules = named or [rule() for rule in VERIFIERS.values() if not (rule.shares or rule.alone)]
-    matches = {rule: compatible(replace(config, builder=BUILDERS["chain"](), verifier=rule)) for rule in rules}
-    usable = [rule for rule, match in matches.items() if match.possible]
-    if not usable or (named and len(usable) < len(named)):
-        raise ValueError(next(match.reason for match in matches.values() if not match.possible))
     greedy = config.temperature == 0
-    return usable if named else [rule for rule in usable if rule.greedy_only == greedy]
+    menu = [rule for rule in VERIFIERS.values() if rule.greedy_only == greedy and not (rule.shares or rule.alone)]
+    rules = named or [rule() for rule in menu]
+    matches = [compatible(replace(config, builder="chain", verifier=rule)) for rule in rules]
+    for match in matches if named else ():
+        match.required()
+    return [rule for rule, match in zip(rules, matches, strict=True) if match.possible]
 
 
 def print_profile(profile: Profile) -> None:
@@ -107,14 +101,12 @@ def print_profile(profile: Profile) -> None:
     print_table([vector_row(one) for one in profile.vectors], digits=3)
     if table := profile.costs:
         print(f"\none plain step: {1000 * table.plain_s:.2f} ms; pass of the target over n nodes, rest of the step")
-        rows = zip(table.sizes, table.target_s, table.overhead_s, strict=True)
         print_table([
             {"nodes": size, "pass ms": 1000 * target, "rest ms": 1000 * rest, "of a plain step": target / table.plain_s}
-            for size, target, rest in rows
+            for size, target, rest in zip(table.sizes, table.target_s, table.overhead_s, strict=True)
         ])  # fmt: skip
         print("\npass of the draft over n nodes")
-        widths = zip(table.widths, table.draft_s, strict=True)
-        print_table([{"nodes": width, "ms": 1000 * seconds} for width, seconds in widths])
+        print_table([{"nodes": w, "ms": 1000 * s} for w, s in zip(table.widths, table.draft_s, strict=True)])
         warn_if_busy(table.settings.get("busy_cores", 0.0))
 
 

@@ -8,23 +8,18 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import Any
 
-from ..builders import BUILDERS
+from .. import BUILDERS, VERIFIERS, RunConfig, compatible
 from ..codec import dumps, plain
-from ..compatibility import compatible
-from ..config import RunConfig
 from ..errors import UnknownName
 from ..plugins.load import load_known, sources
 from ..proof.counterexample import Counterexample, smallest
 from ..proof.lossless import Case, Row, cases, cover, drafter_cases
 from ..strategy import built_in
-from ..verifiers import VERIFIERS
 from .options import within
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
 WITH_OTHERS = ("chain", "sequoia", "dyspec", "eagle2")  # a chain, a static, a dynamic and a re-ranked tree
-ADDRESS = "http://127.0.0.1:7860"  # of the page, unless its port is taken
 MEANING = "error: largest deviation of the exact output distribution over two steps from the target's; 0 is lossless"
 COLUMNS = {"drafter": 16, "builder": 24, "rule": 22, "children": 9, "sampling": 12, "declared": 9, "error": 0}
 LINE = " ".join(f"{{:{width}}}" for width in COLUMNS.values())
@@ -63,9 +58,10 @@ def run(args: argparse.Namespace) -> int:
         if row.refuted and row.verifier not in refuted:
             refuted[row.verifier] = smallest(VERIFIERS[row.verifier]()) if row.drafter == "model" else None
         if args.json:
-            example = refuted[row.verifier] if row.refuted else None
-            more = {"counterexample": example and example.to_dict()} if row.refuted else {}
-            print("," if len(rows) > 1 else "[", dumps(plain(row) | {"holds": row.holds} | more), flush=True)
+            data = plain(row) | {"holds": row.holds}
+            if row.refuted:
+                data["counterexample"] = (example := refuted[row.verifier]) and example.to_dict()
+            print("," if len(rows) > 1 else "[", dumps(data), flush=True)
         else:
             print(line_of(row), flush=True)
         if args.verifier == [row.verifier] and refuted.get(row.verifier):
@@ -100,10 +96,9 @@ def _rows(args: argparse.Namespace, refuted: dict[str, Counterexample | None]) -
 
 def cases_of(args: argparse.Namespace) -> Sequence[Case]:
     """What is to be proven: every builder and rule with the draft model, with other drafters a few builders."""
-    first = args.drafter or ["model"]
-    found = [*cases(args.builder, args.verifier, first)]
+    found = [*cases(args.builder, args.verifier, args.drafter or ["model"])]
     if not args.drafter and (some := [name for name in args.builder or BUILDERS if name in WITH_OTHERS]):
-        found += cases(some, args.verifier, [name for name in drafter_cases() if name not in first])
+        found += cases(some, args.verifier, [name for name in drafter_cases() if name != "model"])
     return [*cover(found)] if args.quick else found
 
 
@@ -125,39 +120,35 @@ def _prepare_process(plugins: list[str]) -> None:
 
 
 def report(rule: str, example: Counterexample | None, plugins: Sequence[str]) -> str:
-    """What is printed of a refuted rule, with a link to where its counterexample can be seen."""
+    """What is printed of a refuted rule, with a link to its counterexample on the page, unless its port is taken."""
     if example is None:
         return (
-            f"\n{rule}: no small tree with small fractions shows it. The mistake needs several steps, or is the "
-            "builder's or the drafter's."
+            f"\n{rule}: no small tree with small fractions shows it. The mistake needs several steps or several "
+            "drafters (see SequentialProposal in docs/strategies.md), or is the builder's or the drafter's."
         )
     if not example.link or VERIFIERS[rule].greedy_only:  # the page's lab is at temperature 1
         return f"\n{example}"
     options = "".join(f" --plugin {name}" for name in plugins)
-    return f"\n{example}\nTo see it, run `python -m specviz demo{options}` and open\n  {ADDRESS}{example.link}"
+    return (
+        f"\n{example}\nTo see it, run `python -m specviz demo{options}` and open\n  http://127.0.0.1:7860{example.link}"
+    )
 
 
 def line_of(row: Row) -> str:
     result = "equal texts" if row.error is None else f"{row.error:8.1e}   {row.proof}"
     mark = "   DECLARED WRONGLY" if row.refuted else "" if row.holds else ", no deviation here"
-    sampling: tuple[tuple[str, Any], ...] = (
-        ("T draft {:g}", row.draft_temperature), ("top-k {}", row.top_k), ("top-p {:g}", row.top_p % 1 or None),
-    )  # fmt: skip
-    return LINE.format(
-        row.drafter, row.builder, row.verifier, row.scheme,
-        ", ".join(text.format(value) for text, value in sampling if value is not None),
-        "lossless" if row.lossless else "lossy", result + mark,
-    )  # fmt: skip
+    values = {"T draft": row.draft_temperature, "top-k": row.top_k, "top-p": row.top_p % 1 or None}
+    sampling = ", ".join(f"{name} {value:g}" for name, value in values.items() if value is not None)
+    declared = "lossless" if row.lossless else "lossy"
+    return LINE.format(row.drafter, row.builder, row.verifier, row.scheme, sampling, declared, result + mark)
 
 
 def markdown() -> str:
     """What `compatible` declares of each builder and rule above temperature 0, as a Markdown table."""
     marks = {(True, True): "lossless", (True, False): "lossy", (False, False): "–"}
-    rules, builders = ({name: cls for name, cls in menu.items() if not cls.alone} for menu in (VERIFIERS, BUILDERS))
+    rules, builders = ([name for name, cls in menu.items() if not cls.alone] for menu in (VERIFIERS, BUILDERS))
     lines = ["| | " + " | ".join(rules) + " |", "| --- |" + " --- |" * len(rules)]
-    for name, builder in builders.items():
-        matches = [
-            compatible(RunConfig(builder=builder(), verifier=rule(), temperature=1.0)) for rule in rules.values()
-        ]
-        lines.append(f"| **{name}** | " + " | ".join(marks[m.possible, m.lossless] for m in matches) + " |")
+    for builder in builders:
+        matches = [compatible(RunConfig(builder=builder, verifier=rule, temperature=1.0)) for rule in rules]
+        lines.append(f"| **{builder}** | " + " | ".join(marks[m.possible, m.lossless] for m in matches) + " |")
     return "\n".join(lines)

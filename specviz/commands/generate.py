@@ -8,12 +8,10 @@ import sys
 from dataclasses import replace
 from math import isnan
 
+from .. import RunConfig, Step, Trace, compatible
 from ..acceptance.vectors import mismatch, planned_with
-from ..compatibility import compatible, suited
-from ..config import RunConfig
+from ..compatibility import suited
 from ..files import MOST_TRACE, __version__, check_output, printable, write_text
-from ..record import Step
-from ..trace import Trace
 from . import options
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'
@@ -50,22 +48,17 @@ def run(args: argparse.Namespace) -> None:
         "pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__, "drafter": drafter.name,
         "parameters": drafter.parameters, "verifier": config.verifier.name, "temperature": config.temperature,
     }  # fmt: skip
-    notices = [planned_with(builder, drafter, pair.info["name"])]
-    notices += (
-        text and f"{text}; a tree planned with it may not be optimal"
-        for text in (mismatch(path, settings) for path in vector_files)
-    )
-    if notice := next(filter(None, notices), ""):
+    others = filter(None, (mismatch(path, settings) for path in vector_files))
+    notice = next((f"{other}; a tree planned with it may not be optimal" for other in others), "")
+    if notice := planned_with(builder, drafter, pair.info["name"]) or notice:
         print(printable(notice), file=sys.stderr)
     if not match.lossless:
         print(f"lossy: {match.reason}", file=sys.stderr)
     steps: list[Step] = []
-    coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
     try:
         for step in speculate(pair, config):
             if not args.json:
-                prompt = "" if steps else printable(args.prompt)
-                print(prompt + (paint(step) if coloured else printable("".join(step.pieces))), end="", flush=True)
+                print(("" if steps else printable(args.prompt)) + paint(step), end="", flush=True)
             steps.append(step)
     except KeyboardInterrupt:
         pass  # what was written is kept
@@ -82,7 +75,9 @@ def run(args: argparse.Namespace) -> None:
 
 
 def paint(step: Step) -> str:
-    """The text of a step with terminal colours: accepted green, corrected orange, bonus blue."""
+    """The text of a step, on a terminal with colours: accepted green, corrected orange, bonus blue."""
+    if not (sys.stdout.isatty() or "FORCE_COLOR" in os.environ):
+        return printable("".join(step.pieces))
     colours = ["32"] * len(step.pieces)
     if step.bonus is not None:
         colours[-1] = "33" if step.corrected else "34"
@@ -94,11 +89,10 @@ def summary(trace: Trace) -> str:
     """Tokens per target pass, acceptance rate and tokens per second in one line."""
     if not trace.steps:
         return f"no step; ended by {printable(trace.stop)}"
-    acceptance = (
-        "no node was compared" if trace.acceptance is None else f"{trace.acceptance:.0%} of compared tokens accepted"
-    )
-    rate = "" if isnan(trace.tokens_per_s) else f", {trace.tokens_per_s:.0f} tokens/s"
+    rate, share = trace.tokens_per_s, trace.acceptance
+    acceptance = "no node was compared" if share is None else f"{share:.0%} of compared tokens accepted"
+    speed = "" if isnan(rate) else f", {rate:.0f} tokens/s"
     return (
         f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: {trace.tokens_per_pass:.2f} per pass, "
-        f"{acceptance}{rate}; ended by {printable(trace.stop)}"
+        f"{acceptance}{speed}; ended by {printable(trace.stop)}"
     )

@@ -9,10 +9,10 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from .. import BUILDERS, RunConfig
 from ..acceptance.vectors import read_acceptance
 from ..benchmarks.grid import LOADING, ROWS
 from ..benchmarks.this_machine import prompts
-from ..config import RunConfig
 from ..errors import ParameterError
 from ..files import parse_json, read_text
 from ..strategy import REGISTRIES, parse_strategy
@@ -92,27 +92,24 @@ def add_prompts(parser: argparse._ActionsContainer) -> None:
     )  # fmt: skip
 
 
-def prompts_of(args: argparse.Namespace, count: int | None = None) -> list[str]:
-    """The prompts of the option, or the first `count` built-in ones."""
-    return read_prompts(args.prompts) if args.prompts else prompts(count)
-
-
 def source_of(args: argparse.Namespace) -> str:
     """Where the prompts come from, in words."""
     return Path(args.prompts).name if args.prompts else "the built-in prompts"
 
 
-def read_prompts(path: str) -> list[str]:
-    """The prompts of a file: one a line, or a JSON list of texts where its name ends in .json."""
-    text, found, must = read_text(path, "--prompts"), None, "have at least one line of text"
-    if path.lower().endswith(".json"):
+def prompts_of(args: argparse.Namespace, count: int | None = None) -> list[str]:
+    """The prompts in the file of the option, or the first `count` built-in ones."""
+    if not args.prompts:
+        return prompts(count)
+    text, found, must = read_text(args.prompts, "--prompts"), None, "have at least one line of text"
+    if args.prompts.lower().endswith(".json"):
         must = "be a non-empty JSON list of non-empty texts"
         with suppress(ValueError):
             found = parse_json(text)
     else:
         found = [line for line in text.splitlines() if line.strip()]
     if not (isinstance(found, list) and found and all(isinstance(one, str) and one.strip() for one in found)):
-        raise ParameterError(f"--prompts {path!r}", must)
+        raise ParameterError(f"--prompts {args.prompts!r}", must)
     return found
 
 
@@ -128,16 +125,11 @@ def check_draft(args: argparse.Namespace, draft: str | None) -> None:
     """Check that target and draft belong together, before anything is loaded."""
     if draft and not args.target and not draft.startswith(("early-exit:", "random:")):
         raise ValueError(f"--draft {draft} needs its target. Add --target, or use --draft early-exit:N alone.")
-    builders, drafters = (values(args, kind) for kind in ("builder", "drafter"))
-    reads = any(parse_strategy("builder", text.partition(":")[0]).reads_draft for text in builders if text != "all")
-    if args.target and not draft and (reads or not hasattr(args, "builder")) and "model" in (drafters or ["model"]):
+    builders, drafters = getattr(args, "builder", "sequoia") or (), getattr(args, "drafter", None) or "model"
+    names = [text.partition(":")[0] for text in ([builders] if isinstance(builders, str) else builders)]
+    reads = any(BUILDERS[name].reads_draft for name in names if name != "all")
+    if args.target and not draft and reads and (drafters == "model" or "model" in list(drafters)):
         raise ValueError("--target needs a draft. Add --draft, such as --draft early-exit:3, or --drafter ngram.")
-
-
-def values(args: argparse.Namespace, name: str) -> list[str]:
-    """The values of an option that a command has once, several times or not at all."""
-    value = getattr(args, name, None) or []
-    return [value] if isinstance(value, str) else value
 
 
 def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:

@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 
+from .. import Trace
 from ..files import MOST_TRACE, check_output, printable, read_text, write_text
 from ..player.offline import offline_page
-from ..trace import Trace
 from .generate import paint, summary
 
 EXAMPLE = "run.json --html run.html"
-EXPORTS = {
-    "html": "write one HTML file that plays offline",
-    "graphml": "write the trees of all steps as one graph, for networkx, Gephi or yEd",
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a trace from `generate --trace` or the demo")
     parser.add_argument("--steps", action="store_true", help="print one line per step")
-    for name, description in EXPORTS.items():
-        parser.add_argument(f"--{name}", metavar="OUT", help=description)
+    parser.add_argument("--html", metavar="OUT", help="write one HTML file that plays offline")
+    graph = "write the trees of all steps as one graph, for networkx, Gephi or yEd"
+    parser.add_argument("--graphml", metavar="OUT", help=graph)
 
 
 def run(args: argparse.Namespace) -> None:
-    outputs = {name: path for name in EXPORTS if (path := getattr(args, name)) is not None}
+    outputs = {name: path for name in ("html", "graphml") if (path := getattr(args, name)) is not None}
     if outputs and args.steps:
         raise ValueError(f"--steps cannot be combined with --{next(iter(outputs))}. Omit one of them.")
     for path in outputs.values():
         check_output(path, args.file)
     trace = Trace.from_json(read_text(args.file, "trace", MOST_TRACE))
     for name, path in outputs.items():
-        text = graph_of(trace) if name == "graphml" else offline_page(trace)
-        write_text(path, text)
+        write_text(path, text := graph_of(trace) if name == "graphml" else offline_page(trace))
         print(f"{printable(path)}: {len(text.encode()) / 1000:.0f} kB")
     if args.steps:
         print_steps(trace)
     elif not outputs:
-        coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
-        texts = (paint(step) if coloured else printable("".join(step.pieces)) for step in trace.steps)
-        print(printable(trace.prompt_text) + "".join(texts))
+        print(printable(trace.prompt_text) + "".join(map(paint, trace.steps)))
     print(f"\n{summary(trace)}")
 
 

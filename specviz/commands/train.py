@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 from ..codec import LARGEST
 from ..errors import ParameterError
@@ -25,16 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--target", metavar="DIR", help="keep this target and distil only a draft for it (default: train one)")
     add("--drafter", choices=("medusa", "eagle"), help="train it for --target, on its samples")
     add("--samples", metavar="DIR", help="with --drafter: the samples (default: beside the target)")
-    add(
-        "--heads", type=within(int, 1, 16), default=4, metavar="K", help="with --drafter medusa: how many, from 1 to 16"
-    )
-    add(
-        "--minutes",
-        type=within(float, 0, 1e9, above=True),
-        default=180.0,
-        metavar="M",
-        help="time to train in all, above 0",
-    )
+    heads, minutes = within(int, 1, 16), within(float, 0, 1e9, above=True)
+    add("--heads", type=heads, default=4, metavar="K", help="with --drafter medusa: how many, from 1 to 16")
+    add("--minutes", type=minutes, default=180.0, metavar="M", help="time to train in all, above 0")
     add("--code", metavar="DIR", help="folder of Python files (default: the standard library; with --drafter none)")
     add("--code-share", type=within(float, 0, 1), default=0.2, metavar="S", help="of the target's text, from 0 to 1")
     add("--device", default="auto", metavar="WHERE", help="auto, cpu, cuda or mps")
@@ -42,11 +35,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    _check_options(args)
-    target, code = Path(args.target or ""), Path(args.code or "")
+    if args.drafter != "medusa":
+        reject(args, ("heads",), "without --drafter medusa")
+    if args.drafter is None:
+        reject(args, ("samples",), "without --drafter")
+        if not args.text or args.out is None:
+            raise ValueError("--text and --out are needed to train a pair; --drafter alone goes without.")
+    else:
+        if args.target is None:
+            raise ValueError("--drafter needs --target, the folder of the model to draft for.")
+        reject(args, ("code_share",), "with --drafter")
+        if args.text:
+            reject(args, ("samples",), "with --text, from which samples are made")
+        else:
+            reject(args, ("code",), "with --drafter without --text")
+    target = Path(args.target or "")
     for name, path, must, good in (
         *(("text", path, "name files that exist", Path(path).is_file()) for path in args.text),
-        ("code", args.code, "be a folder of Python files", code.is_dir()),
+        ("code", args.code, "be a folder of Python files", Path(args.code or "").is_dir()),
         ("target", args.target, "be a folder with a model", (target / "config.json").is_file()),
         ("target", args.target, "have a tokenizer.json", not args.text or (target / "tokenizer.json").is_file()),
     ):
@@ -58,40 +64,20 @@ def run(args: argparse.Namespace) -> int:
         TemporaryFile(dir=out).close()
     except OSError as error:
         raise ValueError(f"--out must be a folder that can be written; {str(out)!r}: {error.strerror}.") from None
-    common = {"code_folder": args.code, "device": args.device}
+    common: dict[str, Any] = {"code_folder": args.code, "device": args.device}
     try:
         if args.drafter:
             from ..training.heads import train_heads
 
-            samples = args.samples and Path(args.samples)
-            more = {"samples": samples, "text_files": args.text, "out": out, "heads": args.heads, "seed": args.seed}
-            print(train_heads(args.drafter, target, 60 * args.minutes, **more, **common))
+            common |= {"samples": args.samples and Path(args.samples), "heads": args.heads, "seed": args.seed}
+            print(train_heads(args.drafter, target, 60 * args.minutes, text_files=args.text, out=out, **common))
         else:
             from ..training.pair import Recipe, train_pair
 
-            recipe = Recipe(seed=args.seed, code_share=args.code_share)
-            if args.target:
-                recipe = replace(recipe, target_time=0.0, sample_time=0.3)
+            times: dict[str, Any] = {"target_time": 0.0, "sample_time": 0.3} if args.target else {}
+            recipe = Recipe(seed=args.seed, code_share=args.code_share, **times)
             print(train_pair(args.text, out, 60 * args.minutes, target=args.target, recipe=recipe, **common))
     except KeyboardInterrupt:
         print("\nInterrupted; the same command again continues from the last checkpoint, at most a minute old.")
         return 130
     return 0
-
-
-def _check_options(args: argparse.Namespace) -> None:
-    """Reject options that have no effect, and what is missing."""
-    if args.drafter is None:
-        reject(args, ("samples", "heads"), "without --drafter")
-        if not args.text or args.out is None:
-            raise ValueError("--text and --out are needed to train a pair; --drafter alone goes without.")
-        return
-    if args.target is None:
-        raise ValueError("--drafter needs --target, the folder of the model to draft for.")
-    reject(args, ("code_share",), "with --drafter")
-    if args.drafter != "medusa":
-        reject(args, ("heads",), "without --drafter medusa")
-    if args.text:
-        reject(args, ("samples",), "with --text, from which samples are made")
-    else:
-        reject(args, ("code",), "with --drafter without --text")

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import VERIFIERS
 from ..randomness import Randomness, Seeded
 from ..sampling import draw_children, without
 from ..theory.rates import try_children
 from ..tree import Topology
-from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from .shapes import DEEPEST, planned, shapes
 from .workbench import Text, Workbench, measurement

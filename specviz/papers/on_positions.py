@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from .. import VERIFIERS
 from ..distributions import entropy
 from ..randomness import Seeded
 from ..theory.bounds import (
@@ -16,7 +17,6 @@ from ..theory.bounds import (
     race_acceptance,
 )
 from ..theory.rates import accepted_within
-from ..verifiers import VERIFIERS
 from .workbench import Text, Workbench, measurement
 
 WIDTHS = (1, 2, 3, 4, 5, 8, 16, 32)

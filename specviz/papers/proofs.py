@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import RunConfig, compatible
 from ..acceptance.vectors import expected_tokens, reach
 from ..builders.sequoia import best_tree, likeliest_tree
-from ..compatibility import compatible
-from ..config import RunConfig
 from ..distributions import Sampling, total_variation
 from ..drafters.base import Draft
 from ..drafters.models import ModelSession

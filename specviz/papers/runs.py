@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 
-from ..decode import run, speculate
+from .. import run, speculate
 from ..metrics import Counts
 from ..randomness import Seeded
 from ..tree import Topology

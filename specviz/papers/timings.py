@@ -7,13 +7,12 @@ from functools import partial
 
 import numpy as np
 
+from .. import RunConfig, run
 from ..acceptance.progress import final_result
-from ..benchmarks.measure_cost import PROMPT, measure_cost
+from ..benchmarks.this_machine import PROMPT, measure_cost
 from ..benchmarks.timing import interleave, median_seconds
 from ..builders.sequoia import Sequoia, best_tree
 from ..compatibility import suited
-from ..config import RunConfig
-from ..decode import run
 from ..metrics import Counts
 from ..models.base import Pair
 from ..planning.forecast import forecast

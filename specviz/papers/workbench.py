@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import RunConfig
 from ..acceptance.positions import distributions_on_text
 from ..acceptance.progress import Progress
 from ..acceptance.texts import continuations
-from ..config import RunConfig
 from ..files import HELD_OUT
 from ..models.base import Pair
 from .claim import Columns

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import html
 
-from ..files import asset
-from ..trace import Trace
+from .. import Trace
 from .payload import recorded_message
-from .web import joined
+from .web import asset, joined
 
 # Nothing may be fetched, not even by a hostile text that found a way in; pictures may be saved from the page.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"

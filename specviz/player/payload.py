@@ -11,12 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from .. import DRAFTERS, Step, Trace, compatible
 from ..codec import plain as as_plain
-from ..compatibility import compatible
-from ..drafters import DRAFTERS
-from ..record import Step
+from ..metrics import COMPARED, Counts
 from ..strategy import REGISTRIES, format_strategy
-from ..trace import Trace
 
 NUMBERS = ("temperature", "top_p", "top_k", "draft_temperature", "max_new_tokens", "seed")
 LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p", "probe": "o"}
@@ -122,12 +120,31 @@ def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
         run: a name for the run; a message with a new name starts a new history.
         steps: the steps that are new since the last message.
         more: `head` (what is run, once per run), `state` ("loading", "running", "done", "stopped", "error"), `note`
-            (a sentence), `figures` (of all steps so far, see `Counts`), `speedup` (against plain decoding), `show` (the
+            (a sentence), `figures` (of all steps so far), `speedup` (against plain decoding), `show` (the
             step to go to, unless the visitor has moved).
     """
     data = {"run": run, "steps": list(steps)} | {key: value for key, value in more.items() if value is not None}
     # "<" only ever occurs inside strings; escaped, no layer between here and the page can mistake it for markup.
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def figures(counts: Counts) -> dict[str, Any]:
+    """A run in numbers, times in milliseconds, as plain JSON data; None where nothing was measured."""
+    drafters = {}
+    for name in dict.fromkeys(name for name, _ in counts.guesses):
+        compared = sum(counts.guesses[name, outcome] for outcome in COMPARED)
+        drafters[name] = Counts(accepted=counts.guesses[name, "accepted"], compared=compared)
+    return as_plain({
+        "tokens": counts.tokens, "passes": counts.passes, "accepted": counts.accepted, "compared": counts.compared,
+        "per_pass": counts.tokens_per_pass, "acceptance": counts.acceptance, "rate": counts.tokens_per_s,
+        "token_ms": 1000 * counts.seconds_per_token, "step_ms": 1000 * counts.seconds_per_step,
+        "token_parts": [1000 * seconds for seconds in counts.token_parts.values()],
+        "step_parts": [1000 * seconds for seconds in counts.step_parts.values()],
+        "drafters": {
+            name: {"accepted": one.accepted, "compared": one.compared, "acceptance": one.acceptance}
+            for name, one in drafters.items()
+        },
+    })  # fmt: skip
 
 
 def worth_showing(steps: Sequence[Step]) -> int:
@@ -166,7 +183,7 @@ def recorded_message(
         head=about | {"recorded": True, "badge": badge, "show": worth_showing(trace.steps)},
         state="done",
         models=models,
-        figures=as_plain(trace.counts.figures()),
+        figures=figures(trace.counts),
         speedup=as_plain(trace.speedup),
     )
 

@@ -18,7 +18,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from ..files import WEB, asset
+from ..files import WEB
 from . import words
 
 MADE = {"base/words.js": words.script}
@@ -27,9 +27,9 @@ COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILIN
 EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)
 
 
-def source(name: str) -> str:
-    """The text of a module."""
-    return MADE[name]() if name in MADE else asset(name)
+def asset(name: str) -> str:
+    """The text of a file that the browser gets, "stage/stage.html" say."""
+    return MADE[name]() if name in MADE else (WEB / name).read_text(encoding="utf-8")
 
 
 @cache
@@ -50,13 +50,13 @@ def joined(entry: str) -> str:
 
 def exports(entry: str) -> tuple[str, ...]:
     """The names that a module exports."""
-    return tuple(EXPORT.findall(source(entry)))
+    return tuple(EXPORT.findall(asset(entry)))
 
 
 def _join(name: str, above: tuple[str, ...], parts: dict[str, tuple[str, ...]], code: list[str]) -> None:
     if name in above:
         raise ValueError(f"{name} imports itself by way of {' and '.join(above[above.index(name) + 1 :]) or name}.")
-    text, needs = source(name), []
+    text, needs = asset(name), []
     for names, path in IMPORT.findall(text):
         other = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
         if other not in parts:

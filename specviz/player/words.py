@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 
+from .. import DRAFTERS
 from ..compatibility import DRAWN
-from ..drafters import DRAFTERS
 from ..metrics import PARTS
 from .payload import LETTERS
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from .. import Step, Trace
 from ..metrics import known
-from ..record import Step
-from ..trace import Trace
 from ..tree import Topology
 from . import theme
 from .layout import place

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from ..verifiers import VERIFIERS
+from .. import VERIFIERS
 
 TEXT = "#757575"  # contrast 4.6 on white, where WCAG AA asks for 4.5; the page sets its own
 GRID = "rgba(128,128,128,0.3)"

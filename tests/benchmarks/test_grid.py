@@ -1,17 +1,18 @@
 """The grid of `bench`: its cells, their outcomes, the file of results, and a cluster that is not there."""
 
 import json
+import re
 import sys
 from functools import partial
+from itertools import product
 from types import SimpleNamespace
 
 import pytest
 
 import specviz
-from specviz.benchmarks.cells import measure_cell, on_ray, sized
-from specviz.benchmarks.grid import cells_of, key_of, read_grid
-from specviz.benchmarks.results import Results
+from specviz.benchmarks.grid import cells_of, key_of, measure_cell, on_ray, read_grid, read_results
 from specviz.commands.cli import main
+from specviz.files import file_lock
 
 GRID = {
     "pairs": ["toy"], "builders": ["chain", "k-sequences", "plain"], "verifiers": ["specinfer", "block"],
@@ -27,10 +28,10 @@ def outcomes_here():
     return [measure_cell(cell, ["abc"]) for cell in cells()]
 
 
-@pytest.mark.parametrize("size", [16, 64])
-def test_sized_builders_have_about_that_many_nodes(size):
-    for name in ("chain", "k-sequences", "sequoia", "optimal"):
-        assert 0.8 * size <= len(sized(name, size).shape) <= size
+def test_sized_builders_have_about_that_many_nodes():
+    for name, size in product(("chain", "k-sequences", "sequoia", "optimal"), (16, 64)):
+        cls = specviz.BUILDERS[name]
+        assert 0.8 * size <= len(cls(**cls.sized(size)).shape) <= size
 
 
 def test_a_grid_is_every_combination_once():
@@ -113,7 +114,7 @@ def test_it_goes_on_after_a_kill(files, monkeypatch, capsys):
         seen.append(cell)
         return measure_cell(cell, prompts)
 
-    monkeypatch.setattr("specviz.commands.bench.measure_cell", killed)
+    monkeypatch.setattr("specviz.benchmarks.grid.measure_cell", killed)
     assert main(["bench", str(grid), "--out", str(out)]) == 130
     assert "chain" in capsys.readouterr().out, "what was measured is printed"
     monkeypatch.undo()
@@ -124,39 +125,46 @@ def test_it_goes_on_after_a_kill(files, monkeypatch, capsys):
     assert lines[0] == first and [json.loads(text)["cell"] for text in lines] == cells()
 
 
-def test_a_failed_cell_is_tried_again_and_the_last_outcome_counts(tmp_path):
-    one, two, three, *_ = cells()
-    path = tmp_path / "out.jsonl"
-    path.write_text(line(one, failed="no memory") + line(two, impossible="so") + line(three, failed="x"))
-    Results(path).add({"cell": three, "result": {}})
-    assert Results(path).missing([one, two, three]) == [one]
+def test_two_processes_do_not_write_one_file(files, capsys):
+    with file_lock(files[1]):
+        assert main(["bench", str(files[0]), "--out", str(files[1])]) == 2
+    assert "another process" in capsys.readouterr().err
+
+
+def test_a_damaged_result_is_a_sentence(files, capsys):
+    grid, out = files
+    (outcome, *_) = outcomes_here()
+    for wrong in ({}, outcome["result"] | {"tokens_per_pass": "many"}, outcome["result"] | {"nodes": 10**400}):
+        out.write_text("".join(line(cell, result=wrong) for cell in cells()))
+        assert main(["bench", str(grid), "--out", str(out)]) == 2
+        assert re.search("Remove (its|that) line", capsys.readouterr().err)
+
+
+def test_a_failed_cell_is_tried_again_and_the_last_outcome_counts(files):
+    grid, out = files
+    one, *others = cells()
+    written = [line(others[0], failed="no memory"), *(line(cell, impossible="so") for cell in others)]
+    out.write_text("".join([*written, line(one, failed="no memory")]))
+    assert main(["bench", str(grid), "--out", str(out)]) == 0
+    *before, last = map(json.loads, out.read_text().splitlines())
+    assert len(before) == len(written) + 1 and last["cell"] == one and "result" in last
 
 
 @pytest.mark.parametrize("rest", ['{"cell": {"a": 1}', '{"cell": {}, "result": {}}', "\x00\x00", '{"ce'])
 def test_a_cut_off_last_line_is_removed(tmp_path, rest):
     path, (one, *_) = tmp_path / "out.jsonl", cells()
     path.write_text(line(one, result={}) + rest)
-    assert list(Results(path).outcomes) == [key_of(one)]
+    assert list(read_results(path)) == [key_of(one)]
     assert path.read_text() == line(one, result={})
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ONE[1]\n",
-        'ONE{"x": 1}\n',
-        "ONEmy notes",
-        'ONE{"cell": {}, "result": {"steps": 1e999}}\n',
-        "{",
-        '{"pairs": []}\n',
-    ],
-)
+@pytest.mark.parametrize("text", ['ONE{"x": 1}\n', "ONEmy notes", 'ONE{"cell": {}, "result": {"a": 1e999}}\n', "{"])
 def test_a_line_of_another_kind_is_left_alone(tmp_path, text):
     path, (one, *_) = tmp_path / "out.jsonl", cells()
     text = text.replace("ONE", line(one, result={}))
     path.write_text(text)
     with pytest.raises(ValueError, match=f"damaged in line {text.rstrip().count(chr(10)) + 1}, which is not a result"):
-        Results(path)
+        read_results(path)
     assert path.read_text() == text
 
 
@@ -166,34 +174,24 @@ def test_toml_and_json_say_the_same(tmp_path):
     other.write_text('{"pairs": ["toy"], "sizes": [4], "builders": ["chain:depth=3"]}')
     assert read_grid(toml) == read_grid(other)
     assert cells_of(read_grid(toml), ["abc"])[0][0]["builder"] == "chain:depth=3"
+    for path, wrong in ((toml, "pairs = ["), (other, "{")):
+        path.write_text(wrong)
+        with pytest.raises(ValueError, match=path.name):
+            read_grid(path)
 
 
 @pytest.mark.parametrize(
     ("grid", "name"),
     [
         ([], "object"), ({"builder": ["chain"]}, "'builder'"), ({"builders": "chain"}, "builders"),
-        ({"builders": []}, "builders"), ({"builders": ["oak"]}, "builder must"),
-        ({"builders": ["chain:depth=0"]}, "depth"),
-        ({"builders": [{"name": "chain"}]}, "builders"), ({"verifiers": [3]}, "verifiers"),
-        ({"pairs": ["no"]}, "pairs"),
-        ({"pairs": [{"target": "a", "code": "b"}]}, "pairs"), ({"temperatures": [-1]}, "temperature"),
-        ({"temperatures": ["hot"]}, "temperature"), ({"sizes": [1]}, "sizes"),
-        ({"max_new_tokens": 0}, "max_new_tokens"),
-        ({"prompts": [""]}, "prompts"), ({"top_p": 2}, "top_p"), ({"kinds": ["calibrate"]}, "'kinds'"),
+        ({"builders": []}, "builders"), ({"builders": ["oak"]}, "builder must"), ({"verifiers": [3]}, "verifiers"),
+        ({"pairs": ["no"]}, "pairs"), ({"pairs": [{"target": "a", "code": "b"}]}, "pairs"), ({"sizes": [1]}, "sizes"),
+        ({"prompts": [""]}, "prompts"), ({"top_p": 2}, "top_p"), ({"rounds": 0}, "rounds"),
     ],
 )  # fmt: skip
 def test_a_bad_grid_gets_a_sentence(grid, name):
     with pytest.raises(ValueError, match=name):
         cells_of(grid, ["abc"])
-
-
-@pytest.mark.parametrize(("name", "text"), [("a.json", "{"), ("a.toml", "pairs = ["), ("a.json", None)])
-def test_a_file_that_cannot_be_read_gets_a_sentence(tmp_path, capsys, name, text):
-    path = tmp_path / name
-    if text is not None:
-        path.write_text(text)
-    assert main(["bench", str(path)]) == 2
-    assert name in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 import specviz
 from specviz.acceptance.progress import Progress, final_result
 from specviz.benchmarks import timing
+from specviz.benchmarks.this_machine import measure_machine
 from specviz.benchmarks.timing import AUTOREGRESSIVE, interleave, measure_speedup, summarise, time_runs, whole_steps
 from specviz.metrics import Counts
 from specviz.record import Timing
@@ -41,14 +42,15 @@ def test_the_first_round_of_passes_is_not_counted(monkeypatch):
 
 def test_speedup_is_tokens_over_time_against_plain_decoding():
     """Two texts by hand: 2 and 4 times plain, 3 together; each is left out once, and t is 12.7 for two."""
-    row = summarise("chain", [counts(6, 3.0), counts(12, 3.0)], [counts(10, 10.0), counts(10, 10.0)], ["a", "b"])
+    plain = [counts(10, 10.0), counts(10, 10.0)]
+    (row,) = summarise({AUTOREGRESSIVE: plain, "chain": [counts(6, 3.0), counts(12, 3.0)]}, ["a", "b"])
     assert (row.speedup, row.low, row.high) == pytest.approx((3, 2, 4))
     assert row.margin == pytest.approx(12.706, abs=1e-3) and row.tokens_margin == 0
     assert row.step_price == pytest.approx((6 / 9) / 2) and row.counts.tokens_per_pass == 2
     halves = [counts(6, 3.0), counts(6, 3.0), counts(12, 3.0), counts(12, 3.0)]
-    twice = summarise("chain", halves, 4 * [counts(10, 10.0)], ["a", "a", "b", "b"])  # two texts, two rounds
+    (twice,) = summarise({AUTOREGRESSIVE: plain + plain, "chain": halves}, ["a", "a", "b", "b"])  # two rounds
     assert (twice.speedup, twice.margin) == pytest.approx((row.speedup, row.margin))
-    assert summarise("chain", halves[:1], [counts(10, 10.0)], ["a"]).margin is None
+    assert summarise({AUTOREGRESSIVE: plain, "chain": halves}, ["a"])[0].margin is None
 
 
 def test_only_whole_trees_after_the_first_step_count():
@@ -79,8 +81,8 @@ def test_every_run_continues_every_prompt_in_rotating_order(monkeypatch):
 
 def test_a_prompt_without_a_step_to_time_is_left_out():
     rows = {AUTOREGRESSIVE: [counts(4, 1.0), Counts()], "chain": [counts(4, 1.0), counts(4, 1.0)]}
-    (row,) = timing._rows(rows, ["a", "b"])
-    assert row.counts == counts(4, 1.0) and timing._rows({name: [Counts()] for name in rows}, ["a"]) == ()
+    (row,) = summarise(rows, ["a", "b"])
+    assert row.counts == counts(4, 1.0) and summarise({name: [Counts()] for name in rows}, ["a"]) == ()
 
 
 def test_the_result_of_a_measurement_is_the_last_one():
@@ -130,3 +132,15 @@ def test_a_slow_machine_is_timed_for_a_few_tokens(clocks):
     clocks(run=lambda turn: 1.0, plain=lambda turn: 1.0)
     steps = sum(one is None for one in measure_speedup(PAIR, replace(RUN, max_new_tokens=200), FIRST, 1))
     assert timing.FEWEST <= steps <= timing.FEWEST + 2
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+def test_costs_come_first_then_predicted_and_timed_trees(temperature):
+    pair = specviz.toy_pair(vocab=20, seed=1)
+    updates = list(measure_machine(pair, temperature, sizes=(2, 8), rounds=2, seconds=5))
+    assert updates[0].result is None and updates[-1].done == updates[-1].total
+    last = updates[-1].result
+    assert [point.size for point in last.points] == [2, 8]
+    for point in last.points:
+        assert 0 < point.low <= point.measured <= point.high and 0 < point.predicted <= point.size
+    assert {update.stage for update in updates} == {"measuring costs", "timing trees"}

@@ -3,13 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_browser_runs import test_a_run_streams_to_its_end_and_is_plain_decodings_text
 from tests.browser.test_share import test_an_exported_page_plays_with_the_network_off
+from tests.pages import Gated, counts_add_up, state, steps
 
-__all__ = [
-    "test_a_run_streams_to_its_end_and_is_plain_decodings_text",
-    "test_an_exported_page_plays_with_the_network_off",
-]
+__all__ = ["test_an_exported_page_plays_with_the_network_off"]
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 PAGE = ("Explore",)
 
@@ -30,6 +27,14 @@ def visit(visit):
 
     yield open_page
     assert errors == []
+
+
+def test_a_run_streams_to_its_end(serve, visit):
+    page = visit(serve(Gated()))
+    page.locator("#sv-run").click()
+    state(page, "done")
+    assert steps(page) > 1
+    counts_add_up(page)
 
 
 def test_a_rejected_token_says_why_and_every_outcome_has_a_colour_of_its_own(serve, visit):

@@ -7,43 +7,26 @@ import pytest
 
 import specviz
 from specviz.benchmarks import advice
-from specviz.benchmarks.advice import Advice, Option, engines_for, reason, verdict_of
+from specviz.benchmarks.advice import Advice, Option, reason
 from specviz.benchmarks.timing import TimedRun
-from specviz.commands.advise import sentence_of
+from specviz.commands.advise import data_of, sentence_of
 from specviz.commands.cli import main
 from specviz.metrics import Counts
 from specviz.planning.choose import Candidate
 from specviz.planning.cost_table import flat_up_to
 from specviz.planning.forecast import predict
 
-TREE, CHAIN = (
-    Candidate(builder, predict(builder.shape, (0.6, 0.2), flat_up_to(16)))
-    for builder in (
-        specviz.BUILDERS["sequoia"](size=12, depth=5, acceptance=(0.6, 0.2)),
-        specviz.BUILDERS["chain"](depth=4),
-    )
-)
+BUILDERS = specviz.BUILDERS["sequoia"](size=12, depth=5, acceptance=(0.6, 0.2)), specviz.BUILDERS["chain"](depth=4)
+TREE, CHAIN = (Candidate(one, predict(one.shape, (0.6, 0.2), flat_up_to(16))) for one in BUILDERS)
 
 
 def option(speedup=1.4, margin=0.1, first=0.6, parts=(0.3, 0.6, 0.1), tokens=28, name="org/small"):
     """Ten steps; a plain step takes as long as the speedup asks for."""
-    counts = Counts(
-        tokens=tokens, passes=10, timed_tokens=tokens, timed_passes=10,
-        seconds=(10 * parts[0], 10 * parts[1], 10 * parts[2], 0.0),
-    )  # fmt: skip
-    plain = Counts(tokens=10, passes=10, timed_tokens=10, timed_passes=10, seconds=(0, speedup / tokens * 100, 0, 0))
+    counts = Counts(tokens, 10, timed_tokens=tokens, timed_passes=10, seconds=(*(10 * part for part in parts), 0.0))
+    plain = Counts(10, 10, timed_tokens=10, timed_passes=10, seconds=(0, speedup / tokens * 100, 0, 0))
     timing = TimedRun(TREE.name, speedup, margin, speedup, speedup, counts, plain)
-    return Option(
-        name,
-        specviz.RunConfig(builder=TREE.builder),
-        TREE,
-        CHAIN,
-        (1.5, 1.2, 1.8),
-        (2.9, 2.5, 3.3),
-        first,
-        8,
-        timing=timing,
-    )
+    config = specviz.RunConfig(builder=TREE.builder)
+    return Option(name, config, TREE, CHAIN, (1.5, 1.2, 1.8), (2.9, 2.5, 3.3), first, 8, timing=timing)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +39,8 @@ def option(speedup=1.4, margin=0.1, first=0.6, parts=(0.3, 0.6, 0.1), tokens=28,
 )  # fmt: skip
 def test_the_answer_follows_from_the_interval_of_what_was_timed(speedup, margin, verdict, words):
     best = option(speedup, margin)
-    assert verdict_of(best)[0] == verdict and words in sentence_of(Advice((best, replace(best, timing=None))))
-    assert sentence_of(Advice((replace(best, timing=None),))).startswith("predicted, not timed: 1.50 x [1.20, 1.80]")
+    assert best.verdict == verdict and words in sentence_of(best)
+    assert sentence_of(replace(best, timing=None)).startswith("predicted, not timed: 1.50 x [1.20, 1.80]")
 
 
 def test_the_reason_names_the_price_of_a_step_and_what_is_dear():
@@ -69,11 +52,10 @@ def test_the_reason_names_the_price_of_a_step_and_what_is_dear():
 
 
 def test_engines_get_the_chain_or_the_tree_of_the_best_option():
-    vllm, sglang, llama = engines_for(option())
-    assert '"num_speculative_tokens": 4' in vllm.flags and "--spec-draft-n-max 4" in llama.flags
-    depth = TREE.predicted.depth
-    assert f"--speculative-num-steps {depth} " in sglang.flags and "--speculative-num-draft-tokens 12" in sglang.flags
-    assert not any(engine.flags for engine in engines_for(option(name="early-exit:3")))
+    vllm, sglang, llama = (engine["flags"] for engine in data_of(Advice((option(),)))["engines"])
+    assert '"num_speculative_tokens": 4' in vllm and "--spec-draft-n-max 4" in llama
+    assert f"--speculative-num-steps {TREE.predicted.depth} " in sglang
+    assert not any(engine["flags"] for engine in data_of(Advice((option(name="early-exit:3"),)))["engines"])
 
 
 @pytest.fixture
@@ -136,10 +118,3 @@ def test_a_profile_and_a_machine_take_the_place_of_measuring(loaded, capsys, pro
     assert "predicted, not timed" in out and "llama.cpp" in out
     assert main([*asked, "--temperature", "0.3"]) == 0, "a drafter that cannot be used is named"
     assert "temperature 0.8, not 0.3" in capsys.readouterr().out
-
-
-def test_a_large_tree_is_chosen_where_a_pass_costs_the_same_at_any_size(loaded, capsys, prompts):
-    """As with weights that are read for every pass."""
-    asked = ["advise", "--target", "mine", "--draft", "0.9", "--prompts", prompts, "--no-timing", "--json"]
-    assert main([*asked, "--machine", "flat:768"]) == 0
-    assert json.loads(capsys.readouterr().out)["best"]["nodes"] >= 32

@@ -28,28 +28,24 @@ def test_check_prints_rows(capsys):
         (["generate", "--prompt", "a", "--target", "x"], "--target needs a draft"),
         (["generate", "--prompt", "a", "--builder", "chain:dept=4"], "Did you mean 'depth'?"),
         (["generate", "--prompt", "a", "--builder", "sequoia:acceptance=/nowhere.json"], "cannot be read"),
-        (["bench", "--size", "1"], "sizes must be"), (["bench", "--gpus", "1"], "--gpus is not used without --ray"),
+        (["bench", "--gpus", "1"], "--gpus is not used without --ray"),
         (["bench", "--same-text", "--temperature", "1"], "--temperature is not used with --same-text"),
         (["bench", "grid.toml", "--builder", "chain"], "--builder is not used with a grid file"),
         (["replay", "run.json", "--steps", "--html", "x.html"], "cannot be combined"),
         (["generate", "--prompt", "a", "--trace", "/nowhere/at/all/run.json"], "there is no folder"),
         (["generate", "--prompt", "a", "--verifier", "block"], "is defined for chains"),
-        (["generate", "--prompt", "a", "--temperature", "-1"], "temperature must be"),
         (["generate", "--prompt", "a", "--trace", ""], "--trace must not be empty"),
         (["generate", "--prompt", "a", "--builder", "chain", "--builder", "sequoia"], "more than once"),
-        (["bench", "--dept", "3"], "unrecognized arguments: --dept"),
         (["check", "--draft", "model"], "unrecognized arguments: --draft"),
-        (["calibrate", "--text", ""], "--text must not be empty"), (["calibrate", "--seconds", "nan"], "--seconds"),
-        (["calibrate", "--text", "/nowhere.txt"], "--text '/nowhere.txt' cannot be read"),
+        (["calibrate", "--seconds", "nan"], "--seconds"),
         (["calibrate", "--text", "a", "--prompts", "b"], "--prompts"), (["calibrate", "--positions", "0"], "--pos"),
         (["calibrate", "--verifier", "exact-match", "--temperature", "1"], "temperature"),
         (["advise", "--target", "x"], "--target"), (["advise", "--draft", "org/small"], "--target"),
-        (["advise", "--each", "1"], "--each must"), (["advise", "--machine", "oak", "--no-timing"], "machine"),
-        (["advise", "--texts", "0"], "--texts"), (["advise", "--profile", "/no"], "/no"),
+        (["advise", "--machine", "oak"], "machine"), (["advise", "--texts", "0"], "--texts"),
         (["train", "--text", __file__, "--out", "/tmp/x", "--seed", "-1"], "seed must be"),
         (["train", "--text", __file__, "--out", "/tmp/x", "--code", "/nowhere"], "code must be a folder"),
         (["train", "--drafter", "eagle", "--target", "x", "--code", "y"], "--code is not used with --drafter"),
-        (["train", "--text", "x", "--out", "y", "--heads", "2"], "--heads is not used without --drafter"),
+        (["train", "--text", "x", "--out", "y", "--heads", "2"], "--heads is not used without --drafter medusa"),
         (["train", "--drafter", "eagle", "--target", "x", "--heads", "2"], "without --drafter medusa"),
     ],
 )  # fmt: skip
@@ -90,6 +86,9 @@ def test_a_step_with_a_bonus_that_it_did_not_write_gets_a_sentence(capsys, trace
     trace_file.write_text(json.dumps(data))
     assert main(["replay", str(trace_file), "--steps"]) == 2
     assert "bonus" in capsys.readouterr().err
+    trace_file.write_bytes(b"\xff")
+    assert main(["replay", str(trace_file)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_replay_writes_one_page_that_fetches_nothing(capsys, trace_file, tmp_path):
@@ -100,32 +99,12 @@ def test_replay_writes_one_page_that_fetches_nothing(capsys, trace_file, tmp_pat
     assert "src=" not in page.replace("img-src", "") and "<link" not in page and "@import" not in page
 
 
-@pytest.mark.parametrize("content", ["{}", "\udcff"])
-def test_a_damaged_trace_gets_one_sentence(capsys, tmp_path, content):
-    path = tmp_path / "run.json"
-    path.write_bytes(content.encode("utf-8", "surrogateescape"))
-    for command in (["replay", str(path)], ["replay", str(path), "--html", str(tmp_path / "x.html")]):
-        assert main(command) == 2
-        assert capsys.readouterr().err.count("\n") == 1
-
-
 def test_replay_writes_the_trees_as_a_graph(trace_file, tmp_path):
     out = tmp_path / "run.graphml"
     assert main(["replay", str(trace_file), "--graphml", str(out)]) == 0
     nodes = sum(len(step["parents"]) for step in json.loads(trace_file.read_text())["steps"])
     graph = networkx.read_graphml(out)
     assert len(graph) == nodes and networkx.is_arborescence(graph)
-
-
-def test_every_command_has_the_same_temperature(monkeypatch):
-    """A vector that one command measured is for the temperature at which another uses it."""
-    from specviz.benchmarks.grid import LISTS
-    from specviz.commands.cli import _parser
-
-    temperature = specviz.RunConfig().temperature
-    for name in (["generate", "--prompt", "a"], ["advise"]):
-        assert _parser(name[0]).parse_args(name).temperature == temperature
-    assert LISTS["temperatures"] == [temperature]
 
 
 def test_bench_prints_a_table_of_what_its_options_say(capsys, monkeypatch, tmp_path):

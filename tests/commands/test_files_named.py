@@ -4,7 +4,6 @@ import argparse
 import errno
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ import specviz
 from specviz import files
 from specviz.commands import COMMANDS
 from specviz.commands.cli import _parser, main
+from specviz.commands.options import prompts_of
 
 ROOT = Path(__file__).resolve().parents[2]
 ESCAPE = "\x1b]0;owned\x07\x9b2J\u202e"
@@ -42,13 +42,11 @@ def test_what_has_no_end_is_not_read_until_memory_ends(capsys, monkeypatch, argu
 
 
 def test_prompts_of_a_json_file_are_its_texts(tmp_path, capsys):
-    from specviz.commands.options import read_prompts
-
     path = tmp_path / "prompts.json"
     path.write_text(json.dumps(["One\nof two lines", "two"]))
-    assert read_prompts(str(path)) == ["One\nof two lines", "two"]
+    assert prompts_of(argparse.Namespace(prompts=str(path))) == ["One\nof two lines", "two"]
     (tmp_path / "prompts.txt").write_text("a\n\nb\n")
-    assert read_prompts(str(tmp_path / "prompts.txt")) == ["a", "b"]
+    assert prompts_of(argparse.Namespace(prompts=str(tmp_path / "prompts.txt"))) == ["a", "b"]
     for wrong in ('{"a": 1}', "[]", "[1]", '["a", ""]', "no JSON"):
         path.write_text(wrong)
         sentence(capsys, ["bench", "--prompts", str(path)], "JSON")
@@ -93,58 +91,18 @@ def test_a_link_to_itself_and_a_long_path_as_output_are_a_sentence(tmp_path, cap
     assert Path("loop").is_symlink()
 
 
-@pytest.mark.parametrize("other", ["run.json", "./run.json", "link.json"])
-def test_an_output_that_is_an_input_is_rejected(tmp_path, capsys, trace, monkeypatch, other):
+def test_an_output_that_is_an_input_is_rejected(tmp_path, capsys, trace, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("run.json").write_text(trace)
     Path("link.json").symlink_to("run.json")
-    sentence(capsys, ["replay", "run.json", "--html", other], "also an input")
+    Path("grid.json").write_text("{}")
+    Path("vector.json").write_text('{"acceptance": [0.5]}')
+    for other in ("run.json", "./run.json", "link.json"):
+        sentence(capsys, ["replay", "run.json", "--html", other], "also an input")
     assert Path("run.json").read_text() == trace
-
-
-def test_a_sweep_does_not_write_into_its_grid_and_a_trace_not_into_its_vector(tmp_path, capsys):
-    grid, vector = tmp_path / "grid.json", tmp_path / "vector.json"
-    grid.write_text("{}")
-    vector.write_text('{"acceptance": [0.5]}')
-    sentence(capsys, ["bench", str(grid), "--out", str(grid)], "also an input")
-    generate = ["generate", "--prompt", "a", "--builder", f"sequoia:acceptance={vector}", "--trace", str(vector)]
+    sentence(capsys, ["bench", "grid.json", "--out", "grid.json"], "also an input")
+    generate = ["generate", "--prompt", "a", "--builder", "sequoia:acceptance=vector.json", "--trace", "vector.json"]
     sentence(capsys, generate, "also an input")
-
-
-@pytest.fixture
-def grid(tmp_path):
-    path = tmp_path / "grid.json"
-    path.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 8, "prompts": ["a"]}))
-    return path
-
-
-@pytest.fixture
-def out(tmp_path):
-    return tmp_path / "out.jsonl"
-
-
-def test_an_empty_file_takes_results_and_a_recorded_run_does_not(capsys, trace, grid, out):
-    out.write_text(trace)
-    sentence(capsys, ["bench", str(grid), "--out", str(out)], "not a result")
-    assert out.read_text() == trace
-    out.write_text("")
-    assert main(["bench", str(grid), "--out", str(out)]) == 0
-
-
-def test_two_processes_do_not_write_one_file(capsys, grid, out):
-    with files.file_lock(out):
-        sentence(capsys, ["bench", str(grid), "--out", str(out)], "another process")
-    assert main(["bench", str(grid), "--out", str(out)]) == 0
-
-
-def test_a_damaged_result_is_a_sentence(capsys, grid, out):
-    assert main(["bench", str(grid), "--out", str(out)]) == 0
-    (outcome,) = map(json.loads, out.read_text().splitlines())
-    for wrong in ({}, {"tokens_per_pass": "many"}, {"tokens_per_pass": 10**400}):
-        out.write_text(json.dumps(outcome | {"result": outcome["result"] | wrong if wrong else {}}) + "\n")
-        capsys.readouterr()
-        assert main(["bench", str(grid), "--out", str(out)]) == 2
-        assert re.search("Remove (its|that) line", capsys.readouterr().err)
 
 
 VECTORS = [0.9, 0.2], [[0.5, 0.2], [0.7, 0.4]], [0.01] * 65, [[0.5]] * 65
@@ -207,9 +165,3 @@ def test_help_says_meaning_range_and_default():
             assert "default" in help or "required" in help, f"{where}: {help}"
         if option.type not in (None, Path):
             assert any(word in help for word in ("from", " to ", "above")), f"{where}: {help}"
-
-
-def test_a_repeated_option_adds_up():
-    for command in ("bench", "check"):
-        options = _parser(command).parse_args([command, "--builder", "chain", "--builder", "sequoia:size=8"])
-        assert options.builder == ["chain", "sequoia:size=8"]

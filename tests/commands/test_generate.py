@@ -21,9 +21,11 @@ def one_pair():
     patch.undo()
 
 
-def test_the_text_is_streamed_with_what_it_took(capsys):
-    assert main([*ARGUMENTS, "--temperature", "0"]) == 0
+def test_the_text_is_streamed_with_what_it_took_beside_a_trace(capsys, tmp_path):
+    path = tmp_path / "run.json"
+    assert main([*ARGUMENTS, "--temperature", "0", "--trace", str(path)]) == 0
     shown = capsys.readouterr().out
+    assert f"Once upon a time{specviz.Trace.from_json(path.read_text(encoding='utf-8')).text}" in shown
     assert shown.startswith("Once upon a time") and "12 tokens in" in shown and "tokens/s; ended by length" in shown
     assert "\x1b[" not in shown
 
@@ -36,13 +38,6 @@ def test_json_is_a_trace_and_the_only_output(capsys, one_pair):
     assert trace.config.verifier.name == "traversal" and trace.config.seed == 4 and len(trace.tokens) == 12
     again = specviz.run(one_pair, trace.config)
     assert again.tokens == trace.tokens and again.text == trace.text
-
-
-def test_a_trace_file_is_written_beside_the_text(capsys, tmp_path):
-    path = tmp_path / "run.json"
-    assert main([*ARGUMENTS, "--trace", str(path)]) == 0
-    trace = specviz.Trace.from_json(path.read_text(encoding="utf-8"))
-    assert f"Once upon a time{trace.text}" in capsys.readouterr().out
 
 
 def test_colours_say_where_each_token_came_from(capsys, monkeypatch):

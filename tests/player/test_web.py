@@ -13,7 +13,7 @@ from specviz.player import payload, web, words
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     """A function that writes modules into a folder of their own."""
-    monkeypatch.setattr(shipped, "WEB", tmp_path)
+    monkeypatch.setattr(web, "WEB", tmp_path)
     web.joined.cache_clear()
 
     def write(**modules):

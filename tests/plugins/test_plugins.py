@@ -50,9 +50,10 @@ def plugin(tmp_path):
     [(RULE, "verifier", "coins"), (BUILDER, "builder", "broom"), (DRAFTER, "drafter", "counting")],
     ids=["rule", "builder", "drafter"],
 )
-def test_an_example_of_the_document_runs_and_is_proven(plugin, text, kind, name):
+@pytest.mark.parametrize("drafter", ["model", "several"])
+def test_an_example_of_the_document_runs_and_is_proven(plugin, text, kind, name, drafter):
     loading.load(plugin(text))
-    strategies = {"builder": "chain", "verifier": "specinfer", "drafter": "model"} | {kind: name}
+    strategies = {"builder": "chain", "verifier": "specinfer", "drafter": drafter} | {kind: name}
     builder, rule, drafter = (REGISTRIES[kind][strategies[kind]] for kind in ("builder", "verifier", "drafter"))
     error, *_ = error_of(builder.smallest(), rule(), specviz.toy_pair(seed=1), steps=1, drafter=drafter())
     assert error < EXACT

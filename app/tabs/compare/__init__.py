@@ -7,8 +7,8 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.files import asset
 from specviz.player.payload import message
+from specviz.player.web import asset
 
 from ...machine.engine import Engine
 from ...parts import links

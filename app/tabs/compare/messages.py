@@ -13,7 +13,7 @@ from typing import Any
 from specviz import Step, Trace, codec
 from specviz.benchmarks.timing import ROUNDS
 from specviz.metrics import PARTS, Counts
-from specviz.player.payload import described, message, step_payload
+from specviz.player.payload import described, figures, message, step_payload
 from specviz.proof.same_text import margin_at
 from specviz.trace import PairedSpeedup
 
@@ -132,24 +132,24 @@ class Board:
 
     def table(self) -> list[dict[str, Any]]:
         """The runs in numbers: rows with a name and, for each column, a value and a note below it."""
-        figures = [codec.plain(counts.figures()) for counts in self.counts]
-        rates = [f"{one['rate']:.0f}" if one["rate"] else "–" for one in figures]
+        numbers = [figures(counts) for counts in self.counts]
+        rates = [f"{one['rate']:.0f}" if one["rate"] else "–" for one in numbers]
         rows = {
-            "tokens written": [(f"{one['tokens']} in {one['passes']} passes", "") for one in figures],
-            "tokens per target pass": [(f"{one['per_pass']:.2f}" if one["per_pass"] else "–", "") for one in figures],
-            "acceptance rate": [accepted(one) for one in figures],
+            "tokens written": [(f"{one['tokens']} in {one['passes']} passes", "") for one in numbers],
+            "tokens per target pass": [(f"{one['per_pass']:.2f}" if one["per_pass"] else "–", "") for one in numbers],
+            "acceptance rate": [accepted(one) for one in numbers],
             "tokens per second": [(rate, "") for rate in rates],
             "speedup vs. plain decoding": [gained(speedup) for speedup in self.speedups],
-            "time per step": [spent(one) for one in figures],
+            "time per step": [spent(one) for one in numbers],
         }
         return [{"name": name, "cells": cells} for name, cells in rows.items()]
 
 
-def accepted(figures: dict[str, Any]) -> tuple[str, str]:
+def accepted(numbers: dict[str, Any]) -> tuple[str, str]:
     """The acceptance rate and what it is made of."""
-    if figures["acceptance"] is None:
+    if numbers["acceptance"] is None:
         return "–", ""
-    return f"{100 * figures['acceptance']:.0f} %", f"{figures['accepted']} of {figures['compared']} compared"
+    return f"{100 * numbers['acceptance']:.0f} %", f"{numbers['accepted']} of {numbers['compared']} compared"
 
 
 def gained(speedup: PairedSpeedup | None) -> tuple[str, str]:
@@ -159,12 +159,12 @@ def gained(speedup: PairedSpeedup | None) -> tuple[str, str]:
     return f"{speedup.speedup:.2f}×", f"{speedup.low:.2f} to {speedup.high:.2f} in {speedup.rounds} rounds"
 
 
-def spent(figures: dict[str, Any]) -> tuple[str, str]:
+def spent(numbers: dict[str, Any]) -> tuple[str, str]:
     """The time of a step and its parts."""
-    if not figures["step_ms"]:
+    if not numbers["step_ms"]:
         return "–", ""
-    parts = zip(PARTS, figures["step_parts"], strict=True)
-    return f"{figures['step_ms']:.1f} ms", " · ".join(f"{part} {ms:.1f}" for part, ms in parts)
+    parts = zip(PARTS, numbers["step_parts"], strict=True)
+    return f"{numbers['step_ms']:.1f} ms", " · ".join(f"{part} {ms:.1f}" for part, ms in parts)
 
 
 def of_traces(entries: Sequence[Entry], traces: Sequence[Trace], name: str = "recorded race", **more: Any) -> str:

@@ -12,8 +12,8 @@ import gradio as gr
 from specviz import RunConfig
 from specviz.acceptance.vectors import EMBEDDED, planned_with
 from specviz.compatibility import compatible
-from specviz.files import asset
 from specviz.player.payload import message, settings_text
+from specviz.player.web import asset
 from specviz.proof.sampled import RUNS
 
 from ...machine.engine import Engine

@@ -11,7 +11,7 @@ from specviz.benchmarks.timing import ROUNDS
 from specviz.codec import plain
 from specviz.compatibility import compatible
 from specviz.metrics import Counts
-from specviz.player.payload import described, head, message, step_payload, worth_showing
+from specviz.player.payload import described, figures, head, message, step_payload, worth_showing
 
 from ...machine.engine import Engine
 from ...parts.decoding import Update, decode
@@ -60,7 +60,7 @@ class RunMessages:
             self.stored.steps += update.steps
             self.counts += Counts.of(update.steps)
             payloads = [step_payload(step, self.config.verifier) for step in update.steps]
-            return say(payloads, state="running", figures=plain(self.counts.figures()), **more)
+            return say(payloads, state="running", figures=figures(self.counts), **more)
         if update.trace:
             self.stored.ended = True
             note = f"Timing the run against plain decoding, {ROUNDS} rounds."

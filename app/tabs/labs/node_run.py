@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from specviz import RunConfig, Step, speculate
 from specviz.builders.base import TreeBuilder
-from specviz.config import RunConfig
-from specviz.decode import speculate
 from specviz.models.table import TableModel, TablePair
 from specviz.randomness import Seeded
-from specviz.record import Step
 from specviz.tree import Chart
 from specviz.verifiers.base import Verifier
 

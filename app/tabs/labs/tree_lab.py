@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field, field_validator
 
-from specviz import BUILDERS, VERIFIERS, RunConfig, speculate
+from specviz import BUILDERS, VERIFIERS, RunConfig, Step, speculate
 from specviz.acceptance.vectors import check_acceptance, find_acceptance, published, reach
 from specviz.builders.base import TreeBuilder
 from specviz.codec import dumps
-from specviz.files import asset
 from specviz.models.table import TableModel, TablePair
-from specviz.record import Step
+from specviz.player.web import asset
 from specviz.tree import Topology
 
 from ...parts.request import answer

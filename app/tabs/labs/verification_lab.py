@@ -16,9 +16,8 @@ from specviz import BUILDERS, VERIFIERS, RunConfig, compatible
 from specviz.codec import dumps
 from specviz.compatibility import DRAWN
 from specviz.errors import cause
-from specviz.files import asset
+from specviz.player.web import asset
 from specviz.proof.enumerate import Outcome, enumerate_node
-from specviz.sampling import SCHEMES
 from specviz.strategy import built_in
 
 from ...parts.request import answer
@@ -91,8 +90,8 @@ class NodeRequest(BaseModel):
             raise ValueError(f"children must be 1 where there are several levels; got {self.children}.")
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(RULES)}; got {self.rule!r:.40}.")
-        if self.scheme not in (None, *SCHEMES):
-            raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}; got {self.scheme!r:.40}.")
+        if self.scheme not in (None, *DRAWN):
+            raise ValueError(f"scheme must be one of {', '.join(DRAWN)}; got {self.scheme!r:.40}.")
         return self
 
 
@@ -103,7 +102,7 @@ def build(engine: Any) -> None:
     start = {
         "examples": [{"levels": 1, "scheme": None} | example for example in EXAMPLES],
         "rules": [[name, VERIFIERS[name].title] for name in RULES],
-        "schemes": [[scheme, DRAWN[scheme]] for scheme in SCHEMES],
+        "schemes": [[scheme, words] for scheme, words in DRAWN.items()],
         "names": TOKENS,
         "most": {"children": CHILDREN, "levels": LEVELS, "seed": SEEDS},
         "first": look({name: value for name, value in EXAMPLES[0].items() if name not in ("title", "about")}),

@@ -10,8 +10,8 @@ from functools import cache
 from typing import Any
 
 from specviz import Trace, codec
-from specviz.files import asset
 from specviz.player.payload import recorded_message
+from specviz.player.web import asset
 
 from ...parts.frame import Tab
 from ...parts.web import component

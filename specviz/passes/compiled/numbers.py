@@ -68,6 +68,7 @@ def compiled(*fast: str) -> Any:
     """
 
     def compile_later(function: Any) -> Any:
+        """The function, compiled at its first call."""
         before, config.CACHE_DIR = config.CACHE_DIR, str(FOLDER)
         options = {"fastmath": set(fast), "error_model": "numpy", "nogil": True}
         try:

@@ -1,0 +1,34 @@
+"""The tables of builders and rules in docs/strategies.md, from the classes.
+
+`python -m tests.strategy_tables` renews them.
+"""
+
+import re
+from pathlib import Path
+
+import specviz
+from specviz.strategy import format_value
+
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs/strategies.md"
+
+
+def table(menu):
+    """A row for each strategy of a menu: its name, the first sentence of its docstring and its parameters."""
+    rows = ["| name | what it does | parameters |", "| --- | --- | --- |"]
+    for name, cls in menu.items():
+        sentence = " ".join(cls.__doc__.split("\n\n")[0].split()).replace("|", "\\|")
+        parameters = (f"`{key}={format_value(value)}`" for key, value in cls().parameters.items())
+        rows.append(f"| **{name}** | {sentence} | {' '.join(parameters)} |")
+    return "\n".join(rows)
+
+
+def renewed(text):
+    """The document with both tables as they are now."""
+    for kind, menu in (("builders", specviz.BUILDERS), ("verifiers", specviz.VERIFIERS)):
+        mark = f"<!-- {kind}: python -m tests.strategy_tables -->\n"
+        text = re.sub(f"{mark}.*?<!-- end", lambda _: f"{mark}{table(menu)}\n<!-- end", text, flags=re.DOTALL)  # noqa: B023
+    return text
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(renewed(DOCUMENT.read_text("utf-8")), "utf-8")

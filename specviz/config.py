@@ -68,9 +68,7 @@ class RunConfig:
     @property
     def draft_sampling(self) -> Sampling:
         """How the draft's logits become rows."""
-        temperature = self.draft_temperature
-        if temperature is None:
-            temperature = self.temperature if self.temperature > 0 else 0.6
+        temperature = (self.temperature or 0.6) if self.draft_temperature is None else self.draft_temperature
         return Sampling(temperature, self.top_p, self.top_k)
 
     def autoregressive(self) -> RunConfig:

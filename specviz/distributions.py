@@ -70,19 +70,12 @@ def check_finite(total: float) -> None:
         )
 
 
-def most_likely(logits: np.ndarray) -> int:
-    """The token of the highest of logits [V], the lower id where several are."""
-    best = int(np.argmax(logits))
-    check_finite(logits[best])
-    return best
-
-
 def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
     """The distribution of one row of logits [V]: temperature, then top-k, then top-p; ties go to the lower token id."""
     if sampling.temperature == 0:
-        row = np.zeros(len(logits))
-        row[most_likely(logits)] = 1.0
-        return row
+        best = np.argmax(logits)
+        check_finite(logits[best])
+        return (np.arange(len(logits)) == best).astype(float)
     row = softmax(logits, sampling.temperature)
     if sampling.unfiltered:
         return row

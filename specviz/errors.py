@@ -33,14 +33,10 @@ class UnknownName(ParameterError, KeyError):
 
     def __init__(self, name: str, got: Any, options: Iterable[str]) -> None:
         options = list(options)
-        super().__init__(name, f"be one of {', '.join(options)}", got, nearest(got, options))
+        near = get_close_matches(got, options, 1) if isinstance(got, str) and len(got) < 100 else []
+        hint = f"Did you mean {near[0]!r}?" if near else ""
+        super().__init__(name, f"be one of {', '.join(options)}", got, hint)
         self.args = (name, got, options)
-
-
-def nearest(got: Any, options: Iterable[str]) -> str:
-    """A sentence with the nearest spelling among `options`; "" where none is near."""
-    near = get_close_matches(got, list(options), 1) if isinstance(got, str) and len(got) < 100 else []
-    return f"Did you mean {near[0]!r}?" if near else ""
 
 
 def shown(value: Any, most: int = 60) -> str:

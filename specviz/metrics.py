@@ -59,11 +59,11 @@ class Counts:
         steps = list(steps)
         written = [len(step.path) + 1 if whole else len(step.emitted) for step in steps]
         timed = [(step, tokens) for step, tokens in zip(steps, written, strict=True) if step.index > 0]
+        outcomes = Counter(outcome for step in steps for outcome in step.outcome)
         return cls(
-            sum(written), len(steps), sum(step.drafted for step in steps),
+            sum(written), len(steps), outcomes.total() - outcomes["root"] - outcomes["probe"],
             sum(step.draft_passes for step in steps),
-            sum(step.outcome.count("accepted") for step in steps),
-            sum(step.outcome.count(outcome) for step in steps for outcome in COMPARED),
+            outcomes["accepted"], sum(outcomes[outcome] for outcome in COMPARED),
             sum(tokens for _, tokens in timed), len(timed),
             tuple(sum(getattr(step.seconds, part) for step, _ in timed) for part in PARTS),
             sum(step.seconds.total for step in steps),

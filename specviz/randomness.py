@@ -70,9 +70,8 @@ def _block_starts(size: int) -> np.ndarray:
 
 def _search(ends: np.ndarray, mark: float) -> int:
     """Where `mark` falls on weights laid end to end, given where each of them ends; never on a weight of zero."""
-    # side="right" never lands on a weight of zero, not even when the mark is 0; rounding may carry it past the end.
     place = int(ends.searchsorted(mark, side="right"))
-    return place if place < len(ends) else int(ends.searchsorted(ends[-1]))
+    return place if place < len(ends) else int(ends.searchsorted(ends[-1]))  # rounding carried it past the end
 
 
 def first_arrivals(probs: np.ndarray, noise: np.ndarray, count: int = 1) -> np.ndarray:

@@ -133,11 +133,7 @@ def drafter_of(q: Blend, scheme: str, tokens: Sequence[int]) -> list[int]:
 
 
 def draw_in_turn(q: np.ndarray, scheme: str, rng: Randomness, position: int) -> Iterator[int]:
-    """The children of `draw_children` one by one, each drawn when it is asked for; not to be asked where q is used up.
-
-    Args:
-        q, scheme, rng, position: as there.
-    """
+    """The children of `draw_children` one by one, each drawn when it is asked for; not where q is used up."""
     if scheme == "distinct":
         proposal = SequentialProposal(q, scheme)
         while True:

@@ -110,11 +110,6 @@ class Result(Verdict):
     draft_passes: int
     seconds: Timing
 
-    @property
-    def drafted(self) -> int:
-        """How many nodes were drafted: all but the root and probes."""
-        return len(self.tree) - 1 - len(self.tree.probes)
-
 
 ALIKE = (
     "index", "draft_prob", "outcome", "accept_prob", "coin", "emitted", "pieces", "draft_passes", "seconds", "drafter",

@@ -13,7 +13,6 @@ from functools import cache
 from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.fields import FieldInfo
 
 from .codec import Schema, parameter_error, plain_value
 from .errors import ParameterError, UnknownName
@@ -206,10 +205,10 @@ def _parse_json(text: str) -> Any:
 
 def format_strategy(strategy: Strategy, defaults: bool = False) -> str:
     """A strategy as a text that `parse_strategy` reads: "sequoia:size=24"; with `defaults`, all but "auto"."""
-    fields: dict[str, FieldInfo] = type(strategy).model_fields
-    values = {name: value for name, value in strategy.parameters.items()
-              if value != ("auto" if defaults else fields[name].default)}  # fmt: skip
-    parameters = ",".join(f"{name}={format_value(value)}" for name, value in values.items())
+    parameters = ",".join(
+        f"{name}={format_value(getattr(strategy, name))}" for name, field in type(strategy).model_fields.items()
+        if getattr(strategy, name) != ("auto" if defaults else field.default)
+    )  # fmt: skip
     return f"{strategy.name}:{parameters}" if parameters else strategy.name
 
 

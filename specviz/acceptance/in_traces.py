@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..record import Step
-from ..trace import Trace
+from .. import Step, Trace
 from ..tree import Topology
 
 

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..config import RunConfig
+from .. import VERIFIERS, RunConfig
 from ..models.base import Pair
 from ..randomness import Randomness, Seeded
 from ..sampling import most_probable
 from ..strategy import built_in
 from ..theory.node import transport_acceptance
 from ..theory.rates import accepted_within
-from ..verifiers import VERIFIERS
 from .on_text import NO_TEXT, share_interval
 from .positions import Node, levels_on_text
 from .texts import AnyText, Text, seed_of, text_of

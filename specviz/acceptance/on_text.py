@@ -14,16 +14,14 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field, model_validator
 
+from .. import DRAFTERS, VERIFIERS, RunConfig
 from ..codec import Levels, NonNegative, Positive, Probability, Record, one_of
-from ..config import RunConfig
-from ..drafters import DRAFTERS
 from ..files import __version__
 from ..metrics import student, sum_by_text
 from ..models.base import Pair
 from ..randomness import Seeded
 from ..sampling import SCHEMES, children_of, draw_children
 from ..theory.rates import try_children
-from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from .positions import LEVELS, Node, levels_on_text
 from .progress import Progress, final_result

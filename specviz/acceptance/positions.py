@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..config import RunConfig
+from .. import RunConfig
 from ..distributions import Distributions, distributions_of
 from ..drafters.base import Drafter, Seen
 from ..models.base import Pair

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from .. import RunConfig, speculate
 from ..codec import LARGEST
-from ..config import RunConfig
-from ..decode import speculate
 from ..models.base import Pair
 
 WINDOW = 256  # tokens that are read together

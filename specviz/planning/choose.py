@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from .. import BUILDERS, RunConfig, compatible
 from ..acceptance.on_text import Acceptance
 from ..acceptance.vectors import expected_tokens
-from ..builders import BUILDERS
 from ..builders.sequoia import PlannedBuilder
 from ..builders.static import StaticBuilder
-from ..compatibility import compatible
-from ..config import RunConfig
 from ..metrics import estimate
 from ..strategy import format_strategy
 from .cost_table import CostTable

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import codec
+from .. import RunConfig, codec
 from ..acceptance.on_text import Acceptance
 from ..acceptance.vectors import MAX_BYTES, find_row
 from ..codec import Positive, Record
-from ..config import RunConfig
 from ..files import parse_json, read_text
 from ..models.base import Pair
 from .cost_table import CostTable

@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from ..compatibility import DRAWN, compatible
-from ..config import RunConfig
+from .. import RunConfig, compatible
+from ..compatibility import DRAWN
 from ..errors import cause
 from ..sampling import SCHEMES
 from ..strategy import REGISTRIES

@@ -14,11 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..compatibility import compatible
-from ..config import RunConfig
-from ..decode import speculate
+from .. import DRAFTERS, RunConfig, compatible, speculate
 from ..distributions import probabilities
-from ..drafters import DRAFTERS
 from ..drafters.base import Drafter
 from ..models.table import TablePair, toy_pair
 from ..strategy import REGISTRIES

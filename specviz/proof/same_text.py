@@ -14,8 +14,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from ..config import RunConfig
-from ..decode import speculate
+from .. import RunConfig, speculate
 from ..distributions import Distributions
 from ..models.base import Pair
 from ..randomness import Seeded

@@ -14,10 +14,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from .. import RunConfig, compatible, speculate
 from ..codec import LARGEST
-from ..compatibility import compatible
-from ..config import RunConfig
-from ..decode import speculate
 from ..distributions import probabilities, total_variation
 from ..models.base import Pair
 from ..models.cached import CachedPair

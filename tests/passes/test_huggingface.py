@@ -330,7 +330,7 @@ def test_attention_without_a_tree_mask_is_rejected():
 
 
 def test_the_longest_text_is_within_the_window_of_attention():
-    assert longest_text("target", FAMILIES["mistral"]) == 64
+    assert longest_text("target", transformers.MistralConfig(**COMMON, **HEADS, sliding_window=64)) == 64
     assert longest_text("target", FAMILIES["llama"]) == 128
     assert longest_text("target", FAMILIES["gpt2"]) == 128
     mixed = ["full_attention", "sliding_attention", "full_attention"]

@@ -46,8 +46,21 @@ def offered() -> Pairs:
         target, draft = _split(names, 'SPECVIZ_PAIRS must be like "target|draft, target|draft"')
         title = " + ".join(name.rstrip("/").rsplit("/", 1)[-1] for name in (target, draft) if name)
         pairs[title] = partial(_load, target=target, draft=draft)
-    disk = {title + ON_DISK: partial(load, offload="disk") for title, load in pairs.items() if title != EARLY_EXIT}
+    disk = {title + ON_DISK: OnDisk(load) for title, load in pairs.items() if title != EARLY_EXIT}
     return pairs | disk
+
+
+class OnDisk:
+    """Loads a pair with its target's weights on disk; `status` is a sentence on how far it is."""
+
+    def __init__(self, load: Callable[..., Any]) -> None:
+        self.load, self.status = load, ""
+
+    def __call__(self) -> Any:
+        return self.load(offload="disk", progress=self._report)
+
+    def _report(self, fraction: float, message: str) -> None:
+        self.status = f"{message}."
 
 
 def on_disk(title: Any) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions import Sampling, probabilities
 from ..tree import TokenTree
 from .base import Session
 
@@ -38,10 +37,6 @@ class RowCache:
                 self._rows.clear()
             self._rows.update({unread: np.array(logits[node]) for unread, node in nodes.items()})
         return self._rows[text]
-
-    def distribution(self, text: Text, others: Sequence[Text], sampling: Sampling) -> np.ndarray:
-        """The distribution after a text, float64 [V]; arguments as for `logits`."""
-        return probabilities(self.logits(text, others), sampling)
 
 
 class CachedLogits:

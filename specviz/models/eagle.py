@@ -122,10 +122,7 @@ class EagleSession(HuggingFaceSession):
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
         """Logits after each of `nodes`: a pass for each level among them, as a token's input is its parent's guess."""
-        nodes = [int(node) for node in nodes]
-        if tree is not self._tree or not self._slots.keys().isdisjoint(nodes):
-            self._forget()
-            self._tree = tree
+        nodes = self._begin(tree, nodes)
         levels: dict[int, list[int]] = {}
         for node in self._slots.unread(tree, nodes):
             levels.setdefault(tree.depths[node], []).append(node)
@@ -137,11 +134,10 @@ class EagleSession(HuggingFaceSession):
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         super().commit(tree, (), emitted)
 
-    def _ask(self, run, order, mask, rows, features):
+    def _target_hidden(self, run, order):
         tree, (text,) = self._tree, self._target_features
         below_root = bool(order) and order[0] != 0
         parents = (
             self.features([tree.parents[node] for node in order]) if below_root else text[self._base :][: len(order)]
         )
-        target_hidden = torch.cat([text[run.start : run.stop], parents]).to(self.model.dtype)
-        return self.model.read(*self._inputs(run, order), mask, self.cache, rows, features, target_hidden)
+        return torch.cat([text[run.start : run.stop], parents]).to(self.model.dtype)

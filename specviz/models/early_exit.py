@@ -18,6 +18,7 @@ from ..errors import ParameterError
 from ..passes.direct import DirectForward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
+from .loading import layer_list
 
 
 def count_layers(draft: str) -> int | None:
@@ -50,13 +51,8 @@ def without_layers(target: HuggingFaceModel, skip: Sequence[int]) -> HuggingFace
 
 def _with_layers(drafter: str, target: HuggingFaceModel, layer_ids: Sequence[int]) -> tuple[Any, DirectForward | None]:
     """The target's model with the layers `layer_ids`, and its direct forward where it has one."""
-    modules = target.model.named_modules()
-    lists = [
-        name for name, module in modules if isinstance(module, torch.nn.ModuleList) and len(module) == target.layers
-    ]
-    if len(lists) != 1:
-        raise ParameterError(drafter, f"have a target that keeps its {target.layers} layers in one list")
-    model = shortened(target.model, lists[0].split("."), layer_ids)
+    layers = layer_list(drafter, target.model, target.layers)
+    model = shortened(target.model, layers.split("."), layer_ids)
     return model, target.direct and target.direct.of(layer_ids, model)
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -19,20 +17,8 @@ from ..passes.threads import using
 CONTEXT = 256  # tokens of the text that a step of the optimiser reads at most
 
 
-@dataclass
-class LearningModel:
-    """What opens sessions that learn, each with weights of its own."""
-
-    draft: HuggingFaceModel
-    rate: float
-
-    def open(self, tokens: Sequence[int], target: Any = None) -> LearningSession:
-        """A session that starts with `tokens`."""
-        return LearningSession(self.draft, tokens, self.rate)
-
-
 class LearningSession(HuggingFaceSession):
-    """A session on one text whose model changes between steps."""
+    """A session on one text, with weights of its own that change between steps."""
 
     def __init__(self, draft: HuggingFaceModel, tokens: Sequence[int], rate: float) -> None:
         super().__init__(draft, tokens)

@@ -5,6 +5,7 @@ Random weights, with a name such as "random:llama-2-7b", measure a machine witho
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, LlamaC
 from transformers.utils import logging
 
 from ..errors import ParameterError, cause
-from ..passes.offload import check_offload, device_map
 from .hub import free_memory, model_folder
 from .table import NumberText
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+OFFLOADS = ("auto", "balanced", "cpu", "disk")  # where accelerate places a target's layers
 RANDOM = "random:"
 RESERVE = 1.1  # memory that random weights need, with keys, values and logits, over their own
 FIELDS = (
@@ -98,6 +99,36 @@ def load_model(
             "config.json and *.safetensors must belong to the same model."
         )
     return model.to(device) if offload is None else model
+
+
+def check_offload(offload: str, device: torch.device) -> None:
+    """Raise a ValueError if weights cannot be placed as asked."""
+    if offload not in OFFLOADS:
+        raise ValueError(f"offload must be one of {', '.join(OFFLOADS)}; got {offload!r}.")
+    if offload == "cpu" and device.type == "cpu":
+        raise ValueError('offload "cpu" serves a GPU, but the device is the CPU. Leave it out, or use "disk".')
+    if find_spec("accelerate") is None:
+        raise ValueError('offload needs the package accelerate, which is not installed. Run: pip install "accelerate".')
+
+
+def device_map(config: Any, offload: str, device: torch.device) -> str | dict[str, str]:
+    """Which part of a model goes where, as `from_pretrained` takes it: "cpu" and "disk" are for all layers."""
+    if offload in ("auto", "balanced"):
+        return offload
+    with torch.device("meta"):
+        model, depth = AutoModelForCausalLM.from_config(config), config.get_text_config().num_hidden_layers
+    layers = layer_list("offload", model, depth)
+    rest = [name for name, part in model.named_modules() if not name.startswith(layers) and not [*part.children()]]
+    return dict.fromkeys(rest, str(device)) | {f"{layers}.{i}": offload for i in range(depth)}
+
+
+def layer_list(parameter: str, model: torch.nn.Module, depth: int) -> str:
+    """The name of the module list that holds a model's layers; a `ValueError`, of a parameter, if it has none."""
+    modules = model.named_modules()
+    lists = [name for name, part in modules if isinstance(part, torch.nn.ModuleList) and len(part) == depth]
+    if len(lists) != 1:
+        raise ParameterError(parameter, f"have a target that keeps its {depth} layers in one list")
+    return lists[0]
 
 
 def load_tokenizer(role: str, name: str) -> Any:

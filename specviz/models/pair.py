@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from ..errors import ParameterError
@@ -15,7 +17,7 @@ from .eagle import load_layer
 from .early_exit import count_layers, first_layers, without_layers
 from .heads import load_heads
 from .hub import ModelFiles, model_files
-from .learning import LearningModel
+from .learning import LearningSession
 from .loading import RANDOM, choose_device, choose_dtype, load_config, load_model, load_tokenizer, longest_text, placed
 from .selftest import check_tree_reading
 from .streamed import stream_target
@@ -70,7 +72,7 @@ class HuggingFacePair:
                 "Learning draft needs a draft with weights of its own and the target's vocabulary; this pair has none. "
                 "Load one, or choose another drafter."
             )
-        return LearningModel(self.draft, **parameters)
+        return SimpleNamespace(open=lambda tokens, target=None: LearningSession(self.draft, tokens, **parameters))
 
     def open(self, tokens: Sequence[int]) -> tuple[HuggingFaceSession, HuggingFaceSession | None]:
         """Fresh sessions of target and draft that start with `tokens`."""
@@ -165,12 +167,12 @@ def load_pair(
         "vocab_size": target_model.vocab_size,
         "max_positions": limit,
     }
-    pair_draft: HuggingFaceModel | TranslatedModel | None = None
+    draft_model: Any = None
     if draft is not None:
         report(0.6, "Loading the draft")
         same_vocabulary = draft_tokenizer is None
         if layers := count_layers(draft):
-            draft_model: HuggingFaceModel = first_layers(target_model, layers)
+            draft_model = first_layers(target_model, layers)
         else:
             weights = load_model("draft", draft, place, number_format)
             draft_model = HuggingFaceModel(weights, target_model.vocab_size if same_vocabulary else None)
@@ -180,17 +182,16 @@ def load_pair(
         longest = longest_text("draft", draft_model.model.config)
         limit = min(limit, longest)
         info |= {"draft": _describe(draft_model, draft), "max_positions": limit}
-        pair_draft = draft_model
         if not same_vocabulary:
             common = translation(tokenizer, draft_tokenizer, target_model.vocab_size, draft_model.vocab_size)
-            pair_draft = TranslatedModel(draft_model, common, longest)
+            draft_model = TranslatedModel(draft_model, common, longest)
             sample = text.encode(TALES.read_text("utf-8")[:SAMPLE])[: min(SAMPLE, limit)]
             mass = round(common.common_mass(target_model, sample), 4)
             info["common"] = {"tokens": len(common.target_ids), "mass": mass}
     report(1.0, "Ready")
     folder, eos_ids = Path(target).expanduser(), end_of_text(target_model.model, tokenizer)
     parent = folder.resolve().parent if folder.is_dir() else None
-    return HuggingFacePair(target_model, pair_draft, text, limit, eos_ids, info, parent)
+    return HuggingFacePair(target_model, draft_model, text, limit, eos_ids, info, parent)
 
 
 def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
@@ -234,10 +235,10 @@ def preview(target: str, draft: str | None) -> tuple[list[ModelFiles], list[str]
 
 def _files(name: str) -> ModelFiles:
     """The files of a model; without sizes for random weights, and where the hub does not answer."""
-    try:
-        return ModelFiles(name, 0, None) if name.startswith(RANDOM) else model_files(name)
-    except OSError:  # its tokenizer lies in the cache
-        return ModelFiles(name, 0, None)
+    with suppress(OSError):  # its tokenizer lies in the cache
+        if not name.startswith(RANDOM):
+            return model_files(name)
+    return ModelFiles(name, 0, None)
 
 
 def end_of_text(model: Any, tokenizer: Any) -> frozenset[int]:

@@ -14,12 +14,13 @@ import numpy as np
 import torch
 from safetensors import safe_open
 from tqdm import tqdm
+from transformers import AutoModelForCausalLM, GenerationConfig
 
 from ..files import from_cache, to_cache
 from ..passes.compiled import compiler_for
 from ..passes.direct import DirectForward, direct_forward, is_known
 from ..passes.huggingface import HuggingFaceModel
-from ..passes.layers import Layer, read_layer
+from ..passes.layers import Layer, raw_layer, read_layer
 from ..passes.streamed.layer_file import LayerFile, layout
 from ..passes.streamed.stream import LayerStream
 from .early_exit import shortened
@@ -88,8 +89,6 @@ def stream_target(
     name: str, dtype: torch.dtype, device: torch.device, report: Callable[[float, str], None]
 ) -> HuggingFaceModel | None:
     """A target whose layers are read from disk for every pass; None where its family is left to transformers."""
-    from transformers import AutoModelForCausalLM, GenerationConfig
-
     config = load_config("target", name)
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation="sdpa").eval()
@@ -104,13 +103,11 @@ def stream_target(
         identity = weight.hash()
         with suppress(OSError, ValueError):  # a model without settings of its own
             model.generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
-    for parameter, _ in list(model.named_parameters()):
-        if ".layers." not in parameter:
-            _assign(model, parameter, weight(parameter).to(device))
+    names = [parameter for parameter, _ in model.named_parameters() if ".layers." not in parameter]
+    model.load_state_dict({parameter: weight(parameter).to(device) for parameter in names}, strict=False, assign=True)
     model.tie_weights()
     model.model.rotary_emb = type(model.model.rotary_emb)(config=config).to(device)
 
-    depth, compiler = len(model.model.layers), compiler_for(model)
     # One layer shows whether they are computed as transformers computes them; all are alike.
     shallow = shortened(model, ["model", "layers"], [0])
     _fill(shallow, [0], weight, device)
@@ -118,15 +115,14 @@ def stream_target(
     check_tree_reading("target", trial)
     if trial.direct is None:
         return None
-    if trial.direct.compiled is None:
-        compiler = None
+    depth, compiler = len(model.model.layers), compiler_for(model) if trial.direct.compiled else None
     model.model.layers[0].to("meta")
     del shallow, trial
 
     def arranged(number: int) -> Layer:
         """The arrays of a layer, as compiled passes or torch's read them."""
         layer = read_layer(model.model.layers[number], lambda name: weight(f"model.layers.{number}.{name}"))
-        return compiler.compiled_layer(layer) if compiler else Layer(*map(_as_array, layer))
+        return compiler.compiled_layer(layer) if compiler else raw_layer(layer)
 
     def layers() -> Iterator[Layer]:
         for number in tqdm(range(depth), "Writing the layers to disk", disable=None):  # None: without a terminal
@@ -149,19 +145,7 @@ def stream_target(
     return streamed
 
 
-def _as_array(weight: torch.Tensor | None) -> np.ndarray:
-    """A weight as numpy sees it, half precision by its bits; an empty array for none."""
-    if weight is None:
-        return np.empty(0, np.int16)
-    return (weight.view(torch.int16) if weight.dtype == torch.bfloat16 else weight).contiguous().numpy()
-
-
 def _fill(model: Any, layer_ids: Sequence[int], weight: Any, device: torch.device) -> None:
     for number, layer in zip(layer_ids, model.model.layers, strict=True):
-        for name, _ in list(layer.named_parameters()):
-            _assign(layer, name, weight(f"model.layers.{number}.{name}").to(device))
-
-
-def _assign(module: torch.nn.Module, name: str, weight: torch.Tensor) -> None:
-    parent, _, last = name.rpartition(".")
-    setattr(module.get_submodule(parent), last, torch.nn.Parameter(weight, requires_grad=False))
+        weights = {name: weight(f"model.layers.{number}.{name}").to(device) for name, _ in layer.named_parameters()}
+        layer.load_state_dict(weights, assign=True)

@@ -52,9 +52,7 @@ class DeviceLogits:
 
     def __getitem__(self, index) -> np.ndarray:
         """Float32 logits of one node [V], or of what else numpy takes for an index."""
-        if isinstance(index, int | np.integer):
-            return pull(self.tensor[int(index)].float())
-        return np.asarray(self)[index]
+        return pull(self.tensor[index].float())
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return pull(self.tensor.float()).astype(dtype or np.float32, copy=False)

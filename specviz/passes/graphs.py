@@ -15,7 +15,6 @@ import logging
 import threading
 import weakref
 from bisect import bisect_left
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -57,7 +56,7 @@ class StaticPass:
     def fill(
         self, ids: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, used: int, rows: Sequence[int]
     ) -> None:
-        """Put one pass into the buffers; arguments as for `StaticPasses`, `used` the slots in use before it."""
+        """Put one pass into the buffers; arguments as for `StaticPasses`, `used` the slots in use before."""
         m, end = len(ids), used + len(ids)
         numbers = np.zeros((4, self.width), dtype=np.int64)
         numbers[2] = self.block.shape[3] - 1
@@ -95,7 +94,7 @@ class StaticPasses:
 
     def __init__(self, direct: DirectForward, capture: Callable[[Run], Run] | None = None) -> None:
         self.direct, self.capture = direct, capture
-        self.passes: OrderedDict[tuple[int, int], StaticPass] = OrderedDict()
+        self.passes: dict[tuple[int, int], StaticPass] = {}  # the one used last comes last
         self._block: torch.Tensor | None = None
         self._owner: weakref.ref[TreeCache] | None = None
         self._lending = threading.Lock()  # two threads that decode with one model may ask at the same moment
@@ -105,14 +104,7 @@ class StaticPasses:
         self, ids: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache,
         rows: Sequence[int],
     ) -> torch.Tensor | None:  # fmt: skip
-        """Logits [len(rows), V], as `HuggingFaceModel.read` asks for them; None where that must be done without.
-
-        Args:
-            ids, positions: the tokens to read and where they stand in the text, [m].
-            masked: which of the last slots each token must not see, bool [m, w]; None for a plain causal run.
-            cache: where keys and values are.
-            rows: which of the m tokens need logits.
-        """
+        """Logits [len(rows), V], None where that must be done without; arguments as for `HuggingFaceModel.read`."""
         m, end = len(ids), cache.used + len(ids)
         prompt = masked is None and cache.used == 0 and m > 1  # read once, and causal kernels are faster
         if self._off or prompt or m > BUCKETS[-1] or cache.spread or cache.depth != len(self.direct.layers):
@@ -121,15 +113,12 @@ class StaticPasses:
         try:
             if not self._lend(cache, shape[1]):
                 return None
-            is_new = shape not in self.passes
-            if is_new:
-                if len(self.passes) >= MAX_PASSES:
-                    self.passes.popitem(last=False)
-                self.passes[shape] = StaticPass(self.direct, self._block, *shape)
-            static = self.passes[shape]
-            self.passes.move_to_end(shape)
+            before = self.passes.pop(shape, None)
+            static = self.passes[shape] = before or StaticPass(self.direct, self._block, *shape)
+            if len(self.passes) > MAX_PASSES:
+                del self.passes[next(iter(self.passes))]
             static.fill(ids, positions, masked, cache.used, rows)
-            if self.capture and not is_new and not static.captured:
+            if self.capture and before and not static.captured:
                 static.run, static.captured = self.capture(static.run), True
         except RuntimeError as error:  # no memory, or an operation that cannot be captured
             logging.getLogger(__name__).warning("Passes run without CUDA graphs from here on: %s", cause(error))

@@ -16,12 +16,10 @@ import numpy as np
 import torch
 
 from ..tree import TokenTree
-from .cache import TreeCache
+from .cache import Slots, TreeCache, additive_mask
 from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .graphs import StaticPasses, cuda_graphs
-from .offload import is_spread
-from .slots import Slots, additive_mask
 from .threads import Threads, using
 
 if TYPE_CHECKING:
@@ -33,6 +31,12 @@ MAX_RUN = 512  # committed tokens read in one pass before the tree joins in: bou
 def cache_argument(model: Any) -> str:
     """How a model's forward names its cache: "cache" since transformers 5.24, before "past_key_values"."""
     return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
+
+
+def is_spread(model: Any) -> bool:
+    """Whether the parts of a model compute on several devices."""
+    places = getattr(model, "hf_device_map", None) or {}
+    return len({str(place) for place in places.values()} - {"cpu", "disk"}) > 1
 
 
 class HuggingFaceModel:
@@ -75,7 +79,6 @@ class HuggingFaceModel:
         self.static = StaticPasses(self.direct) if self.lazy and self.direct is not None else None
         self.disk_speed: float | None = None  # bytes of weights read per second, where passes read them from disk
         self.threads = Threads(self.device)
-        self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
         self.cache_argument = cache_argument(model)
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
@@ -163,16 +166,12 @@ class HuggingFaceModel:
         if self.direct is not None:
             states = self.direct.states(self.inputs(ids, target_hidden), positions, mask, cache, keep)
             return states, self.direct.head(states)
-        arguments = {} if mask is None else {"attention_mask": mask}
-        if self._selects and keep is not None:
-            arguments["logits_to_keep"] = keep
         output = self.model(
-            input_ids=ids[None], position_ids=positions[None], output_hidden_states=wants_states,
-            **arguments | {self.cache_argument: cache},
+            input_ids=ids[None], position_ids=positions[None], attention_mask=mask, output_hidden_states=wants_states,
+            logits_to_keep=0 if keep is None else keep, **{self.cache_argument: cache},
         )  # fmt: skip
-        logits = output.logits[0] if keep is None or self._selects else output.logits[0, keep]
         states = output.hidden_states[-1][0] if wants_states else None
-        return states if states is None or keep is None else states[keep], logits
+        return states if states is None or keep is None else states[keep], output.logits[0]
 
 
 class HuggingFaceSession:
@@ -204,13 +203,17 @@ class HuggingFaceSession:
         self._features = None if self._features is None else {}
         self._slots.clear()
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
-        """Logits after each of `nodes`, float32 [len(nodes), V], in one pass."""
+    def _begin(self, tree: TokenTree, nodes: Sequence[int]) -> list[int]:
+        # Another tree, or rows asked for twice: read it afresh, so that no node ever has two slots.
         nodes = [int(node) for node in nodes]
         if tree is not self._tree or not self._slots.keys().isdisjoint(nodes):
-            # Another tree, or rows asked for twice: read it afresh, so that no node ever has two slots.
             self._forget()
             self._tree = tree
+        return nodes
+
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
+        """Logits after each of `nodes`, float32 [len(nodes), V], in one pass."""
+        nodes = self._begin(tree, nodes)
         self.cache.used = self._read + len(self._slots)
         while self._base - self._read > MAX_RUN:
             self._read_run()
@@ -259,10 +262,12 @@ class HuggingFaceSession:
 
     def _ask(self, run, order, masked, rows, features) -> np.ndarray | DeviceLogits:
         """One pass over the committed tokens in `run`, then the nodes in `order`; the rest as for a model's `read`."""
-        return self.model.read(*self._inputs(run, order), masked, self.cache, rows, features)
-
-    def _inputs(self, run: range, order: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Tokens and positions of the committed tokens in `run`, then of the nodes in `order`."""
         tokens, depths = (self._tree.tokens, self._tree.depths) if self._tree is not None else ((), ())
         ids = self.context[run.start : run.stop] + [tokens[node] for node in order]
-        return ids, [*run, *(self._base + depths[node] for node in order)]
+        positions = [*run, *(self._base + depths[node] for node in order)]
+        hidden = self._target_hidden(run, order)
+        return self.model.read(ids, positions, masked, self.cache, rows, features, hidden)
+
+    def _target_hidden(self, run: range, order: Sequence[int]) -> torch.Tensor | None:
+        """What a pass over the same tokens reads of the target, [len(run) + len(order), width]."""
+        return None

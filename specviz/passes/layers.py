@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 
@@ -49,6 +50,18 @@ def read_layer(module: torch.nn.Module, weight: Callable[[str], torch.Tensor]) -
     present = dict(module.named_parameters())
     parts = ([weight(name) for name in names if name in present] for names in PARAMETERS)
     return Layer(*(torch.cat(some) if some else None for some in parts))  # a copy: products depend on its alignment
+
+
+def raw(tensor: torch.Tensor) -> np.ndarray:
+    """The numbers of a tensor on a CPU as numpy and numba see them: bfloat16 as the int16 of its bits."""
+    tensor = tensor.detach().contiguous()
+    return (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
+
+
+def raw_layer(layer: Layer) -> Layer:
+    """The weights of a layer as numpy sees them; an empty array for one that is missing."""
+    none = raw(layer.input_norm)[:0]
+    return Layer(*(none if weight is None else raw(weight) for weight in layer))
 
 
 def fuse(module: torch.nn.Module) -> Layer:

@@ -12,7 +12,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from statistics import median
 
 import torch
@@ -21,14 +20,6 @@ SHARE = 0.03  # of the time that other numbers of threads may cost by being trie
 BETTER = 0.9  # of the usual time: what a try must stay under to be taken for faster
 KEPT, ENOUGH = 5, 2  # passes whose median is the usual time, at most and at least
 SOONEST = 0.001  # seconds that a try is taken to cost at least
-
-
-@dataclass
-class Size:
-    """Passes of about one size: their number of threads, and the seconds that the last ones took."""
-
-    count: int
-    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
 
 
 class Threads:
@@ -43,13 +34,15 @@ class Threads:
         most = torch.get_num_threads()
         self.counts = sorted({1, max(1, most // 2), most}) if device.type == "cpu" else [most]
         self.clock = clock
-        self._sizes: dict[int, Size] = {}
+        # For passes of about one size: their number of threads, and the seconds that the last ones took.
+        self._chosen: dict[int, int] = {}
+        self._seconds: dict[int, deque[float]] = {}
         self._due = dict.fromkeys(self.counts, 0.0)  # number of threads -> when it may be tried
 
     @property
     def count(self) -> int:
         """The number for what is computed besides passes: that of the smallest pass so far."""
-        return self._sizes[min(self._sizes)].count if self._sizes else self.counts[-1]
+        return self._chosen[min(self._chosen)] if self._chosen else self.counts[-1]
 
     @contextmanager
     def __call__(self, tokens: int, torchs: bool = True) -> Iterator[int]:
@@ -62,19 +55,21 @@ class Threads:
         Yields:
             The number.
         """
-        size, began = self._sizes.setdefault(tokens.bit_length(), Size(self.counts[-1])), self.clock()
-        due = [n for n in self.counts if n != size.count and self._due[n] <= began]
-        trial = due[0] if due and len(size.seconds) >= ENOUGH else size.count
+        size, began = tokens.bit_length(), self.clock()
+        count = self._chosen.setdefault(size, self.counts[-1])
+        seconds = self._seconds.setdefault(size, deque(maxlen=KEPT))
+        due = [n for n in self.counts if n != count and self._due[n] <= began]
+        trial = due[0] if due and len(seconds) >= ENOUGH else count
         with using(trial) if torchs else nullcontext():
             yield trial
         end = self.clock()
-        if trial == size.count:
-            size.seconds.append(end - began)
+        if trial == count:
+            seconds.append(end - began)
             return
-        gap = end - began - median(size.seconds)
-        if end - began < BETTER * median(size.seconds):
-            trial, size.count = size.count, trial
-            size.seconds = deque([end - began], maxlen=KEPT)
+        gap = end - began - median(seconds)
+        if end - began < BETTER * median(seconds):
+            trial, self._chosen[size] = count, trial
+            self._seconds[size] = deque([end - began], KEPT)
         self._due[trial] = end + max(abs(gap), SOONEST) / SHARE  # the number that lost
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import RunConfig, compatible, speculate
 from ..codec import LARGEST
-from ..distributions import total_variation
+from ..distributions import probabilities, total_variation
 from ..models.base import Pair
 from ..models.cached import CachedPair
 from ..session import DecodingSession, prompt_tokens
@@ -140,7 +140,7 @@ def exact_texts(pair: CachedPair, config: RunConfig) -> dict[Text, float]:
         pair: the models on the prompt.
         config: how the target's logits become rows.
     """
-    p = pair.target.distribution((), (), config.target_sampling)
+    p = probabilities(pair.target.logits((), ()), config.target_sampling)
     order = np.argsort(-p, kind="stable")[: np.count_nonzero(p)].tolist()
     best: dict[Text, float] = {}
     for start in range(0, len(order), FIRST):
@@ -151,7 +151,7 @@ def exact_texts(pair: CachedPair, config: RunConfig) -> dict[Text, float]:
             if first in pair.eos_ids:
                 best[first,] = float(p[first])
                 continue
-            after = pair.target.distribution((first,), firsts, config.target_sampling)
+            after = probabilities(pair.target.logits((first,), firsts), config.target_sampling)
             for second in np.argsort(-after, kind="stable")[:SHOWN].tolist():
                 if after[second] > 0:
                     best[first, second] = float(p[first] * after[second])

@@ -184,6 +184,9 @@ def test_the_models_offered(monkeypatch):
         {}, {"draft": "early-exit:3"}, {"target": "some/Big", "draft": "some/Small"},
         {"target": "/models/one/", "draft": "early-exit:2"}, {"target": "lonely", "draft": None},
     ]  # fmt: skip
+    disk = models.OnDisk(lambda offload, progress: progress(0.3, f"Writing to {offload}: 3 of 12"))
+    disk()
+    assert disk.status == "Writing to disk: 3 of 12."
     monkeypatch.setenv("SPECVIZ_PAIRS", "a|b|c")
     with pytest.raises(ValueError, match="SPECVIZ_PAIRS must be like"):
         models.offered()

@@ -4,9 +4,8 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention as fused
 
-from specviz.passes.attention import attend, by_products, in_line
 from specviz.passes.cache import TreeCache
-from specviz.passes.direct import direct_forward
+from specviz.passes.direct import attend, by_products, direct_forward, in_line
 from tests.passes.test_huggingface import make
 
 pytestmark = pytest.mark.adapter

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from ..cache import TreeCache
-from ..layers import Layer
+from ..layers import Layer, raw, raw_layer
 from . import kernels
 from .dot_products import in_blocks
 from .helpers import run_with_helpers
@@ -27,21 +27,12 @@ MAX_TOKENS = 64  # of a call
 ALONE, READING = 3 << 24, 4
 
 
-def raw(tensor: torch.Tensor) -> np.ndarray:
-    """The numbers of a tensor on a CPU as numpy and numba see them: bfloat16 as the int16 of its bits."""
-    tensor = tensor.detach().contiguous()
-    return (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
-
-
 def compiled_layer(layer: Layer) -> Layer:
     """The weights of a layer as arrays for `kernels.forward`: matrices in blocks, those of gate and up in turn."""
-    none = raw(layer.input_norm)[:0]
-    gate, up = (in_blocks(raw(half)) for half in layer.gate_up.chunk(2))
-    gate_up = np.stack([gate, up], axis=1).reshape(-1, *gate.shape[1:])
-    return Layer(*(
-        none if weight is None else gate_up if name == "gate_up" else in_blocks(raw(weight)) if weight.ndim == 2
-        else raw(weight) for name, weight in layer._asdict().items()
-    ))  # fmt: skip
+    arrays = raw_layer(layer)
+    blocks = Layer(*(in_blocks(array) if array.ndim == 2 else array for array in arrays))
+    gate, up = map(in_blocks, np.split(arrays.gate_up, 2))
+    return blocks._replace(gate_up=np.stack([gate, up], axis=1).reshape(-1, *gate.shape[1:]))
 
 
 class CompiledPasses:
@@ -100,11 +91,7 @@ class CompiledPasses:
         """One pass; the cache's slots behind those in use are written.
 
         Args:
-            tokens: to read, [m].
-            positions: where they stand in the text, [m].
-            masked: which of the last slots each token must not see, bool [m, w]; None for a plain causal run.
-            cache: where keys and values are.
-            rows: which of the m tokens need logits.
+            tokens, positions, masked, cache, rows: as for `HuggingFaceModel.read`.
             threads: how many may work on it.
             features: read together with the tokens, [m, width], by passes made with `after`.
 

@@ -75,7 +75,9 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
     if sampling.temperature == 0:
         best = np.argmax(logits)
         check_finite(logits[best])
-        return (np.arange(len(logits)) == best).astype(float)
+        row = np.zeros(len(logits))
+        row[best] = 1.0
+        return row
     row = softmax(logits, sampling.temperature)
     if sampling.unfiltered:
         return row
@@ -125,6 +127,8 @@ class Distributions:
 
     def every(self) -> list[np.ndarray]:
         """All rows."""
+        if self.sampling.unfiltered and self.sampling.temperature > 0:
+            return list(softmax(self.logits, self.sampling.temperature))
         return [self[node] for node in range(len(self))]
 
     def of(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:

@@ -142,7 +142,8 @@ class Slots(dict[int, int]):
         if first and np.array_equal(sees, np.tri(end, dtype=bool)):
             return order, None
         masked = np.zeros((run + len(order), run + end), dtype=bool)
-        masked[:run] = ~np.tri(run, run + end, dtype=bool)
+        if run:
+            masked[:run] = ~np.tri(run, run + end, dtype=bool)
         np.logical_not(sees, out=masked[run:, run:])
         return order, masked if masked.any() else None
 

@@ -127,8 +127,6 @@ class Distributions:
 
     def every(self) -> list[np.ndarray]:
         """All rows."""
-        if self.sampling.unfiltered and self.sampling.temperature > 0:
-            return list(softmax(self.logits, self.sampling.temperature))
         return [self[node] for node in range(len(self))]
 
     def of(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:

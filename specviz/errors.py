@@ -50,5 +50,5 @@ def shown(value: Any, most: int = 60) -> str:
 
 def cause(error: BaseException) -> str:
     """The first line of another library's error, for use in a message; its name if it is empty."""
-    said = " ".join(str(error).split())[:200].split(". ")[0]
-    return said.rstrip(" .:") or type(error).__name__
+    sentence = " ".join(str(error).split())[:200].split(". ")[0]
+    return sentence.rstrip(" .:") or type(error).__name__

@@ -78,12 +78,12 @@ def renewals(ends: np.ndarray) -> tuple[float, float]:
         ends: from `ends_along`, [levels + 1, starts].
     """
     starts = ends.shape[1]
-    begun = np.zeros(starts + len(ends))
-    begun[0] = 1.0
+    step_starts = np.zeros(starts + len(ends))
+    step_starts[0] = 1.0
     for start in range(starts):
-        begun[start + 1 : start + 1 + len(ends)] += begun[start] * ends[:, start]
+        step_starts[start + 1 : start + 1 + len(ends)] += step_starts[start] * ends[:, start]
     lengths = np.arange(1, len(ends) + 1) @ ends
-    return float(begun[:starts] @ lengths), float(begun[:starts].sum())
+    return float(step_starts[:starts] @ lengths), float(step_starts[:starts].sum())
 
 
 def ends_along(shape: Topology, shares: np.ndarray) -> np.ndarray:

@@ -166,13 +166,13 @@ def cuda_graphs(device: torch.device) -> Callable[[Run], Run]:
             side.wait_stream(here)
             with torch.cuda.stream(side):  # a first run may allocate and choose kernels, which a capture must not
                 for _ in range(3):
-                    wanted = run()
+                    expected = run()
             here.wait_stream(side)
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
                 result = run()
             graph.replay()
-            if not (result - wanted).abs().max() <= 0.05 * wanted.abs().max():
+            if not (result - expected).abs().max() <= 0.05 * expected.abs().max():
                 raise RuntimeError("a replayed pass gave other logits than the pass it was captured from")
 
         def replay() -> torch.Tensor:

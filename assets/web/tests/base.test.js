@@ -151,7 +151,7 @@ function made(t, count, more = {}) {
   return { on, seen, element, wait: ms => { for (let i = 0; i < ms; i += 50) t.mock.timers.tick(50); } };
 }
 
-test('a stepper goes where it is told, and never out of range', t => {
+test('a stepper goes to the given place, and never out of range', t => {
   const { on } = made(t, { now: 3 });
   assert.equal(on.at, -1);
   for (const [asked, there] of [[7, 2], [-4, 0], [1, 1]]) {

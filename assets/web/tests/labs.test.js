@@ -64,7 +64,7 @@ test('the lab takes as many tokens and children as it can enumerate', () => {
   assert.equal(nodeOf(many, '1').children, 4);
 });
 
-test('a node of a tree is told in words', () => {
+test('a node of a tree is described in words', () => {
   const tree = { parents: [-1, 0, 0, 1], chance: [1, 0.5, 0.25, 0.2] };
   assert.match(nodeText(tree, 0), /with 3 drafted tokens/);
   assert.equal(nodeText(tree, 3), 'Node 3, child 1 of node 1: accepted with probability 0.20, and with 0.40 if node 1 is accepted.');

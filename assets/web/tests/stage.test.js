@@ -105,7 +105,7 @@ test('a shared run is the same where its text is', () => {
 });
 
 
-test('a step is told in four parts, of which the third is one frame a try', () => {
+test('a step has four phases, of which the third is one frame a try', () => {
   const one = step([-1, 0, 0, 1], 'rxau', { p: [null, 0.609, 0.07, null], q: [null, 0.767, 0.05, null], accept: [null, 0.794, 0.715, null],
     coin: [null, 0.967, 0.683, null], pieces: [' b', ' c'], texts: ['r', ' boy', ' b', ' x'], tokens: [0, 1, 2, 3], last: 'bonus', path: [2],
     detail: { 2: { tried: { tokens: [2], texts: [' b'], rows: { residual: [0.141], draft: [0.198] } } } } });

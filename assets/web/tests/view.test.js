@@ -83,7 +83,7 @@ test('where more than one drafter guessed, nodes are outlined by drafter, with n
   assert.equal(new Set(outlines().map(path => path.getAttribute('d') + path.getAttribute('stroke-dasharray'))).size, names.length);
   assert.equal(svg.querySelectorAll('.node.r .outline').length, 0);
   tree.show(alone);
-  assert.equal(outlines().length, 0, 'one drafter is told apart from nobody');
+  assert.equal(outlines().length, 0, 'a single drafter has no outline');
 });
 
 

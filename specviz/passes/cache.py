@@ -38,6 +38,7 @@ class TreeCache(Cache):
         self.used = 0
         self.writer: object = None
         self.blocks: list[torch.Tensor | None] = [None] * (layers if spread else 1)
+        self._numbers: np.ndarray | None = None
 
     def __len__(self) -> int:
         return self.depth
@@ -57,7 +58,9 @@ class TreeCache(Cache):
 
     def numbers(self, slots: int, heads: int, width: int) -> np.ndarray:
         """All layers in float32 as numpy sees them, [2 * layers, heads, at least `slots`, width]."""
-        return self._reserve(0, torch.empty(1, heads, 1, width), slots).numpy()[:, 0]
+        if self._numbers is None or self._numbers.shape[2] < slots:
+            self._numbers = self._reserve(0, torch.empty(1, heads, 1, width), slots).numpy()[:, 0]
+        return self._numbers
 
     def _reserve(self, number: int, keys: torch.Tensor, slots: int) -> torch.Tensor:
         """The block of that number, with at least so many slots, for keys of the given shape, type and device."""
@@ -70,18 +73,18 @@ class TreeCache(Cache):
         grown = keys.new_zeros(2 * layers, rows, heads, -(-slots // CHUNK) * CHUNK, width)
         if block is not None:
             grown[:, :, :, : self.used] = block[:, :, :, : self.used]
-        self.blocks[number] = grown
+        self.blocks[number], self._numbers = grown, None
         return grown
 
     @torch.inference_mode()
     def keep(self, slots: Sequence[int], start: int) -> None:
-        """Move `slots` to `start`, `start` + 1, ... in all layers; everything behind them is free again."""
+        """Move `slots`, ascending, to `start`, `start` + 1, ... in all layers; everything behind them is free again."""
         self.used = start + len(slots)
-        moved = next((i for i, slot in enumerate(slots) if slot != start + i), len(slots))
-        for block in self.blocks if moved < len(slots) else ():
-            if block is not None:
-                places = push(np.array(slots[moved:]), block.device)
-                block[:, :, :, start + moved : self.used] = block.index_select(3, places)
+        blocks = self.blocks if self._numbers is None else [self._numbers]
+        for place, slot in enumerate(slots, start):
+            for block in blocks if place != slot else ():
+                if block is not None:
+                    block[..., place, :] = block[..., slot, :]
 
     # What transformers asks of a cache when it makes a causal mask itself.
 

@@ -100,6 +100,7 @@ class StaticPasses:
         self._lending = threading.Lock()  # two threads that decode with one model may ask at the same moment
         self._off = False
 
+    @torch.inference_mode()
     def __call__(
         self, ids: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache,
         rows: Sequence[int],

@@ -119,7 +119,7 @@ class HuggingFaceModel:
         if self.embeddings < self.vocab_size:  # a token that it cannot know is read as the last one that it knows
             ids = [min(token, self.embeddings - 1) for token in ids]
         compiled = None if cache.spread else self.compiled
-        with torch.inference_mode(), self.threads(len(ids), torchs=compiled is None) as threads:
+        with self.threads(len(ids), torchs=compiled is None) as threads:
             logits: Any = None
             if compiled is not None:
                 states, logits = compiled.read(ids, positions, masked, cache, rows, threads, target_hidden)
@@ -129,7 +129,7 @@ class HuggingFaceModel:
                 states, logits = self._pass(ids, positions, masked, cache, rows, target_hidden, features is not None)
         cache.used += len(ids)
         if features is not None:
-            features.append(states)
+            features.append(states if compiled is None else torch.from_numpy(states).view(self.dtype))
         return self.as_rows(logits)
 
     def logits_of(self, states: torch.Tensor) -> np.ndarray | DeviceLogits:
@@ -157,6 +157,7 @@ class HuggingFaceModel:
         """What the first layer of a direct forward is given: tokens, [m], or embeddings, [m, width]."""
         return ids
 
+    @torch.inference_mode()
     def _pass(self, ids, positions, masked, cache, rows, target_hidden, wants_states) -> tuple[Any, torch.Tensor]:
         """Last hidden states, None where nobody wants them, and logits [len(rows), V']; arguments as for `read`."""
         keep = None if list(rows) == list(range(len(ids))) else push(np.asarray(rows, dtype=np.int64), self.device)
@@ -264,7 +265,8 @@ class HuggingFaceSession:
         """One pass over the committed tokens in `run`, then the nodes in `order`; the rest as for a model's `read`."""
         tokens, depths = (self._tree.tokens, self._tree.depths) if self._tree is not None else ((), ())
         ids = self.context[run.start : run.stop] + [tokens[node] for node in order]
-        positions = [*run, *(self._base + depths[node] for node in order)]
+        base = self._base
+        positions = [*run, *(base + depths[node] for node in order)]
         hidden = self._target_hidden(run, order)
         return self.model.read(ids, positions, masked, self.cache, rows, features, hidden)
 

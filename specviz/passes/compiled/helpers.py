@@ -39,11 +39,12 @@ def run_with_helpers(work: Callable[..., Any], helpers: int, counters: np.ndarra
             errors.append(error)
             counters[FAILED] = 1
 
-    with _lock:
-        _threads[:] = [thread for thread in _threads if thread.is_alive()]
-        while len(_threads) < helpers:
-            _threads.append(Thread(target=_help, daemon=True, name="compiled passes"))
-            _threads[-1].start()
+    if helpers:
+        with _lock:
+            _threads[:] = [thread for thread in _threads if thread.is_alive()]
+            while len(_threads) < helpers:
+                _threads.append(Thread(target=_help, daemon=True, name="compiled passes"))
+                _threads[-1].start()
     for _ in range(helpers):
         _jobs.put(job)
     job()

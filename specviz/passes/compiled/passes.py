@@ -8,6 +8,7 @@ so is one whose layers come from disk. The self-test compares the logits with to
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import Any
@@ -22,6 +23,7 @@ from .dot_products import in_blocks
 from .helpers import run_with_helpers
 
 MAX_TOKENS = 64  # of a call
+CAUSAL = ~np.tri(MAX_TOKENS, dtype=bool)
 # A pass is over before another thread could help up to so many bytes of weights times tokens, where reading the weights
 # counts as much as computing with them for a few tokens.
 ALONE, READING = 3 << 24, 4
@@ -87,7 +89,7 @@ class CompiledPasses:
     def read(
         self, tokens: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache,
         rows: Sequence[int], threads: int, features: torch.Tensor | None = None,
-    ) -> tuple[torch.Tensor, np.ndarray]:  # fmt: skip
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """One pass; the cache's slots behind those in use are written.
 
         Args:
@@ -98,32 +100,31 @@ class CompiledPasses:
         Returns:
             Last hidden states after the final norm, [len(rows), width], and float32 logits, [len(rows), V].
         """
+        if list(rows) != (ascending := sorted(rows)):
+            states, logits = self.read(tokens, positions, masked, cache, ascending, threads, features)
+            back = np.searchsorted(ascending, rows)
+            return states[back], logits[back]
         x = self.rows[tokens]
         inputs = x[:0]
         if features is not None:
             inputs, x = np.concatenate([raw(features), x], axis=1), np.empty_like(x)
         m, used = len(x), cache.used
         block = cache.numbers(used + m, self.kv_heads, self.width)
-        places, order = np.array(positions, np.int64), np.argsort(rows, kind="stable")
-        selected = np.array(rows, np.int64)[order]
+        places, selected = np.array(positions, np.int64), np.array(rows, np.int64)
         states = np.empty((len(rows), x.shape[1]), x.dtype)
         logits = np.empty((len(rows), self.vocabulary), np.float32)
         for layer_ids, slots, weights, is_last in self._groups():
             for start in range(0, m, MAX_TOKENS):
                 part = slice(start, min(m, start + MAX_TOKENS))
-                here = slice(*np.searchsorted(selected, (start, part.stop))) if is_last else slice(0)
-                if masked is None:
-                    unseen = ~np.tri(part.stop - start, dtype=bool)
-                else:  # no token sees what is read after it
-                    unseen = np.ascontiguousarray(masked[part, : masked.shape[1] - m + part.stop])
+                here = slice(bisect_left(rows, start), bisect_left(rows, part.stop) if is_last else 0)
+                unseen = CAUSAL[: part.stop - start, : part.stop - start]
+                if masked is not None:  # no token sees what is read after it
+                    unseen = masked[part, : masked.shape[1] - m + part.stop]
                 self._run(
-                    inputs[part], x[part], places[part], unseen, selected[here] - start, layer_ids, weights,
+                    inputs[part], x[part], places[part], np.ascontiguousarray(unseen), selected[here] - start, layer_ids, weights,
                     block[slots], used + start, states[here], logits[here], threads,
                 )  # fmt: skip
-        if (order[1:] < order[:-1]).any():
-            back = np.argsort(order)
-            states, logits = states[back], logits[back]
-        return torch.from_numpy(states).view(self.embed.dtype), logits
+        return states, logits
 
     def _groups(self) -> Iterator[tuple[np.ndarray, slice, Layer, bool]]:
         """What one call goes through: all layers in memory, or one after the other from disk.

@@ -121,8 +121,8 @@ class CompiledPasses:
                 if masked is not None:  # no token sees what is read after it
                     unseen = masked[part, : masked.shape[1] - m + part.stop]
                 self._run(
-                    inputs[part], x[part], places[part], np.ascontiguousarray(unseen), selected[here] - start, layer_ids, weights,
-                    block[slots], used + start, states[here], logits[here], threads,
+                    inputs[part], x[part], places[part], np.ascontiguousarray(unseen), selected[here] - start,
+                    layer_ids, weights, block[slots], used + start, states[here], logits[here], threads,
                 )  # fmt: skip
         return states, logits
 

@@ -49,9 +49,9 @@ if not TYPE_CHECKING:  # else every misspelt name would type-check
     def __getattr__(name: str) -> Any:
         if name not in _HOMES:
             raise AttributeError(f"module 'specviz' has no attribute {name!r}")
-        found = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
         import_module(".plugins.load", __name__).load_installed()  # once; a plugin may use any name that is public
-        return found
+        return value
 
 
 def __dir__() -> list[str]:

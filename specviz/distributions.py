@@ -140,7 +140,7 @@ class Distributions:
 
     def _gather(self, nodes: Sequence[int], tokens: Sequence[int], temperature: float) -> list[float]:
         """The probabilities at a temperature, in the precision of the logits."""
-        found: list[float] = []
+        values: list[float] = []
         count, scale = max(1, TOGETHER // self.logits.shape[1]), np.float32(1 / temperature)
         for i in range(0, len(nodes), count):
             inner = sorted(set(nodes[i : i + count]))
@@ -150,9 +150,9 @@ class Distributions:
             check_finite(highest.sum())
             part -= highest
             part *= scale
-            chosen = part[row, column]
-            found += (np.exp(chosen) / np.exp(part, out=part).sum(axis=1)[row]).tolist()
-        return found
+            exponents = part[row, column]
+            values += (np.exp(exponents) / np.exp(part, out=part).sum(axis=1)[row]).tolist()
+        return values
 
 
 class Ranked(np.ndarray):

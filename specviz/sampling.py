@@ -54,9 +54,9 @@ def _draw_from_blend(q: Blend, count: int, rng: Randomness) -> list[int]:
     return tokens
 
 
-def children_of(q: np.ndarray, wanted: int, sparse: bool) -> int:
+def children_of(q: np.ndarray, count: int, sparse: bool) -> int:
     """How many children to draw from a row: where it is `sparse`, no more than it has tokens."""
-    return min(wanted, int(np.count_nonzero(q))) if sparse else wanted
+    return min(count, int(np.count_nonzero(q))) if sparse else count
 
 
 def without(d: np.ndarray, drawn: Sequence[int]) -> np.ndarray:

@@ -49,8 +49,8 @@ def depth_acceptance(traces: Iterable[Trace], ranks: int = 32) -> DepthAcceptanc
         ranks: how many children of a node to look at.
 
     >>> config = specviz.RunConfig("ab", "chain:depth=2", max_new_tokens=30, temperature=0)
-    >>> found = depth_acceptance([specviz.run(specviz.toy_pair(), config)])
-    >>> found.tried, found.accepted  # [level][rank]
+    >>> acceptance = depth_acceptance([specviz.run(specviz.toy_pair(), config)])
+    >>> acceptance.tried, acceptance.accepted  # [level][rank]
     (((15,), (8,)), ((9,), (6,)))
     """
     tried: list[list[int]] = []

@@ -213,11 +213,11 @@ def find_acceptance(verifier: str, temperature: float, drafter: str = "model", p
     return check_acceptance(nearest.get("levels") or nearest["acceptance"])
 
 
-def find_row(found: dict[str, Any], verifier: str, temperature: float) -> dict[str, Any]:
+def find_row(record: dict[str, Any], verifier: str, temperature: float) -> dict[str, Any]:
     """The vector for a rule at the nearest measured temperature, of those that `stored` returned."""
     # At temperature 0 all rules accept the same tokens, so exact match stands for them.
     for name in (*(("exact-match",) if temperature == 0 else ()), verifier, "sequoia"):
-        rows = [row for row in found["vectors"] if row["verifier"] == name]
+        rows = [row for row in record["vectors"] if row["verifier"] == name]
         if rows:
             return min(rows, key=lambda row: abs(row["temperature"] - temperature))
     raise ValueError(f"no acceptance vector is stored for {verifier}. Give the builder one in numbers.")
@@ -227,13 +227,13 @@ def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
     """A sentence where a tree is planned with a stored vector of another pair or drafter; else ""."""
     if getattr(builder, "acceptance", None) not in ("auto", "measured"):
         return ""
-    found = stored(drafter.name, pair) or stored(drafter.name)
-    other = {"pair": pair != EMBEDDED and stored(drafter.name, pair) is None, "drafter": found is None}
+    record = stored(drafter.name, pair) or stored(drafter.name)
+    other = {"pair": pair != EMBEDDED and stored(drafter.name, pair) is None, "drafter": record is None}
     if whose := " and ".join(name for name, is_other in other.items() if is_other):
-        with_whom = f"with {drafter.spoken}" if found else "with its draft model"
+        with_whom = f"with {drafter.spoken}" if record else "with its draft model"
         sentence = f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}"
         return f"{sentence}; it may not be the best tree. Measure its own vector."
-    if found and _as_json(drafter.parameters) != found["drafter"]["parameters"]:
+    if record and _as_json(drafter.parameters) != record["drafter"]["parameters"]:
         sentence = f"The tree is planned with the vector of {drafter.spoken} with other parameters"
         return f"{sentence}; it may not be the best tree. Measure its own vector."
     return ""

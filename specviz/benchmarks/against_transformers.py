@@ -158,7 +158,7 @@ def compare_greedy(
 
     In float32 there should be no difference. The results are who wrote, after which prompt, and how far it is equal.
     """
-    found: list[tuple[str, str, Comparison]] = []
+    comparisons: list[tuple[str, str, Comparison]] = []
     menu = [name for name, cls in BUILDERS.items() if not cls.alone and (pair.draft is not None or not cls.reads_draft)]
     for done, prompt in enumerate(prompts, 1):
         config = RunConfig(prompt, temperature=0.0, verifier="exact-match", max_new_tokens=max_new_tokens)
@@ -166,5 +166,5 @@ def compare_greedy(
         texts |= {name: run(pair, replace(config, builder=name)).tokens for name in builders or menu}
         for writer, tokens in texts.items():
             *_, comparison = comparing(pair, config, tokens)
-            found.append((writer, prompt, comparison))
-        yield Progress(done, len(prompts), result=tuple(found))
+            comparisons.append((writer, prompt, comparison))
+        yield Progress(done, len(prompts), result=tuple(comparisons))

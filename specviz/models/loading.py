@@ -45,14 +45,14 @@ def choose_device(device: str) -> torch.device:
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "mps" if counts["mps"] else "cpu"
     try:
-        chosen = torch.device(device)
+        place = torch.device(device)
     except (RuntimeError, TypeError):
-        chosen = torch.device("meta")
-    if chosen.type not in counts:
+        place = torch.device("meta")
+    if place.type not in counts:
         raise ParameterError("device", "be auto, cpu, cuda or mps", device)
-    if (chosen.index or 0) >= counts[chosen.type]:
+    if (place.index or 0) >= counts[place.type]:
         raise ParameterError("device", "be one that torch finds on this machine", device, "Use auto or cpu.")
-    return chosen
+    return place
 
 
 def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:

@@ -149,7 +149,7 @@ def greedy_sum(bench: Workbench, depth: int = 2) -> dict[str, float]:
             keys.append(mass[parent] * (1 - sum(float(q[full.tokens[other]]) for other in elder)))
             needs.append({parent, *elder} - {0})
         subsets = combinations(range(1, len(full)), 5)
-        best = max(sum(keys[i] for i in chosen) for chosen in subsets if all(needs[i] <= set(chosen) for i in chosen))
+        best = max(sum(keys[i] for i in subset) for subset in subsets if all(needs[i] <= set(subset) for i in subset))
         error = max(error, best - sum(grown(f"dyspec:size=6,depth={depth}", seed).keys[1:]))
     return {"error": error}
 

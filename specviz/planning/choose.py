@@ -51,15 +51,15 @@ def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candid
     chain, sequences = BUILDERS["chain"], BUILDERS["k-sequences"]
     fixed = [chain(depth=depth) for depth in CHAINS]
     fixed += [sequences(width=width, depth=length) for width, length in SEQUENCES]
-    found = [Candidate(builder, predict(builder.shape, vector, cost)) for builder in fixed]
+    options = [Candidate(builder, predict(builder.shape, vector, cost)) for builder in fixed]
     if not config.verifier.chain_only:
         for cell in (cell for row in forecast(vector, cost).cells for cell in row if cell):
-            found.append(Candidate(_planned(cell, vector), cell))
-    matches = [compatible(replace(config, builder=one.builder)) for one in found]
+            options.append(Candidate(_planned(cell, vector), cell))
+    matches = [compatible(replace(config, builder=one.builder)) for one in options]
     some = any(match.lossless for match in matches)
-    pairs = zip(found, matches, strict=True)
-    found = [one for one, match in pairs if match.possible and (match.lossless or not some)]
-    return sorted(found, key=lambda one: (-one.predicted.speedup, one.predicted.size))
+    pairs = zip(options, matches, strict=True)
+    options = [one for one, match in pairs if match.possible and (match.lossless or not some)]
+    return sorted(options, key=lambda one: (-one.predicted.speedup, one.predicted.size))
 
 
 def _planned(cell: Cell, vector: tuple) -> StaticBuilder:
@@ -70,11 +70,11 @@ def _planned(cell: Cell, vector: tuple) -> StaticBuilder:
 
 def different(ranked: Sequence[Candidate], count: int) -> list[Candidate]:
     """The first candidates that differ from each other by a quarter of their nodes, or in kind."""
-    chosen: list[Candidate] = []
+    selection: list[Candidate] = []
     for one in ranked:
-        if len(chosen) < count and not any(_alike(one, other) for other in chosen):
-            chosen.append(one)
-    return chosen
+        if len(selection) < count and not any(_alike(one, other) for other in selection):
+            selection.append(one)
+    return selection
 
 
 def _alike(one: Candidate, other: Candidate) -> bool:

@@ -55,8 +55,8 @@ def predict(shape: Topology, acceptance: tuple, cost: CostTable, tokens: float |
         tokens: its expected tokens per pass where they are known already.
 
     >>> cost = CostTable("mine", False, "", 0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
-    >>> found = predict(Topology((-1, 0, 0)), (0.5, 0.25), cost)
-    >>> found.tokens_per_pass, round(found.speedup, 2)
+    >>> forecast = predict(Topology((-1, 0, 0)), (0.5, 0.25), cost)
+    >>> forecast.tokens_per_pass, round(forecast.speedup, 2)
     (1.75, 1.62)
     """
     tokens = expected_tokens(shape, acceptance) if tokens is None else tokens

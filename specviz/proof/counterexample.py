@@ -81,8 +81,8 @@ class Counterexample:
         lines.append(f"  tree   a {tree}{', the same distributions at every level' * (deep and not differ)}")
         if self.failure:
             return "\n".join([*lines, f"  fails  {self.failure}"])
-        text, found = "".join(names[token] for token in self.text), Fraction(self.probability).limit_denominator(1000)
-        simple = found if abs(float(found) - self.probability) < 1e-12 else f"{self.probability:.6g}"
+        text, ratio = "".join(names[token] for token in self.text), Fraction(self.probability).limit_denominator(1000)
+        simple = ratio if abs(float(ratio) - self.probability) < 1e-12 else f"{self.probability:.6g}"
         return "\n".join([*lines, f"  writes {text} with probability {simple}; it should be {self.target}"])
 
 

@@ -133,10 +133,10 @@ def compare_with_target(written: dict[Text, float], row: Callable[[Text], np.nda
     texts = list(product(range(len(row(()))), repeat=length))
     target = {text: chance(text, 0) for text in texts}
     errors = {text: -prob for text, prob in target.items()}
-    for begun, weight in written.items():
-        start = min(len(begun), length)
-        for text in texts if start < length else (begun[:length],):
-            if text[:start] == begun[:start]:
+    for prefix, weight in written.items():
+        start = min(len(prefix), length)
+        for text in texts if start < length else (prefix[:length],):
+            if text[:start] == prefix[:start]:
                 errors[text] += weight * chance(text, start)
     return Outcome(target, errors, len(written))
 
@@ -167,5 +167,5 @@ def enumerate_node(rule: Verifier, p: np.ndarray, q: np.ndarray, scheme: str, ch
         accepted, runs = accepted + len(verdict.path) * rng.weight, runs + 1
         return (*(tree.tokens[node] for node in verdict.path), verdict.bonus)[: len(p)]
 
-    found = compare_with_target(distribution_of(write), lambda text: p[len(text)], len(p))
-    return replace(found, runs=runs, accepted=accepted)
+    comparison = compare_with_target(distribution_of(write), lambda text: p[len(text)], len(p))
+    return replace(comparison, runs=runs, accepted=accepted)

@@ -63,8 +63,8 @@ class Case:
         else:
             proof, runs, error = "enumeration", 0, 0.0
             for seed in SEEDS:  # the draft is far from the target, or a lossy rule would hardly show
-                found, more = error_in(config, toy_pair(seed=seed, closeness=0.2), self.scheme)
-                error, runs = float(np.maximum(error, found)), runs + more  # numpy's keeps a NaN, the worst of errors
+                largest, more = error_in(config, toy_pair(seed=seed, closeness=0.2), self.scheme)
+                error, runs = float(np.maximum(error, largest)), runs + more  # numpy's keeps a NaN, the worst of errors
                 if not error < LOSSY:
                     break
         return Row(
@@ -186,8 +186,8 @@ def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None) -> t
     def row(text: Text) -> np.ndarray:
         return probabilities(pair.target.logits([*pair.encode(PROMPT), *text]), config.target_sampling)
 
-    found = compare_with_target(distribution_of(write), row, LENGTH)
-    return found.deviation, found.runs
+    comparison = compare_with_target(distribution_of(write), row, LENGTH)
+    return comparison.deviation, comparison.runs
 
 
 def compare_texts(config: RunConfig, scheme: str | None = None) -> tuple[int, str | None]:

@@ -88,12 +88,12 @@ def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[
         tokens: the new tokens it wrote, all of them.
     """
     plain = (step.emitted[0] for step in speculate(pair, config.autoregressive()))
-    for position, (wrote, wanted) in enumerate(zip_longest(tokens, plain)):
-        if wrote == wanted:
+    for position, (token, expected) in enumerate(zip_longest(tokens, plain)):
+        if token == expected:
             yield Comparison(position + 1)
             continue
-        if wrote is None or wanted is None:
-            yield Comparison(position + 1, position, early="run" if wrote is None else "plain")
+        if token is None or expected is None:
+            yield Comparison(position + 1, position, early="run" if token is None else "plain")
         else:
             context = [*prompt_tokens(pair, config), *tokens[:position]]
             yield Comparison(position + 1, position, margin_at(pair, config, context))

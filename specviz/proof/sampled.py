@@ -77,8 +77,8 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     Raises:
         ValueError: as `speculate` does.
 
-    >>> found = list(sampling(specviz.toy_pair(), specviz.RunConfig("ab", "sequoia:size=8"), runs=100))[-1]
-    >>> found.runs, sum(found.speculated), found.deviates(found.speculated)
+    >>> result = list(sampling(specviz.toy_pair(), specviz.RunConfig("ab", "sequoia:size=8"), runs=100))[-1]
+    >>> result.runs, sum(result.speculated), result.deviates(result.speculated)
     (100, 100, False)
     """
     config = replace(config, max_new_tokens=DEPTH)

@@ -107,11 +107,11 @@ def _product(counters, phase, x, norm, eps, weights, bias, plus, out, gated):
     [0] for none; plus [m, out], [0, 0] for none.
     """
     (m, outputs), parts = out.shape, 1 + gated
-    blocks, sums, normed, begun = len(weights) // parts, np.empty((parts, m, BLOCK), np.float32), x, False
+    blocks, sums, normed, is_normed = len(weights) // parts, np.empty((parts, m, BLOCK), np.float32), x, False
     each = max(1, blocks // CHUNKS)
     for chunk in take_chunks(counters, phase, -(-blocks // each)):
-        if len(norm) and not begun:  # by each thread for itself: that is faster than to wait for each other
-            normed, begun = np.empty_like(x), True
+        if len(norm) and not is_normed:  # by each thread for itself: that is faster than to wait for each other
+            normed, is_normed = np.empty_like(x), True
             _norm(x, norm, eps, normed)
         for block in range(chunk * each, min(blocks, (chunk + 1) * each)):
             start, end = block * BLOCK, min(outputs, (block + 1) * BLOCK)

@@ -121,7 +121,9 @@ def untried(step: Step, node: int) -> str:
 
 
 def explain_coin(step: Step, node: int, formula: str) -> str:
-    """The sentence of a rule that flips one coin a node with probability `formula`."""
+    """The sentence of a rule that flips one coin a node with probability `formula`, for a first child min(1, p/q)."""
+    if step.parents.index(step.parents[node]) == node:
+        formula = "min(1, p/q)"
     outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
     if why := untried(step, node):
         return why

@@ -21,7 +21,7 @@ export function raceChart(svg, seek) {
   function redraw() {
     const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
     const width = svg.clientWidth, height = svg.clientHeight, size = 12.5 * unit;
-    box = { left: 44 * unit, right: width - 34 * unit, top: 20 * unit, bottom: height - 38 * unit };
+    box = { left: 44 * unit, right: width - 34 * unit, top: 34 * unit, bottom: height - 38 * unit };
     most = { x: Math.max(0, ...runs.map(run => run.ends.at(-1) || 0)), y: Math.max(0, ...runs.map(run => run.totals.at(-1) || 0)) };
     lines.replaceChildren();
     svg.style.fontSize = `${size}px`;
@@ -42,7 +42,7 @@ export function raceChart(svg, seek) {
       draw('path', { class: `line sv-run-${run.letter}`, 'data-letter': run.letter, d: `M${box.left} ${box.bottom}${path}` }, lines);
       ends.push({ letter: run.letter, x: x(run.ends.at(-1) ?? 0), y: y(run.totals.at(-1) ?? 0) });
     }
-    let taken = box.left + 34 * unit; // letters that would stand on one another, or on the title of the axis, move aside
+    let taken = 0; // letters that would stand on one another move aside
     for (const end of ends.sort((a, b) => a.x - b.x)) {
       const at = Math.max(end.x + 6 * unit, taken + 15 * unit);
       draw('text', { class: `name sv-run-${end.letter}`, x: at, y: end.y - 6 * unit }, lines, end.letter);

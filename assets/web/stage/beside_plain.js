@@ -8,13 +8,14 @@ const fraction = (/** @type {number} */ part, /** @type {number} */ whole) => (w
 const seconds = (/** @type {number} */ value) => (value < 1 ? `${(1000 * value).toFixed(0)} ms` : `${value.toFixed(value < 10 ? 2 : 1)} s`);
 
 /** The run in one sentence, in three parts. @param {Run} run */
-export function headlineOf({ figures, head, against }) {
+export function headlineOf({ figures, head, against, state, note }) {
+  if (state === 'loading') return { strong: note, text: '', small: 'The picture is still that of the run before.' };
   if (!figures?.per_pass) return null;
   const exact = !head.settings ? '' : head.lossy ? 'not exact' : head.declared ? 'declared exact by its rule, not proven here' : 'exact'; // else its rule is unknown
   const weights = head.offload ? 'weights on disk' : '';
   return {
     strong: `${figures.per_pass.toFixed(1)} tokens per target pass`,
-    text: against ? `, ${against.speedup.toFixed(1)}× plain decoding` : ' instead of 1',
+    text: against && state !== 'running' ? `, ${against.speedup.toFixed(1)}× plain decoding` : ' instead of 1',
     small: [exact, weights, head.recorded && (head.badge || 'recorded')].filter(Boolean).join(' · '),
   };
 }
@@ -34,6 +35,6 @@ export function writeRace(element, { against, figures, head, steps }, current) {
   bar('passes', fraction(passes, tokens), fraction(current + 1, passes), tokens > 0 && `${passes} passes`);
   bar('plain-time', fraction(plain, longest), part, ours > 0 && seconds(plain));
   bar('time', fraction(ours, longest), part, ours > 0 && seconds(ours));
-  query(element, '.sv-beside-said').textContent = against ? `${against.speedup.toFixed(2)}× as fast (${against.low.toFixed(2)} to ${against.high.toFixed(2)})`
+  query(element, '.sv-beside-said').textContent = against ? `${against.speedup.toFixed(2)}× as fast (${against.rounds} rounds, each ${against.low.toFixed(2)} to ${against.high.toFixed(2)})`
     : head.recorded ? 'Plain decoding was not timed with this run.' : 'Plain decoding is timed when the run ends.';
 }

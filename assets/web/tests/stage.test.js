@@ -49,7 +49,8 @@ test('the headline and the bars are of one measurement', () => {
 
 test('what is stopped while it waits leaves the run as it was; a comparison that was stopped says so', () => {
   const run = emptyRun('run 1');
-  takeMessage(run, { steps: [], state: 'loading' });
+  takeMessage(run, { steps: [], state: 'loading', note: 'Loading the models.' });
+  assert.equal(headlineOf(run).strong, 'Loading the models.');
   takeMessage(run, { steps: [], state: 'stopped' });
   assert.equal(run.state, 'done');
   takeMessage(run, { steps: [], state: 'running', same: { kind: 'checking', text: '…' } });

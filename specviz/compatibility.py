@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from .config import RunConfig
-from .strategy import VERIFIERS, built_in
+from .strategy import built_in
 
 DRAWN = {
     "iid": "drawn independently from the draft, duplicates kept",
@@ -134,10 +134,3 @@ def _reason(config: RunConfig, scheme: str, declared: bool, useful: bool) -> str
     if len(verifier.schemes) == len(DRAWN) or not verifier.reads_draft:
         return f"{verifier.title} writes the target's own draw, so any tree is lossless."
     return f"{verifier.title} is exact for children {DRAWN[scheme]}."
-
-
-def suited(config: RunConfig) -> str:
-    """The name of the first rule in the menu for which a configuration is lossless: exact match at temperature 0."""
-    greedy = [name for name, rule in VERIFIERS.items() if rule.greedy_only and config.temperature == 0]
-    names = [*greedy, *VERIFIERS]
-    return next(name for name in names if compatible(replace(config, verifier=VERIFIERS[name]())).lossless)

@@ -16,10 +16,9 @@ from .. import RunConfig
 from ..acceptance.on_text import measure_acceptance
 from ..acceptance.progress import Progress
 from ..acceptance.texts import Text, continuations
-from ..compatibility import suited
 from ..drafters.base import Drafter
 from ..models.base import Pair
-from ..planning.choose import Candidate, candidates, different, held_out
+from ..planning.choose import Candidate, candidates, different, held_out, suited
 from ..planning.cost_table import CostTable
 from ..planning.profile import Profile
 from ..verifiers.base import Verifier

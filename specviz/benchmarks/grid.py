@@ -19,10 +19,10 @@ from typing import Any
 
 from .. import BUILDERS, RunConfig, codec, compatible
 from ..acceptance.progress import final_result
-from ..compatibility import suited
 from ..errors import ParameterError, UnknownName
 from ..files import __version__, parse_json, read_text
 from ..models.base import Pair
+from ..planning.choose import suited
 from ..planning.machine_profile import machine
 from ..plugins.load import load_known, sources
 from .quiet import Watch

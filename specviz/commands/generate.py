@@ -10,8 +10,8 @@ from math import isnan
 
 from .. import RunConfig, Step, Trace, compatible
 from ..acceptance.vectors import mismatch, planned_with
-from ..compatibility import suited
 from ..files import MOST_TRACE, __version__, check_output, printable, write_text
+from ..planning.choose import suited
 from . import options
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'

@@ -12,9 +12,9 @@ from ..acceptance.progress import final_result
 from ..benchmarks.this_machine import PROMPT, measure_cost
 from ..benchmarks.timing import interleave, median_seconds
 from ..builders.sequoia import Sequoia, best_tree
-from ..compatibility import suited
 from ..metrics import Counts
 from ..models.base import Pair
+from ..planning.choose import suited
 from ..planning.forecast import forecast
 from ..randomness import Seeded
 from ..tree import TokenTree

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .. import BUILDERS, RunConfig, compatible
+from .. import BUILDERS, VERIFIERS, RunConfig, compatible
 from ..acceptance.on_text import Acceptance
 from ..acceptance.vectors import expected_tokens
 from ..builders.sequoia import PlannedBuilder
@@ -137,3 +137,10 @@ def held_out(acceptance: Acceptance, cost: CostTable, config: RunConfig) -> Held
     counts = [count for count, _ in acceptance.by_text]
     rows = [(count * new, count * old) for count, new, old in zip(counts, unseen, seen, strict=True)]
     return HeldOut(*estimate(rows), len(texts))
+
+
+def suited(config: RunConfig) -> str:
+    """The name of the first rule in the menu for which a configuration is lossless: exact match at temperature 0."""
+    greedy = [name for name, rule in VERIFIERS.items() if rule.greedy_only and config.temperature == 0]
+    names = [*greedy, *VERIFIERS]
+    return next(name for name in names if compatible(replace(config, verifier=VERIFIERS[name]())).lossless)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 import plotly.graph_objects as go
 
 from .. import Step, Trace
-from ..metrics import known
 from ..tree import Topology
 from . import theme
 from .layout import place
@@ -32,10 +33,8 @@ def plot_ribbon(trace: Trace) -> go.Figure:
             tokens.append((theme.visible(text), origin, number))
     if not tokens:
         return theme.empty("This run wrote no tokens.")
-    counts = trace.counts
-    speed = known(counts.tokens_per_s)
-    title = f"{len(tokens)} tokens in {counts.passes} target passes, {known(counts.tokens_per_pass):.2f} per pass"
-    title += "" if speed is None else f", {speed:.0f} tokens/s"
+    title = f"{len(tokens)} tokens in {len(trace.steps)} target passes, {trace.tokens_per_pass:.2f} per pass"
+    title += "" if isnan(trace.tokens_per_s) else f", {trace.tokens_per_s:.0f} tokens/s"
     fig = theme.figure(f"token, {ROW} per row", "row", title, hovermode="closest")
     for origin, (colour, symbol) in ORIGINS.items():
         group = [(i, text, step) for i, (text, kind, step) in enumerate(tokens) if kind == origin]

@@ -156,7 +156,7 @@ def gained(speedup: PairedSpeedup | None) -> tuple[str, str]:
     """A speedup and its spread."""
     if speedup is None:
         return "–", ""
-    return f"{speedup.speedup:.2f}×", f"{speedup.low:.2f} to {speedup.high:.2f} in {speedup.rounds} rounds"
+    return f"{speedup.speedup:.2f}×", f"{speedup.rounds} rounds, each {speedup.low:.2f} to {speedup.high:.2f}"
 
 
 def spent(numbers: dict[str, Any]) -> tuple[str, str]:

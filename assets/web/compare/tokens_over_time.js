@@ -34,7 +34,7 @@ export function raceChart(svg, seek) {
       draw('text', { x: x(tick), y: box.bottom + 17 * unit, 'text-anchor': 'middle' }, lines, tick);
     }
     draw('text', { x: box.right, y: height - 5 * unit, 'text-anchor': 'end' }, lines, 'seconds of decoding');
-    draw('text', { x: box.left, y: 11 * unit, 'text-anchor': 'start' }, lines, 'tokens');
+    draw('text', { x: 0, y: 11 * unit, 'text-anchor': 'start' }, lines, 'tokens');
     const ends = [];
     for (const run of runs) {
       if (!run.ends.length) continue;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -10,8 +10,8 @@ from typing import Any
 
 from .config import RunConfig
 from .distributions import Blend, Distributions, distributions_of
-from .drafters.base import Draft, Drafter, DrafterContext, DrafterSession, Seen
-from .models.base import Pair, Session
+from .drafters.base import Draft, Drafter, DrafterSession, Seen, open_drafter
+from .models.base import Pair
 from .record import Detail, Step, Timing
 from .sampling import drafter_of
 from .tree import Chart, TokenTree
@@ -35,14 +35,6 @@ class Stopwatch:
         """The seconds so far."""
         total = perf_counter() - self.began
         return Timing(**self.parts, other=max(0.0, total - sum(self.parts.values())))
-
-
-def open_drafter(
-    drafter: Drafter, pair: Pair, target: Session, draft: Session | None, context: Sequence[int]
-) -> DrafterSession:
-    """A drafter at work on a text; a `ValueError` if the pair has not what it takes."""
-    features = target.watch() if drafter.reads_features else None
-    return drafter.open(DrafterContext(pair, target, draft, context, features))
 
 
 class DecodingSession:

@@ -9,15 +9,16 @@ from .. import Step, Trace
 from ..tree import Topology
 
 
-def with_room(trace: Trace, levels: int) -> list[Step]:
-    """The steps of a run at which the text had room for a tree of so many levels below its root.
+def whole_steps(trace: Trace) -> list[Step]:
+    """The steps of a run after the first that had room for a tree as deep as the run's deepest.
 
     The last steps of a run have smaller trees, which is not the tree's doing. Trees that are smaller because a drafter
     had little to say count: how much it has to say goes with how hard a place is, so the rest alone would be biased.
     """
     end = len(trace.prompt_tokens) + (len(trace.tokens) if trace.stop == "context" else trace.config.max_new_tokens)
     end = min(end, trace.pair.get("max_positions", end))
-    return [step for step in trace.steps if step.start + 1 + levels < end]
+    deepest = max((int(Topology(step.parents).depth.max()) for step in trace.steps), default=0)
+    return [step for step in trace.steps if step.index > 0 and step.start + 1 + deepest < end]
 
 
 @dataclass(frozen=True)

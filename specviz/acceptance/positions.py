@@ -15,9 +15,8 @@ import numpy as np
 
 from .. import RunConfig
 from ..distributions import Distributions, distributions_of
-from ..drafters.base import Drafter, Seen
+from ..drafters.base import Drafter, Seen, open_drafter
 from ..models.base import Pair
-from ..session import open_drafter
 from ..tree import TokenTree
 from .texts import AnyText, text_of
 

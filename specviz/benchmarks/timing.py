@@ -14,14 +14,13 @@ from statistics import median
 from time import perf_counter
 from typing import Any, TypeVar
 
-from .. import RunConfig, Step, Trace, run, speculate
-from ..acceptance.in_traces import with_room
+from .. import RunConfig, run, speculate
+from ..acceptance.in_traces import whole_steps
 from ..acceptance.progress import Progress
 from ..metrics import Counts, estimate, ratio_of_rates
 from ..models.base import Pair
 from ..planning.machine_profile import machine
 from ..trace import PairedSpeedup
-from ..tree import Topology
 
 AUTOREGRESSIVE = "plain"
 WARM_UP = 8  # tokens of an uncounted run, in which weights are loaded and code is compiled
@@ -158,12 +157,6 @@ def time_calls(
         counts[name].append(one)
         finished = turn + (done % len(calls) == 0)
         yield Progress(done, len(texts) * len(calls), result=summarise(counts, texts[:finished]))
-
-
-def whole_steps(trace: Trace) -> list[Step]:
-    """The steps of a run after the first that had room for a tree as deep as the run's deepest."""
-    deepest = max((int(Topology(step.parents).depth.max()) for step in trace.steps), default=0)
-    return [step for step in with_room(trace, deepest) if step.index > 0]
 
 
 def measure_speedup(

@@ -138,6 +138,14 @@ class Drafter(Strategy):
         raise NotImplementedError
 
 
+def open_drafter(
+    drafter: Drafter, pair: Pair, target: Session, draft: Session | None, context: Sequence[int]
+) -> DrafterSession:
+    """A drafter at work on a text; a `ValueError` if the pair has not what it takes."""
+    features = target.watch() if drafter.reads_features else None
+    return drafter.open(DrafterContext(pair, target, draft, context, features))
+
+
 class Draft:
     """The draft during one step, as a builder sees it: it grows one tree.
 

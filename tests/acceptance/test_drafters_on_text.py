@@ -14,7 +14,7 @@ from specviz.acceptance.texts import Text, continuations
 from specviz.acceptance.vectors import read_acceptance
 from specviz.codec import dumps, read
 from specviz.distributions import Sampling
-from specviz.session import open_drafter
+from specviz.drafters.base import open_drafter
 from specviz.tree import TokenTree
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)

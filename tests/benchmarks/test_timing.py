@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 import specviz
+from specviz.acceptance.in_traces import whole_steps
 from specviz.acceptance.progress import Progress, final_result
 from specviz.benchmarks import timing
 from specviz.benchmarks.this_machine import measure_machine
-from specviz.benchmarks.timing import AUTOREGRESSIVE, interleave, measure_speedup, summarise, time_runs, whole_steps
+from specviz.benchmarks.timing import AUTOREGRESSIVE, interleave, measure_speedup, summarise, time_runs
 from specviz.metrics import Counts
 from specviz.record import Timing
 

@@ -6,9 +6,10 @@ import torch
 
 import specviz
 from specviz.distributions import Sampling
+from specviz.drafters.base import open_drafter
 from specviz.files import PAIR
 from specviz.randomness import Seeded
-from specviz.session import DecodingSession, Stopwatch, open_drafter
+from specviz.session import DecodingSession, Stopwatch
 from specviz.strategy import strategy_of
 from specviz.verifiers.base import Verdict
 

@@ -8,10 +8,9 @@ import pytest
 import specviz
 from specviz.acceptance import vectors as acceptance
 from specviz.distributions import Blend, Sampling
-from specviz.drafters.base import Draft
+from specviz.drafters.base import Draft, open_drafter
 from specviz.randomness import Seeded
 from specviz.sampling import SequentialProposal, drafter_of, draw_children
-from specviz.session import open_drafter
 from specviz.strategy import strategy_of
 from specviz.tree import TokenTree
 

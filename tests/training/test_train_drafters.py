@@ -9,12 +9,12 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import specviz
+from specviz.drafters.base import open_drafter
 from specviz.drafters.models import ModelSession
 from specviz.models.eagle import EagleLayer, layer_sizes
 from specviz.models.heads import MedusaHeads
 from specviz.models.pair import HuggingFacePair
 from specviz.passes.huggingface import HuggingFaceModel
-from specviz.session import open_drafter
 from specviz.training import heads as training
 from specviz.training.heads import heads_loss, layer_loss, train_heads
 from specviz.training.pair import Shape, new_model

@@ -34,9 +34,8 @@ class Threads:
         most = torch.get_num_threads()
         self.counts = sorted({1, max(1, most // 2), most}) if device.type == "cpu" else [most]
         self.clock = clock
-        # For passes of about one size: their number of threads, and the seconds that the last ones took.
-        self._chosen: dict[int, int] = {}
-        self._seconds: dict[int, deque[float]] = {}
+        self._chosen: dict[int, int] = {}  # passes of about one size -> their number of threads
+        self._seconds: dict[tuple[int, int], deque[float]] = {}  # size, number of threads -> those of the last passes
         self._due = dict.fromkeys(self.counts, 0.0)  # number of threads -> when it may be tried
 
     @property
@@ -57,20 +56,22 @@ class Threads:
         """
         size, began = tokens.bit_length(), self.clock()
         count = self._chosen.setdefault(size, self.counts[-1])
-        seconds = self._seconds.setdefault(size, deque(maxlen=KEPT))
+        seconds = self._seconds.setdefault((size, count), deque(maxlen=KEPT))
         due = [n for n in self.counts if n != count and self._due[n] <= began]
-        trial = due[0] if due and len(seconds) >= ENOUGH else count
-        with using(trial) if torchs else nullcontext():
-            yield trial
+        number = due[0] if due and len(seconds) >= ENOUGH else count
+        with using(number) if torchs else nullcontext():
+            yield number
         end = self.clock()
-        if trial == count:
-            seconds.append(end - began)
+        trial = self._seconds.setdefault((size, number), deque(maxlen=KEPT))
+        trial.append(end - began)
+        if number == count or len(trial) < ENOUGH:  # in the first pass of a trial, threads have to wake up
             return
-        gap = end - began - median(seconds)
-        if end - began < BETTER * median(seconds):
-            trial, self._chosen[size] = count, trial
-            self._seconds[size] = deque([end - began], KEPT)
-        self._due[trial] = end + max(abs(gap), SOONEST) / SHARE  # the number that lost
+        cost = trial[-1] - median(seconds)
+        if trial[-1] < BETTER * median(seconds):
+            number, self._chosen[size] = count, number
+            cost = trial[-1]  # the usual time may have been that of a cold start
+        self._seconds[size, number].clear()
+        self._due[number] = end + ENOUGH * max(cost, SOONEST) / SHARE  # the number that lost
 
 
 @contextmanager

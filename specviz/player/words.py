@@ -20,6 +20,7 @@ GLOSSARY = {
     "target pass": "One computation of the large model. Plain decoding needs one for every token; "
     "here it scores a whole tree.",
     "exact": "By enumeration: the text has the distribution of the target alone. Is it exact? samples it here.",
+    "recorded": "Decoded before and stored with the page. Run decodes now, on this machine.",
     "without replacement": "No two children of a node are the same token: what was drawn is taken out before "
     "the next draw.",
     "bonus": "The token that the target adds where a whole branch was accepted. It costs no further pass.",

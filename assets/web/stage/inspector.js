@@ -59,8 +59,9 @@ export function inspectorView(element, take) {
     const about = aboutOf(step, key), node = about.node;
     $('why-fold').dataset.kind = about.kind || '';
     $('token').textContent = about.token;
-    $('outcome').textContent = OUTCOMES[about.kind || ''] || '';
-    $('why').textContent = about.why;
+    const outcome = OUTCOMES[about.kind || ''] || '';
+    $('outcome').textContent = outcome;
+    $('why').textContent = outcome && about.why.toLowerCase().startsWith(`${outcome}:`) ? about.why.slice(outcome.length + 2) : about.why;
     $('facts').textContent = about.facts;
     $('detail').replaceChildren(...(node === undefined ? [] : numbersOf(step, node)), ...detailOf(step, key === 'last' ? 'last' : node));
     const open = take && key !== null && take(step, key, index);

@@ -18,7 +18,6 @@ from typing import Any
 import specviz
 from specviz import codec
 from specviz.benchmarks.timing import measure_speedup
-from specviz.decode import collect
 
 from .machine.models import EMBEDDED, offered
 from .parts.decoding import Endless, streamed
@@ -80,7 +79,7 @@ def record(pair: Any, lesson: Lesson) -> list[Any]:
 def decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:
     config = replace(recording.config, seed=seed)
     config = config.autoregressive() if recording.autoregressive else config
-    return collect(pair, config, islice(specviz.speculate(pair, config), recording.steps))
+    return specviz.run(pair, config, islice(specviz.speculate(pair, config), recording.steps))
 
 
 def write(path: Path, trace: specviz.Trace) -> None:

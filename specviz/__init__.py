@@ -13,8 +13,8 @@ from .files import __version__
 
 if TYPE_CHECKING:  # the same names for type checkers and editors
     from .builders import BUILDERS as BUILDERS
-    from .compatibility import compatible as compatible
     from .config import RunConfig as RunConfig
+    from .config import compatible as compatible
     from .decode import autoregress as autoregress
     from .decode import run as run
     from .decode import speculate as speculate
@@ -34,7 +34,7 @@ _HOMES = {
     "Step": "record",
     "Trace": "trace",
     "autoregress": "decode",
-    "compatible": "compatibility",
+    "compatible": "config",
     "load_pair": "models.pair",
     "register": "strategy",
     "run": "decode",

@@ -142,16 +142,13 @@ def parameter_error(error: ValidationError, schema: Mapping[str, Schema], prefix
         if isinstance(cause := one.get("ctx", {}).get("error"), ParameterError):  # raised by a validator of our own
             return cause if cause.name else cause.named(f"{prefix}{one['loc'][0]}")
     name = str(errors[0]["loc"][0])
-    return ParameterError(prefix + name, must_be(schema.get(name, {})), errors[0]["input"])
-
-
-def must_be(schema: Schema) -> str:
-    """What a value must be by its JSON `schema`, for a sentence: "be a whole number from 1 to 64"."""
-    values = _values(schema, many=False)
-    return values if values.startswith("list ") else f"be {values}"
+    values = _values(schema.get(name, {}), many=False)
+    must = values if values.startswith("list ") else f"be {values}"
+    return ParameterError(prefix + name, must, errors[0]["input"])
 
 
 def _values(schema: Schema, many: bool) -> str:
+    """What a value must be by its JSON `schema`, for a sentence: "a whole number from 1 to 64"."""
     if "anyOf" in schema:
         return " or ".join(_values(one, many) for one in schema["anyOf"])
     if words := schema.get("enum", [schema["const"]] if "const" in schema else []):

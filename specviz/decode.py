@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .compatibility import compatible
-from .config import RunConfig
+from .config import RunConfig, compatible
 from .errors import ParameterError
 from .files import __version__
 from .models.base import Pair
@@ -28,7 +27,7 @@ def speculate(
         pair: target and draft.
         config: what to run.
         rng: randomness to use instead of the seed's; enumeration brings its own.
-        scheme: how children are drawn, one of `sampling.SCHEMES`; None lets the rule choose.
+        scheme: how children are drawn, one of `strategy.SCHEMES`; None lets the rule choose.
 
     Raises:
         ValueError: if builder, rule and drafter are incompatible or the prompt leaves no tokens to write.
@@ -67,17 +66,30 @@ def decode(pair: Pair, config: RunConfig, rng: Randomness | None = None, scheme:
         yield session.commit(draft, tree, p, verdict)
 
 
-def run(pair: Pair, config: RunConfig) -> Trace:
+def run(pair: Pair, config: RunConfig, steps: Iterable[Step] | None = None) -> Trace:
     """`speculate` to the end, as a `Trace`.
 
     Args:
         pair, config: as for `speculate`; errors too.
+        steps: what `speculate` yielded until it was stopped; None decodes to the end.
 
     >>> trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", "sequoia:size=8", max_new_tokens=8, seed=1))
     >>> trace.text, len(trace.steps), trace.tokens_per_pass, trace.stop
     ('cacbabaa', 2, 4.0, 'length')
     """
-    return collect(pair, config, speculate(pair, config))
+    steps = tuple(speculate(pair, config) if steps is None else steps)
+    prompt = tuple(prompt_tokens(pair, config))
+    written = [token for step in steps for token in step.emitted]
+    if written and written[-1] in pair.eos_ids:
+        stop = "end of text"
+    elif len(written) >= config.max_new_tokens:
+        stop = "length"
+    elif len(prompt) + len(written) >= pair.max_positions:
+        stop = "context"
+    else:
+        stop = "stopped"
+    text = config.prompt if isinstance(config.prompt, str) else pair.decode(prompt)
+    return Trace(config, pair.info, prompt, text, steps, stop, __version__)
 
 
 def autoregress(pair: Pair, config: RunConfig) -> Trace:
@@ -91,23 +103,6 @@ def autoregress(pair: Pair, config: RunConfig) -> Trace:
     """
     _check_order(pair, config)
     return run(pair, config.autoregressive())
-
-
-def collect(pair: Pair, config: RunConfig, steps: Iterable[Step]) -> Trace:
-    """The trace of what `speculate` yielded: all `steps` of a run, or those until it was stopped."""
-    steps = tuple(steps)
-    prompt = tuple(prompt_tokens(pair, config))
-    written = [token for step in steps for token in step.emitted]
-    if written and written[-1] in pair.eos_ids:
-        stop = "end of text"
-    elif len(written) >= config.max_new_tokens:
-        stop = "length"
-    elif len(prompt) + len(written) >= pair.max_positions:
-        stop = "context"
-    else:
-        stop = "stopped"
-    text = config.prompt if isinstance(config.prompt, str) else pair.decode(prompt)
-    return Trace(config, pair.info, prompt, text, steps, stop, __version__)
 
 
 def _check_order(pair: Any, config: Any) -> None:

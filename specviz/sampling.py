@@ -14,7 +14,6 @@ from .distributions import Blend, Ranked
 from .randomness import Randomness, first_arrivals, smallest
 
 FEW = 8  # tokens that are found one by one faster than by a partition
-SCHEMES = ("iid", "distinct", "top", "race")
 
 
 def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, position: int) -> list[int]:
@@ -37,7 +36,7 @@ def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, posit
         return most_probable(q, count)
     if scheme == "race":
         return first_arrivals(q, rng.noise(position, len(q)), count).tolist()
-    raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}; got {scheme!r}.")
+    raise ValueError(f"scheme must be one of iid, distinct, top, race; got {scheme!r}.")
 
 
 def _draw_from_blend(q: Blend, count: int, rng: Randomness) -> list[int]:

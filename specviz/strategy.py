@@ -16,9 +16,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from .codec import Schema, parameter_error, plain_value
 from .errors import ParameterError, UnknownName
-from .sampling import SCHEMES
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+SCHEMES = {  # how the children of a node are chosen
+    "iid": "drawn independently from the draft, duplicates kept",
+    "distinct": "drawn from the draft without replacement",
+    "top": "the draft's most probable tokens, not draws",
+    "race": "the first arrivals of a race shared with the target",
+}
 AnyStrategy = TypeVar("AnyStrategy", bound=type)
 
 
@@ -65,8 +70,20 @@ class Strategy(BaseModel):
         """The strategy as plain JSON data, its "name" and its "parameters"."""
         return {"name": self.name, "parameters": self.parameters}
 
-    def __str__(self) -> str:
-        return format_strategy(self)
+    @classmethod
+    def is_built_in(cls) -> bool:
+        """Whether it is part of this package."""
+        return cls.__module__.startswith(f"{__package__}.")
+
+    def to_text(self, defaults: bool = False) -> str:
+        """A text that `parse_strategy` reads: "sequoia:size=24"; with `defaults`, all but "auto"."""
+        parameters = ",".join(
+            f"{name}={format_value(getattr(self, name))}" for name, field in type(self).model_fields.items()
+            if getattr(self, name) != ("auto" if defaults else field.default)
+        )  # fmt: skip
+        return f"{self.name}:{parameters}" if parameters else self.name
+
+    __str__ = to_text
 
 
 class Menu(dict[str, type[Any]]):
@@ -115,11 +132,6 @@ def register(cls: AnyStrategy) -> AnyStrategy:
     return cls
 
 
-def built_in(cls: type) -> bool:
-    """Whether a strategy is part of this package."""
-    return cls.__module__.startswith(f"{__package__}.")
-
-
 def _check_class(cls: Any) -> None:
     where = cls.__qualname__
     if "__dataclass_fields__" in vars(cls):
@@ -130,7 +142,7 @@ def _check_class(cls: Any) -> None:
     if not NAME.fullmatch(cls.name):
         raise ParameterError(f"{where}.name", "be small letters and digits with hyphens, such as my-rule", cls.name)
     other = REGISTRIES[cls.kind].get(cls.name)
-    if other is not None and built_in(other):
+    if other is not None and other.is_built_in():
         must = f"differ from the built-in {cls.kind} {cls.name}"
         raise ParameterError(f"{where}.name", must, hint="Choose another name.")
     for name, field in cls.model_fields.items():
@@ -201,15 +213,6 @@ def _parse_json(text: str) -> Any:
         with suppress(ValueError, RecursionError):
             return plain_value(json.loads(candidate))
     return text
-
-
-def format_strategy(strategy: Strategy, defaults: bool = False) -> str:
-    """A strategy as a text that `parse_strategy` reads: "sequoia:size=24"; with `defaults`, all but "auto"."""
-    parameters = ",".join(
-        f"{name}={format_value(getattr(strategy, name))}" for name, field in type(strategy).model_fields.items()
-        if getattr(strategy, name) != ("auto" if defaults else field.default)
-    )  # fmt: skip
-    return f"{strategy.name}:{parameters}" if parameters else strategy.name
 
 
 def format_value(value: Any) -> str:

@@ -32,7 +32,6 @@ specviz/acceptance/vectors
 specviz/builders  specviz/verifiers  specviz/drafters
 specviz/config
 specviz/trace
-specviz/compatibility
 specviz/plugins
 specviz/passes
 specviz/models

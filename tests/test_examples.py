@@ -30,7 +30,7 @@ SHOWN = [
 ARGUMENTS = """
 record: Step
 trace: Trace
-compatibility: Compatibility
+config: Compatibility
 models.base: Session.commit Session.features Session.forward Pair.decode Pair.drafter Pair.encode Pair.open Pair.piece
     Pair.stream
 metrics: Counts.of

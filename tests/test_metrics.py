@@ -83,7 +83,7 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
     loads = types.SimpleNamespace(load_pair=lambda *args, **options: specviz.toy_pair())
     monkeypatch.setitem(sys.modules, "specviz.models.pair", loads)
     monkeypatch.setattr("specviz.decode.speculate", lambda pair, config: iter(STORY.steps))
-    monkeypatch.setattr("specviz.decode.collect", lambda pair, config, steps: STORY)
+    monkeypatch.setattr("specviz.decode.run", lambda pair, config, steps: STORY)
     main(["generate", "--prompt", STORY.prompt_text])
     assert words in capsys.readouterr().out
 

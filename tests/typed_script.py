@@ -8,7 +8,7 @@ import numpy as np
 
 import specviz
 from specviz.builders.base import TreeBuilder
-from specviz.compatibility import Compatibility
+from specviz.config import Compatibility
 from specviz.distributions import Distributions
 from specviz.drafters.base import Draft
 from specviz.metrics import Counts

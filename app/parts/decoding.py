@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, TypeVar
 
-from specviz import RunConfig, Step, Trace, speculate
+from specviz import RunConfig, Step, Trace, run, speculate
 from specviz.benchmarks.timing import ROUNDS, measure_speedup
-from specviz.decode import collect
 from specviz.metrics import Counts
 from specviz.proof.same_text import Comparison, comparing, promised
 from specviz.trace import PairedSpeedup
@@ -106,14 +105,14 @@ def run_all(pair: Any, configs: Sequence[RunConfig], endless: bool, warm_up: int
     for at, config in enumerate(configs):
         steps: list[Step] = []
         try:
-            blank = collect(pair, config, iter(()))
+            blank = run(pair, config, ())
             yield Update(at, blank=replace(blank, pair=blank.pair | streamed(pair)))
             for _ in islice(speculate(pair, config), warm_up):
                 pass
             for group in batch_by_time(speculate(pair, config)):
                 steps += group
                 yield Update(at, steps=tuple(group))
-            trace = collect(pair, config, iter(steps))
+            trace = run(pair, config, steps)
             yield Update(at, trace=replace(trace, pair=trace.pair | streamed(pair)))
         except Exception as error:
             sentence = reason(error, log=bool(steps))

@@ -14,11 +14,10 @@ from urllib.parse import parse_qsl, urlencode
 
 import gradio as gr
 
-from specviz import RunConfig
-from specviz.compatibility import compatible
+from specviz import RunConfig, compatible
 from specviz.errors import ParameterError
 from specviz.player.web import asset
-from specviz.strategy import REGISTRIES, format_strategy, strategy_of
+from specviz.strategy import REGISTRIES, strategy_of
 
 from . import menus
 from .opening import OLD
@@ -86,7 +85,7 @@ def write(linked: Linked, values: Sequence[Any]) -> str:
 def text_of(control: Any, value: Any) -> str:
     """A control's value in a link; a strategy with all of its parameters, since defaults may change."""
     if hasattr(control, "kind") and isinstance(value, str):
-        return format_strategy(strategy_of(control.kind, value), defaults=True)
+        return strategy_of(control.kind, value).to_text(defaults=True)
     if isinstance(value, bool):
         return str(value).lower()
     return "" if value is None else f"{value:.17g}" if isinstance(value, float) else str(value)

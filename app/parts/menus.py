@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from specviz import RunConfig, compatible
-from specviz.compatibility import Compatibility
+from specviz.config import Compatibility
 from specviz.strategy import REGISTRIES, Strategy, format_value
 
 WORDS = {"builder": "tree builder", "verifier": "rule", "drafter": "drafter"}

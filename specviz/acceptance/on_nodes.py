@@ -14,12 +14,11 @@ from .. import VERIFIERS, RunConfig
 from ..models.base import Pair
 from ..randomness import Randomness, Seeded
 from ..sampling import most_probable
-from ..strategy import built_in
 from ..theory.node import transport_acceptance
 from ..theory.rates import accepted_within
 from .on_text import NO_TEXT, share_interval
 from .positions import Node, levels_on_text
-from .texts import AnyText, Text, seed_of, text_of
+from .texts import AnyText, Text, text_of
 
 WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 Reader = Callable[[Pair, Text, RunConfig], Iterable[Node]]
@@ -66,7 +65,7 @@ def rejection_rates(
     greedy = config.temperature == 0
     sums, counts, sources = [], [], []
     for number, text in enumerate(map(text_of, texts)):
-        rng = Seeded(seed_of(config, number))  # noise is keyed by position: texts with one seed would share it
+        rng = Seeded(config.seed_after(number))  # noise is keyed by position: texts with one seed would share it
         nodes = [
             _node(p, rows[0], widths, rng, start + 1, greedy)
             for start, p, rows in read(pair, text, config)
@@ -107,7 +106,7 @@ def _node(
     accepted = {
         name: accepted_within(rule(), p, q, widths, rng, position)
         for name, rule in VERIFIERS.items()
-        if built_in(rule) and not rule.alone and rule.greedy_only == greedy
+        if rule.is_built_in() and not rule.alone and rule.greedy_only == greedy
     }
     floors = {} if greedy else {"floor iid": transport_acceptance(p, q, widths)}
     return accepted | floors | {"floor top": np.cumsum(p[most_probable(q, widths[-1])])[np.array(widths) - 1]}

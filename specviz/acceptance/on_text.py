@@ -20,17 +20,17 @@ from ..files import __version__
 from ..metrics import student, sum_by_text
 from ..models.base import Pair
 from ..randomness import Seeded
-from ..sampling import SCHEMES, children_of, draw_children
+from ..sampling import children_of, draw_children
 from ..theory.rates import try_children
 from ..verifiers.base import Verifier
 from .positions import LEVELS, Node, levels_on_text
 from .progress import Progress, final_result
-from .texts import AnyText, seed_of, text_of
+from .texts import AnyText, text_of
 from .vectors import MAX_RANKS, check_acceptance
 
 Rule = Annotated[str, one_of(*VERIFIERS)]
 Drafter = Annotated[str, one_of(*DRAFTERS)]
-Scheme = Annotated[str, one_of(*SCHEMES)]
+Scheme = Annotated[str, one_of(*Verifier.schemes)]
 Method = Annotated[str, one_of("expected", "counted")]
 Row = Annotated[tuple[Probability, ...], Field(max_length=MAX_RANKS)]
 NO_TEXT = "text to calibrate on must have at least two tokens. Use a longer text."
@@ -134,7 +134,7 @@ def measure_acceptance(
     """
     parts: list[list[TextAcceptance]] = [[] for _ in rules]
     for number, text in enumerate(texts):
-        text_config, text = replace(config, seed=seed_of(config, number)), text_of(text)
+        text_config, text = replace(config, seed=config.seed_after(number)), text_of(text)
         nodes = list(levels_on_text(pair, text, text_config))
         if not nodes:
             continue

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .. import RunConfig, speculate
-from ..codec import LARGEST
 from ..models.base import Pair
 
 WINDOW = 256  # tokens that are read together
@@ -53,15 +52,10 @@ def continuations(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iter
         config: temperatures, length and seed; prompt `i` is continued with seed + i, since noise is keyed by position.
     """
     for number, prompt in enumerate(prompts):
-        text_config = replace(config, prompt=prompt, seed=seed_of(config, number)).autoregressive()
+        text_config = replace(config, prompt=prompt, seed=config.seed_after(number)).autoregressive()
         tokens = pair.encode(prompt)
         written = (token for step in speculate(pair, text_config) for token in step.emitted)
         yield Text((*tokens, *written), max(1, len(tokens)), prompt)
-
-
-def seed_of(config: RunConfig, number: int) -> int:
-    """The seed of a numbered text."""
-    return (config.seed + number) % (LARGEST + 1)
 
 
 def windows(pair: Pair, text: str, source: str) -> Iterator[Text]:

@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import RunConfig, Step, speculate
+from .. import BUILDERS, RunConfig, Step, speculate
 from ..acceptance.progress import Progress
 from ..acceptance.vectors import find_acceptance
-from ..builders.sequoia import Sequoia
 from ..drafters.base import Drafter
 from ..files import HELD_OUT, parse_json
 from ..models.base import Pair
@@ -76,7 +75,7 @@ def measure_cost(
     for size in sorted(set(sizes) - {1}):
         levels = ceil(log2(size))
         for depth in sorted({min(size - 1, levels), min(size - 1, 2 * levels, 16)}):
-            tree = Sequoia(size=size, depth=depth, acceptance=acceptance)
+            tree = BUILDERS["sequoia"](size=size, depth=depth, acceptance=acceptance)
             runs.append(_Run(pair, replace(config, builder=tree)))
     bursts = {place: partial(run.burst, burst) for place, run in enumerate(runs)}
     for done, _ in enumerate(interleave(bursts, rounds), 1):
@@ -250,7 +249,7 @@ def measure_machine(
     cells = [max(filter(None, row), key=lambda cell: cell.speedup) for row in forecast(acceptance, cost, sizes).cells]
     runs = {}
     for cell in cells:
-        tree = Sequoia(size=cell.size, depth=cell.depth, acceptance=acceptance)
+        tree = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=acceptance)
         runs[f"{cell.size} nodes, {cell.depth} levels"] = pair, replace(config, builder=tree)
     for timing in time_runs(runs, prompts(rounds), whole=True):
         points = tuple(

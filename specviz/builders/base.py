@@ -9,8 +9,7 @@ from pydantic import Field
 from ..distributions import Distributions
 from ..drafters.base import Draft
 from ..randomness import Randomness
-from ..sampling import SCHEMES
-from ..strategy import Strategy
+from ..strategy import SCHEMES, Strategy
 from ..tree import TokenTree
 from ..verifiers.base import Verdict, Verifier
 
@@ -43,7 +42,7 @@ class TreeBuilder(Strategy):
     """
 
     kind: ClassVar[str] = "builder"
-    schemes: ClassVar[tuple[str, ...]] = SCHEMES  # how its trees can be filled, its own first
+    schemes: ClassVar[tuple[str, ...]] = tuple(SCHEMES)  # how its trees can be filled, its own first
     reads_draft: ClassVar[bool] = True  # whether it needs a draft model
     in_support: ClassVar[bool] = False  # whether it tries no tokens to which the draft gives no mass
     alone: ClassVar[bool] = False  # whether it drafts nothing, for plain decoding

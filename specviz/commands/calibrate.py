@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import VERIFIERS, RunConfig, compatible
 from ..acceptance.on_text import Acceptance
-from ..acceptance.texts import Text, continuations, limited, seed_of, windows
+from ..acceptance.texts import Text, continuations, limited, windows
 from ..acceptance.vectors import MAX_RANKS
 from ..benchmarks.advice import calibrate
 from ..benchmarks.quiet import MAX_CORES
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     def texts_of(one: RunConfig) -> Iterator[Text]:
         """What the target writes, again with other seeds where a seed changes anything; or the text."""
         rounds = range(1 if one.temperature == 0 else ROUNDS)
-        seeds = (replace(one, seed=seed_of(one, turn * len(prompts))) for turn in rounds)
+        seeds = (replace(one, seed=one.seed_after(turn * len(prompts))) for turn in rounds)
         texts = chain.from_iterable(continuations(pair, prompts, each) for each in seeds)
         return limited(texts if text is None else windows(pair, text, name), args.positions)
 

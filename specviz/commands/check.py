@@ -15,7 +15,6 @@ from ..errors import UnknownName
 from ..plugins.load import load_known, sources
 from ..proof.counterexample import Counterexample, smallest
 from ..proof.lossless import Case, Row, cases, cover, drafter_cases
-from ..strategy import built_in
 from .options import within
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
@@ -88,7 +87,7 @@ def _rows(args: argparse.Namespace, refuted: dict[str, Counterexample | None]) -
     try:
         yield from _proven(cases_of(args), args.jobs)
     except Exception:
-        found = {name: smallest(VERIFIERS[name]()) for name in args.verifier or () if not built_in(VERIFIERS[name])}
+        found = {name: smallest(VERIFIERS[name]()) for name in args.verifier or () if not VERIFIERS[name].is_built_in()}
         if not any(found.values()):
             raise
         refuted.update(found)

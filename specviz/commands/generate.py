@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> None:
     vector_files = getattr(args, "vector_files", [])
     if args.trace:
         check_output(args.trace, *vector_files)
-    from ..decode import collect, speculate
+    from .. import run as trace_of
+    from .. import speculate
 
     pair = options.load(args)
     settings = {
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
             steps.append(step)
     except KeyboardInterrupt:
         pass  # what was written is kept
-    trace = collect(pair, config, iter(steps))
+    trace = trace_of(pair, config, steps)
     text = trace.to_json()
     if args.json:
         print(text)

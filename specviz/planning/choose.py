@@ -15,7 +15,6 @@ from ..acceptance.vectors import expected_tokens
 from ..builders.sequoia import PlannedBuilder
 from ..builders.static import StaticBuilder
 from ..metrics import estimate
-from ..strategy import format_strategy
 from .cost_table import CostTable
 from .forecast import Cell, forecast, predict
 
@@ -36,7 +35,7 @@ class Candidate:
         """The builder as it is written on the command line, without the vector that it was planned with."""
         one = self.builder
         planned = isinstance(one, PlannedBuilder)
-        return format_strategy(one.replace(acceptance="auto") if planned else one, defaults=True)
+        return (one.replace(acceptance="auto") if planned else one).to_text(defaults=True)
 
 
 def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candidate]:

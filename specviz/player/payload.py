@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from .. import DRAFTERS, Step, Trace, compatible
 from ..codec import plain as as_plain
 from ..metrics import COMPARED, Counts
-from ..strategy import REGISTRIES, format_strategy
+from ..strategy import REGISTRIES
 
 NUMBERS = ("temperature", "top_p", "top_k", "draft_temperature", "max_new_tokens", "seed")
 LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p", "probe": "o"}
@@ -216,7 +216,7 @@ def settings_title(config: Any) -> str:
 
 def settings_text(config: Any) -> str:
     """All of a configuration but its prompt as the parameters of a link, the same for equal configurations."""
-    named = {kind: format_strategy(getattr(config, kind), defaults=True) for kind in REGISTRIES}
+    named = {kind: getattr(config, kind).to_text(defaults=True) for kind in REGISTRIES}
     numbers = {name: getattr(config, name) for name in NUMBERS}
     named |= {name: f"{value:g}" if isinstance(value, float) else str(value)
               for name, value in numbers.items() if value is not None}  # fmt: skip

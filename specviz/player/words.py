@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 
-from .. import DRAFTERS
-from ..compatibility import DRAWN
+from .. import DRAFTERS, strategy
 from ..metrics import PARTS
 from .payload import LETTERS
 
@@ -68,7 +67,7 @@ def script() -> str:
         "ROWS": ("of a chart", ROWS),
         "FACTS": ("numbers that a rule keeps", FACTS),
         "PARTS": ("of a step's time", PARTS),
-        "DRAWN": ("children are ...", DRAWN),
+        "DRAWN": ("children are ...", strategy.SCHEMES),
         "SCHEMES": ("the same in a table", SCHEMES),
         "GLOSSARY": ("terms that explain themselves", GLOSSARY),
         "DRAFTERS": ("who guesses, in the order of the menu", {name: cls.title for name, cls in DRAFTERS.items()}),

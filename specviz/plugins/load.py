@@ -18,7 +18,7 @@ from types import ModuleType
 from zlib import crc32
 
 from ..errors import cause
-from ..strategy import REGISTRIES, built_in
+from ..strategy import REGISTRIES
 
 VARIABLE = "SPECVIZ_PLUGINS"
 GROUP = "specviz.strategies"
@@ -72,7 +72,7 @@ def sources() -> list[str]:
 
 
 def _registered() -> list[type]:
-    return [cls for menu in REGISTRIES.values() for cls in menu.values() if not built_in(cls)]
+    return [cls for menu in REGISTRIES.values() for cls in menu.values() if not cls.is_built_in()]
 
 
 def _run(path: Path) -> ModuleType:

@@ -13,10 +13,8 @@ from urllib.parse import urlencode
 import numpy as np
 
 from .. import RunConfig, compatible
-from ..compatibility import DRAWN
 from ..errors import cause
-from ..sampling import SCHEMES
-from ..strategy import REGISTRIES
+from ..strategy import REGISTRIES, SCHEMES
 from ..verifiers.base import Verifier
 from .enumerate import enumerate_node
 
@@ -69,7 +67,7 @@ class Counterexample:
     def __str__(self) -> str:
         names, deep, differ = "abc"[: len(self.p[0])], self.levels > 1, len(self.p) > 1
         lines = [
-            f"{self.rule} is declared lossless for children {DRAWN[self.scheme]}, but it is not.",
+            f"{self.rule} is declared lossless for children {SCHEMES[self.scheme]}, but it is not.",
             "the smallest counterexample:",
             f"  tokens {', '.join(names)}",
         ]

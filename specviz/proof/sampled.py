@@ -15,7 +15,6 @@ from typing import Any, cast
 import numpy as np
 
 from .. import RunConfig, compatible, speculate
-from ..codec import LARGEST
 from ..distributions import probabilities, total_variation
 from ..models.base import Pair
 from ..models.cached import CachedPair
@@ -98,8 +97,8 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
             passes = None if source is pair else cached.target.passes
             yield Sampled(turn, runs, pieces, exact, tuple(speculated.values()), tuple(plain.values()), passes)
         if turn < runs:
-            # Never one seed for both, since keyed rules follow it; the largest seed is followed by 0.
-            seed, other = ((config.seed + 2 * turn + more) % (LARGEST + 1) for more in (1, 2))
+            # Never one seed for both, since keyed rules follow it.
+            seed, other = (config.seed_after(2 * turn + more) for more in (1, 2))
             for counts, models, settings in (
                 (speculated, source, replace(config, seed=seed)),
                 (plain, cached, replace(config.autoregressive(), seed=other)),

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from ..distributions import Distributions
 from ..randomness import Randomness
 from ..record import Step
-from ..sampling import SCHEMES
-from ..strategy import Strategy
+from ..strategy import SCHEMES, Strategy
 from ..tree import TokenTree
 
 
@@ -48,7 +47,7 @@ class Verifier(Strategy):
     """
 
     kind: ClassVar[str] = "verifier"
-    schemes: ClassVar[tuple[str, ...]] = SCHEMES  # those for which the rule is lossless, its own first
+    schemes: ClassVar[tuple[str, ...]] = tuple(SCHEMES)  # those for which the rule is lossless, its own first
     reads_draft: ClassVar[bool] = True  # whether it compares with the draft's rows
     chain_only: ClassVar[bool] = False  # whether a node may have one child at most
     greedy_only: ClassVar[bool] = False  # whether it works at temperature 0 only

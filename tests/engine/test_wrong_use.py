@@ -10,7 +10,7 @@ import specviz
 from specviz.acceptance.vectors import read_acceptance
 from specviz.errors import ParameterError, UnknownName, cause
 from specviz.plots import plot
-from specviz.strategy import REGISTRIES, format_strategy, parse_strategy, strategy_of
+from specviz.strategy import REGISTRIES, parse_strategy, strategy_of
 
 PAIR = specviz.toy_pair()
 CONFIG = specviz.RunConfig("abc", max_new_tokens=3)
@@ -136,15 +136,15 @@ def test_a_spelled_strategy_is_read_back(kind):
     for name, cls in REGISTRIES[kind].items():
         small = cls.small if kind == "drafter" else getattr(cls, "small", {})
         for made in (cls(), cls(**small)):
-            for text in (format_strategy(made), format_strategy(made, defaults=True)):
+            for text in (str(made), made.to_text(defaults=True)):
                 assert parse_strategy(kind, text) == made and text.split(":")[0] == name
-    assert format_strategy(specviz.BUILDERS["sequoia"](size=24)) == "sequoia:size=24"
+    assert str(specviz.BUILDERS["sequoia"](size=24)) == "sequoia:size=24"
 
 
 @pytest.mark.parametrize("vector", [(0.6,), (0.6, 1e-05), ((0.6, 0.2), (0.5,)), ((0.6,),)])
 def test_a_spelled_vector_is_read_back(vector):
     made = specviz.BUILDERS["sequoia"](acceptance=vector, size=9)
-    assert parse_strategy("builder", format_strategy(made)) == made
+    assert parse_strategy("builder", str(made)) == made
 
 
 def test_only_the_command_line_reads_a_vector_from_a_file(tmp_path):

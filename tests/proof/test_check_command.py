@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 import specviz
-from specviz import compatibility
+from specviz import config as configuration
 from specviz.commands.check import _proven
 from specviz.commands.cli import main
 from specviz.proof.counterexample import smallest
@@ -55,9 +55,9 @@ def test_json_rows_name_their_sampling_and_a_wrong_declaration_is_marked(capsys,
         (None, None, 1.0), (0.0, None, 1.0), (0.6, None, 1.0), (None, 2, 1.0), (None, None, 0.9),
     }  # fmt: skip
     monkeypatch.setattr(specviz.DRAFTERS["several"], "blends", False)
-    compatibility._judge.cache_clear()
+    configuration._judge.cache_clear()
     assert main(arguments) == 1
-    compatibility._judge.cache_clear()
+    configuration._judge.cache_clear()
     wrong = [line for line in capsys.readouterr().out.splitlines() if "DECLARED WRONGLY" in line]
     assert wrong and all("T draft 0" in line and " top " in line for line in wrong)
 

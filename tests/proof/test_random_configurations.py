@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import specviz
-from specviz.compatibility import compatible
+from specviz.config import compatible
 from specviz.proof import lossless
 from specviz.proof.lossless import EXACT, PROMPT, compare_texts, error_in
-from specviz.sampling import SCHEMES
-from specviz.strategy import REGISTRIES
+from specviz.strategy import REGISTRIES, SCHEMES
 from tests.growing import BUILDERS, VERIFIERS
 
 MAX_RUNS = 3_000

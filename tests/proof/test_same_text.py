@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.compatibility import compatible
+from specviz.config import compatible
 from specviz.decode import speculate
 from specviz.distributions import Sampling, probabilities
 from specviz.proof.same_text import Comparison, comparing, promised

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import specviz
-from specviz.compatibility import compatible
+from specviz.config import compatible
 from specviz.distributions import probabilities
 from specviz.models.cached import CachedPair
 from specviz.proof.sampled import Sampled, chi_square_excess, exact_texts, sampling

@@ -5,8 +5,7 @@ import pytest
 
 import specviz
 from specviz.acceptance.vectors import expected_tokens
-from specviz.compatibility import compatible
-from specviz.config import RunConfig
+from specviz.config import RunConfig, compatible
 from specviz.decode import speculate
 from specviz.distributions import Distributions, Sampling, entropy
 from specviz.models.table import TableModel, TablePair

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.compatibility import compatible
+from specviz import compatible
 
 from ...parts.controls import LABELS, Controls, mark, picker, scalar_controls
 from ...parts.stage import notice, sentence

@@ -9,9 +9,8 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import RunConfig
+from specviz import RunConfig, compatible
 from specviz.acceptance.vectors import EMBEDDED, planned_with
-from specviz.compatibility import compatible
 from specviz.player.payload import message, settings_text
 from specviz.player.web import asset
 from specviz.proof.sampled import RUNS

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from specviz import RunConfig
+from specviz import RunConfig, compatible
 from specviz.benchmarks.timing import ROUNDS
 from specviz.codec import plain
-from specviz.compatibility import compatible
 from specviz.metrics import Counts
 from specviz.player.payload import described, figures, head, message, step_payload, worth_showing
 

@@ -14,11 +14,10 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from specviz import BUILDERS, VERIFIERS, RunConfig, compatible
 from specviz.codec import dumps
-from specviz.compatibility import DRAWN
 from specviz.errors import cause
 from specviz.player.web import asset
 from specviz.proof.enumerate import Outcome, enumerate_node
-from specviz.strategy import built_in
+from specviz.strategy import SCHEMES
 
 from ...parts.request import answer
 from ...parts.web import component
@@ -90,8 +89,8 @@ class NodeRequest(BaseModel):
             raise ValueError(f"children must be 1 where there are several levels; got {self.children}.")
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(RULES)}; got {self.rule!r:.40}.")
-        if self.scheme not in (None, *DRAWN):
-            raise ValueError(f"scheme must be one of {', '.join(DRAWN)}; got {self.scheme!r:.40}.")
+        if self.scheme not in (None, *SCHEMES):
+            raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}; got {self.scheme!r:.40}.")
         return self
 
 
@@ -102,7 +101,7 @@ def build(engine: Any) -> None:
     start = {
         "examples": [{"levels": 1, "scheme": None} | example for example in EXAMPLES],
         "rules": [[name, VERIFIERS[name].title] for name in RULES],
-        "schemes": [[scheme, words] for scheme, words in DRAWN.items()],
+        "schemes": [[scheme, words] for scheme, words in SCHEMES.items()],
         "names": TOKENS,
         "most": {"children": CHILDREN, "levels": LEVELS, "seed": SEEDS},
         "first": look({name: value for name, value in EXAMPLES[0].items() if name not in ("title", "about")}),
@@ -159,7 +158,7 @@ def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | N
     if not match.possible:
         return row, None
     if rule.shared_noise or outcomes(request, match.scheme) > MOST_RUNS:
-        return row | {"kind": "proven" if built_in(type(rule)) else "only declared"}, None
+        return row | {"kind": "proven" if rule.is_built_in() else "only declared"}, None
     p, q = (np.array([row] * request.levels) for row in (request.p, request.q))
     try:
         outcome = enumerate_node(rule, p, q, match.scheme, request.children)

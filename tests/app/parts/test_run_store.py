@@ -12,7 +12,6 @@ from app.machine import limits
 from app.machine.queue import Visitor
 from app.parts import run_store
 from app.parts.run_store import RunStore
-from specviz.decode import collect
 from tests.loops import in_a_loop
 
 CONFIG = specviz.RunConfig("abc", max_new_tokens=30)
@@ -40,14 +39,14 @@ def saved(name, kind="json"):
 
 def test_a_run_can_be_saved_while_it_runs_and_afterwards(store):
     whole, pair = trace(), specviz.toy_pair(vocab=12)
-    run = store.begin("run x", collect(pair, CONFIG, iter(())))
+    run = store.begin("run x", specviz.run(pair, CONFIG, ()))
     assert saved("run x") == {"error": run_store.GONE}, "it has no step yet"
     run.steps += whole.steps[:2]
     part = specviz.Trace.from_json(saved("run x")["text"])
     assert part.stop == "stopped" and len(part.steps) == 2
     run.steps += whole.steps[2:]
     run.ended = True
-    store.begin("run y", collect(pair, CONFIG, iter(())))  # packs the one before
+    store.begin("run y", specviz.run(pair, CONFIG, ()))  # packs the one before
     assert specviz.Trace.from_json(saved("run x")["text"]).text == whole.text
     assert 'id="run"' in saved("run x", "html")["text"]
 

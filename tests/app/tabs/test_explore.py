@@ -18,7 +18,7 @@ from app.parts.controls import Controls
 from app.parts.decoding import Update
 from app.tabs import explore
 from app.tabs.explore import recordings
-from specviz import compatibility
+from specviz import config as configuration
 from specviz.player.payload import settings_text, step_payload
 from specviz.proof.same_text import comparing
 from tests.app.tabs.test_compare import FAILURES, Breaking
@@ -95,8 +95,8 @@ def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
         monkeypatch.setattr(place, name, lambda *args: calls.append((name, *args)) or whole(*args))
 
     counted(Controls, "read")
-    counted(compatibility, "_obstacle")
-    compatibility._judge.cache_clear()
+    counted(configuration, "_obstacle")
+    configuration._judge.cache_clear()
     news = (item for update in run.fn(*values) for item in update.items())
     sent = [json.loads(text) for part, text in news if part.elem_id == "sv-stage"]
     assert sent[-1]["state"] == "done" and any(news.get("speedup") for news in sent)

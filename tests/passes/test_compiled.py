@@ -41,16 +41,16 @@ def test_a_token_has_the_same_logits_whatever_stands_beside_it(dtype):
 def test_a_product_of_blocks_is_that_of_its_matrix(dtype, monkeypatch):
     rng, multiply = np.random.default_rng(0), kernels._block
     weight, x = (rng.normal(size=(size, 6)).astype(np.float32) for size in (40, dot_products.MAX_TOKENS + 3))
-    given = [weight, x]
+    arrays = [weight, x]
     if dtype is not np.float32:
-        given = [compiled.raw(torch.from_numpy(each).bfloat16()) for each in given]
+        arrays = [compiled.raw(torch.from_numpy(each).bfloat16()) for each in arrays]
         weight, x = (torch.from_numpy(each).bfloat16().float().numpy() for each in (weight, x))
     if isinstance(dtype, str):
         monkeypatch.setattr(dot_products, "PAIR_PRODUCT", None)
         multiply = njit(lambda weights, x, sums: dot_products.multiply(weights, x, 0, 3, sums))
-        given[1], x = given[1][:3], x[:3]
-    blocks, sums = dot_products.in_blocks(given[0]), np.empty((len(x), dot_products.BLOCK), np.float32)
-    multiply(blocks[1], given[1], sums)
+        arrays[1], x = arrays[1][:3], x[:3]
+    blocks, sums = dot_products.in_blocks(arrays[0]), np.empty((len(x), dot_products.BLOCK), np.float32)
+    multiply(blocks[1], arrays[1], sums)
     np.testing.assert_allclose(sums[:, :8], x @ weight[32:].T, rtol=1e-5, atol=1e-5)
     assert not sums[:, 8:].any()
 
@@ -164,7 +164,7 @@ def test_without_numba_torch_serves(monkeypatch):
 
 def test_a_wrong_kernel_leaves_the_passes_to_torch(monkeypatch, caplog):
     model, forward = make("llama", dtype=torch.float32), kernels.forward
-    monkeypatch.setattr(kernels, "forward", lambda *given: forward(*given) or given[-1].fill(0.1))
+    monkeypatch.setattr(kernels, "forward", lambda *arguments: forward(*arguments) or arguments[-1].fill(0.1))
     with caplog.at_level(logging.WARNING):
         check_tree_reading("target", model)
     assert model.direct is not None and model.direct.compiled is None and not caplog.messages

@@ -23,9 +23,9 @@ const OLD_PAGES = /^(race|sender)/; // of the Lab, which are part of a lesson no
  * @param {import('./types.js').Start} start
  */
 export function lessonAsked(search, { lessons, old }) {
-  const request = new URLSearchParams(search), given = request.get('lesson');
-  if (given === null) return OLD_PAGES.test(request.get('lab') ?? '') ? lessons.findIndex(([name]) => name === 'races') : null;
-  const name = /^\d+$/.test(given.trim()) ? old[Math.min(old.length - 1, Number(given))] : given.trim();
+  const request = new URLSearchParams(search), lesson = request.get('lesson');
+  if (lesson === null) return OLD_PAGES.test(request.get('lab') ?? '') ? lessons.findIndex(([name]) => name === 'races') : null;
+  const name = /^\d+$/.test(lesson.trim()) ? old[Math.min(old.length - 1, Number(lesson))] : lesson.trim();
   return Math.max(0, lessons.findIndex(([known]) => known === name));
 }
 

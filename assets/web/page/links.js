@@ -42,7 +42,7 @@ export function linkBar(element, { tab, others, old }, trigger) {
   }
 
   const mine = (/** @type {string} */ name) => !name.startsWith('__') && !others.includes(name);
-  const given = (asked.get('tab') || FIRST).toLowerCase(), meant = (old[given] || given) === tab && !asked.has('lesson');
+  const name = (asked.get('tab') || FIRST).toLowerCase(), meant = (old[name] || name) === tab && !asked.has('lesson');
   let shared = meant && tab === FIRST && sumAsked(location.search) !== null;
   if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
   if (tab === FIRST) subscribe('opened', element, ({ search, why = 'run' }) => trigger('select', { search, opened: why }));

@@ -210,8 +210,8 @@ def test_the_controls_open_with_a_chain_and_a_tree(chosen):
 
 
 def test_columns_have_strategies_of_their_own_and_share_the_rest(chosen):
-    given = values(chosen, seed=7, a_builder="sequoia:size=8", b_decodes="plain", c_decodes="speculation")
-    first, second, third = chosen.read(given)
+    inputs = values(chosen, seed=7, a_builder="sequoia:size=8", b_decodes="plain", c_decodes="speculation")
+    first, second, third = chosen.read(inputs)
     assert (first.config.builder.size, second.autoregressive, third.config.seed) == (8, True, 7)
     for name, value in (("a_decodes", "off"), ("b_decodes", "nonsense"), ("c_decodes", None)):
         wrong = values(chosen, **{name: value})
@@ -238,9 +238,9 @@ def test_what_cannot_run_is_said_of_its_column(chosen):
 
 def test_a_link_brings_back_every_column_and_a_stranger_s_is_checked(chosen):
     third = {"c_decodes": "speculation", "c_builder": "k-ary:width=3"}
-    given = values(chosen, seed=9, a_decodes="plain", prompt="x & y", **third)
-    query = links.write(chosen, given)
+    inputs = values(chosen, seed=9, a_decodes="plain", prompt="x & y", **third)
+    query = links.write(chosen, inputs)
     opened = links.read(chosen, f"?tab=compare&{query}")
-    assert not opened.changes and chosen.read(list(opened.values.values())) == chosen.read(given)
+    assert not opened.changes and chosen.read(list(opened.values.values())) == chosen.read(inputs)
     hostile = links.read(chosen, "?tab=compare&a.decodes=off&b.builder=<b>&seed=-1&c.decodes=speculation")
     assert len(chosen.read(list(hostile.values.values()))) == 3 and len(hostile.changes) == 3

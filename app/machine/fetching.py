@@ -11,9 +11,10 @@ from typing import Any
 
 import specviz
 from specviz.models import hub
-from specviz.models.hub import ModelFiles, free_memory
+from specviz.models.hub import free_memory
 
-from . import limits
+from . import limits, model_files
+from .model_files import ModelFiles
 from .server import local
 
 OTHER = " (two vocabularies)"
@@ -27,6 +28,7 @@ KNOWN = {  # title -> target, draft
     f"GPT-2 XL + SmolLM2 135M{OTHER}": ("openai-community/gpt2-xl", "HuggingFaceTB/SmolLM2-135M"),
     f"TinyLlama 1.1B + SmolLM2 135M{OTHER}": ("TinyLlama/TinyLlama-1.1B-Chat-v1.0", "HuggingFaceTB/SmolLM2-135M"),
 }
+RANDOM = "random:"  # with which the names of random weights begin
 ROOM = 1.3  # memory that loading takes beyond the weights
 AGAIN = 600.0  # seconds after which the hub is asked again
 NO_HUB = "The hub did not answer within a second, so well-known pairs are not available."
@@ -51,9 +53,9 @@ class NamedPair:
     def __call__(self) -> Any:
         self._stopped.clear()
         names = {"target": self.target, "draft": self.draft or "early-exit"}
-        names = {role: name for role, name in names.items() if not name.startswith(("early-exit", "random:"))}
+        names = {role: name for role, name in names.items() if not name.startswith(("early-exit", RANDOM))}
         try:
-            problem = too_large([hub.model_files(name) for name in names.values()])
+            problem = too_large([model_files.model_files(name) for name in names.values()])
         except Exception:  # offline, or a name is wrong: what follows says which, or takes what is here
             problem = ""
         if problem:
@@ -98,7 +100,7 @@ class Hub:
             return self._menu
 
     def _ask(self) -> Menu:
-        if not hub.hub_answers():
+        if not model_files.hub_answers():
             return [], NO_HUB
         names = list(dict.fromkeys(name for pair in KNOWN.values() for name in pair))
         with ThreadPoolExecutor(len(names)) as pool:
@@ -110,7 +112,7 @@ class Hub:
 
 def _files_or_none(name: str) -> ModelFiles | None:
     try:
-        return hub.model_files(name)
+        return model_files.model_files(name)
     except Exception:  # not on this hub, or only for those its owner admits
         return None
 

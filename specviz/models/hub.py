@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import Any
 
 from huggingface_hub import HfApi, constants, snapshot_download
 from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
-from huggingface_hub.utils import filter_repo_objects, get_session
-from safetensors import SafetensorError, safe_open
 from tqdm.auto import tqdm
 
 SMALL_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
@@ -24,16 +20,6 @@ TIMEOUT = 10.0  # seconds
 
 class Stopped(Exception):
     """Raised where a download was to be stopped."""
-
-
-@dataclass(frozen=True)
-class ModelFiles:
-    """What is known of a model before it is loaded."""
-
-    name: str
-    bytes: int
-    parameters: int | None
-    licence: str = "unknown"
 
 
 def model_folder(role: str, name: str, weights: bool = True, report: Callable[[int, int], None] | None = None) -> Path:
@@ -97,38 +83,6 @@ def _progress_bar(report: Callable[[int, int], None] | None) -> Any:
                 report(int(self.n), int(self.total or 0))
 
     return Bar
-
-
-def model_files(name: str) -> ModelFiles:
-    """The size, parameters and licence of a folder or of a hub model."""
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        size = sum(file.stat().st_size for pattern in FILES for file in folder.glob(pattern))
-        return ModelFiles(folder.resolve().name, size, sum(map(_count_parameters, folder.glob("*.safetensors"))))
-    info = HfApi().model_info(name, files_metadata=True, timeout=5.0)
-    files = filter_repo_objects(
-        info.siblings or (), allow_patterns=FILES, ignore_patterns=SUBFOLDERS, key=lambda file: file.rfilename
-    )
-    licences = (tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:"))
-    parameters = getattr(info.safetensors, "total", None)
-    return ModelFiles(name, sum(file.size or 0 for file in files), parameters, next(licences, "unknown"))
-
-
-def _count_parameters(file: Path) -> int:
-    try:
-        with safe_open(file, framework="np") as weights:
-            return sum(prod(weights.get_slice(key).get_shape()) for key in weights.keys())  # noqa: SIM118
-    except SafetensorError as error:
-        raise ValueError(f"{file.name} is damaged: {error}. Save the model again.") from None
-
-
-def hub_answers(seconds: float = 1.0) -> bool:
-    """Whether the hub answers in time, whatever it says."""
-    try:
-        get_session().head(constants.ENDPOINT, timeout=seconds)
-    except Exception:  # no network, no time, or none is wanted (HF_HUB_OFFLINE)
-        return False
-    return True
 
 
 def free_memory() -> int | None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Event, Lock
 from time import monotonic
 from typing import Any
+
+from huggingface_hub import constants, snapshot_download
+from tqdm.auto import tqdm
 
 import specviz
 from specviz.models import hub
@@ -63,7 +68,7 @@ class NamedPair:
         try:
             for role, name in names.items():
                 self._download(role, name)
-        except hub.Stopped:
+        except _Stopped:
             raise ValueError("Loading was stopped. Downloaded files are kept.") from None
         self.status = "Loading the models. This happens once."
         return specviz.load_pair(target=self.target, draft=self.draft)  # looked up when called: torch comes with it
@@ -73,12 +78,36 @@ class NamedPair:
 
         def report(done: int, total: int) -> None:
             if self._stopped.is_set():
-                raise hub.Stopped
+                raise _Stopped
             spent = monotonic() - began
             left = f", about {spent * (total - done) / done:.0f} s left" if 0 < done < total and spent > 1 else ""
             self.status = f"Downloading the {role}: {size(done)} of {size(total)}{left}."
 
-        hub.model_folder(role, name, report=report)
+        constants.HF_HUB_DISABLE_XET = True  # its own threads cannot be stopped
+        hub.model_folder(role, name, download=partial(snapshot_download, tqdm_class=_progress_bar(report)))
+
+
+class _Stopped(BaseException):
+    """Raised where a download was to be stopped."""
+
+
+def _progress_bar(report: Callable[[int, int], None]) -> Any:
+    """A class of progress bars that prints nothing, and reports the bytes of those that count bytes."""
+
+    class Bar(tqdm):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            self.counts_bytes = options.get("unit") == "B" and "Download" not in str(options.get("desc"))
+            super().__init__(*args, **options | {"disable": True})
+
+        def update(self, n: float | None = 1) -> None:
+            self.n += n or 0
+            self.refresh()
+
+        def refresh(self, *args: Any, **options: Any) -> None:
+            if self.counts_bytes:
+                report(int(self.n), int(self.total or 0))
+
+    return Bar
 
 
 Menu = tuple[list[tuple[str, str]], str]  # what the menu of models gains: (label, value) of pairs, and a sentence

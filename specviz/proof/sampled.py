@@ -24,7 +24,6 @@ from .enumerate import Text
 RUNS = 1000
 SHOWN = 10  # texts with a bar of their own
 TOGETHER = 20  # runs between two reports
-FIRST = 32  # first tokens that are looked at together
 DEPTH = 3  # tokens a run may write: trees of two levels, and the token after them
 MAX_EXCESS = 3.1  # standard deviations of a chi-square: by chance once in a thousand
 BINS = 40  # texts are counted together until a bin expects this part of all
@@ -139,18 +138,16 @@ def exact_texts(pair: CachedPair, config: RunConfig) -> dict[Text, float]:
         pair: the models on the prompt.
         config: how the target's logits become rows.
     """
-    p = probabilities(pair.target.logits((), ()), config.target_sampling)
+    p = probabilities(pair.target.logits(pair.prompt), config.target_sampling)
     order = np.argsort(-p, kind="stable")[: np.count_nonzero(p)].tolist()
     best: dict[Text, float] = {}
-    for start in range(0, len(order), FIRST):
-        if len(best) == SHOWN and p[order[start]] <= min(best.values()):
+    for first in order:
+        if len(best) == SHOWN and p[first] <= min(best.values()):
             break
-        firsts = [(token,) for token in order[start : start + FIRST]]
-        for (first,) in firsts:
-            if first in pair.eos_ids:
-                best[first,] = float(p[first])
-                continue
-            after = probabilities(pair.target.logits((first,), firsts), config.target_sampling)
+        if first in pair.eos_ids:
+            best[first,] = float(p[first])
+        else:
+            after = probabilities(pair.target.logits([*pair.prompt, first]), config.target_sampling)
             for second in np.argsort(-after, kind="stable")[:SHOWN].tolist():
                 if after[second] > 0:
                     best[first, second] = float(p[first] * after[second])

@@ -159,8 +159,8 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
     """x / rms(x) * weight, on a CPU in one call, elsewhere rounded where transformers' module rounds."""
     if x.is_cpu:
         return torch.rms_norm(x, weight.shape, weight, eps)
-    wide = x.float()
-    return weight * (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)).to(x.dtype)
+    x32 = x.float()
+    return weight * (x32 * torch.rsqrt(x32.pow(2).mean(-1, keepdim=True) + eps)).to(x.dtype)
 
 
 def _is_plain(module: torch.nn.Module) -> bool:

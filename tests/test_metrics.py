@@ -115,7 +115,7 @@ def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
     rows = {row["name"]: [value for value, _ in row["cells"]] for row in board["table"]}
     assert rows["tokens per target pass"] == [f"{figures['per_pass']:.2f}", "1.00"]
     assert rows["tokens per second"][0] == f"{figures['rate']:.0f}"
-    assert board["news"][0]["clock"][-1] == [codec.plain(STORY.seconds), len(STORY.tokens)]
+    assert board["news"][0]["clock"][-1] == [codec.plain(STORY.counts.elapsed), len(STORY.tokens)]
 
     monkeypatch.setattr(decoding, "speculate", lambda pair, config: iter(STORY.steps))
     monkeypatch.setattr(turns, "speculate", lambda pair, config: iter(PLAIN.steps))

@@ -50,4 +50,5 @@ class CachedPair:
 
     def open(self, tokens: Sequence[int]) -> tuple[TableSession, TableSession | None]:
         """Fresh sessions of target and draft that start with `tokens`, which begin with the prompt."""
-        return TableSession(self.target, tokens), self.draft and TableSession(self.draft, tokens)
+        draft = None if self.draft is None else TableSession(self.draft, tokens)
+        return TableSession(self.target, tokens), draft

@@ -39,11 +39,13 @@ def run_with_helpers(work: Callable[..., Any], helpers: int, counters: np.ndarra
         helper.result()
 
 
-def _start_pool() -> None:
+_pool = ThreadPoolExecutor(os.cpu_count(), "compiled passes")
+
+
+def _renew_pool() -> None:
     global _pool
     _pool = ThreadPoolExecutor(os.cpu_count(), "compiled passes")
 
 
-_start_pool()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_pool)  # threads do not live on in a fork
+    os.register_at_fork(after_in_child=_renew_pool)  # threads do not live on in a fork

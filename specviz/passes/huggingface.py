@@ -20,7 +20,6 @@ from .cache import Slots, TreeCache, additive_mask
 from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .graphs import StaticPasses, cuda_graphs
-from .threads import Threads, using
 
 if TYPE_CHECKING:
     from .compiled.passes import CompiledPasses
@@ -78,7 +77,6 @@ class HuggingFaceModel:
         # On a GPU: passes of fixed shape, which can be captured.
         self.static = StaticPasses(self.direct) if self.lazy and self.direct is not None else None
         self.disk_speed: float | None = None  # bytes of weights read per second, where passes read them from disk
-        self.threads = Threads(self.device)
         self.cache_argument = cache_argument(model)
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
@@ -125,8 +123,7 @@ class HuggingFaceModel:
         elif self.static is not None and features is None:
             logits = self.static(ids, positions, masked, cache, rows)
         if logits is None:
-            with self.threads(len(ids)):
-                states, logits = self._pass(ids, positions, masked, cache, rows, target_hidden, features is not None)
+            states, logits = self._pass(ids, positions, masked, cache, rows, target_hidden, features is not None)
         cache.used += len(ids)
         if features is not None:
             features.append(states if compiled is None else torch.from_numpy(states).view(self.dtype))
@@ -134,7 +131,7 @@ class HuggingFaceModel:
 
     def logits_of(self, states: torch.Tensor) -> np.ndarray | DeviceLogits:
         """Logits of last hidden states after the final norm, [n, width], by the output head; as `read` returns them."""
-        with torch.inference_mode(), using(self.threads.count):
+        with torch.inference_mode():
             head = self.compiled.logits if self.compiled else self.model.get_output_embeddings()
             return self.as_rows(head(states))
 

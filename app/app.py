@@ -5,7 +5,6 @@ Neither torch nor a model is loaded here: the page opens with a recorded run, th
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -16,8 +15,6 @@ sys.path[:] = [str(ROOT), *(entry for entry in sys.path if Path(entry or ".").re
 
 def main() -> None:
     """Open the demo."""
-    # torch's threads that spin while they wait take five times as long beside another busy program.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         from app.machine.server import check_address
 

@@ -14,6 +14,7 @@ from ..benchmarks import grid
 from ..codec import lines
 from ..files import check_output, file_lock, printable
 from ..metrics import plus_minus
+from ..strategy import REGISTRIES
 from . import options
 from .display import print_table, until_stopped, warn_if_busy
 
@@ -83,14 +84,12 @@ def grid_of(args: argparse.Namespace) -> dict[str, Any]:
     """The grid that the options describe."""
     options.check_draft(args, args.draft)
     pair = {name: value for name in grid.LOADING if (value := getattr(args, name)) not in (None, "auto")}
-    texts = {f"{kind}s": [str(one) for one in options.strategies(args, kind)] for kind in ("verifier", "drafter")}
-    builders = [text if text == "all" else str(options.strategy(args, "builder", text)) for text in args.builder or ()]
+    lists = {f"{kind}s": [*map(str, options.strategies(args, kind))] for kind in REGISTRIES}
     if args.transformers:
-        builders = [*(builders or ["all"]), *grid.TRANSFORMERS]
-    lists = {"pairs": [pair or "embedded"], "builders": builders, "temperatures": args.temperature, "sizes": args.size}
-    numbers = {name: getattr(args, name) for name in grid.NUMBERS}
-    numbers |= {name: value for name in grid.ROWS if (value := getattr(args, name)) not in (None, 1.0)}
-    return {name: value for name, value in (lists | texts).items() if value} | numbers
+        lists["builders"] = [*(lists["builders"] or ["all"]), *grid.TRANSFORMERS]
+    lists |= {"pairs": [pair or "embedded"], "temperatures": args.temperature, "sizes": args.size}
+    numbers = {name: getattr(args, name) for name in (*grid.NUMBERS, *grid.ROWS)}
+    return {name: value for name, value in lists.items() if value} | numbers
 
 
 def measure(

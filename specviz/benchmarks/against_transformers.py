@@ -96,7 +96,7 @@ def _transformers(spec: dict[str, Any], assisted: bool) -> Iterator[tuple[dict[s
     device = pair.target.device
     dtypes, threads = ("bfloat16", "float16"), [torch.get_num_threads()]
     if device.type == "cpu":
-        *_, cores = machine()
+        cores = int(machine()[-1])
         dtypes, threads = ("float32", "bfloat16"), sorted({1, max(1, cores // 2), cores})
     for dtype in _dtypes(spec, *dtypes):
         read = partial(AutoModelForCausalLM.from_pretrained, dtype=getattr(torch, dtype), trust_remote_code=False)

@@ -20,8 +20,8 @@ from .display import print_table, until_stopped, warn_if_busy
 
 FEW = 10  # built-in prompts that are timed
 EXAMPLE = "--builder sequoia --builder eagle2 --temperature 0 --temperature 0.8 --size 16 --out results.jsonl"
-WITH_GRID = {"grid", "out", "ray", "cpus", "gpus", "json", "plugin"}
-WITH_SAME_TEXT = {*grid.LOADING, "same_text", "builder", "max_new_tokens", "prompts", "json", "plugin"}
+WITH_GRID = {"grid", "out", "ray", "cpus", "gpus", "json", "plugin", "help"}
+WITH_SAME_TEXT = {*grid.LOADING, "same_text", "builder", "max_new_tokens", "prompts", "json", "plugin", "help"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,10 +52,10 @@ def run(args: argparse.Namespace) -> int:
     if not args.ray:
         options.reject(args, ("cpus", "gpus"), "without --ray")
     if args.same_text:
-        options.reject(args, vars(args).keys() - WITH_SAME_TEXT, "with --same-text")
+        options.reject(args, args.defaults.keys() - WITH_SAME_TEXT, "with --same-text")
         return compare_texts(args)
     if args.grid:
-        options.reject(args, vars(args).keys() - WITH_GRID, "with a grid file")
+        options.reject(args, args.defaults.keys() - WITH_GRID, "with a grid file")
     if args.out:
         check_output(args.out, args.grid, args.prompts)
     data = grid.read_grid(args.grid) if args.grid else grid_of(args)

@@ -160,5 +160,5 @@ def sampling(args: argparse.Namespace) -> dict[str, Any]:
 def reject(args: argparse.Namespace, names: Iterable[str], where: str) -> None:
     """Raise for an option that has no effect somewhere, "with a grid file" say."""
     for name in sorted(names):
-        if name in vars(args).get("_seen", ()) or isinstance(getattr(args, name), list) or getattr(args, name) is True:
+        if getattr(args, name) != args.defaults[name]:
             raise ValueError(f"--{name.replace('_', '-')} is not used {where}. Omit it.")

@@ -10,14 +10,13 @@ from .. import DRAFTERS, RunConfig
 from ..benchmarks.advice import Advice, Option, advise, reason
 from ..benchmarks.quiet import Watch
 from ..files import __version__, printable
-from ..metrics import plus_minus
 from ..models.base import Pair
 from ..planning.cost_table import MACHINES, machine
 from ..planning.engine_flags import engine_flags
 from ..planning.machine_profile import machine as this_machine
 from ..planning.profile import read_profile
 from . import options
-from .display import print_table, until_stopped, warn_if_busy
+from .display import plus_minus, print_table, until_stopped, warn_if_busy
 
 EXAMPLE = "--target org/target --draft org/small --draft early-exit:3 --prompts mine.txt"
 CALIBRATED = 16  # prompts at most; the others are timed

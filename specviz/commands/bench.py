@@ -13,10 +13,9 @@ from ..acceptance.progress import Progress
 from ..benchmarks import grid
 from ..codec import lines
 from ..files import check_output, file_lock, printable
-from ..metrics import plus_minus
 from ..strategy import REGISTRIES
 from . import options
-from .display import print_table, until_stopped, warn_if_busy
+from .display import plus_minus, print_table, until_stopped, warn_if_busy
 
 FEW = 10  # built-in prompts that are timed
 EXAMPLE = "--builder sequoia --builder eagle2 --temperature 0 --temperature 0.8 --size 16 --out results.jsonl"

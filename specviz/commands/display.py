@@ -64,3 +64,8 @@ def print_table(rows: Sequence[dict[str, Any]], digits: int = 2) -> None:
         columns.append([f"{cell:{align}{max(map(len, cells))}}" for cell in cells])
     for line in zip(*columns, strict=True):
         print("  ".join(line).rstrip())
+
+
+def plus_minus(margin: float | None) -> str:
+    """A half-width as it is printed behind a figure; nothing where one text gives none."""
+    return "" if margin is None else f" ± {margin:.2f}"

@@ -38,7 +38,7 @@ def summary(trace: Trace) -> str:
     if not trace.steps:
         return f"no step; ended by {printable(trace.stop)}"
     rate, share = trace.tokens_per_s, trace.acceptance
-    acceptance = "no node was compared" if share is None else f"{share:.0%} of compared tokens accepted"
+    acceptance = "no node was compared" if isnan(share) else f"{share:.0%} of compared tokens accepted"
     speed = "" if isnan(rate) else f", {rate:.0f} tokens/s"
     return (
         f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: {trace.tokens_per_pass:.2f} per pass, "

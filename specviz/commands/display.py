@@ -26,7 +26,7 @@ def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tupl
         KeyboardInterrupt: if it was ended before there was a result.
         ValueError: if there is none.
     """
-    last = None
+    last, stopped = None, False
     with tqdm(unit=f" {unit}", leave=False, mininterval=0.1 if sys.stderr.isatty() else EVERY) as bar:
         try:
             for update in updates:
@@ -37,10 +37,9 @@ def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tupl
         except KeyboardInterrupt:
             if last is None:
                 raise
-            bar.close()
+            stopped = True
             print(f"\nstopped: results of {last.done} of {bar.total} {unit}", file=sys.stderr)
-            return last.result, True
-    return final_result([last] if last else []), False
+    return final_result([last] if last else []), stopped
 
 
 def warn_if_busy(cores: float) -> None:

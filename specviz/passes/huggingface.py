@@ -46,9 +46,6 @@ class HuggingFaceModel:
         vocab_size: V, the width of the rows it is to give: fewer logits are padded with -inf, more are cut.
         layers: how many attention layers it has, where that is not what its configuration says.
         direct: its forward pass without transformers' overhead, where that has been made already.
-
-    Raises:
-        ValueError: if its kind of attention takes no tree mask.
     """
 
     def __init__(
@@ -59,11 +56,6 @@ class HuggingFaceModel:
         direct: DirectForward | None = None,
     ) -> None:
         config = model.config.get_text_config()
-        if config._attn_implementation not in ("sdpa", "eager"):
-            raise ValueError(
-                f"attention must be sdpa or eager, which take a tree mask; got {config._attn_implementation}. "
-                'Load the model with attn_implementation="sdpa".'
-            )
         self.model = model.eval()
         embed = model.get_input_embeddings()  # accelerate's hook knows the device of weights that are away
         hook = getattr(embed, "_hf_hook", None) if embed.weight.is_meta else None
@@ -159,6 +151,10 @@ class HuggingFaceModel:
         """Last hidden states, None where nobody wants them, and logits [len(rows), V']; arguments as for `read`."""
         keep = None if list(rows) == list(range(len(ids))) else push(np.asarray(rows, dtype=np.int64), self.device)
         dtype = self.dtype if self.direct is None else self.direct.kv_dtype
+        if (
+            masked is None and cache.used and len(ids) > 1
+        ):  # torch's "causal" begins at the first slot
+            masked = ~np.tri(len(ids), dtype=bool)
         mask = None if masked is None else additive_mask(masked, cache.used + len(ids), dtype, self.device)
         ids, positions = (push(np.asarray(numbers, dtype=np.int64), self.device) for numbers in (ids, positions))
         if self.direct is not None:

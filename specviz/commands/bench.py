@@ -133,10 +133,9 @@ def print_outcomes(rows: list[dict[str, Any]], outcomes: list[dict[str, Any]]) -
         cell = outcome["cell"]
         for side, used in outcome.get("result", {}).get("settings", {}).items():
             print(printable(f"{cell['builder']}: {side} in {used['dtype']} on {used['threads']} threads"))
-        for kind in ("impossible", "failed"):
-            if kind in outcome:
-                what = f"{cell['builder']} + {cell.get('verifier', '')}, T {cell['temperature']:g}"
-                print(printable(f"{what}: {kind}: {outcome[kind]}"))
+        for kind in outcome.keys() & {"impossible", "failed"}:
+            what = f"{cell['builder']} + {cell.get('verifier', '')}, T {cell['temperature']:g}"
+            print(printable(f"{what}: {kind}: {outcome[kind]}"))
     warn_if_busy(max((outcome.get("result", {}).get("busy_cores") or 0.0 for outcome in outcomes), default=0.0))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -83,14 +84,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def rules_for(named: Sequence[Any], config: RunConfig) -> list[Any]:
-    """The rules that are measured at a temperature: those of the option that go with it, or every one that does."""
-    greedy = config.temperature == 0
-    menu = [rule for rule in VERIFIERS.values() if rule.greedy_only == greedy and not (rule.shares or rule.alone)]
-    rules = named or [rule() for rule in menu]
-    matches = [compatible(replace(config, builder="chain", verifier=rule)) for rule in rules]
-    for match in matches if named else ():
-        match.required()
-    return [rule for rule, match in zip(rules, matches, strict=True) if match.possible]
+    """The rules that are measured at a temperature: those of the option, or every one that goes with it."""
+    chain_of = partial(replace, config, builder="chain")
+    for rule in named:
+        compatible(chain_of(verifier=rule)).required()
+    greedy, menu = config.temperature == 0, VERIFIERS.values()
+    rules = [rule() for rule in menu if rule.greedy_only == greedy and not (rule.shares or rule.alone)]
+    return [*named] or [rule for rule in rules if compatible(chain_of(verifier=rule)).possible]
 
 
 def print_profile(profile: Profile) -> None:

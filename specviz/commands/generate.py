@@ -6,8 +6,7 @@ import argparse
 import sys
 from dataclasses import replace
 
-from .. import RunConfig, Step, compatible, speculate
-from .. import run as trace_of
+from .. import RunConfig, Step, compatible
 from ..acceptance.vectors import mismatch, planned_with
 from ..files import MOST_TRACE, __version__, check_output, printable, write_text
 from ..planning.choose import suited
@@ -41,6 +40,9 @@ def run(args: argparse.Namespace) -> None:
     vector_files = getattr(args, "vector_files", [])
     if args.trace:
         check_output(args.trace, *vector_files)
+    from .. import run as trace_of
+    from .. import speculate
+
     pair = options.load(args)
     settings = {
         "pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__, "drafter": drafter.name,

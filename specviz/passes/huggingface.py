@@ -151,9 +151,7 @@ class HuggingFaceModel:
         """Last hidden states, None where nobody wants them, and logits [len(rows), V']; arguments as for `read`."""
         keep = None if list(rows) == list(range(len(ids))) else push(np.asarray(rows, dtype=np.int64), self.device)
         dtype = self.dtype if self.direct is None else self.direct.kv_dtype
-        if (
-            masked is None and cache.used and len(ids) > 1
-        ):  # torch's "causal" begins at the first slot
+        if masked is None and cache.used and len(ids) > 1:  # torch's "causal" begins at the first slot
             masked = ~np.tri(len(ids), dtype=bool)
         mask = None if masked is None else additive_mask(masked, cache.used + len(ids), dtype, self.device)
         ids, positions = (push(np.asarray(numbers, dtype=np.int64), self.device) for numbers in (ids, positions))

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +63,9 @@ def run(args: argparse.Namespace) -> int:
 
     def texts_of(one: RunConfig) -> Iterator[Text]:
         """What the target writes, again with other seeds where a seed changes anything; or the text."""
-        rounds = range(1 if one.temperature == 0 else ROUNDS)
-        seeds = (replace(one, seed=one.seed_after(turn * len(prompts))) for turn in rounds)
-        texts = chain.from_iterable(continuations(pair, prompts, each) for each in seeds)
-        return limited(texts if text is None else windows(pair, text, name), args.positions)
+        repeated = prompts * (1 if one.temperature == 0 else ROUNDS)
+        texts = continuations(pair, repeated, one) if text is None else windows(pair, text, name)
+        return limited(texts, args.positions)
 
     seconds = 0 if args.no_costs else args.seconds
     updates = calibrate(pair, rules, texts_of, blank, args.width, args.positions, seconds)

@@ -18,7 +18,7 @@ from .randomness import smallest
 COLDEST = 0.001  # below it, differences that rounding makes would decide
 NOTHING = 1e-290  # smaller chances count as none: noise divided by them would overflow
 FIRST_LOOK = 256  # tokens that are sorted first in search of top-p's mass
-TOGETHER = 1 << 16  # numbers that are worked on at once: as many as a core's own cache holds
+CHUNK = 1 << 16  # numbers that are worked on at once: as many as a core's own cache holds
 
 
 Temperature = Literal[0] | Annotated[float, Field(ge=COLDEST, allow_inf_nan=False)]  # 0 for greedy decoding
@@ -89,18 +89,18 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
 
 def _filtered(row: np.ndarray, sampling: Sampling) -> np.ndarray:
     """The tokens that top-k and then top-p leave, most probable first, without sorting more of them than it takes."""
-    most = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
+    limit = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
     if sampling.top_p >= 1:
-        return smallest(-row, most)
-    count = most if sampling.top_k is not None else min(most, FIRST_LOOK)
+        return smallest(-row, limit)
+    count = limit if sampling.top_k is not None else min(limit, FIRST_LOOK)
     while True:
         order = smallest(-row, count)
         mass = np.cumsum(row[order])
         # The token that crosses the threshold is kept; top-p acts on what top-k left, renormalised.
-        threshold = sampling.top_p * (mass[-1] if count == most else row.sum())
+        threshold = sampling.top_p * (mass[-1] if count == limit else row.sum())
         if mass[-1] >= threshold:
             return order[: int(np.searchsorted(mass, threshold)) + 1]
-        count = min(most, 16 * count)
+        count = min(limit, 16 * count)
 
 
 Logits = Any  # float [n, V]; or what numpy pulls from a device, with a method `rows` that makes its own rows
@@ -141,7 +141,7 @@ class Distributions:
     def _gather(self, nodes: Sequence[int], tokens: Sequence[int], temperature: float) -> list[float]:
         """The probabilities at a temperature, in the precision of the logits."""
         values: list[float] = []
-        count, scale = max(1, TOGETHER // self.logits.shape[1]), np.float32(1 / temperature)
+        count, scale = max(1, CHUNK // self.logits.shape[1]), np.float32(1 / temperature)
         for i in range(0, len(nodes), count):
             inner = sorted(set(nodes[i : i + count]))
             row, column = np.searchsorted(inner, nodes[i : i + count]), np.asarray(tokens[i : i + count])

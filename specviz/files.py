@@ -5,7 +5,6 @@ A failure of a user file is a `ValueError` with one sentence. A failure of the c
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from shutil import copymode
 from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
+from pydantic_core import from_json
 
 from .errors import cause
 
@@ -27,7 +27,6 @@ ASSETS = next((folder for folder in (HERE / "assets", HERE.parent / "assets") if
 PAIR = ASSETS / "pair"
 ACCEPTANCE = ASSETS / "acceptance"
 TRACES = ASSETS / "traces"
-PAPERS = ASSETS / "papers"
 WEB = ASSETS / "web"  # what the browser gets: scripts, styles, templates
 CURVES = ASSETS / "curves.json"
 TALES = ASSETS / "library" / "tales.txt"
@@ -62,19 +61,8 @@ def read_text(path: str | Path, what: str, most: int = MOST_TEXT) -> str:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """JSON as plain data; a whole number of more than 400 digits is infinite. Errors are `ValueError`s."""
-
-    def whole(digits: str) -> float:
-        return int(digits) if len(digits) <= 400 else float(digits)
-
-    try:
-        return json.loads(text, parse_int=whole, parse_constant=_no_constant)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number of JSON")
+    """JSON as plain data; nan and infinity are none. Errors are `ValueError`s."""
+    return from_json(text, allow_inf_nan=False)
 
 
 def write_text(path: str | Path, text: str) -> None:

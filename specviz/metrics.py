@@ -125,11 +125,6 @@ class Counts:
         return _over(self.tokens_per_s, plain.tokens_per_s)
 
 
-def known(number: float) -> float | None:
-    """A number, or None where it is nan."""
-    return None if number != number else number
-
-
 def _over(amount: float, of: float) -> float:
     return amount / of if of else nan
 
@@ -181,11 +176,6 @@ def student(freedom: int) -> float:
     density = np.cos(angles) ** (freedom - 1)
     inside = np.cumsum(density) - (density + density[0]) / 2
     return sqrt(freedom) * tan(np.interp(0.95 * inside[-1], inside, angles))
-
-
-def plus_minus(margin: float | None, digits: int = 2) -> str:
-    """A half-width as it is printed behind a figure; nothing where one text gives none."""
-    return "" if margin is None else f" ± {margin:.{digits}f}"
 
 
 def sum_by_text(rows: np.ndarray, texts: Sequence[str] | None) -> np.ndarray:

@@ -87,8 +87,5 @@ def smallest(values: np.ndarray, count: int) -> np.ndarray:
         return np.array([values.argmin()])
     near = np.arange(len(values))
     if 0 < 2 * count < len(values):
-        # At least `count` values are as small as the count-th smallest block minimum: no other can be among them.
-        few_blocks = 2 * count * BLOCK >= len(values)
-        minima = values if few_blocks else np.minimum.reduceat(values, _block_starts(len(values)))
-        near = np.flatnonzero(values <= np.partition(minima, count - 1)[count - 1])
+        near = np.flatnonzero(values <= np.partition(values, count - 1)[count - 1])
     return near[np.argsort(values[near], kind="stable")[:count]]

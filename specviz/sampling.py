@@ -34,9 +34,7 @@ def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, posit
         return _draw_from_blend(q, count, rng) if isinstance(q, Blend) else [rng.draw(q) for _ in range(count)]
     if scheme == "top":
         return most_probable(q, count)
-    if scheme == "race":
-        return first_arrivals(q, rng.noise(position, len(q)), count).tolist()
-    raise ValueError(f"scheme must be one of iid, distinct, top, race; got {scheme!r}.")
+    return first_arrivals(q, rng.noise(position, len(q)), count).tolist()
 
 
 def _draw_from_blend(q: Blend, count: int, rng: Randomness) -> list[int]:

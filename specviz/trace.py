@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from . import codec
 from .codec import NonNegative, Positive, Record, Text, Whole
 from .config import RunConfig
-from .metrics import Counts, known
+from .metrics import Counts
 from .record import Step
 
 SCHEMA = 3
@@ -69,11 +69,6 @@ class Trace(Record):
         return "".join(piece for step in self.steps for piece in step.pieces)
 
     @property
-    def seconds(self) -> float:
-        """How long its steps took together."""
-        return sum(step.seconds.total for step in self.steps)
-
-    @property
     def counts(self) -> Counts:
         """The sums over its steps, from which its rates follow."""
         return Counts.of(self.steps)
@@ -89,9 +84,9 @@ class Trace(Record):
         return self.counts.tokens_per_s
 
     @property
-    def acceptance(self) -> float | None:
-        """Accepted over compared nodes (nodes that were not visited do not count); None if none was compared."""
-        return known(self.counts.acceptance)
+    def acceptance(self) -> float:
+        """Accepted over compared nodes (nodes that were not visited do not count); nan if none was compared."""
+        return self.counts.acceptance
 
     def __repr__(self) -> str:
         name = f"{self.pair['name']:.60}"

@@ -133,12 +133,6 @@ class Growth(Record):
     cut: Chart | None = None
     guesses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _check(self) -> Growth:
-        if self.cut and "keys" not in self.cut.rows:
-            raise ValueError("must have keys in the rows of cut")
-        return self
-
 
 class TokenTree:
     """A tree of drafted tokens, grown node by node by a builder and then read by the target and a verifier.

@@ -67,7 +67,7 @@ def arguments(one):
     if inspect.isclass(one) and issubclass(one, Strategy):
         return []  # its fields say themselves what they are
     if dataclasses.is_dataclass(one):
-        return [field.name for field in dataclasses.fields(one)]
+        return [field.name for field in dataclasses.fields(one) if field.name in inspect.get_annotations(one)]
     return [name for name in inspect.signature(one).parameters if name != "self"]
 
 

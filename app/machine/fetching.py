@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Event, Lock
 from time import monotonic
 from typing import Any
 
+from huggingface_hub import constants, snapshot_download
+from tqdm.auto import tqdm
+
 import specviz
 from specviz.models import hub
-from specviz.models.hub import ModelFiles, free_memory
+from specviz.models.hub import free_memory
 
-from . import limits
+from . import limits, model_files
+from .model_files import ModelFiles
 from .server import local
 
 OTHER = " (two vocabularies)"
@@ -27,6 +33,7 @@ KNOWN = {  # title -> target, draft
     f"GPT-2 XL + SmolLM2 135M{OTHER}": ("openai-community/gpt2-xl", "HuggingFaceTB/SmolLM2-135M"),
     f"TinyLlama 1.1B + SmolLM2 135M{OTHER}": ("TinyLlama/TinyLlama-1.1B-Chat-v1.0", "HuggingFaceTB/SmolLM2-135M"),
 }
+RANDOM = "random:"  # with which the names of random weights begin
 ROOM = 1.3  # memory that loading takes beyond the weights
 AGAIN = 600.0  # seconds after which the hub is asked again
 NO_HUB = "The hub did not answer within a second, so well-known pairs are not available."
@@ -51,9 +58,9 @@ class NamedPair:
     def __call__(self) -> Any:
         self._stopped.clear()
         names = {"target": self.target, "draft": self.draft or "early-exit"}
-        names = {role: name for role, name in names.items() if not name.startswith(("early-exit", "random:"))}
+        names = {role: name for role, name in names.items() if not name.startswith(("early-exit", RANDOM))}
         try:
-            problem = too_large([hub.model_files(name) for name in names.values()])
+            problem = too_large([model_files.model_files(name) for name in names.values()])
         except Exception:  # offline, or a name is wrong: what follows says which, or takes what is here
             problem = ""
         if problem:
@@ -61,7 +68,7 @@ class NamedPair:
         try:
             for role, name in names.items():
                 self._download(role, name)
-        except hub.Stopped:
+        except _Stopped:
             raise ValueError("Loading was stopped. Downloaded files are kept.") from None
         self.status = "Loading the models. This happens once."
         return specviz.load_pair(target=self.target, draft=self.draft)  # looked up when called: torch comes with it
@@ -71,12 +78,36 @@ class NamedPair:
 
         def report(done: int, total: int) -> None:
             if self._stopped.is_set():
-                raise hub.Stopped
+                raise _Stopped
             spent = monotonic() - began
             left = f", about {spent * (total - done) / done:.0f} s left" if 0 < done < total and spent > 1 else ""
             self.status = f"Downloading the {role}: {size(done)} of {size(total)}{left}."
 
-        hub.model_folder(role, name, report=report)
+        constants.HF_HUB_DISABLE_XET = True  # its own threads cannot be stopped
+        hub.model_folder(role, name, download=partial(snapshot_download, tqdm_class=_progress_bar(report)))
+
+
+class _Stopped(BaseException):
+    """Raised where a download was to be stopped."""
+
+
+def _progress_bar(report: Callable[[int, int], None]) -> Any:
+    """A class of progress bars that prints nothing, and reports the bytes of those that count bytes."""
+
+    class Bar(tqdm):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            self.counts_bytes = options.get("unit") == "B" and "Download" not in str(options.get("desc"))
+            super().__init__(*args, **options | {"disable": True})
+
+        def update(self, n: float | None = 1) -> None:
+            self.n += n or 0
+            self.refresh()
+
+        def refresh(self, *args: Any, **options: Any) -> None:
+            if self.counts_bytes:
+                report(int(self.n), int(self.total or 0))
+
+    return Bar
 
 
 Menu = tuple[list[tuple[str, str]], str]  # what the menu of models gains: (label, value) of pairs, and a sentence
@@ -98,7 +129,7 @@ class Hub:
             return self._menu
 
     def _ask(self) -> Menu:
-        if not hub.hub_answers():
+        if not model_files.hub_answers():
             return [], NO_HUB
         names = list(dict.fromkeys(name for pair in KNOWN.values() for name in pair))
         with ThreadPoolExecutor(len(names)) as pool:
@@ -110,7 +141,7 @@ class Hub:
 
 def _files_or_none(name: str) -> ModelFiles | None:
     try:
-        return hub.model_files(name)
+        return model_files.model_files(name)
     except Exception:  # not on this hub, or only for those its owner admits
         return None
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import gradio as gr
 
 from ..machine.engine import Engine
-from ..machine.fetching import free_memory, needed, size, too_large
+from ..machine.fetching import RANDOM, free_memory, needed, size, too_large
+from ..machine.model_files import ModelFiles, model_files
 from ..machine.queue import MACHINE
 from ..machine.server import local
 from .card import status, status_text
@@ -77,13 +79,41 @@ def names(engine: Engine, target: Any, draft: Any) -> tuple[str, str, str | None
 
 
 def describe(target: str, draft: str | None) -> tuple[str, str, bool]:
-    """The name of a pair in a menu, what is known before it is loaded, and whether it fits; torch comes with it."""
-    from specviz.models.pair import preview
+    """The name of a pair in a menu, what is known before it is loaded, and whether it fits; torch comes with it.
 
-    models, sentences = preview(target, draft)
-    need, free = needed(models), free_memory()
-    if need and not too_large(models):
+    Only configurations, tokenizers and headers are read.
+    """
+    from specviz.models.early_exit import count_layers
+    from specviz.models.loading import load_config, longest_text
+    from specviz.models.pair import read_tokenizers
+    from specviz.models.vocabulary import translation
+
+    exit_layers = draft is not None and count_layers(draft)
+    roles = {"target": target} | ({"draft": draft} if draft and not exit_layers else {})
+    tokenizer, draft_tokenizer = read_tokenizers(target, draft)
+    tokens = tokenizer.vocab_size if target.startswith(RANDOM) else len(tokenizer)
+    sentences = [f"The vocabulary has {tokens:,} tokens."]
+    if draft_tokenizer is not None:
+        common = len(translation(tokenizer, draft_tokenizer, tokens, len(draft_tokenizer)).target_ids)
+        sentences = [f"The vocabularies differ: the draft proposes only the {common:,} common tokens of {tokens:,}."]
+    longest = min(longest_text(role, load_config(role, name)) for role, name in roles.items())
+    sentences.append(f"Texts may have up to {longest:,} tokens.")
+    models = [_files(name) for name in roles.values()]
+    counts = [model.parameters or 0 for model in models]
+    if all(counts):
+        sentences.append(f"Parameters: {' and '.join(f'{count:,}' for count in counts)}.")
+        if len(counts) > 1 and counts[0] <= counts[1]:
+            sentences.append("The draft is no smaller than the target, so it cannot save time.")
+    need, free, problem = needed(models), free_memory(), too_large(models)
+    if need and not problem:
         sentences.append(f"About {size(need)} of memory are needed" + (f"; {size(free)} are free." if free else "."))
-    names = [model.name for model in models] + ([draft] if draft and len(models) == 1 else [])
-    text = " ".join(filter(None, [*sentences, too_large(models)]))
-    return " + ".join(name.rsplit("/", 1)[-1] for name in names), text, not too_large(models)
+    names = [model.name.rsplit("/", 1)[-1] for model in models] + ([str(draft)] if exit_layers else [])
+    return " + ".join(names), " ".join(filter(None, [*sentences, problem])), not problem
+
+
+def _files(name: str) -> ModelFiles:
+    """The files of a model; without sizes for random weights, and where the hub does not answer."""
+    with suppress(OSError):  # its tokenizer lies in the cache
+        if not name.startswith(RANDOM):
+            return model_files(name)
+    return ModelFiles(name, 0, None)

@@ -226,7 +226,7 @@ def _shape(plan: tuple) -> list[int]:
 
 
 def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) -> tuple[Any, Any]:
-    """A 95 % interval of the share that hits have of tries: Wilson's (1927), which holds for rare shares too.
+    """A 95 % interval of the ratio that hits have of tries: Wilson's (1927), which holds for rare hits too.
 
     It is for as many independent tries as would be as uncertain as these texts are, with Student's t for their number.
 
@@ -245,16 +245,16 @@ def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) ->
         return None, None
     hit, tried = np.moveaxis(rows, -1, 0)
     total = tried.sum(-1)
-    share = np.clip(hit.sum(-1) / total, 0.0, 1.0)
-    variance = ((hit - share[..., None] * tried) ** 2).sum(-1) * number / (number - 1) / total**2
+    ratio = np.clip(hit.sum(-1) / total, 0.0, 1.0)
+    variance = ((hit - ratio[..., None] * tried) ** 2).sum(-1) * number / (number - 1) / total**2
     with np.errstate(divide="ignore", invalid="ignore"):
-        worth = np.where(variance * share * (1 - share) > 0, share * (1 - share) / variance, np.inf)
-    low, high = wilson(share, np.minimum(worth, total), student(number - 1))
+        worth = np.where(variance * ratio * (1 - ratio) > 0, ratio * (1 - ratio) / variance, np.inf)
+    low, high = wilson(ratio, np.minimum(worth, total), student(number - 1))
     return (float(low), float(high)) if rows.ndim == 2 else (low, high)
 
 
-def wilson(share: Any, tries: Any, t: float) -> tuple[Any, Any]:
-    """Wilson's interval for a share of so many independent tries (1927); `t` standard errors to either side."""
-    centre = (share + t * t / (2 * tries)) / (1 + t * t / tries)
-    spread = t / (1 + t * t / tries) * np.sqrt(share * (1 - share) / tries + t * t / (4 * tries * tries))
-    return np.clip(centre - spread, 0.0, share), np.clip(centre + spread, share, 1.0)  # whatever rounding does
+def wilson(ratio: Any, tries: Any, t: float) -> tuple[Any, Any]:
+    """Wilson's interval for a ratio of so many independent tries (1927); `t` standard errors to either side."""
+    centre = (ratio + t * t / (2 * tries)) / (1 + t * t / tries)
+    spread = t / (1 + t * t / tries) * np.sqrt(ratio * (1 - ratio) / tries + t * t / (4 * tries * tries))
+    return np.clip(centre - spread, 0.0, ratio), np.clip(centre + spread, ratio, 1.0)  # whatever rounding does

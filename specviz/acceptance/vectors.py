@@ -46,7 +46,7 @@ def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
 
 
 def _vector(value: Any, where: str) -> tuple[float, ...]:
-    vector = shares(value, where)
+    vector = checked_vector(value, where)
     if sum(vector) > 1 + ROUNDED:
         must = "sum to at most 1, because at most one child of a node is accepted"
         hint = "Give the acceptance probability of each child."
@@ -54,7 +54,7 @@ def _vector(value: Any, where: str) -> tuple[float, ...]:
     return vector
 
 
-def shares(value: Any, where: str) -> tuple[float, ...]:
+def checked_vector(value: Any, where: str) -> tuple[float, ...]:
     """Up to `MAX_RANKS` numbers from 0 to 1."""
     good = isinstance(value, list | tuple) and len(value) > 0
     if good and len(value) > MAX_RANKS:
@@ -229,9 +229,9 @@ def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
         return ""
     record = stored(drafter.name, pair) or stored(drafter.name)
     other = {"pair": pair != EMBEDDED and stored(drafter.name, pair) is None, "drafter": record is None}
-    if whose := " and ".join(name for name, is_other in other.items() if is_other):
+    if owner := " and ".join(name for name, is_other in other.items() if is_other):
         with_whom = f"with {drafter.spoken}" if record else "with its draft model"
-        sentence = f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}"
+        sentence = f"The tree is planned with another {owner}'s vector, the embedded pair's {with_whom}"
         return f"{sentence}; it may not be the best tree. Measure its own vector."
     if record and _as_json(drafter.parameters) != record["drafter"]["parameters"]:
         sentence = f"The tree is planned with the vector of {drafter.spoken} with other parameters"

@@ -6,7 +6,6 @@ tried first, one side after the other. A process that waits for its turn uses no
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
@@ -21,6 +20,7 @@ from typing import Any
 from .. import BUILDERS, RunConfig, autoregress, run
 from ..acceptance.progress import Progress, final_result
 from ..metrics import Counts
+from ..planning.machine_profile import machine
 from ..proof.same_text import Comparison, comparing
 from .timing import AUTOREGRESSIVE, TimedRun, seconds_of, time_calls
 
@@ -94,10 +94,9 @@ def _transformers(spec: dict[str, Any], assisted: bool) -> Iterator[tuple[dict[s
         raise ValueError("transformers needs a draft model with the target's tokenizer as its assistant.")
     names = [one.model.config._name_or_path for one in (pair.target, pair.draft)[: 1 + assisted]]
     device = pair.target.device
-    cores = torch.get_num_threads()
-    dtypes, threads = ("bfloat16", "float16"), [cores]
+    dtypes, threads = ("bfloat16", "float16"), [torch.get_num_threads()]
     if device.type == "cpu":
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        cores = int(machine()[-1])
         dtypes, threads = ("float32", "bfloat16"), sorted({1, max(1, cores // 2), cores})
     for dtype in _dtypes(spec, *dtypes):
         read = partial(AutoModelForCausalLM.from_pretrained, dtype=getattr(torch, dtype), trust_remote_code=False)

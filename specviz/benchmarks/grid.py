@@ -1,13 +1,11 @@
 """The grid of `bench`: pairs x builders x rules x drafters x temperatures x sizes, as cells, measured one by one.
 
-A cell and its outcome are plain JSON data, so it makes no difference which process or machine measures it. In a file an
-outcome is a line, written whole before the next cell begins.
+A cell and its outcome are plain JSON data, so it makes no difference which process or machine measures it.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,7 +18,7 @@ from typing import Any
 from .. import BUILDERS, RunConfig, codec, compatible
 from ..acceptance.progress import final_result
 from ..errors import ParameterError, UnknownName
-from ..files import __version__, parse_json, read_text
+from ..files import __version__, parse_json, read_text, write_text
 from ..models.base import Pair
 from ..planning.choose import suited
 from ..planning.machine_profile import machine
@@ -36,7 +34,6 @@ ENTRIES = (*LISTS, *NUMBERS, *ROWS, "prompts")
 LOADING = ("target", "draft", "device", "dtype", "offload", "offload_folder")
 PAIRS = {"embedded": {}, "toy": {"toy": 12}}
 TRANSFORMERS = {"transformers": False, "transformers-assisted": True}  # builder -> with its assistant
-BEGINS = b'{"cell": {'  # how a line of results begins
 KINDS = {"result": dict, "impossible": str, "failed": str}
 
 
@@ -70,7 +67,7 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
             raise ParameterError(name, f"be a non-empty list{' of texts' * texts}", values)
     continued: list[str] = lists.pop("prompts")
     shared = {name: grid.get(name, default) for name, default in NUMBERS.items()}
-    shared |= {name: grid[name] for name in ROWS if grid.get(name) is not None}
+    shared |= {name: grid[name] for name in ROWS if grid.get(name) not in (None, getattr(RunConfig, name))}
     shared["prompts"] = sha256(json.dumps(continued).encode()).hexdigest()[:12]
     _check_whole("rounds", shared["rounds"], 1, 10**6)
     menu = [name for name, builder in BUILDERS.items() if not builder.alone]
@@ -142,9 +139,9 @@ def _measure(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
         more = {"settings": settings, "lossless": True}
     else:
         try:
-            size = builder.sized(cell["size"]) if "size" in cell else {}
-            parameters = {name: value for name, value in size.items() if name not in builder.model_fields_set}
-            config = replace(config, builder=builder.replace(**parameters))
+            if "size" in cell:
+                parameters = builder.sized(cell["size"]) | builder.model_dump(exclude_unset=True)
+                config = replace(config, builder=builder.replace(**parameters))
             match = compatible(config).required()
         except ValueError as error:
             return {"impossible": str(error)}
@@ -215,39 +212,28 @@ def read_results(path: str | Path | None) -> dict[str, dict[str, Any]]:
     """The latest outcome of each cell in a file, by `key_of` the cell.
 
     Args:
-        path: of the file, None for nothing; it need not exist. The cut-off beginning of an outcome at its end, as a
-            power failure leaves one, is removed. Whoever writes holds the file (`files.file_lock`).
+        path: of the file, None for nothing; it need not exist.
 
     Raises:
-        ValueError: if it holds anything else; it is then left as it is.
+        ValueError: if it holds anything else.
     """
     outcomes = {}
-    rows = Path(path).read_bytes().splitlines(keepends=True) if path and Path(path).exists() else []
+    rows = Path(path).read_bytes().splitlines() if path and Path(path).exists() else []
     for number, row in enumerate(rows, 1):
-        if outcome := _outcome(row):
-            outcomes[key_of(outcome["cell"])] = outcome
-        elif path and number == len(rows) and _cut_off(row, first=number == 1):
-            os.truncate(path, sum(map(len, rows[:-1])))
-        else:
+        if (outcome := _outcome(row)) is None:
             raise ValueError(
                 f"results {str(path)!r} are damaged in line {number}, which is not a result. "
                 "Remove that line, or use another file."
             )
+        outcomes[key_of(outcome["cell"])] = outcome
     return outcomes
 
 
 def append_result(path: str | Path, outcome: dict[str, Any]) -> None:
-    """Append an outcome to a file."""
-    with open(path, "ab") as file:
-        file.write(json.dumps(codec.plain(outcome, exact=True), ensure_ascii=False).encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _cut_off(row: bytes, first: bool) -> bool:
-    """Whether a row is an outcome that was not written to its end, or the zeros that a power failure leaves."""
-    begins = row.startswith(BEGINS) or (not first and BEGINS.startswith(row))
-    return not row.endswith(b"\n") and (begins or not row.strip(b"\0"))
+    """Append an outcome to a file, which is replaced as a whole: no failure leaves a part of a line."""
+    rows = Path(path).read_text("utf-8").split("\n") if Path(path).exists() else []
+    row = json.dumps(codec.plain(outcome, exact=True), ensure_ascii=False)
+    write_text(path, "".join(f"{row}\n" for row in (*filter(None, rows), row)))
 
 
 def _outcome(row: bytes) -> dict[str, Any] | None:
@@ -256,5 +242,5 @@ def _outcome(row: bytes) -> dict[str, Any] | None:
         json.dumps(outcome, allow_nan=False)  # 1e999 reads as infinity
     except (ValueError, RecursionError):
         return None
-    good = row.endswith(b"\n") and isinstance(outcome, dict) and isinstance(outcome.get("cell"), dict)
+    good = isinstance(outcome, dict) and isinstance(outcome.get("cell"), dict)
     return outcome if good and any(isinstance(outcome.get(name), kind) for name, kind in KINDS.items()) else None

@@ -13,7 +13,7 @@ from math import ceil, log2
 from operator import attrgetter
 from statistics import median
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ PROMPT = (
     "Once upon a time there was an old man who lived with his three sons in a small house at the edge of a great "
     "forest. One winter, when the snow lay deep and there was no bread left, he called them to him and said"
 )
+QUARTILES = (0.25, 0.5, 0.75)
 
 
 def measure_cost(
@@ -131,28 +132,26 @@ def _table(pair: Pair, config: RunConfig, runs: list[_Run], busy: float = 0.0) -
     by_nodes = attrgetter("nodes")
     by_size = {nodes: [*group] for nodes, group in groupby(sorted(runs, key=by_nodes), by_nodes)}
     row_s = _row_seconds(by_size)
-    plain = [step.seconds.total for run in by_size[1] for step in run.steps]
-    target = [[step.seconds.target for run in group for step in run.steps] for group in by_size.values()]
     passes = [one for run in runs for one in run.passes]
     opening = [one.seconds for one in passes if one.first]
     below = [one.seconds for one in passes if one.nodes == 1 and not one.first]
     later = sorted((one for one in passes if not (one.first and below)), key=by_nodes)
     octaves = [[*group] for _, group in groupby(later, lambda one: int(log2(one.nodes)))]
-    draft = [[one.seconds for one in octave] for octave in octaves]
+    plain = np.quantile([step.seconds.total for run in by_size[1] for step in run.steps], QUARTILES)
+    target = [[step.seconds.target for run in group for step in run.steps] for group in by_size.values()]
+    # A pass over more nodes costs no less, whatever noise says.
+    target_s = np.maximum.accumulate([np.quantile(seconds, QUARTILES) for seconds in target])
+    draft_s = np.array([np.quantile([one.seconds for one in octave], QUARTILES) for octave in octaves])
     return CostTable(
-        machine="this machine", projection=False, plain_s=median(plain), sizes=tuple(by_size), row_s=row_s,
+        machine="this machine", projection=False, plain_s=float(plain[1]), sizes=tuple(by_size), row_s=row_s,
         note="Measured here, in the decoding loop, on trees of increasing size; medians over steps.",
-        target_s=tuple(_rising([*map(median, target)])),
+        target_s=tuple(target_s[:, 1].tolist()), draft_s=tuple(draft_s[:, 1].tolist()),
         overhead_s=tuple(
             median(max(0.0, run.overhead - row_s * run.inner) for run in group) for group in by_size.values()
         ),
         widths=tuple(round(median(one.nodes for one in octave)) for octave in octaves),
-        draft_s=tuple(map(median, draft)),
         opening_s=max(0.0, median(opening) - median(below)) if opening and below else 0.0,
-        spread={
-            "plain": _quartiles(plain), "target": _rising([*map(_quartiles, target)]),
-            "draft": [*map(_quartiles, draft)],
-        },
+        spread={"plain": plain[::2].tolist(), "target": target_s[:, ::2].tolist(), "draft": draft_s[:, ::2].tolist()},
         settings={
             "pair": pair.info.get("name", ""), "drafter": config.drafter.name, "verifier": config.verifier.name,
             "temperature": config.temperature, "steps": sum(len(run.steps) for run in runs),
@@ -167,15 +166,6 @@ def _row_seconds(by_size: Mapping[int, list[_Run]]) -> float:
     slopes = [(deep.overhead - flat.overhead) / (deep.inner - flat.inner) for flat, deep in pairs]
     limits = [run.overhead / run.inner for group in by_size.values() for run in group if run.inner]
     return max(0.0, min(median(slopes), *limits)) if slopes else 0.0
-
-
-def _rising(values: list[Any]) -> list[Any]:
-    """The largest so far at each place: a pass over more nodes costs no less, whatever noise says."""
-    return np.maximum.accumulate(values, axis=0).tolist()
-
-
-def _quartiles(values: list[float]) -> list[float]:
-    return np.quantile(values, (0.25, 0.75)).tolist()
 
 
 def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:

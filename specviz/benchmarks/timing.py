@@ -181,10 +181,9 @@ def measure_speedup(
             return  # it ended with its first step, so there is nothing to time
         counts[name].append(one)
         if len(counts["run"]) == len(counts["plain"]):
-            own, plain = (sum(each, Counts()) for each in counts.values())
-            ratios = [a.speedup(b) for a, b in zip(*counts.values(), strict=True)]
+            (row,) = summarise(counts, [""] * len(counts["run"]))
             yield PairedSpeedup(
-                own.speedup(plain), min(ratios), max(ratios), len(ratios), own.tokens_per_s, plain.tokens_per_s,
-                first.tokens * own.seconds_per_token, first.tokens * plain.seconds_per_token,
+                row.speedup, row.low, row.high, turn + 1, row.counts.tokens_per_s, row.plain.tokens_per_s,
+                first.tokens * row.counts.seconds_per_token, first.tokens * row.plain.seconds_per_token,
                 date.today().isoformat(), f"{processor}, {cores} {'core' if cores == 1 else 'cores'}",
             )  # fmt: skip

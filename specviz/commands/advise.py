@@ -10,14 +10,13 @@ from .. import DRAFTERS, RunConfig
 from ..benchmarks.advice import Advice, Option, advise, reason
 from ..benchmarks.quiet import Watch
 from ..files import __version__, printable
-from ..metrics import plus_minus
 from ..models.base import Pair
 from ..planning.cost_table import MACHINES, machine
 from ..planning.engine_flags import engine_flags
 from ..planning.machine_profile import machine as this_machine
 from ..planning.profile import read_profile
 from . import options
-from .display import print_table, until_stopped, warn_if_busy
+from .display import plus_minus, print_table, until_stopped, warn_if_busy
 
 EXAMPLE = "--target org/target --draft org/small --draft early-exit:3 --prompts mine.txt"
 CALIBRATED = 16  # prompts at most; the others are timed
@@ -89,20 +88,20 @@ def choices_of(args: argparse.Namespace) -> tuple[dict[str, tuple[Pair, Any]], d
 def sentence_of(best: Option) -> str:
     """The answer in one sentence."""
     speedup, low, high = best.speedup
-    between = "" if low is None else f" [{low:.2f}, {high:.2f}]"
-    what = f"{speedup:.2f} x{between}, {best.tree.name}, {best.tree.predicted.size} nodes, with {best.name}"
+    interval = "" if low is None else f" [{low:.2f}, {high:.2f}]"
+    what = f"{speedup:.2f} x{interval}, {best.tree.name}, {best.tree.predicted.size} nodes, with {best.name}"
     if best.timing is None:
         return f"predicted, not timed: {what}"
     if best.verdict != "undecided":
         return f"pays: {what}" if best.verdict == "pays" else f"does not pay: the best is {what}"
-    margin, distance = best.timing.margin, abs(speedup - 1)
+    margin, distance, why = best.timing.margin, abs(speedup - 1), "the interval contains 1"
     if margin is None:
         why, more = "one text gives no interval", f"Give at least {2 * ENOUGH} prompts: half are timed."
     elif distance < 0.02:
-        why, more = "the interval contains 1", "It is as fast as plain decoding."
+        more = "It is as fast as plain decoding."
     else:  # a half-width falls with the root of the number of prompts
         prompts = 2 * ENOUGH * max(1, round((margin / distance) ** 2))
-        why, more = "the interval contains 1", f"About {prompts} prompts would decide it (--prompts, --each)."
+        more = f"About {prompts} prompts would decide it (--prompts, --each)."
     return f"undecided, {why}: the best is {what}. {more}"
 
 

@@ -13,14 +13,14 @@ from ..acceptance.progress import Progress
 from ..benchmarks import grid
 from ..codec import lines
 from ..files import check_output, file_lock, printable
-from ..metrics import plus_minus
+from ..strategy import REGISTRIES
 from . import options
-from .display import print_table, until_stopped, warn_if_busy
+from .display import plus_minus, print_table, until_stopped, warn_if_busy
 
 FEW = 10  # built-in prompts that are timed
 EXAMPLE = "--builder sequoia --builder eagle2 --temperature 0 --temperature 0.8 --size 16 --out results.jsonl"
-WITH_GRID = ("grid", "out", "ray", "cpus", "gpus", "json", "plugin")
-WITH_SAME_TEXT = (*grid.LOADING, "same_text", "builder", "max_new_tokens", "prompts", "json", "plugin")
+WITH_GRID = {"grid", "out", "ray", "cpus", "gpus", "json", "plugin", "help"}
+WITH_SAME_TEXT = {*grid.LOADING, "same_text", "builder", "max_new_tokens", "prompts", "json", "plugin", "help"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,10 +51,10 @@ def run(args: argparse.Namespace) -> int:
     if not args.ray:
         options.reject(args, ("cpus", "gpus"), "without --ray")
     if args.same_text:
-        options.reject_others(args, WITH_SAME_TEXT, "with --same-text")
+        options.reject(args, args.defaults.keys() - WITH_SAME_TEXT, "with --same-text")
         return compare_texts(args)
     if args.grid:
-        options.reject_others(args, WITH_GRID, "with a grid file")
+        options.reject(args, args.defaults.keys() - WITH_GRID, "with a grid file")
     if args.out:
         check_output(args.out, args.grid, args.prompts)
     data = grid.read_grid(args.grid) if args.grid else grid_of(args)
@@ -83,14 +83,12 @@ def grid_of(args: argparse.Namespace) -> dict[str, Any]:
     """The grid that the options describe."""
     options.check_draft(args, args.draft)
     pair = {name: value for name in grid.LOADING if (value := getattr(args, name)) not in (None, "auto")}
-    texts = {f"{kind}s": [str(one) for one in options.strategies(args, kind)] for kind in ("verifier", "drafter")}
-    builders = [text if text == "all" else str(options.strategy(args, "builder", text)) for text in args.builder or ()]
+    lists: dict[str, Any] = {f"{kind}s": [*map(str, options.strategies(args, kind))] for kind in REGISTRIES}
     if args.transformers:
-        builders = [*(builders or ["all"]), *grid.TRANSFORMERS]
-    lists = {"pairs": [pair or "embedded"], "builders": builders, "temperatures": args.temperature, "sizes": args.size}
-    numbers = {name: getattr(args, name) for name in grid.NUMBERS}
-    numbers |= {name: value for name in grid.ROWS if (value := getattr(args, name)) not in (None, 1.0)}
-    return {name: value for name, value in (lists | texts).items() if value} | numbers
+        lists["builders"] = [*(lists["builders"] or ["all"]), *grid.TRANSFORMERS]
+    lists |= {"pairs": [pair or "embedded"], "temperatures": args.temperature, "sizes": args.size}
+    numbers = {name: getattr(args, name) for name in (*grid.NUMBERS, *grid.ROWS)}
+    return {name: value for name, value in lists.items() if value} | numbers
 
 
 def measure(

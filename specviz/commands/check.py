@@ -5,31 +5,27 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 from .. import BUILDERS, VERIFIERS, RunConfig, compatible
-from ..codec import dumps, plain
-from ..errors import UnknownName
+from ..acceptance.progress import Progress
+from ..codec import lines, plain
 from ..plugins.load import load_known, sources
 from ..proof.counterexample import Counterexample, smallest
 from ..proof.lossless import Case, Row, cases, cover, drafter_cases
+from .display import print_table, until_stopped
 from .options import within
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
 WITH_OTHERS = ("chain", "sequoia", "dyspec", "eagle2")  # a chain, a static, a dynamic and a re-ranked tree
+Refuted = dict[str, Counterexample | None]  # the smallest counterexample by rule
 MEANING = "error: largest deviation of the exact output distribution over two steps from the target's; 0 is lossless"
-COLUMNS = {"drafter": 16, "builder": 24, "rule": 22, "children": 9, "sampling": 12, "declared": 9, "error": 0}
-LINE = " ".join(f"{{:{width}}}" for width in COLUMNS.values())
-
-
-def _menus() -> dict[str, Collection[str]]:
-    return {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": drafter_cases()}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for kind, names in _menus().items():
+    for kind, names in {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": drafter_cases()}.items():
         parser.add_argument(
             f"--{kind}", action="append", metavar="NAME",
             help=f"only this one; repeat for several: {', '.join(names)} (default: all)",
@@ -45,52 +41,46 @@ def run(args: argparse.Namespace) -> int:
     if args.table:
         print(markdown())
         return 0
-    for kind, names in _menus().items():
-        if unknown := [name for name in getattr(args, kind) or () if name not in names]:
-            raise UnknownName(f"--{kind}", unknown[0], names)
-    if not args.json:
-        print(MEANING, LINE.format(*COLUMNS), sep="\n")
-    rows: list[Row] = []
-    refuted: dict[str, Counterexample | None] = {}  # by rule
-    for row in _rows(args, refuted):
-        rows.append(row)
-        if row.refuted and row.verifier not in refuted:
-            refuted[row.verifier] = smallest(VERIFIERS[row.verifier]()) if row.drafter == "model" else None
-        if args.json:
-            data = plain(row) | {"holds": row.holds}
-            if row.refuted:
-                data["counterexample"] = (example := refuted[row.verifier]) and example.to_dict()
-            print("," if len(rows) > 1 else "[", dumps(data), flush=True)
-        else:
-            print(line_of(row), flush=True)
-        if args.verifier == [row.verifier] and refuted.get(row.verifier):
-            break  # further rows say nothing new
+    (rows, refuted), stopped = until_stopped(prove(args), "rows")
     if args.json:
-        print("]" if rows else "[]")
+        examples = {name: example and example.to_dict() for name, example in refuted.items()}
+        counterexample = [{"counterexample": examples[row.verifier]} if row.refuted else {} for row in rows]
+        print(lines([plain(row) | {"holds": row.holds} | more for row, more in zip(rows, counterexample, strict=True)]))
+    else:
+        print(MEANING)
+        print_table([table_row(row) for row in rows])
     for name, example in refuted.items():
         print(report(name, example, args.plugin), file=sys.stderr if args.json else sys.stdout)
+    if refuted or stopped:
+        return 1 if refuted else 130
     group_by = ("verifier",) if args.quick else ("verifier", "scheme", "builder", "drafter")
     lossy = [(", ".join(getattr(row, name) for name in group_by), row.holds) for row in rows if not row.lossless]
     hidden = {group for group, _ in lossy} - {group for group, holds in lossy if holds}  # one row of each must show it
     for group in sorted(hidden):
         print(f"declared lossy, but no proof shows it: {group}", file=sys.stderr)
-    if hidden or refuted:
-        return 1
-    if not args.json:
+    if not (hidden or args.json):
         largest = max((row.error or 0.0 for row in rows if row.lossless), default=0.0)
         print(f"{len(rows)} rows, all as declared; the largest error of a lossless one is {largest:.1e}")
-    return 0
+    return 1 if hidden else 0
 
 
-def _rows(args: argparse.Namespace, refuted: dict[str, Counterexample | None]) -> Iterator[Row]:
-    """The rows, up to one in which a plugin fails; the smallest tree where a rule does is then put into `refuted`."""
+def prove(args: argparse.Namespace) -> Iterator[Progress[tuple[list[Row], Refuted]]]:
+    """The rows of all cases, and the smallest counterexample of each rule that they refute."""
+    found, rows, refuted = cases_of(args), list[Row](), Refuted()
+    yield Progress(0, len(found), result=(rows, refuted))
     try:
-        yield from _proven(cases_of(args), args.jobs)
-    except Exception:
-        found = {name: smallest(VERIFIERS[name]()) for name in args.verifier or () if not VERIFIERS[name].is_built_in()}
-        if not any(found.values()):
+        for row in _proven(found, args.jobs):
+            rows.append(row)
+            if row.refuted and row.verifier not in refuted:
+                refuted[row.verifier] = smallest(VERIFIERS[row.verifier]()) if row.drafter == "model" else None
+            yield Progress(len(rows), len(found), result=(rows, refuted))
+            if args.verifier == [row.verifier] and refuted.get(row.verifier):
+                break  # further rows say nothing new
+    except Exception:  # where a plugin's rule fails on a tree, the smallest such tree is shown
+        plugins = [name for name in args.verifier or () if not VERIFIERS[name].is_built_in()]
+        refuted |= {name: example for name in plugins if (example := smallest(VERIFIERS[name]()))}
+        if not refuted:
             raise
-        refuted.update(found)
 
 
 def cases_of(args: argparse.Namespace) -> Sequence[Case]:
@@ -133,13 +123,16 @@ def report(rule: str, example: Counterexample | None, plugins: Sequence[str]) ->
     )
 
 
-def line_of(row: Row) -> str:
-    result = "equal texts" if row.error is None else f"{row.error:8.1e}   {row.proof}"
+def table_row(row: Row) -> dict[str, str]:
+    """A row as it is printed."""
+    error = "equal texts" if row.error is None else f"{row.error:8.1e}   {row.proof}"
     mark = "   DECLARED WRONGLY" if row.refuted else "" if row.holds else ", no deviation here"
     values = {"T draft": row.draft_temperature, "top-k": row.top_k, "top-p": row.top_p % 1 or None}
-    sampling = ", ".join(f"{name} {value:g}" for name, value in values.items() if value is not None)
-    declared = "lossless" if row.lossless else "lossy"
-    return LINE.format(row.drafter, row.builder, row.verifier, row.scheme, sampling, declared, result + mark)
+    return {
+        "drafter": row.drafter, "builder": row.builder, "rule": row.verifier, "children": row.scheme,
+        "sampling": ", ".join(f"{name} {value:g}" for name, value in values.items() if value is not None),
+        "declared": "lossless" if row.lossless else "lossy", "error": error + mark,
+    }  # fmt: skip
 
 
 def markdown() -> str:

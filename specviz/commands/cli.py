@@ -21,14 +21,14 @@ from . import COMMANDS, command
 class Once(argparse.Action):
     """An option with one value that must not be given twice."""
 
+    given = False
+
     def __call__(self, parser, namespace, values, option_string=None) -> None:
-        seen = namespace.__dict__.setdefault("_seen", set())
-        if self.option_strings and self.dest in seen:
+        if option_string and self.given:
             raise ValueError(f"{option_string} was given more than once. Give it once.")
-        if self.option_strings and values == "":
+        if option_string and values == "":
             raise ValueError(f"{option_string} must not be empty. Give it a value, or omit it.")
-        if self.option_strings or values is not None:
-            seen.add(self.dest)
+        self.given = True
         setattr(namespace, self.dest, values)
 
 
@@ -120,6 +120,7 @@ def _parser(name: str, arguments: Sequence[str] = ()) -> Parser:
         if other == name:
             one.epilog = f"example:\n  python -m specviz {name} {command(name).EXAMPLE}"
             command(name).add_arguments(one)
+            one.set_defaults(defaults={option.dest: option.default for option in one._actions})
             for option in one._actions:
                 if option.option_strings and option.nargs != 0 and not re.search("default|required", option.help or ""):
                     default = "none" if option.default in (None, []) else option.default

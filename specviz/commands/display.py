@@ -8,7 +8,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ..acceptance.progress import Progress, Result
+from ..acceptance.progress import Progress, Result, final_result
 from ..benchmarks.quiet import MAX_CORES
 from ..files import printable
 
@@ -26,24 +26,20 @@ def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tupl
         KeyboardInterrupt: if it was ended before there was a result.
         ValueError: if there is none.
     """
-    result, done, stopped = None, 0, False
+    last, stopped = None, False
     with tqdm(unit=f" {unit}", leave=False, mininterval=0.1 if sys.stderr.isatty() else EVERY) as bar:
         try:
             for update in updates:
                 bar.total = update.total
                 bar.set_description(update.stage, refresh=False)
                 bar.update(update.done - bar.n)
-                if update.result:
-                    result, done = update.result, update.done
+                last = update if update.result else last
         except KeyboardInterrupt:
-            if not result:
+            if last is None:
                 raise
             stopped = True
-    if not result:
-        raise ValueError("the measurement ended without a result. Give it more to measure.")
-    if stopped:
-        print(f"\nstopped: results of {done} of {bar.total} {unit}", file=sys.stderr)
-    return result, stopped
+            print(f"\nstopped: results of {last.done} of {bar.total} {unit}", file=sys.stderr)
+    return final_result([last] if last else []), stopped
 
 
 def warn_if_busy(cores: float) -> None:
@@ -67,3 +63,8 @@ def print_table(rows: Sequence[dict[str, Any]], digits: int = 2) -> None:
         columns.append([f"{cell:{align}{max(map(len, cells))}}" for cell in cells])
     for line in zip(*columns, strict=True):
         print("  ".join(line).rstrip())
+
+
+def plus_minus(margin: float | None) -> str:
+    """A half-width as it is printed behind a figure; nothing where one text gives none."""
+    return "" if margin is None else f" ± {margin:.2f}"

@@ -10,11 +10,9 @@ from textwrap import fill
 from ..codec import dumps
 from ..doctor import diagnose
 from ..doctor.report import NAMES, Report, rows_of
-from ..errors import cause
-from ..files import printable
+from ..files import MOST_TEXT, file_errors, printable
 
 EXAMPLE = "server.log --baseline 342.2"
-MAX_BYTES = 64_000_000
 BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}  # as a redirection of PowerShell begins
 
 
@@ -55,11 +53,9 @@ def read_source(source: str) -> str:
     Raises:
         ValueError: if it cannot be read, or is too large.
     """
-    try:
+    with file_errors(f"{source!r} cannot be read"):
         with nullcontext(sys.stdin.buffer) if source == "-" else open(source, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        raise ValueError(f"{source!r} cannot be read: {getattr(error, 'strerror', None) or cause(error)}.") from None
-    if len(data) > MAX_BYTES:
-        raise ValueError(f"{source!r} must have at most {MAX_BYTES:,} bytes. Use a shorter part of it.")
+            data = file.read(MOST_TEXT + 1)
+        if len(data) > MOST_TEXT:
+            raise OSError(f"it must have at most {MOST_TEXT:,} bytes. Use a shorter part of it")
     return data.decode(BYTE_ORDER_MARKS.get(data[:2], "utf-8-sig"), errors="replace")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from dataclasses import replace
-from math import isnan
 
-from .. import RunConfig, Step, Trace, compatible
+from .. import RunConfig, Step, compatible
 from ..acceptance.vectors import mismatch, planned_with
 from ..files import MOST_TRACE, __version__, check_output, printable, write_text
 from ..planning.choose import suited
+from ..player.terminal import paint, summary
 from . import options
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'
@@ -73,27 +72,3 @@ def run(args: argparse.Namespace) -> None:
         if len(text.encode()) > MOST_TRACE:
             print(f"this trace has more than {MOST_TRACE:,} bytes, which replay and the page reject", file=sys.stderr)
     print(f"\n\n{summary(trace)}{'' if match.lossless else ' (lossy)'}")
-
-
-def paint(step: Step) -> str:
-    """The text of a step, on a terminal with colours: accepted green, corrected orange, bonus blue."""
-    if not (sys.stdout.isatty() or "FORCE_COLOR" in os.environ):
-        return printable("".join(step.pieces))
-    colours = ["32"] * len(step.pieces)
-    if step.bonus is not None:
-        colours[-1] = "33" if step.corrected else "34"
-    pieces = zip(colours, map(printable, step.pieces), strict=True)
-    return "".join(f"\x1b[{colour}m{piece}\x1b[0m" for colour, piece in pieces)
-
-
-def summary(trace: Trace) -> str:
-    """Tokens per target pass, acceptance rate and tokens per second in one line."""
-    if not trace.steps:
-        return f"no step; ended by {printable(trace.stop)}"
-    rate, share = trace.tokens_per_s, trace.acceptance
-    acceptance = "no node was compared" if share is None else f"{share:.0%} of compared tokens accepted"
-    speed = "" if isnan(rate) else f", {rate:.0f} tokens/s"
-    return (
-        f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: {trace.tokens_per_pass:.2f} per pass, "
-        f"{acceptance}{speed}; ended by {printable(trace.stop)}"
-    )

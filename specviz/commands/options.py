@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import inf
 from pathlib import Path
@@ -142,7 +142,7 @@ def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:
         return read_acceptance(path, rule, None if isinstance(temperature, list) else temperature)
 
     try:
-        return parse_strategy(kind, text, read)
+        return text if text == "all" else parse_strategy(kind, text, read)
     except ParameterError as error:
         raise (error.named(f"--{kind}") if error.name == kind else error) from None
 
@@ -159,11 +159,6 @@ def sampling(args: argparse.Namespace) -> dict[str, Any]:
 
 def reject(args: argparse.Namespace, names: Iterable[str], where: str) -> None:
     """Raise for an option that has no effect somewhere, "with a grid file" say."""
-    for name in names:
-        if name in vars(args).get("_seen", ()) or isinstance(getattr(args, name), list) or getattr(args, name) is True:
+    for name in sorted(names):
+        if getattr(args, name) != args.defaults[name]:
             raise ValueError(f"--{name.replace('_', '-')} is not used {where}. Omit it.")
-
-
-def reject_others(args: argparse.Namespace, names: Collection[str], where: str) -> None:
-    """Raise for every option but these."""
-    reject(args, [name for name in vars(args) if name not in (*names, "command", "_seen")], where)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..codec import LARGEST
 from ..errors import ParameterError
+from ..files import file_errors
 from .options import reject, within
 
 EXAMPLE = "--text stories.txt --out my-pair --minutes 180"
@@ -59,11 +60,9 @@ def run(args: argparse.Namespace) -> int:
         if path is not None and not good:
             raise ParameterError(f"--{name}", must, path)
     out = Path(args.out or target.parent / args.drafter)
-    try:
+    with file_errors(f"--out {str(out)!r} cannot be written"):
         out.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=out).close()
-    except OSError as error:
-        raise ValueError(f"--out must be a folder that can be written; {str(out)!r}: {error.strerror}.") from None
     common: dict[str, Any] = {"code_folder": args.code, "device": args.device}
     try:
         if args.drafter:

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from ..errors import ParameterError
 from . import engines
-from .advice import advise
 from .report import NAMES, Report, Window, pool, throughput_of
 
 READERS = [value for name, value in vars(engines).items() if name.startswith("read_")]
@@ -51,14 +50,13 @@ def diagnose(text: str, baseline: float | None = None, baseline_text: str | None
     for engine in NAMES:
         if mine := [one for one in windows if one.engine == engine]:
             report = pool(engine, mine)
-            loads = (None, report.running_requests)
-            same = [one for one in plain if one.engine == engine and (one.running in loads or loads[1] is None)]
-            report = replace(report, baseline=baseline or throughput_of(same))
-            reports.append(replace(report, advice=tuple(advise(report))))
+            load, same = report.running_requests, [one for one in plain if one.engine == engine]
+            same = [one for one in same if load is None or one.running_requests in (None, load)]
+            reports.append(replace(report, baseline=baseline or throughput_of(same)))
     return tuple(reports)
 
 
 def read_windows(text: str) -> list[Window]:
     """All that any engine says in a text."""
     every = (window for reader in READERS for window in reader(text))
-    return [window for window in every if window.speculates or window.throughput or window.running]
+    return [window for window in every if window.speculates or window.throughput or window.running_requests]

@@ -23,7 +23,7 @@ RATES = re.compile(
 VLLM = {
     "throughput": rf"Avg generation throughput:{REAL} tokens/s",
     "prompts": rf"Avg prompt throughput:{REAL} tokens/s",
-    "running": rf"Running:{INT} reqs",
+    "running_requests": rf"Running:{INT} reqs",
     "accepted": rf"Accepted:{INT} tokens",
     "drafted": rf"Drafted:{INT} tokens",
     "acceptance_length": rf"Mean acceptance length:{REAL}",
@@ -43,14 +43,14 @@ LLAMA_TOTALS = {
 }
 TOKEN_BY_TOKEN = {"draft", "draft-simple", "draft-eagle3", "draft-mtp"}  # the others draft all of a step at once
 SGLANG = {
-    "running": rf"#running-req:{INT}",
+    "running_requests": rf"#running-req:{INT}",
     "acceptance_length": rf"accept len:{REAL}",
     "throughput": rf"gen throughput \(token/s\):{REAL}",
 }
 TENSORRT = {
     "milliseconds": rf'"iterLatencyMS":{REAL}',
     "prompts": rf'"numContextRequests":{INT}',
-    "running": rf'"numGenRequests":{INT}',
+    "running_requests": rf'"numGenRequests":{INT}',
     "drafted": rf'"numDraftTokens":{INT}',
     "accepted": rf'"numAcceptedTokens":{INT}',
     "steps": rf'"numRequestsWithDraftTokens":{INT}',
@@ -64,22 +64,22 @@ COUNTS = {
 }  # fmt: skip
 # engine, prefix -> field: metric; fields that end in "_at" are counters of positions.
 METRICS = {
-    ("vllm", "vllm:"): COUNTS | {"running": "num_requests_running"},
+    ("vllm", "vllm:"): COUNTS | {"running_requests": "num_requests_running"},
     ("llama.cpp", "llamacpp:"): COUNTS
     | {"tokens": "tokens_predicted_total", "seconds": "tokens_predicted_seconds_total"},
     ("sglang", "sglang:"): {
-        "acceptance_length": "spec_accept_length", "running": "num_running_reqs", "throughput": "gen_throughput",
+        "acceptance_length": "spec_accept_length", "running_requests": "num_running_reqs",
+        "throughput": "gen_throughput",
     },
     ("tensorrt-llm", "trtllm_"): {
         "drafted": "spec_decode_num_draft_tokens_total", "accepted": "spec_decode_num_accepted_tokens_total",
         "drafted_at": "spec_decode_drafted_tokens_total", "accepted_at": "spec_decode_accepted_tokens_total",
         "acceptance_length": "spec_decode_acceptance_length", "draft_share": "spec_decode_draft_overhead",
-        "running": "num_generation_requests",
+        "running_requests": "num_generation_requests",
     },
 }  # fmt: skip
-SAMPLE = re.compile(
-    r"((?:vllm:|llamacpp:|sglang:|trtllm_)\w{1,80})(\{[^}]{0,2000}\})? (\d{1,15}(?:\.\d{0,30})?(?:e[-+]?\d\d?)?)(?!\S)"
-)
+SERIES = r"((?:vllm:|llamacpp:|sglang:|trtllm_)\w{1,80}(?:\{[^}]{0,2000}\})?)"
+SAMPLE = re.compile(SERIES + r" (\d{1,15}(?:\.\d{0,30})?(?:e[-+]?\d\d?)?)(?!\S)")
 POSITION = re.compile(r'\b(?:token_)?position="(\d{1,3})"')
 
 
@@ -87,16 +87,12 @@ def read_vllm_log(text: str) -> Iterator[Window]:
     """A window for each line "Engine 000", with the line "SpecDecoding metrics" that follows it."""
     graphs = False if "enforce_eager=True" in text else None
     for record in _records(text, VLLM, ("Avg generation throughput:", "SpecDecoding metrics:"), begin=True):
-        if not (record.get("throughput") and record.get("running")):  # it was idle for a part of the time
-            record = {name: record[name] for name in record.keys() - {"throughput", "running", "prompts"}}
+        if not (record.get("throughput") and record.get("running_requests")):  # it was idle for a part of the time
+            record = {name: record[name] for name in record.keys() - {"throughput", "running_requests", "prompts"}}
         if "accepted" in record and "drafted" in record:
-            mean, rates = record.pop("acceptance_length", None), record.get("per_position", ())
-            steps, accepted = record["drafted"] / (len(rates) or 1), record["accepted"]  # if all drafted as many tokens
-            exact = rates and steps and steps.is_integer() and mean and abs(1 + accepted / steps - mean) < 0.0051
-            if not exact:  # the means are rounded
-                length = sum(rates) or (mean or 1.0) - 1
-                steps = max(1.0, round(accepted / length)) if accepted and length > 0 else None
-            record["steps"] = steps
+            rates = record.get("per_position", ())
+            length = sum(rates) or record.get("acceptance_length", 1.0) - 1
+            record["steps"] = _steps(record["accepted"], length) or record["drafted"] / (len(rates) or 1)
         yield Window("vllm", "log", graphs=graphs, **record)
 
 
@@ -104,40 +100,37 @@ def read_llama_log(text: str) -> Iterator[Window]:
     """A window for each request, whose line "eval time" stands before or after "draft acceptance".
 
     Without a mean length a step is any pass after the first token, with a draft or without. "statistics" counts since
-    the server was started: it gives the time of drafting, and the counts where requests have none.
+    the server was started, and gives the time of drafting.
     """
     totals: dict[str, dict[str, Any]] = {}
     for line in _lines_with(text, ("statistics ",)):
         if (record := _fields(LLAMA_TOTALS, line)).get("drafted"):
             totals[line.partition("statistics ")[2].partition(":")[0].strip()] = record
-    steps, drafted, accepted, milliseconds = (
-        sum(one.get(name, 0.0) for one in totals.values()) for name in LLAMA_TOTALS
-    )
-    speculates = False
+    drafting = sum(one.pop("milliseconds", 0.0) for one in totals.values()) / 1000
+    drafted = sum(one["drafted"] for one in totals.values())
     for record in _records(text, LLAMA, ("eval time =", "draft acceptance")):
         seconds, tokens = record.pop("milliseconds", 0.0) / 1000, record.pop("tokens", 0.0)
-        mean, timed = record.pop("acceptance_length", 0.0), bool(seconds and tokens > 1)
-        if timed:
+        if timed := bool(seconds and tokens > 1):
             record |= {"throughput": tokens / seconds, "seconds": seconds}
         if record.get("drafted") and "accepted" in record:
-            speculates = True
-            count = tokens - 1 - record["accepted"] if timed else round(record["drafted"] * steps / (drafted or 1))
-            if record["accepted"] and mean > 1:
-                count = round(record["accepted"] / (mean - 1))
-            record["steps"] = max(1.0, count) if count or timed else None
-            if timed and milliseconds and totals.keys() <= TOKEN_BY_TOKEN:
-                record["draft_share"] = min(1.0, milliseconds / 1000 / drafted * record["drafted"] / seconds)
+            steps = _steps(record["accepted"], record.get("acceptance_length", 1.0) - 1)
+            record["steps"] = steps or (max(1.0, tokens - 1 - record["accepted"]) if timed else None)
+            if timed and drafting and totals.keys() <= TOKEN_BY_TOKEN:
+                record["draft_share"] = min(1.0, drafting / drafted * record["drafted"] / seconds)
         yield Window("llama.cpp", "log", **record)
-    if steps and not speculates:
-        rates = next(iter(totals.values())).get("per_position", ()) if len(totals) == 1 else ()
-        yield Window("llama.cpp", "log", steps, drafted, accepted, per_position=rates)
+    yield from (Window("llama.cpp", "statistics", **record) for record in totals.values())
+
+
+def _steps(accepted: float, length: float) -> float | None:
+    """How many steps accepted so many tokens, `length` each on average, as a rounded number; None where none did."""
+    return max(1.0, round(accepted / length)) if accepted and length > 0 else None
 
 
 def read_sglang_log(text: str) -> Iterator[Window]:
     """A window for each line "Decode batch"; its length contains the bonus token."""
     for line in _lines_with(text, ("Decode batch",)):
         record = _fields(SGLANG, line)
-        if record.get("throughput") and record.get("running") and record.get("acceptance_length") != 0:
+        if record.get("throughput") and record.get("running_requests") and record.get("acceptance_length") != 0:
             yield Window("sglang", "log", graphs=" graph: True" in line if " graph: " in line else None, **record)
 
 
@@ -147,8 +140,8 @@ def read_tensorrt_iterations(text: str) -> Iterator[Window]:
         record = _fields(TENSORRT, stats)
         seconds, prompts = record.pop("milliseconds", 0.0) / 1000, record.pop("prompts", 0.0)
         if not (record.get("drafted") and record.get("steps") and "accepted" in record):
-            record = {"running": record.get("running", 0.0)}
-        running = record["running"] = record.get("running") or record.get("steps", 0.0)
+            record = {"running_requests": record.get("running_requests", 0.0)}
+        running = record["running_requests"] = record.get("running_requests") or record.get("steps", 0.0)
         if seconds and not prompts:
             record |= {"throughput": (record.get("accepted", 0.0) + running) / seconds, "seconds": seconds}
         yield Window("tensorrt-llm", "iterations", **record)
@@ -156,31 +149,24 @@ def read_tensorrt_iterations(text: str) -> Iterator[Window]:
 
 def read_metrics(text: str) -> Iterator[Window]:
     """A window for each engine of one scrape, or of the last of several minus the first."""
-    scrapes: list[dict[tuple[str, int | None], float]] = []  # (name, position): value, of all workers together
-    seen: set[str] = set()
+    scrapes: list[dict[str, float]] = []  # value by name and labels
     for line in _lines_with(text, tuple(prefix for _, prefix in METRICS)):
-        if not (match := SAMPLE.search(line)):
-            continue
-        name, labels, value = match.groups("")
-        if not scrapes or name + labels in seen:  # a series that comes again begins a scrape
-            scrapes.append(defaultdict(float))
-            seen = set()
-        seen.add(name + labels)
-        place = POSITION.search(labels)
-        scrapes[-1][name, int(place[1]) if place else None] += float(value)
+        if match := SAMPLE.search(line):
+            if not scrapes or match[1] in scrapes[-1]:  # a series that comes again begins a scrape
+                scrapes.append({})
+            scrapes[-1][match[1]] = float(match[2])
     if not scrapes:
         return
-    last = scrapes[-1]
-    change = {key: last[key] - scrapes[0].get(key, 0.0) for key in last if key[0].endswith("_total")}
+    first, last = _sums(scrapes[0]), _sums(scrapes[-1])
+    change = {key: value - first.get(key, 0.0) for key, value in last.items() if key[0].endswith("_total")}
     if len(scrapes) > 1 and min(change.values(), default=0.0) >= 0:  # else the server was started again between them
-        last = last | change
+        last |= change
     for (engine, prefix), names in METRICS.items():
         record: dict[str, Any] = {}
         for field, name in names.items():
-            at = {place: value for (one, place), value in last.items() if one == prefix + name and place is not None}
-            counts = [at[place] for place in range(len(at)) if place in at]
-            whole = counts if len(counts) == len(at) else []
-            record[field] = whole if field.endswith("_at") else last.get((prefix + name, None)) or None
+            positions = sorted(place for one, place in last if one == prefix + name and place is not None)
+            counts = [last[prefix + name, place] for place in positions]
+            record[field] = counts if field.endswith("_at") else last.get((prefix + name, None)) or None
         if not any(record.values()):
             continue
         accepted, drafted, tokens = (record.pop(name, None) for name in ("accepted_at", "drafted_at", "tokens"))
@@ -192,6 +178,15 @@ def read_metrics(text: str) -> Iterator[Window]:
         if accepted and record.get("steps"):
             record["per_position"] = tuple(count / record["steps"] for count in accepted)
         yield Window(engine, "metrics", **record)
+
+
+def _sums(scrape: dict[str, float]) -> dict[tuple[str, int | None], float]:
+    """The values of a scrape by name and position, of all workers together."""
+    sums: dict[tuple[str, int | None], float] = defaultdict(float)
+    for series, value in scrape.items():
+        place = POSITION.search(series)
+        sums[series.partition("{")[0], int(place[1]) if place else None] += value
+    return sums
 
 
 def _lines_with(text: str, marks: tuple[str, ...]) -> list[str]:

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, median_low
 from typing import Any, NamedTuple
 
 NAMES = {"vllm": "vLLM", "llama.cpp": "llama.cpp", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
+# Sources: docs.vllm.ai (speculative-config, dynamic_speculative_decoding), llama-server --help, docs.sglang.io
+# (speculative_decoding, server_arguments), nvidia.github.io/TensorRT-LLM (speculative-decoding, llm_args).
+LENGTH = {
+    "vllm": """--speculative-config '{{"num_speculative_tokens": {0}}}'""",
+    "llama.cpp": "--spec-draft-n-max {0}",
+    "sglang": "--speculative-num-steps {0} --speculative-num-draft-tokens {1}",
+    "tensorrt-llm": "speculative_config: {{max_draft_len: {0}}}",
+}
+BY_LOAD = {
+    "vllm": """--speculative-config '{"num_speculative_tokens_per_batch_size": ...}'""",
+    "sglang": "--speculative-eagle-topk 1",
+    "tensorrt-llm": "speculative_config: {draft_len_schedule: ...}",
+}
+ITEM = {"vllm": "window", "llama.cpp": "request", "sglang": "batch line", "tensorrt-llm": "iteration"}
+# What a report says: its label and format for people.
+FIELDS = {
+    "steps": ("steps", "{:,.0f}"),
+    "drafted_per_step": ("drafted per step", "{:.2f} tokens"),
+    "acceptance_length": ("acceptance length", "{:.2f} tokens per step, with the bonus token"),
+    "acceptance_rate": ("acceptance rate", "{:.1%} of the drafted tokens"),
+    "running_requests": ("requests", "{:.0f} at a time"),
+    "throughput": ("throughput", "{:,.1f} tokens/s"),
+    "baseline": ("plain decoding", "{:,.1f} tokens/s"),
+    "step_price": ("cost of a step", "{:.2f} plain steps"),
+    "draft_share": ("drafting", "{:.0%} of a step"),
+    "speedup": ("speedup", "{:.2f} times plain decoding"),
+}
 
 
 @dataclass(frozen=True)
@@ -20,7 +47,8 @@ class Window:
         steps, drafted, accepted: drafts that were verified, one for each request and pass, and their tokens in all.
         acceptance_length: tokens per step with the bonus token, where the engine gives no counts.
         per_position: the fraction of the steps that accepted the first 1, 2, ... draft tokens.
-        running, throughput, seconds: requests that are decoded together, their tokens per second, and for how long.
+        running_requests, throughput, seconds: requests that are decoded together, their tokens per second, and for how
+            long.
         draft_share: the part of that time in which tokens were drafted.
         graphs: whether passes ran as CUDA graphs.
         prompts: how many prompts or tokens of prompts were read in the same time.
@@ -33,7 +61,7 @@ class Window:
     accepted: float | None = None
     acceptance_length: float | None = None
     per_position: tuple[float, ...] = ()
-    running: float | None = None
+    running_requests: float | None = None
     throughput: float | None = None
     seconds: float | None = None
     draft_share: float | None = None
@@ -55,41 +83,38 @@ class Advice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Report:
-    """The windows of one engine taken together; None where the text does not say.
+class Report(Window):
+    """The windows of one engine taken together: sums of counts, means of fractions, and the median of the requests.
+
+    `acceptance_length` is tau, and `throughput` is S: over the whole time where that is known, else the median.
 
     Args:
-        engine: "vllm", "llama.cpp", "sglang" or "tensorrt-llm".
         windows: what it was made from; those that speculate.
-        steps, drafted_per_step: verified drafts, one for each request and pass, and the tokens of each.
-        acceptance_length: tau, tokens per step with the bonus token.
-        acceptance_rate: accepted over drafted tokens.
-        per_position: the fraction of the steps that accepted the first 1, 2, ... draft tokens.
-        running_requests: requests decoded together, the median.
-        throughput: S, tokens per second of so many: over the whole time where that is known, else the median.
-        draft_share: the part of a step in which tokens are drafted.
         baseline: B, tokens per second of autoregressive decoding.
-        advice: what follows; the verdict comes first.
     """
 
-    engine: str
-    windows: tuple[Window, ...]
-    steps: int | None
-    drafted_per_step: float | None
-    acceptance_length: float | None
-    acceptance_rate: float | None
-    per_position: tuple[float, ...]
-    running_requests: float | None
-    throughput: float | None
-    draft_share: float | None
+    windows: tuple[Window, ...] = ()
     baseline: float | None = None
-    advice: tuple[Advice, ...] = ()
+
+    @property
+    def advice(self) -> tuple[Advice, ...]:
+        """What follows; the verdict comes first."""
+        return tuple(_advise(self))
+
+    @property
+    def drafted_per_step(self) -> float | None:
+        """Tokens of a draft."""
+        return self.drafted / self.steps if self.steps and self.drafted is not None else None
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        """Accepted over drafted tokens."""
+        return self.accepted / self.drafted if self.drafted and self.accepted is not None else None
 
     @property
     def step_price(self) -> float | None:
         """c = tau B / S, the time of a step in plain steps; None where one of the three is not known."""
-        speedup = self.speedup
-        return self.acceptance_length / speedup if speedup and self.acceptance_length else None
+        return self.acceptance_length / self.speedup if self.speedup and self.acceptance_length else None
 
     @property
     def speedup(self) -> float | None:
@@ -103,9 +128,8 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain JSON data, without what it was made from."""
-        names = [name for name in self.__dataclass_fields__ if name not in ("windows", "advice")]
-        data = {name: getattr(self, name) for name in (*names, "step_price", "speedup", "pays")}
-        return data | {"advice": [one._asdict() for one in self.advice]}
+        names = ("engine", *FIELDS, "per_position", "pays")
+        return {name: getattr(self, name) for name in names} | {"advice": [one._asdict() for one in self.advice]}
 
 
 def pool(engine: str, windows: Sequence[Window]) -> Report:
@@ -119,18 +143,17 @@ def pool(engine: str, windows: Sequence[Window]) -> Report:
     steps, drafted, accepted = (
         sum(getattr(one, name) or 0.0 for one in counted) for name in ("steps", "drafted", "accepted")
     )
-    tau = 1 + accepted / steps if steps else _mean([(one.acceptance_length, one.running or 1.0) for one in seen])
+    lengths = [(one.acceptance_length, one.running_requests or 1.0) for one in seen]
     rates = [
         _mean([(one.per_position[place], one.steps or 1.0) for one in seen if len(one.per_position) > place]) or 0.0
         for place in range(max((len(one.per_position) for one in seen), default=0))
     ]
-    loads = [one.running for one in timed or seen if one.running]
+    loads = [one.running_requests for one in timed or seen if one.running_requests]
     running = median_low(loads) if loads else None
     return Report(
-        engine, tuple(seen), round(steps) or None, drafted / steps if steps else None, tau,
-        accepted / drafted if drafted else None, tuple(rates), running,
-        throughput_of([one for one in timed if one.running == running]),
-        _mean([(one.draft_share, one.seconds or 1.0) for one in every]),
+        engine, "", round(steps) or None, drafted, accepted, 1 + accepted / steps if steps else _mean(lengths),
+        tuple(rates), running, throughput_of([one for one in timed if one.running_requests == running]),
+        draft_share=_mean([(one.draft_share, one.seconds or 1.0) for one in every]), windows=tuple(seen),
     )  # fmt: skip
 
 
@@ -149,17 +172,112 @@ def _mean(weighted: Sequence[tuple[float | None, float]]) -> float | None:
 
 def rows_of(report: Report) -> list[tuple[str, str]]:
     """(name, value with its unit) of everything that the text says."""
-    rows = [
-        ("steps", report.steps, "{:,.0f}"),
-        ("drafted per step", report.drafted_per_step, "{:.2f} tokens"),
-        ("acceptance length", report.acceptance_length, "{:.2f} tokens per step, with the bonus token"),
-        ("acceptance rate", report.acceptance_rate, "{:.1%} of the drafted tokens"),
-        ("requests", report.running_requests, "{:.0f} at a time"),
-        ("throughput", report.throughput, "{:,.1f} tokens/s"),
-        ("plain decoding", report.baseline, "{:,.1f} tokens/s"),
-        ("cost of a step", report.step_price, "{:.2f} plain steps"),
-        ("drafting", report.draft_share, "{:.0%} of a step"),
-        ("speedup", report.speedup, "{:.2f} times plain decoding"),
-        ("positions", "  ".join(f"{rate:.3f}" for rate in report.per_position) or None, "{}"),
-    ]
-    return [(name, style.format(value)) for name, value, style in rows if value is not None]
+    values = [(label, style, getattr(report, name)) for name, (label, style) in FIELDS.items()]
+    values.append(("positions", "{}", "  ".join(f"{rate:.3f}" for rate in report.per_position) or None))
+    return [(label, style.format(value)) for label, style, value in values if value is not None]
+
+
+def _advise(report: Report) -> Iterator[Advice]:
+    """Everything that the numbers of an engine say; the verdict comes first."""
+    if not report.windows:
+        off = "No line says that tokens were drafted. Speculation may be off, or no request was decoded."
+        yield Advice("no-speculation-seen", off)
+        return
+    yield _verdict(report)
+    yield from _length(report)
+    rates, tau, rate = report.per_position, report.acceptance_length or 1.0, report.acceptance_rate
+    running, each = report.running_requests or 0.0, report.drafted_per_step or 0.0
+    first = rates[0] if rates else tau - 1  # without rates the first is accepted at most that often
+    if first < 0.3 and report.acceptance_length:
+        yield Advice(
+            "first-position-low",
+            f"The first drafted token is accepted in {'' if rates else 'at most '}{first:.0%} of the steps. The usual "
+            "reasons are the chat template, the tokenizer, or a draft of another target.",
+        )
+    tail = next((place for place in range(1, len(rates)) if sum(rates[place:]) <= 0.05 * tau), None)
+    if tail is not None:
+        yield Advice(
+            "flat-tail",
+            f"{tail} drafted tokens instead of {len(rates)} write {1 + sum(rates[:tail]):.2f} of the {tau:.2f} "
+            "tokens of a step.",
+            LENGTH[report.engine].format(tail, tail + 1),
+        )
+    if len(rates) > 1 and rates[-2] and rates[-1] / rates[-2] > rates[0] + 0.05:
+        yield Advice(
+            "rising",
+            f"The first token is accepted in {rates[0]:.0%} of the steps, the last in {rates[-1] / rates[-2]:.0%} of "
+            "those that reach it: only easy text does. Let the draft's confidence decide the length.",
+            "--spec-draft-p-min 0.75" if report.engine == "llama.cpp" else None,
+        )
+    if running >= 8 and each >= 3 and rate is not None and rate < 0.5:
+        yield Advice(
+            "trees-under-load",
+            f"With {running:g} requests a pass verifies about {running * (each + 1):.0f} tokens, of which "
+            f"{running * each * (1 - rate):.0f} are rejected. As the load grows, draft fewer, in a chain.",
+            BY_LOAD.get(report.engine),
+        )
+    without = sum(one.graphs is False for one in report.windows)
+    if without > 0.1 * len(report.windows):
+        max_running = max(one.running_requests or 1.0 for one in report.windows)
+        graphs = {"vllm": "omit --enforce-eager", "sglang": f"--cuda-graph-max-bs {max_running:.0f}"}
+        yield Advice(
+            "cuda-graph-off",
+            f"{without} of {len(report.windows)} {ITEM[report.engine]}s ran without CUDA graphs: every pass pays "
+            "for its launches.",
+            graphs.get(report.engine),
+        )
+
+
+def _verdict(report: Report) -> Advice:
+    tau, s, b, c = report.acceptance_length, report.throughput, report.baseline, report.step_price
+    writes = f"A step writes {tau:.2f} tokens" if tau else "The tokens of a step are not known"
+    if s is None:
+        text = f"{writes}. The text gives no throughput: add the engine's log, and --baseline."
+        return Advice("needs-baseline", text)
+    if b is None:
+        return Advice(
+            "needs-baseline",
+            f"{writes}, and the engine {s:.1f} tokens/s. Measure the tokens/s without speculation under the same "
+            f"load, and give them as --baseline: speculation pays if they are less than {s:.1f}.",
+        )
+    timed = sum(bool(one.throughput) and one.running_requests == report.running_requests for one in report.windows)
+    measured = f", from {timed} {ITEM[report.engine]}{'s' * (timed > 1)}" if timed else ""
+    text = f"{s:.1f} tokens/s are {s / b:.2f} times the {b:.1f} of plain decoding{measured}. {writes}"
+    text += f" and takes the time of {c:.2f} plain steps" if c else ""
+    text += f", {report.draft_share:.0%} of it for drafting." if c and report.draft_share else "."
+    if any(one.prompts for one in report.windows):
+        text += " That time includes reading prompts."
+    if s > b:
+        low = " No step takes less than a plain one: the baseline may be of another load." if c and c < 0.98 else ""
+        return Advice("pays", f"It pays: {text}{low}")
+    # With a plain step to draft each token and another to verify it, the price is 1 + 2 times the length.
+    if c and c > 1 + 2 * (report.drafted_per_step or c):
+        text += " Much of it is outside the models, such as missing CUDA graphs, sampling or the scheduler."
+    elif c:
+        text += (
+            " Too few tokens are accepted for that cost." if tau and tau < 1.5 else " Acceptance is not the problem."
+        )
+    return Advice("overhead", f"It does not pay: {text}")
+
+
+def _length(report: Report) -> Iterator[Advice]:
+    # Of the extra time of a step some is fixed and some grows with the length, the drafting in any case. The text does
+    # not say how much, so a length has a band of speedups; lengths are compared by its geometric mean.
+    rates, c, now = report.per_position, report.step_price, report.speedup
+    if not (c and now and len(rates) > 1 and rates[0] >= 0.3):
+        return
+    extra = max(0.0, c - 1)
+    drafting = min(extra, (report.draft_share or 0.0) * c)
+    bands = []
+    for length in range(1, len(rates)):
+        tau, saved = 1 + sum(rates[:length]), 1 - length / len(rates)
+        low, high = tau / (c - drafting * saved), tau / (c - extra * saved)
+        bands.append(((low * high) ** 0.5, length, tau, low, high))
+    middle, length, tau, low, high = max(bands)
+    if middle > 1.02 * now and high > 1:
+        yield Advice(
+            "shorten",
+            f"Draft {length} tokens instead of {len(rates)}: a step then writes {tau:.2f} tokens instead of "
+            f"{report.acceptance_length:.2f}. Estimate: {low:.2f} to {high:.2f} times plain decoding, now {now:.2f}.",
+            LENGTH[report.engine].format(length, length + 1),
+        )

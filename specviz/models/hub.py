@@ -5,16 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import HfApi, constants, snapshot_download
+from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
-from huggingface_hub.utils import filter_repo_objects, get_session
-from safetensors import SafetensorError, safe_open
-from tqdm.auto import tqdm
 
 SMALL_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
 FILES = [*SMALL_FILES, "*.safetensors"]  # never pickles
@@ -22,28 +17,14 @@ SUBFOLDERS = ["*/*"]
 TIMEOUT = 10.0  # seconds
 
 
-class Stopped(Exception):
-    """Raised where a download was to be stopped."""
-
-
-@dataclass(frozen=True)
-class ModelFiles:
-    """What is known of a model before it is loaded."""
-
-    name: str
-    bytes: int
-    parameters: int | None
-    licence: str = "unknown"
-
-
-def model_folder(role: str, name: str, weights: bool = True, report: Callable[[int, int], None] | None = None) -> Path:
+def model_folder(role: str, name: str, weights: bool = True, download: Callable[..., str] = snapshot_download) -> Path:
     """The folder of a model, a `ValueError` if it cannot be had; files that are not here yet are downloaded.
 
     Args:
         role: "target" or "draft", as errors name it.
         name: a folder, or a name on the hub.
         weights: whether the weights are needed as well.
-        report: gets the bytes that have been downloaded, and all; may raise `Stopped`.
+        download: gets the files; takes what `snapshot_download` takes.
     """
     folder = Path(name).expanduser()
     if name.strip() and folder.is_dir():
@@ -58,10 +39,7 @@ def model_folder(role: str, name: str, weights: bool = True, report: Callable[[i
             if not weights or _is_complete(cached):
                 return cached
         HfApi().model_info(name, timeout=TIMEOUT)
-        constants.HF_HUB_DISABLE_XET = True  # its own threads cannot be stopped
-        return Path(snapshot_download(name, tqdm_class=_progress_bar(report), **patterns))
-    except Stopped:
-        raise
+        return Path(download(name, **patterns))
     except HFValidationError:
         problem = "is neither a folder here nor a name on the hub. Give a model folder or org/model."
     except GatedRepoError:
@@ -78,57 +56,6 @@ def _is_complete(folder: Path) -> bool:
     index = folder / "model.safetensors.index.json"
     names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
     return all((folder / name).is_file() for name in names)
-
-
-def _progress_bar(report: Callable[[int, int], None] | None) -> Any:
-    """A class of progress bars that prints nothing, and reports the bytes of those that count bytes."""
-
-    class Bar(tqdm):
-        def __init__(self, *args: Any, **options: Any) -> None:
-            self.counts_bytes = options.get("unit") == "B" and "Download" not in str(options.get("desc"))
-            super().__init__(*args, **options | {"disable": True})
-
-        def update(self, n: float | None = 1) -> None:
-            self.n += n or 0
-            self.refresh()
-
-        def refresh(self, *args: Any, **options: Any) -> None:
-            if report is not None and self.counts_bytes:
-                report(int(self.n), int(self.total or 0))
-
-    return Bar
-
-
-def model_files(name: str) -> ModelFiles:
-    """The size, parameters and licence of a folder or of a hub model."""
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        size = sum(file.stat().st_size for pattern in FILES for file in folder.glob(pattern))
-        return ModelFiles(folder.resolve().name, size, sum(map(_count_parameters, folder.glob("*.safetensors"))))
-    info = HfApi().model_info(name, files_metadata=True, timeout=5.0)
-    files = filter_repo_objects(
-        info.siblings or (), allow_patterns=FILES, ignore_patterns=SUBFOLDERS, key=lambda file: file.rfilename
-    )
-    licences = (tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:"))
-    parameters = getattr(info.safetensors, "total", None)
-    return ModelFiles(name, sum(file.size or 0 for file in files), parameters, next(licences, "unknown"))
-
-
-def _count_parameters(file: Path) -> int:
-    try:
-        with safe_open(file, framework="np") as weights:
-            return sum(prod(weights.get_slice(key).get_shape()) for key in weights.keys())  # noqa: SIM118
-    except SafetensorError as error:
-        raise ValueError(f"{file.name} is damaged: {error}. Save the model again.") from None
-
-
-def hub_answers(seconds: float = 1.0) -> bool:
-    """Whether the hub answers in time, whatever it says."""
-    try:
-        get_session().head(constants.ENDPOINT, timeout=seconds)
-    except Exception:  # no network, no time, or none is wanted (HF_HUB_OFFLINE)
-        return False
-    return True
 
 
 def free_memory() -> int | None:

@@ -118,8 +118,8 @@ def device_map(config: Any, offload: str, device: torch.device) -> str | dict[st
     with torch.device("meta"):
         model, depth = AutoModelForCausalLM.from_config(config), config.get_text_config().num_hidden_layers
     layers = layer_list("offload", model, depth)
-    rest = [name for name, part in model.named_modules() if not name.startswith(layers) and not [*part.children()]]
-    return dict.fromkeys(rest, str(device)) | {f"{layers}.{i}": offload for i in range(depth)}
+    others = [name for name, part in model.named_modules() if not name.startswith(layers) and not [*part.children()]]
+    return dict.fromkeys(others, str(device)) | {f"{layers}.{i}": offload for i in range(depth)}
 
 
 def layer_list(parameter: str, model: torch.nn.Module, depth: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,9 +15,8 @@ from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from .eagle import load_layer
 from .early_exit import count_layers, first_layers, without_layers
 from .heads import load_heads
-from .hub import ModelFiles, model_files
 from .learning import LearningSession
-from .loading import RANDOM, choose_device, choose_dtype, load_config, load_model, load_tokenizer, longest_text, placed
+from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text, placed
 from .selftest import check_tree_reading
 from .streamed import stream_target
 from .table import NumberText
@@ -211,34 +209,6 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
         return tokenizer, None
     translation(tokenizer, draft_tokenizer, len(tokenizer), len(draft_tokenizer))  # raises where nothing is common
     return tokenizer, draft_tokenizer
-
-
-def preview(target: str, draft: str | None) -> tuple[list[ModelFiles], list[str]]:
-    """The files of a pair's models, and sentences on them; only configurations, tokenizers and headers are read."""
-    names = {"target": target} | ({} if draft is None or count_layers(draft) else {"draft": draft})
-    tokenizer, draft_tokenizer = read_tokenizers(target, draft)
-    size = tokenizer.vocab_size if isinstance(tokenizer, NumberText) else len(tokenizer)
-    vocabulary = f"The vocabulary has {size:,} tokens."
-    if draft_tokenizer is not None:
-        common = len(translation(tokenizer, draft_tokenizer, len(tokenizer), len(draft_tokenizer)).target_ids)
-        vocabulary = f"The vocabularies differ: the draft proposes only the {common:,} common tokens of {size:,}."
-    longest = min(longest_text(role, load_config(role, name)) for role, name in names.items())
-    models = [_files(name) for name in names.values()]
-    counts = [model.parameters or 0 for model in models]
-    sentences = [vocabulary, f"Texts may have up to {longest:,} tokens."]
-    if all(counts):
-        sentences.append(f"Parameters: {' and '.join(f'{count:,}' for count in counts)}.")
-        if len(counts) > 1 and counts[0] <= counts[1]:
-            sentences.append("The draft is no smaller than the target, so it cannot save time.")
-    return models, sentences
-
-
-def _files(name: str) -> ModelFiles:
-    """The files of a model; without sizes for random weights, and where the hub does not answer."""
-    with suppress(OSError):  # its tokenizer lies in the cache
-        if not name.startswith(RANDOM):
-            return model_files(name)
-    return ModelFiles(name, 0, None)
 
 
 def end_of_text(model: Any, tokenizer: Any) -> frozenset[int]:

@@ -34,6 +34,25 @@ class TableModel:
         return self._row(tuple(context[-MEMORY:]))
 
 
+class TableLogits:
+    """The logits of a pass, each looked up when it is first used: [n, V] after n texts."""
+
+    def __init__(self, model: TableModel, texts: Sequence[Sequence[int]]) -> None:
+        self.model, self.texts = model, texts
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.texts), len(self[0])
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        nodes = np.arange(len(self))[index]
+        rows = [self.model.logits(self.texts[node]) for node in np.atleast_1d(nodes)]
+        return np.array(rows) if nodes.ndim else rows[0]
+
+
 class TableSession:
     """A session of a `TableModel`: it has no cache, so a commit only makes the context longer."""
 
@@ -42,10 +61,10 @@ class TableSession:
         self.context = list(tokens)
         self._tree: TokenTree | None = None
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> TableLogits:
         """See `Session.forward`."""
         self._tree = tree
-        return np.array([self.model.logits(text) for text in self._texts(self.context[-MEMORY:], nodes)])
+        return TableLogits(self.model, self._texts(self.context, nodes))
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         """See `Session.commit`."""
@@ -85,10 +104,9 @@ class ToyEagle(TableSession):
         """Keep the last of the target's features, [n, width]."""
         self._feature = tokens_of(features[-1]) if len(features) else []
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> TableLogits:
         self._tree = tree
-        texts = self._texts([*self._feature, self.context[-1]], nodes)
-        return np.array([self.model.logits(text) for text in texts])
+        return TableLogits(self.model, self._texts([*self._feature, self.context[-1]], nodes))
 
 
 class ToyLearning(TableSession):
@@ -96,8 +114,8 @@ class ToyLearning(TableSession):
 
     _shift: np.ndarray | float = 0.0
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
-        return super().forward(tree, nodes) + self._shift
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
+        return super().forward(tree, nodes)[:] + self._shift
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:
         """Move the rows towards the target's, [n, V]."""

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from tokenizers.decoders import DecodeStream
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 REPLACEMENT = "\ufffd"  # what a decoder writes for bytes that are no whole character
-WINDOW = 8  # tokens that are decoded again before a new one
+WINDOW = 8  # tokens before the first new one that are decoded with it
 BYTE_OF_LETTER = {letter: byte for byte, letter in bytes_to_unicode().items()}  # as byte-level vocabularies write them
 
 
@@ -49,24 +50,9 @@ class TokenText:
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
         """See `TextSide.stream`."""
-        window = list(context[-WINDOW:])  # enough to know whether the next word needs its space
-        text = self.decode(window)
-        returned = len(window)  # tokens of the window whose text has been returned
-
-        def add(token: int) -> str:
-            nonlocal window, returned, text
-            window.append(int(token))
-            longer = self.decode(window)
-            if len(longer) <= len(text) or longer.endswith(REPLACEMENT):
-                return ""
-            added = longer[len(text) :]
-            if len(window) > 2 * WINDOW:  # a long one takes long to decode
-                window = window[returned:]
-                longer = self.decode(window)
-            returned, text = len(window), longer
-            return added
-
-        return add
+        # The last tokens are enough to know whether the next word needs its space.
+        decoder = DecodeStream(list(map(int, context[-WINDOW:])), skip_special_tokens=True)
+        return lambda token: decoder.step(self.tokenizer.backend_tokenizer, int(token)) or ""
 
 
 def bytes_of(written: str, letters: bool = True) -> bytes:

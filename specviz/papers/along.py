@@ -31,14 +31,14 @@ def along(
     drawn, verifier, rng = shapes(trees, planned(temperature)), VERIFIERS[rule](), Seeded(text.seed)
     width = min(bench.pair.vocab_size, max(int(shape.rank.max()) + 1 for shape in drawn.values()))
     rows = [row for row in bench.rows(text, temperature, top_p) if row.p[row.token] > 0]
-    shares = np.array([shares_of(verifier, row.p, row.q, row.token, width, rng) for row in rows])
-    if len(shares) <= DEEPEST:
+    acceptance = np.array([shares_of(verifier, row.p, row.q, row.token, width, rng) for row in rows])
+    if len(acceptance) <= DEEPEST:
         return {}
     sums = {}
     for name, shape in drawn.items():
-        sums[f"{name} tokens"], sums[f"{name} passes"] = renewals(ends_along(shape, shares))
-    sums |= {f"rank {k}": chance for k, chance in enumerate(shares.sum(0), 1)}
-    first = shares[:, 0]
+        sums[f"{name} tokens"], sums[f"{name} passes"] = renewals(ends_along(shape, acceptance))
+    sums |= {f"rank {k}": chance for k, chance in enumerate(acceptance.sum(0), 1)}
+    first = acceptance[:, 0]
     return sums | {
         "accepted": first.sum(), "positions": len(first),
         "before": first[:-1].sum(), "both": (first[:-1] * first[1:]).sum(),
@@ -55,20 +55,20 @@ def shares_of(rule: Verifier, p: np.ndarray, q: np.ndarray, token: int, width: i
         width: how many children.
         rng: where the children come from.
     """
-    scheme, shares = rule.schemes[0], np.zeros(width)
+    scheme, acceptance = rule.schemes[0], np.zeros(width)
     children = draw_children(q, width, scheme, rng, 0)
     if scheme == "top":
-        shares[: len(children)] = try_children(rule, p, q, children, scheme, rng, answer=token).acceptance
-        return shares
+        acceptance[: len(children)] = try_children(rule, p, q, children, scheme, rng, answer=token).acceptance
+        return acceptance
     proposal = q
     for k, child in enumerate(children):
         if proposal[token] > 0:
             accepted = try_children(rule, p, q, [*children[:k], token], scheme, rng).acceptance[-1]
-            shares[k] = proposal[token] * accepted / p[token]
+            acceptance[k] = proposal[token] * accepted / p[token]
         proposal = without(proposal, children[: k + 1]) if scheme == "distinct" else proposal
         if child == token and scheme == "distinct":
             break
-    return shares
+    return acceptance
 
 
 def renewals(ends: np.ndarray) -> tuple[float, float]:
@@ -86,17 +86,17 @@ def renewals(ends: np.ndarray) -> tuple[float, float]:
     return float(step_starts[:starts] @ lengths), float(step_starts[:starts].sum())
 
 
-def ends_along(shape: Topology, shares: np.ndarray) -> np.ndarray:
+def ends_along(shape: Topology, acceptance: np.ndarray) -> np.ndarray:
     """The chance that a step from each start ends after 0, 1, ... accepted tokens, [levels + 1, starts]."""
     deepest = int(shape.depth.max())
-    starts, width = len(shares) - deepest, shares.shape[1]
+    starts, width = len(acceptance) - deepest, acceptance.shape[1]
     reach = np.zeros((len(shape), starts))
     reach[0] = 1.0
     ends = np.zeros((deepest + 1, starts))
     for node, parent in enumerate(shape.parents):
         depth, rank = int(shape.depth[node]), int(shape.rank[node])
         if node and rank < width:
-            reach[node] = reach[parent] * shares[depth - 1 : depth - 1 + starts, rank]
+            reach[node] = reach[parent] * acceptance[depth - 1 : depth - 1 + starts, rank]
             ends[depth - 1] -= reach[node]
         ends[depth] += reach[node]
     return ends

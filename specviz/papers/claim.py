@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from ..files import PAPERS
+from ..files import ASSETS
 
 Sums = Mapping[str, float]
 Columns = dict[str, dict[str, float]]  # text -> name -> sum, {} for a text that is too short; a proof has one row, ""
+PAPERS = ASSETS / "papers"
 EXACT = 1e-12  # what an enumeration may be off by
 NAMES = ("sequoia", "dyspec", "svip", "races", "survey")
 

@@ -23,7 +23,7 @@ WIDTHS = (1, 2, 3, 4, 5, 8, 16, 32)
 RULES = ("sequoia", "specinfer", "spectr", "target-match", "naive", "race")
 LONGEST = 40  # drafted tokens in a row: the longest draft of SVIP's figure 2
 ENTROPIES = (0.0, 0.05, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, math.inf)  # in nats
-SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
+EDGES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
 C = 0.15  # of the estimate, as in SVIP's code
 
 
@@ -56,15 +56,15 @@ def uncertainty(bench: Workbench, text: Text, temperature: float) -> dict[str, f
         return {}
     entropies = np.array([entropy(row.q) for row in rows])
     if temperature == 0:
-        share = token_share = np.array([float(row.q.argmax() == row.token) for row in rows])
+        acceptance = token_acceptance = np.array([float(row.q.argmax() == row.token) for row in rows])
     else:
-        share = np.array([min(1.0, float(np.minimum(row.p, row.q).sum())) for row in rows])
-        token_share = np.array([min(1.0, float(row.q[row.token] / row.p[row.token])) for row in rows])
+        acceptance = np.array([min(1.0, float(np.minimum(row.p, row.q).sum())) for row in rows])
+        token_acceptance = np.array([min(1.0, float(row.q[row.token] / row.p[row.token])) for row in rows])
     starts = max(0, len(rows) - LONGEST + 1)  # positions with so much text behind them
-    length = np.array([np.cumprod(token_share[at : at + LONGEST]).sum() for at in range(starts)])
+    length = np.array([np.cumprod(token_acceptance[at : at + LONGEST]).sum() for at in range(starts)])
     is_certain = entropies[:starts] < ENTROPIES[1]
     return {
-        **moments("acceptance", np.ones(len(rows)), entropies, share),
+        **moments("acceptance", np.ones(len(rows)), entropies, acceptance),
         **moments("length", np.ones(starts), entropies[:starts], length),
         "m 0": is_certain.sum(), "length 0": length[is_certain].sum(),
     }  # fmt: skip
@@ -78,15 +78,15 @@ def bounds(bench: Workbench, text: Text, temperature: float) -> dict[str, float]
     sums = dict.fromkeys(names, 0.0)
     for row in rows:
         draft_entropy, cross = entropy(row.q), cross_entropy(row.q, row.p)
-        share = min(1.0, float(np.minimum(row.p, row.q).sum()))
+        acceptance = min(1.0, float(np.minimum(row.p, row.q).sum()))
         estimate, finite = max(0.0, entropy_estimate(draft_entropy, C)), math.isfinite(cross)
         pinsker = pinsker_bound(max(0.0, cross - draft_entropy)) if finite else -math.inf
         sums["positions"] += 1
-        sums["under"] += estimate <= share
-        sums["estimate off"] += abs(share - estimate)
-        sums["bound off"] += share - max(0.0, pinsker)
+        sums["under"] += estimate <= acceptance
+        sums["estimate off"] += abs(acceptance - estimate)
+        sums["bound off"] += acceptance - max(0.0, pinsker)
         if finite:
-            sums["share"] += share
+            sums["share"] += acceptance
             sums["pinsker"] += pinsker
             sums["huber"] += bretagnolle_huber_bound(max(0.0, cross - draft_entropy))
             if draft_entropy > 1e-3:
@@ -102,9 +102,9 @@ def agreement(bench: Workbench, text: Text, temperature: float) -> dict[str, flo
     for row in bench.rows(text, temperature):
         drafted = row.q > 1e-6
         q, p = row.q[drafted], row.p[drafted]
-        place = np.clip(np.searchsorted(SHARES, q, side="right") - 1, 0, len(SHARES) - 2)
+        place = np.clip(np.searchsorted(EDGES, q, side="right") - 1, 0, len(EDGES) - 2)
         update = moments("target", q, q, p)
-        for i in range(len(SHARES) - 1):
+        for i in range(len(EDGES) - 1):
             inside = place == i
             update |= {f"w {i}": q[inside].sum(), f"a {i}": (q * np.minimum(1.0, p / q))[inside].sum()}
         sums = {name: sums.get(name, 0.0) + value for name, value in update.items()}

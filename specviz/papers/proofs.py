@@ -91,7 +91,7 @@ def scores(bench: Workbench, shift: int = 0) -> dict[str, float]:
         vector = tuple(np.array(vector) / max(1.0, sum(vector)))
         chance = reach(tree, vector)
         end_prob = [chance[i] - sum(chance[child] for child in tree.children[i]) for i in range(len(tree))]
-        mean = sum(share * (int(tree.depth[i]) + 1 + shift) for i, share in enumerate(end_prob))
+        mean = sum(prob * (int(tree.depth[i]) + 1 + shift) for i, prob in enumerate(end_prob))
         error = max(error, abs(mean - expected_tokens(tree, vector)))
     return {"error": error}
 

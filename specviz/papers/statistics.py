@@ -13,7 +13,7 @@ from ..acceptance.vectors import expected_tokens as tree_tokens
 from ..theory.bounds import chain_tokens as chain_formula
 from ..theory.bounds import fit_power_law
 from .claim import Sums
-from .on_positions import SHARES, WIDTHS
+from .on_positions import EDGES, WIDTHS
 from .shapes import SIZES, WIDEST, planned, shapes
 
 SEVERAL = WIDTHS[1:]  # with one child Sequoia, SpecInfer and SpecTr are one rule
@@ -209,8 +209,8 @@ def acceptance_rise(s: Sums, _: str) -> float:
     def rate(groups: list[int]) -> float:
         return sum(s[f"a {i}"] for i in groups) / sum(s[f"w {i}"] for i in groups)
 
-    groups = range(len(SHARES) - 1)
-    return rate([i for i in groups if SHARES[i] >= 0.5]) - rate([i for i in groups if SHARES[i + 1] <= 0.1])
+    groups = range(len(EDGES) - 1)
+    return rate([i for i in groups if EDGES[i] >= 0.5]) - rate([i for i in groups if EDGES[i + 1] <= 0.1])
 
 
 @named

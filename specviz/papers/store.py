@@ -9,8 +9,8 @@ from os import cpu_count
 from pathlib import Path
 from typing import Any
 
-from ..files import PAIR, PAPERS
-from .claim import Columns
+from ..files import PAIR
+from .claim import PAPERS, Columns
 
 
 class Store:

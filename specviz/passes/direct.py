@@ -12,7 +12,7 @@ returns to transformers' forward where the logits differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 FAMILIES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM")
 ROTARIES = ("default", "linear", "llama3")  # tables that do not change with the length of the text
 MOST_POSITIONS = 1 << 18  # in such a table
-FEW = 32  # queries up to which two products are faster on a CPU than the fused kernel, which is made for long runs
 
 
 class DirectForward:
@@ -128,39 +127,22 @@ def attend(
         causal: whether each query sees only the slots up to its own; without a mask.
         scale: factor of the products.
     """
-    shared = q.shape[1] != k.shape[1]
-    if q.is_cpu and q.shape[2] <= FEW and not causal:
-        return in_line(q, k, v, mask, scale, by_products)
-    if q.is_cuda and mask is not None and shared:  # its fused kernels want as many heads on both sides
-        return in_line(q, k, v, mask, scale, scaled_dot_product_attention)
-    return scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=shared)
-
-
-def in_line(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, scale: float,
-    attention: Callable[..., torch.Tensor],
-) -> torch.Tensor:  # fmt: skip
-    """The same where query heads that share a key head are further queries of it: no key or value is copied."""
     group = q.shape[1] // k.shape[1]
-    mask = mask if mask is None or group == 1 else mask.repeat(1, 1, group, 1)
-    return attention(q.reshape(1, k.shape[1], -1, q.shape[3]), k, v, mask, scale=scale).reshape(q.shape)
-
-
-def by_products(q, k, v, mask, scale: float) -> torch.Tensor:
-    """The same as a product, a softmax and a product, with as many heads on both sides."""
-    if mask is None:
-        scores = torch.bmm(q[0], k[0].transpose(1, 2)).mul_(scale)
-    else:
-        scores = torch.baddbmm(mask[0], q[0], k[0].transpose(1, 2), alpha=scale)
-    return torch.bmm(torch.softmax(scores, -1), v[0])
+    if mask is None or group == 1:
+        return scaled_dot_product_attention(
+            q, k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=group > 1
+        )
+    # Query heads that share a key head are further queries of it: fused kernels want as many heads on both sides.
+    q_in_line, mask = q.reshape(1, k.shape[1], -1, q.shape[3]), mask.repeat(1, 1, group, 1)
+    return scaled_dot_product_attention(q_in_line, k, v, attn_mask=mask, scale=scale).reshape(q.shape)
 
 
 def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
     """x / rms(x) * weight, on a CPU in one call, elsewhere rounded where transformers' module rounds."""
     if x.is_cpu:
         return torch.rms_norm(x, weight.shape, weight, eps)
-    wide = x.float()
-    return weight * (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)).to(x.dtype)
+    x32 = x.float()
+    return weight * (x32 * torch.rsqrt(x32.pow(2).mean(-1, keepdim=True) + eps)).to(x.dtype)
 
 
 def _is_plain(module: torch.nn.Module) -> bool:

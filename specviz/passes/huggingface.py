@@ -119,13 +119,13 @@ class HuggingFaceModel:
         if self.embeddings < self.vocab_size:  # a token that it cannot know is read as the last one that it knows
             ids = [min(token, self.embeddings - 1) for token in ids]
         compiled = None if cache.spread else self.compiled
-        with self.threads(len(ids), torchs=compiled is None) as threads:
-            logits: Any = None
-            if compiled is not None:
-                states, logits = compiled.read(ids, positions, masked, cache, rows, threads, target_hidden)
-            elif self.static is not None and features is None:
-                logits = self.static(ids, positions, masked, cache, rows)
-            if logits is None:
+        logits: Any = None
+        if compiled is not None:
+            states, logits = compiled.read(ids, positions, masked, cache, rows, target_hidden)
+        elif self.static is not None and features is None:
+            logits = self.static(ids, positions, masked, cache, rows)
+        if logits is None:
+            with self.threads(len(ids)):
                 states, logits = self._pass(ids, positions, masked, cache, rows, target_hidden, features is not None)
         cache.used += len(ids)
         if features is not None:

@@ -1,4 +1,4 @@
-"""How many threads a pass on a CPU uses: the number that was fastest recently.
+"""How many threads torch uses for a pass on a CPU: the number that was fastest recently.
 
 Threads that spin while they wait for each other are fastest on idle cores. Beside another busy program every product
 waits for a thread that does not run, and one thread alone is several times faster. Which of the two holds changes from
@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from statistics import median
 
 import torch
@@ -44,32 +44,24 @@ class Threads:
         return self._chosen[min(self._chosen)] if self._chosen else self.counts[-1]
 
     @contextmanager
-    def __call__(self, tokens: int, torchs: bool = True) -> Iterator[int]:
-        """Run a pass over `tokens` tokens with the best number of threads, or with one whose turn it is to be tried.
-
-        Args:
-            tokens: of the pass.
-            torchs: whether they are torch's threads.
-
-        Yields:
-            The number.
-        """
+    def __call__(self, tokens: int) -> Iterator[None]:
+        """Run a pass over `tokens` tokens with the best number of threads, or with one that is due for a trial."""
         size, began = tokens.bit_length(), self.clock()
         count = self._chosen.setdefault(size, self.counts[-1])
-        seconds = self._seconds.setdefault((size, count), deque(maxlen=KEPT))
+        seconds = tuple(self._seconds.get((size, count), ()))  # as they are now: another thread may clear them
         due = [n for n in self.counts if n != count and self._due[n] <= began]
         number = due[0] if due and len(seconds) >= ENOUGH else count
-        with using(number) if torchs else nullcontext():
-            yield number
+        with using(number):
+            yield
         end = self.clock()
-        trial = self._seconds.setdefault((size, number), deque(maxlen=KEPT))
-        trial.append(end - began)
+        trial, spent = self._seconds.setdefault((size, number), deque(maxlen=KEPT)), end - began
+        trial.append(spent)
         if number == count or len(trial) < ENOUGH:  # in the first pass of a trial, threads have to wake up
             return
-        cost = trial[-1] - median(seconds)
-        if trial[-1] < BETTER * median(seconds):
+        cost = spent - median(seconds)
+        if spent < BETTER * median(seconds):
             number, self._chosen[size] = count, number
-            cost = trial[-1]  # the usual time may have been that of a cold start
+            cost = spent  # the usual time may have been that of a cold start
         self._seconds[size, number].clear()
         self._due[number] = end + ENOUGH * max(cost, SOONEST) / SHARE  # the number that lost
 

@@ -1,6 +1,6 @@
-"""The data sent to the browser: a run as plain JSON, or as one page that plays offline."""
+"""A run as others see it: plain JSON for the browser, a page that plays offline, a graph, lines of a terminal."""
 
-from .offline import in_notebook, offline_page
+from .graphml import graphml
+from .offline import offline_page
 
-# What a run is saved as, each made of a Trace: a page, and a frame that a notebook or a web page can hold.
-FORMATS = {"html": offline_page, "embed": in_notebook}
+FORMATS = {"html": offline_page, "graphml": graphml}  # what `replay` writes, each made of a Trace

@@ -100,7 +100,7 @@ def growth_payload(step: Step) -> dict[str, Any]:
         the sizes of subtrees, [n]; "cut", candidates left out; "candidates", "expected" and "length", numbers.
     """
     growth, n = step.growth, len(step.parents)
-    cut = growth.cut if growth.cut and growth.cut.tokens else None
+    cut = growth.cut if growth.cut and growth.cut.rows.get("keys") else None
     payload = {
         "keys": step.keys if any(key is not None for key in step.keys) else None,
         "waiting": growth.waiting if growth.waiting and len(growth.waiting) == n - 1 else None,

@@ -21,7 +21,7 @@ from pathlib import Path
 from ..files import WEB
 from . import words
 
-MADE = {"base/words.js": words.script}
+GENERATED = {"base/words.js": words.script}
 IMPORT = re.compile(r"^import \{([^}]*)\} from '([^']+)';\n", re.MULTILINE)
 COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # on lines of its own
 EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)
@@ -29,7 +29,7 @@ EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))"
 
 def asset(name: str) -> str:
     """The text of a file that the browser gets, "stage/stage.html" say."""
-    return MADE[name]() if name in MADE else (WEB / name).read_text(encoding="utf-8")
+    return GENERATED[name]() if name in GENERATED else (WEB / name).read_text(encoding="utf-8")
 
 
 @cache
@@ -80,6 +80,6 @@ def _constant(name: str) -> str:
 
 
 def write() -> None:
-    """Write the modules of `MADE` as files."""
-    for place, script in MADE.items():
+    """Write the modules of `GENERATED` as files."""
+    for place, script in GENERATED.items():
         (WEB / place).write_text(script(), encoding="utf-8")

@@ -48,12 +48,11 @@ def load_known(names: Iterable[str]) -> None:
 
 def load(name: str) -> None:
     """Run a file whose name ends in .py, or import a module, that registers builders, rules or drafters; once."""
-    path = Path(name).expanduser().resolve() if name.endswith(".py") else None
-    source = name if path is None else str(path)
+    source = str(Path(name).expanduser().resolve()) if name.endswith(".py") else name
     if source in _loaded:
         return
     try:
-        module = import_module(name) if path is None else _run(path)
+        module = _run(Path(source)) if name.endswith(".py") else import_module(name)
     except (Exception, SystemExit) as error:
         lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == source]
         where = f"line {lines[-1]}: " if lines else ""
@@ -80,9 +79,5 @@ def _run(path: Path) -> ModuleType:
     spec = spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None  # the name ends in .py
     module = sys.modules[name] = module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
+    spec.loader.exec_module(module)
     return module

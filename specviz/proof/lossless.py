@@ -7,7 +7,7 @@ be enumerated; for them the text must equal that of plain decoding, seed by seed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Any
@@ -18,7 +18,7 @@ from .. import DRAFTERS, RunConfig, compatible, speculate
 from ..distributions import probabilities
 from ..drafters.base import Drafter
 from ..models.table import TablePair, toy_pair
-from ..strategy import REGISTRIES
+from ..strategy import REGISTRIES, Menu
 from .enumerate import Planned, Text, compare_with_target, distribution_of
 from .same_text import comparing
 
@@ -33,10 +33,12 @@ SAMPLINGS: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 
 
-def drafter_cases() -> dict[str, Drafter]:
+def drafter_cases() -> Mapping[str, Drafter]:
     """Drafters as they are checked, with small parameters, by their name in the table."""
-    small = {name: cls(**cls.small) for name, cls in DRAFTERS.items()}
-    return small | {"several-merged": small["several"].replace(merge=True)}
+    small: Any = Menu("drafter")
+    small.update({name: cls(**cls.small) for name, cls in DRAFTERS.items()})
+    small["several-merged"] = small["several"].replace(merge=True)
+    return small
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,8 @@ from ..session import DecodingSession, prompt_tokens
 from .enumerate import Text
 
 RUNS = 1000
-SHOWN = 10  # texts with a bar of their own
-TOGETHER = 20  # runs between two reports
-FIRST = 32  # first tokens that are looked at together
+BARS = 10  # texts with a bar of their own
+REPORT_EVERY = 20  # runs between two reports
 DEPTH = 3  # tokens a run may write: trees of two levels, and the token after them
 MAX_EXCESS = 3.1  # standard deviations of a chi-square: by chance once in a thousand
 BINS = 40  # texts are counted together until a bin expects this part of all
@@ -93,7 +92,7 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     pieces = tuple(pair.decode(list(text)) for text in texts)
     speculated, plain = dict.fromkeys(texts, 0), dict.fromkeys(texts, 0)
     for turn in range(runs + 1):
-        if turn % TOGETHER == 0 or turn == runs or source is pair:
+        if turn % REPORT_EVERY == 0 or turn == runs or source is pair:
             passes = None if source is pair else cached.target.passes
             yield Sampled(turn, runs, pieces, exact, tuple(speculated.values()), tuple(plain.values()), passes)
         if turn < runs:
@@ -139,20 +138,18 @@ def exact_texts(pair: CachedPair, config: RunConfig) -> dict[Text, float]:
         pair: the models on the prompt.
         config: how the target's logits become rows.
     """
-    p = probabilities(pair.target.logits((), ()), config.target_sampling)
+    p = probabilities(pair.target.logits(pair.prompt), config.target_sampling)
     order = np.argsort(-p, kind="stable")[: np.count_nonzero(p)].tolist()
     best: dict[Text, float] = {}
-    for start in range(0, len(order), FIRST):
-        if len(best) == SHOWN and p[order[start]] <= min(best.values()):
+    for first in order:
+        if len(best) == BARS and p[first] <= min(best.values()):
             break
-        firsts = [(token,) for token in order[start : start + FIRST]]
-        for (first,) in firsts:
-            if first in pair.eos_ids:
-                best[first,] = float(p[first])
-                continue
-            after = probabilities(pair.target.logits((first,), firsts), config.target_sampling)
-            for second in np.argsort(-after, kind="stable")[:SHOWN].tolist():
+        if first in pair.eos_ids:
+            best[first,] = float(p[first])
+        else:
+            after = probabilities(pair.target.logits([*pair.prompt, first]), config.target_sampling)
+            for second in np.argsort(-after, kind="stable")[:BARS].tolist():
                 if after[second] > 0:
                     best[first, second] = float(p[first] * after[second])
-        best = dict(sorted(best.items(), key=lambda item: -item[1])[:SHOWN])
+        best = dict(sorted(best.items(), key=lambda item: -item[1])[:BARS])
     return best

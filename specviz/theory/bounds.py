@@ -129,8 +129,8 @@ def tail_bound(acceptance: Sequence[float], drafted: int, used: int) -> float:
     return bound(low)
 
 
-def _entropy(shares: Sequence[float]) -> float:
-    return entropy(np.asarray(shares, dtype=np.float64))
+def _entropy(probs: Sequence[float]) -> float:
+    return entropy(np.asarray(probs, dtype=np.float64))
 
 
 def _over_entropy(bits: float, entropy_nats: float) -> float:

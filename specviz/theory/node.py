@@ -89,7 +89,7 @@ def transport_acceptance(p: np.ndarray, q: np.ndarray, k: int | Sequence[int]) -
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(np.where(q > 0, p / q, np.inf), kind="stable")
     p_in, q_in = np.append(0.0, np.cumsum(p[order])), np.append(0.0, np.cumsum(q[order]))
-    return np.array([1 + min(0.0, float((p_in - q_in**power).min())) for power in np.atleast_1d(k)])
+    return np.array([1 + min(0.0, float((p_in - q_in**exponent).min())) for exponent in np.atleast_1d(k)])
 
 
 def dyspec_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:

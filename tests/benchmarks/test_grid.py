@@ -1,6 +1,8 @@
 """The grid of `bench`: its cells, their outcomes, the file of results, and a cluster that is not there."""
 
+import errno
 import json
+import os
 import re
 import sys
 from functools import partial
@@ -10,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 import specviz
-from specviz.benchmarks.grid import cells_of, key_of, measure_cell, on_ray, read_grid, read_results
+from specviz.benchmarks.grid import append_result, cells_of, key_of, measure_cell, on_ray, read_grid, read_results
 from specviz.commands.cli import main
 from specviz.files import file_lock
 
@@ -104,7 +106,7 @@ def test_only_what_is_missing_is_measured(files, capsys):
 
 
 def test_it_goes_on_after_a_kill(files, monkeypatch, capsys):
-    """The kill comes in the third cell; the line of the second was cut off as a power failure would."""
+    """The kill comes in the third cell, and then the disk is full."""
     grid, out = files
     seen = []
 
@@ -118,11 +120,19 @@ def test_it_goes_on_after_a_kill(files, monkeypatch, capsys):
     assert main(["bench", str(grid), "--out", str(out)]) == 130
     assert "chain" in capsys.readouterr().out, "what was measured is printed"
     monkeypatch.undo()
-    first, cut = out.read_bytes().splitlines(keepends=True)
-    out.write_bytes(first + cut[: len(cut) // 2])
+    before = out.read_bytes()
+    assert len(before.splitlines()) == 2
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        assert main(["bench", str(grid), "--out", str(out)]) == 2
+    assert out.read_bytes() == before, "no part of a line is written"
     assert main(["bench", str(grid), "--out", str(out)]) == 0
     lines = out.read_bytes().splitlines(keepends=True)
-    assert lines[0] == first and [json.loads(text)["cell"] for text in lines] == cells()
+    assert b"".join(lines[:2]) == before and [json.loads(text)["cell"] for text in lines] == cells()
 
 
 def test_two_processes_do_not_write_one_file(files, capsys):
@@ -150,12 +160,11 @@ def test_a_failed_cell_is_tried_again_and_the_last_outcome_counts(files):
     assert len(before) == len(written) + 1 and last["cell"] == one and "result" in last
 
 
-@pytest.mark.parametrize("rest", ['{"cell": {"a": 1}', '{"cell": {}, "result": {}}', "\x00\x00", '{"ce'])
-def test_a_cut_off_last_line_is_removed(tmp_path, rest):
-    path, (one, *_) = tmp_path / "out.jsonl", cells()
-    path.write_text(line(one, result={}) + rest)
-    assert list(read_results(path)) == [key_of(one)]
-    assert path.read_text() == line(one, result={})
+def test_a_result_begins_a_line_of_its_own(tmp_path):
+    path, (one, other, *_) = tmp_path / "out.jsonl", cells()
+    path.write_text(line(one, result={}).rstrip("\n"))
+    append_result(path, {"cell": other, "result": {}})
+    assert list(read_results(path)) == [key_of(one), key_of(other)]
 
 
 @pytest.mark.parametrize("text", ['ONE{"x": 1}\n', "ONEmy notes", 'ONE{"cell": {}, "result": {"a": 1e999}}\n', "{"])

@@ -94,7 +94,7 @@ def test_the_result_of_a_measurement_is_the_last_one():
 
 
 RUN = specviz.RunConfig("abc", "chain:depth=2", temperature=0.8, max_new_tokens=12, seed=3)
-FIRST = Counts(timed_tokens=12, seconds=(0.0, 24.0, 0.0, 0.0))
+FIRST = Counts(tokens=12, passes=6, timed_tokens=12, timed_passes=6, seconds=(0.0, 24.0, 0.0, 0.0))
 
 
 @pytest.fixture

@@ -110,7 +110,7 @@ def test_files_of_one_engine_are_read_together():
 
 def test_tensorrt_iterations_give_the_share_of_drafting():
     (report,) = diagnose(read("tensorrt.jsonl").splitlines()[1], 100)
-    assert report.draft_share == 0.3 and "from one iteration" in report.advice[0].text
+    assert report.draft_share == 0.3 and "from 1 iteration" in report.advice[0].text
 
 
 def test_a_baseline_log_counts_only_under_the_same_load():

@@ -88,7 +88,6 @@ DAMAGES = {
     "slots without a key": put(*STEP, "growth", {"waiting": [[[0]]]}),
     "a split of too few nodes": put(*STEP, "growth", {"split": []}),
     "a length that is true": put(*STEP, "growth", {"length": True}),
-    "a cut without keys": put(*STEP, "growth", {"cut": {"tokens": [1], "texts": ["a"], "rows": {}}}),
     "a guess under a key of 5 000 digits": put(*STEP, "growth", {"guesses": {"9" * 5000: {}}}),
     "half a character": put(*STEP, "texts", 1, "\ud800"),
     "half a character as a name": put(*STEP, "detail", {"\ud800": {"rho": 1}}),

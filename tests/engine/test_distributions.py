@@ -47,7 +47,7 @@ def test_rows_agree_however_they_are_asked_for(monkeypatch):
         wanted = [rows[n][t] for n, t in zip(nodes, tokens, strict=True)]
         at_temperature_1 = [softmax(values[n])[t] for n, t in zip(nodes, tokens, strict=True)]
         for together in (1, 10**6):  # numbers that are worked on at once
-            monkeypatch.setattr(distributions, "TOGETHER", together)
+            monkeypatch.setattr(distributions, "CHUNK", together)
             for found, truth in zip(rows.of(nodes, tokens), (wanted, at_temperature_1), strict=True):
                 assert found == pytest.approx(truth, rel=1e-5)
         assert rows.of([], []) == ([], [])

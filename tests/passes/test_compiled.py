@@ -13,7 +13,7 @@ from numba import njit
 
 from specviz.models.selftest import check_tree_reading
 from specviz.passes import compiled as door
-from specviz.passes.compiled import dot_products, helpers, kernels, numbers
+from specviz.passes.compiled import dot_products, kernels, numbers
 from specviz.passes.compiled import passes as compiled
 from specviz.passes.compiled.helpers import FAILED, run_with_helpers
 from specviz.tree import TokenTree
@@ -91,7 +91,7 @@ def fails_once(name, monkeypatch):
     failed, attempted = threading.Event(), threading.Event()
 
     def forward(counters, *arguments):
-        mine = threading.current_thread().name == name
+        mine = threading.current_thread().name.startswith(name)
         if mine and not failed.is_set():
             counters[0] += 1  # the first chunk, which nobody will finish
             failed.set()
@@ -109,28 +109,13 @@ def fails_once(name, monkeypatch):
 def test_a_thread_that_fails_ends_the_pass_with_its_error(name, monkeypatch):
     monkeypatch.setattr(compiled, "ALONE", 0)
     model, other = make("llama"), make("llama")
-    model.threads.counts = other.threads.counts = [2]
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
     expected = other.open([3, 1, 4]).forward(TokenTree(4, start=2), [0])
     attempted = fails_once(name, monkeypatch)
     with pytest.raises(MemoryError, match="no memory for a chunk"):
         model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0])
     assert attempted.wait(10)
     np.testing.assert_array_equal(model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0]), expected)
-
-
-def test_a_helper_that_died_is_started_again():
-    dead = threading.Thread(target=int)
-    dead.start()
-    dead.join()
-    helpers._threads[:] = [dead]
-    ran = threading.Event()
-
-    def work(counters):
-        if threading.current_thread() is not threading.main_thread():
-            ran.set()
-
-    run_with_helpers(work, 1, np.zeros(1, np.int64))
-    assert ran.wait(10) and dead not in helpers._threads
 
 
 @pytest.mark.nightly

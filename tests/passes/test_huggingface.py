@@ -127,7 +127,6 @@ def direct_pass(family, dtype, tmp_path):
 
 def compiled_pass(family, dtype, tmp_path):
     model = make(family, dtype=dtype)
-    model.threads.counts = [2]
     assert model.compiled is not None
     return model
 

@@ -26,7 +26,7 @@ def dear(draft_s, **settings):
 @pytest.mark.parametrize(("table", "temperature"), [(dear(0.02), 0.0), (dear(0.3), 0.8), (flat_up_to(32), 0.8)])
 def test_the_best_tree_is_the_fastest_of_all_sizes_and_depths(table, temperature):
     vector = find_acceptance("sequoia", temperature)
-    found = here.best_size(table, "sequoia", temperature, most=20)
+    found = here.best_size(table, "sequoia", temperature, max_nodes=20)
     speeds = [
         predict(best_tree(vector, size, depth, 32)[0], vector, table).speedup
         for size in (2, 4, 7, 8, 9, 13, 20)

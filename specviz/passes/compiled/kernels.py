@@ -95,8 +95,8 @@ def _gate(gates, ups, out):
     for i in range(len(out)):
         gate, up = bf16_to_f32(f32_to_bf16(gates[i], out[i])), bf16_to_f32(f32_to_bf16(ups[i], out[i]))
         part = exp(-abs(gate))
-        share = (np.float32(1) if gate > 0 else part) / (np.float32(1) + part)
-        out[i] = f32_to_bf16(gate * share * up, out[i])
+        sigmoid = (np.float32(1) if gate > 0 else part) / (np.float32(1) + part)
+        out[i] = f32_to_bf16(gate * sigmoid * up, out[i])
 
 
 @exact

@@ -88,20 +88,19 @@ class CompiledPasses:
 
     def read(
         self, tokens: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache,
-        rows: Sequence[int], threads: int, features: torch.Tensor | None = None,
+        rows: Sequence[int], features: torch.Tensor | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """One pass; the cache's slots behind those in use are written.
 
         Args:
             tokens, positions, masked, cache, rows: as for `HuggingFaceModel.read`.
-            threads: how many may work on it.
             features: read together with the tokens, [m, width], by passes made with `after`.
 
         Returns:
             Last hidden states after the final norm, [len(rows), width], and float32 logits, [len(rows), V].
         """
         if list(rows) != (ascending := sorted(rows)):
-            states, logits = self.read(tokens, positions, masked, cache, ascending, threads, features)
+            states, logits = self.read(tokens, positions, masked, cache, ascending, features)
             back = np.searchsorted(ascending, rows)
             return states[back], logits[back]
         x = self.rows[tokens]
@@ -122,7 +121,7 @@ class CompiledPasses:
                     unseen = masked[part, : masked.shape[1] - m + part.stop]
                 self._run(
                     inputs[part], x[part], places[part], np.ascontiguousarray(unseen), selected[here] - start,
-                    layer_ids, weights, block[slots], used + start, states[here], logits[here], threads,
+                    layer_ids, weights, block[slots], used + start, states[here], logits[here],
                 )  # fmt: skip
         return states, logits
 
@@ -143,16 +142,16 @@ class CompiledPasses:
         logits, none = np.empty((len(states), self.vocabulary), np.float32), np.empty(0, np.int64)
         block, masked = np.empty((0, self.kv_heads, 1, self.width), np.float32), np.empty((0, 0), bool)
         x = raw(states)
-        self._run(x[:0], x, none, masked, none, none, self.layers, block, 0, x, logits, torch.get_num_threads())
+        self._run(x[:0], x, none, masked, none, none, self.layers, block, 0, x, logits)
         return logits
 
-    def _run(self, inputs, x, positions, masked, rows, layer_ids, weights, block, used, states, logits, threads):
+    def _run(self, inputs, x, positions, masked, rows, layer_ids, weights, block, used, states, logits):
         m, width = len(x), self.heads * self.width
         qkv, mixed, gate = (
             np.empty((m, size), x.dtype) for size in (width + 2 * self.kv_heads * self.width, width, self.mlp)
         )
         counters = np.zeros(2 * (5 * len(layer_ids) + 3) + 1, np.int64)
-        helpers = min(threads, kernels.CHUNKS) - 1 if self.size * (m + READING) > ALONE else 0
+        helpers = min(torch.get_num_threads(), kernels.CHUNKS) - 1 if self.size * (m + READING) > ALONE else 0
         run_with_helpers(
             kernels.forward, helpers, counters,
             inputs, self.join, x, positions, masked, rows, layer_ids, weights, block, used, self.table, self.scale,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app.machine import fetching
+from app.machine import fetching, model_files
 from app.machine.fetching import KNOWN, Hub, label, may_fetch, too_large
-from specviz.models.hub import ModelFiles
+from app.machine.model_files import ModelFiles
 from tests.loops import in_a_loop
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -141,8 +141,8 @@ def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_pat
 
 
 def test_no_hub_is_said_within_the_time_it_has(monkeypatch):
-    monkeypatch.setattr(fetching.hub, "hub_answers", lambda: False)
-    monkeypatch.setattr(fetching.hub, "model_files", lambda *args: pytest.fail("nothing more is asked"))
+    monkeypatch.setattr(fetching.model_files, "hub_answers", lambda: False)
+    monkeypatch.setattr(fetching.model_files, "model_files", lambda *args: pytest.fail("nothing more is asked"))
     choices, info = Hub().menu()
     assert choices == [] and "The hub did not answer" in info
 
@@ -152,12 +152,10 @@ def test_a_hub_that_is_silent_is_not_waited_for(monkeypatch):
 
     from huggingface_hub import constants
 
-    from specviz.models import hub
-
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
-        assert not hub.hub_answers(0.05)
+        assert not model_files.hub_answers(0.05)
 
 
 def test_what_is_too_large_says_so(monkeypatch):

@@ -1,0 +1,46 @@
+"""A run as lines of a terminal. No text of a model can command it: control characters are replaced."""
+
+from __future__ import annotations
+
+import os
+import sys
+from math import isnan
+
+from .. import Step, Trace
+from ..files import printable
+
+
+def paint(step: Step) -> str:
+    """The text of a step, on a terminal with colours: accepted green, corrected orange, bonus blue."""
+    if not (sys.stdout.isatty() or "FORCE_COLOR" in os.environ):
+        return printable("".join(step.pieces))
+    colours = ["32"] * len(step.pieces)
+    if step.bonus is not None:
+        colours[-1] = "33" if step.corrected else "34"
+    pieces = zip(colours, map(printable, step.pieces), strict=True)
+    return "".join(f"\x1b[{colour}m{piece}\x1b[0m" for colour, piece in pieces)
+
+
+def step_line(step: Step) -> str:
+    """How much of a step's tree was accepted, and what it wrote."""
+    end = "" if step.bonus is None else f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
+    written = " ".join(repr(piece) for piece in step.pieces[: len(step.path)])
+    return f"{step.index + 1:4}  {len(step.path)} of {step.drafted} drafted nodes accepted  {written}{end}"
+
+
+def summary(trace: Trace) -> str:
+    """Tokens per target pass, acceptance rate and tokens per second in one line.
+
+    >>> run = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", "plain", "plain", max_new_tokens=6))
+    >>> summary(run)[:43]
+    '6 tokens in 6 target passes: 1.00 per pass,'
+    """
+    if not trace.steps:
+        return f"no step; ended by {printable(trace.stop)}"
+    rate, share = trace.tokens_per_s, trace.acceptance
+    acceptance = "no node was compared" if isnan(share) else f"{share:.0%} of compared tokens accepted"
+    speed = "" if isnan(rate) else f", {rate:.0f} tokens/s"
+    return (
+        f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: {trace.tokens_per_pass:.2f} per pass, "
+        f"{acceptance}{speed}; ended by {printable(trace.stop)}"
+    )

@@ -116,7 +116,7 @@ def scalar_controls(defaults: RunConfig | None = None) -> dict[str, gr.component
         common = {
             "temperature": gr.Slider(
                 0, 2, value=defaults.temperature, step=0.05, label="Temperature",
-                info="0 chooses the most probable token.",
+                info="0 chooses the most probable token.", min_width=230,
             ),
             "max_new_tokens": gr.Number(defaults.max_new_tokens, label="New tokens", precision=0, min_width=100),
             "seed": gr.Number(defaults.seed, label="Seed", precision=0, min_width=100),

@@ -20,10 +20,6 @@ class Walk:
         assert self.clicks <= MOST, target
         target.click()
 
-    def tab(self, *titles):
-        for title in titles:
-            self.click(self.page.get_by_role("tab", name=title, exact=True))
-
 
 @pytest.fixture
 def walk(serve, visit):
@@ -73,7 +69,7 @@ def rejected_token(walk):
 
 def race(walk):
     """What a tree is good for: a recorded race at true speed."""
-    walk.tab("Compare")
+    walk.click(walk.page.get_by_role("tab", name="Compare", exact=True))
     for name in ("Plain decoding", "Chain of 5", "Sequoia 64"):
         expect(walk.page.locator("#sv-compare")).to_contain_text(name)
 

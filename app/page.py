@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from inspect import iscoroutinefunction
@@ -90,6 +91,8 @@ def lay_out(tab: Tab, page: Page, engine: Engine) -> None:
 def launch(demo: gr.Blocks, **more: Any) -> Any:
     """Serve the page to this machine only, unless GRADIO_SERVER_NAME names another address."""
     server.raise_descriptor_limit()
+    # Threads of torch that spin while they wait take five times as long beside another busy program.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     demo.queue(api_open=False)  # no way around the queue
     demo._queue = queue.FairQueue(demo)
     options = {

@@ -131,8 +131,8 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
 def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
     builder, verifier, drafter, greedy = config.builder, config.verifier, config.drafter, config.temperature == 0
     if scheme is None:
-        own = ("top",) if greedy else verifier.schemes
-        scheme = next((scheme for scheme in own if scheme in builder.schemes), builder.schemes[0])
+        preferred = ("top",) if greedy else verifier.schemes
+        scheme = next((scheme for scheme in preferred if scheme in builder.schemes), builder.schemes[0])
     if obstacle := _obstacle(config, scheme):
         return Compatibility(False, False, False, scheme, obstacle)
     # The draft's row holds a single token; the mean of several drafters' rows may hold more.

@@ -67,8 +67,7 @@ ONLY = {
     "numba": "specviz/passes/compiled",
     "llvmlite": "specviz/passes/compiled",
     "plotly": "specviz/plots app",
-    "time": "specviz/session.py specviz/passes/threads.py specviz/passes/streamed specviz/benchmarks specviz/training "
-    "app",
+    "time": "specviz/session.py specviz/passes/streamed specviz/benchmarks specviz/training app",
     "random": "specviz/randomness.py specviz/training",
 }
 SHARED = {"static", "walk", "models", "retrieval"}  # what strategies have in common

@@ -69,14 +69,24 @@ def on_disk(title: Any) -> bool:
 
 
 def place(pairs: Pairs) -> None:
-    """Load the weights of these pairs now; one that fails is left to its first run, which tells the visitor why."""
-    from specviz.models.pair import place_pair
+    """Load the weights of these pairs now; one that fails is left to its first run, which tells the visitor why.
 
+    For processes that have no GPU yet, as on ZeroGPU: what was placed before is on the GPU as soon as one is borrowed.
+    """
+    from specviz.models.early_exit import count_layers
+    from specviz.models.loading import choose_device, choose_dtype, load_model, placed
+    from specviz.models.pair import pair_names
+
+    device = choose_device("auto")
+    dtype = choose_dtype("auto", device)
     for title, load in pairs.items():
         if on_disk(title) or (load is not _load and getattr(load, "func", None) is not _load):
             continue  # exact tables have no weights, and those on disk stay there
         try:
-            place_pair(**getattr(load, "keywords", {}))
+            names = pair_names(**{"target": None, "draft": None} | getattr(load, "keywords", {}))
+            for role, name in zip(("target", "draft"), names, strict=True):
+                if name is not None and not count_layers(name):
+                    placed[name, device, dtype] = load_model(role, name, device, dtype)
         except Exception:
             log.exception("%s cannot be loaded at the start", title)
 

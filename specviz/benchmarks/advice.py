@@ -185,17 +185,17 @@ def reason(option: Option) -> str:
         parts["overhead"] = parts.pop("verify") + parts.pop("other")
     else:
         tokens, price, parts = option.tokens[0], option.tree.predicted.price, option.tree.predicted.parts
-    shares = {part: price * spent / sum(parts.values()) for part, spent in parts.items()}
-    dearest = max(("draft", "overhead"), key=lambda part: shares[part])
-    listed = ", ".join(f"{part} {share:.2f}" for part, share in shares.items())
+    parts = {part: price * spent / sum(parts.values()) for part, spent in parts.items()}
+    dearest = max(parts, key=lambda part: parts[part] - (part == "target"))  # the target's pass costs a plain step
     if tokens > price:
         advice = ""
     elif option.first < 0.3:
         advice = " The draft is too far from the target: check chat template and tokenizer, or choose another."
-    elif shares["target"] > 1.5 and shares["target"] > shares[dearest]:
+    elif dearest == "target":
         advice = " Reading several tokens at once is expensive on this machine."
     else:
         advice = f" The {dearest} is too expensive for what is accepted."
+    listed = ", ".join(f"{part} {spent:.2f}" for part, spent in parts.items())
     return (
         f"A step writes {tokens:.2f} tokens and costs {price:.2f} plain steps ({listed}); the first draft token is "
         f"accepted {option.first:.0%} of the time.{advice}"

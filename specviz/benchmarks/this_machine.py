@@ -5,17 +5,13 @@ Costs come from the loop itself, run on trees of increasing size, so caches are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, count, groupby, islice
+from itertools import chain, count, islice
 from math import ceil, log2
-from operator import attrgetter
-from statistics import median
 from time import perf_counter
 from typing import NamedTuple
-
-import numpy as np
 
 from .. import BUILDERS, RunConfig, Step, speculate
 from ..acceptance.progress import Progress
@@ -23,7 +19,7 @@ from ..acceptance.vectors import find_acceptance
 from ..drafters.base import Drafter
 from ..files import HELD_OUT, parse_json
 from ..models.base import Pair
-from ..planning.cost_table import CostTable
+from ..planning.cost_table import CostTable, Pass, fit_costs
 from ..planning.forecast import forecast
 from .quiet import Watch
 from .timing import interleave, time_runs
@@ -32,7 +28,6 @@ PROMPT = (
     "Once upon a time there was an old man who lived with his three sons in a small house at the edge of a great "
     "forest. One winter, when the snow lay deep and there was no bread left, he called them to him and said"
 )
-QUARTILES = (0.25, 0.5, 0.75)
 
 
 def measure_cost(
@@ -80,21 +75,18 @@ def measure_cost(
             runs.append(_Run(pair, replace(config, builder=tree)))
     bursts = {place: partial(run.burst, burst) for place, run in enumerate(runs)}
     for done, _ in enumerate(interleave(bursts, rounds), 1):
-        measured = [run for run in runs if run.steps]
-        table = _table(pair, config, measured, watch.cores) if plain.steps and len(measured) > 1 else None
+        measured = [(run.steps, run.passes) for run in runs if run.steps]
+        settings = {
+            "pair": pair.info.get("name", ""), "drafter": drafter, "verifier": config.verifier.name,
+            "temperature": config.temperature, "steps": sum(len(steps) for steps, _ in measured),
+            "offload": getattr(pair, "offload", None), "busy_cores": round(watch.cores, 2),
+        }  # fmt: skip
+        table = fit_costs(measured, settings) if plain.steps and len(measured) > 1 else None
         yield Progress(done, rounds * len(runs), "measuring costs", table)
         if perf_counter() - began > seconds and done > 2:
             break
     if table is None:
         raise ValueError("the models end every text immediately, so there is no step to time.")
-
-
-class Pass(NamedTuple):
-    """A drafter was asked once: whether for the root's row, which comes first, for how many nodes, and the seconds."""
-
-    first: bool
-    nodes: int
-    seconds: float
 
 
 class _Run:
@@ -113,59 +105,6 @@ class _Run:
                 self.steps.append(step)
                 self.passes += self._latest
             self._latest.clear()
-
-    @property
-    def nodes(self) -> int:
-        return int(median(len(step.parents) for step in self.steps))
-
-    @property
-    def inner(self) -> float:
-        return median(len(set(step.parents)) - 1 for step in self.steps)
-
-    @property
-    def overhead(self) -> float:
-        return median(step.seconds.verify + step.seconds.other for step in self.steps)
-
-
-def _table(pair: Pair, config: RunConfig, runs: list[_Run], busy: float = 0.0) -> CostTable:
-    """Medians over what the runs counted."""
-    by_nodes = attrgetter("nodes")
-    by_size = {nodes: [*group] for nodes, group in groupby(sorted(runs, key=by_nodes), by_nodes)}
-    row_s = _row_seconds(by_size)
-    passes = [one for run in runs for one in run.passes]
-    opening = [one.seconds for one in passes if one.first]
-    below = [one.seconds for one in passes if one.nodes == 1 and not one.first]
-    later = sorted((one for one in passes if not (one.first and below)), key=by_nodes)
-    octaves = [[*group] for _, group in groupby(later, lambda one: int(log2(one.nodes)))]
-    plain = np.quantile([step.seconds.total for run in by_size[1] for step in run.steps], QUARTILES)
-    target = [[step.seconds.target for run in group for step in run.steps] for group in by_size.values()]
-    # A pass over more nodes costs no less, whatever noise says.
-    target_s = np.maximum.accumulate([np.quantile(seconds, QUARTILES) for seconds in target])
-    draft_s = np.array([np.quantile([one.seconds for one in octave], QUARTILES) for octave in octaves])
-    return CostTable(
-        machine="this machine", projection=False, plain_s=float(plain[1]), sizes=tuple(by_size), row_s=row_s,
-        note="Measured here, in the decoding loop, on trees of increasing size; medians over steps.",
-        target_s=tuple(target_s[:, 1].tolist()), draft_s=tuple(draft_s[:, 1].tolist()),
-        overhead_s=tuple(
-            median(max(0.0, run.overhead - row_s * run.inner) for run in group) for group in by_size.values()
-        ),
-        widths=tuple(round(median(one.nodes for one in octave)) for octave in octaves),
-        opening_s=max(0.0, median(opening) - median(below)) if opening and below else 0.0,
-        spread={"plain": plain[::2].tolist(), "target": target_s[:, ::2].tolist(), "draft": draft_s[:, ::2].tolist()},
-        settings={
-            "pair": pair.info.get("name", ""), "drafter": config.drafter.name, "verifier": config.verifier.name,
-            "temperature": config.temperature, "steps": sum(len(run.steps) for run in runs),
-            "offload": getattr(pair, "offload", None), "busy_cores": round(busy, 2),
-        },
-    )  # fmt: skip
-
-
-def _row_seconds(by_size: Mapping[int, list[_Run]]) -> float:
-    """What a row costs: two depths of one size differ in their inner nodes only."""
-    pairs = [group for group in by_size.values() if len(group) == 2 and group[1].inner > group[0].inner]
-    slopes = [(deep.overhead - flat.overhead) / (deep.inner - flat.inner) for flat, deep in pairs]
-    limits = [run.overhead / run.inner for group in by_size.values() for run in group if run.inner]
-    return max(0.0, min(median(slopes), *limits)) if slopes else 0.0
 
 
 def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:

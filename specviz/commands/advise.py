@@ -15,8 +15,9 @@ from ..planning.cost_table import MACHINES, machine
 from ..planning.engine_flags import engine_flags
 from ..planning.machine_profile import machine as this_machine
 from ..planning.profile import read_profile
+from ..player.terminal import text_table
 from . import options
-from .display import plus_minus, print_table, until_stopped, warn_if_busy
+from .display import plus_minus, until_stopped, warn_if_busy
 
 EXAMPLE = "--target org/target --draft org/small --draft early-exit:3 --prompts mine.txt"
 CALIBRATED = 16  # prompts at most; the others are timed
@@ -151,7 +152,7 @@ def print_advice(data: dict[str, Any], prompts: str) -> None:
             row["tokens, timed"] = f"{timed['tokens_per_pass']:.2f}{plus_minus(timed['tokens_margin'])}"
             row["speedup, timed"] = f"{timed['speedup']:.2f}{plus_minus(timed['margin'])}"
         rows.append(row)
-    print_table(rows)
+    print(text_table(rows))
     for name, error in data["failed"].items():
         print(printable(f"{name}: not available: {error}"))
     print(printable(f"\n{data['sentence']}"))
@@ -159,7 +160,9 @@ def print_advice(data: dict[str, Any], prompts: str) -> None:
         print(data["why"])
         if together := best["by_texts"].items():
             print("\nseveral texts decoded together, predicted:")
-            print_table([{"texts": texts, "best tree": tree, "speedup": speed} for texts, (tree, speed) in together])
+            print(
+                text_table([{"texts": texts, "best tree": tree, "speedup": speed} for texts, (tree, speed) in together])
+            )
         print("\nnearest settings of other engines, whose own costs differ from those measured here:")
         for engine, flags, note in map(dict.values, data["engines"]):
             print(printable(f"  {engine:10} {flags or '-'}{f'  ({note})' if note else ''}"))

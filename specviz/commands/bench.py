@@ -13,9 +13,10 @@ from ..acceptance.progress import Progress
 from ..benchmarks import grid
 from ..codec import lines
 from ..files import check_output, file_lock, printable
+from ..player.terminal import text_table
 from ..strategy import REGISTRIES
 from . import options
-from .display import plus_minus, print_table, until_stopped, warn_if_busy
+from .display import plus_minus, until_stopped, warn_if_busy
 
 FEW = 10  # built-in prompts that are timed
 EXAMPLE = "--builder sequoia --builder eagle2 --temperature 0 --temperature 0.8 --size 16 --out results.jsonl"
@@ -128,15 +129,14 @@ def print_outcomes(rows: list[dict[str, Any]], outcomes: list[dict[str, Any]]) -
         print("± 95 % over prompts; plain ms: milliseconds per token of plain decoding next to each row")
         shared = {name for name in ("pair", "drafter", "") if len({row[name] for row in rows}) == 1}
         print(*(f"{name}: {printable(rows[0][name])}" for name in ("pair", "drafter") if name in shared), sep=", ")
-        print_table([{name: value for name, value in row.items() if name not in shared} for row in rows])
+        print(text_table([{name: value for name, value in row.items() if name not in shared} for row in rows]))
     for outcome in outcomes:
         cell = outcome["cell"]
         for side, used in outcome.get("result", {}).get("settings", {}).items():
             print(printable(f"{cell['builder']}: {side} in {used['dtype']} on {used['threads']} threads"))
-        for kind in ("impossible", "failed"):
-            if kind in outcome:
-                what = f"{cell['builder']} + {cell.get('verifier', '')}, T {cell['temperature']:g}"
-                print(printable(f"{what}: {kind}: {outcome[kind]}"))
+        for kind in outcome.keys() & {"impossible", "failed"}:
+            what = f"{cell['builder']} + {cell.get('verifier', '')}, T {cell['temperature']:g}"
+            print(printable(f"{what}: {kind}: {outcome[kind]}"))
     warn_if_busy(max((outcome.get("result", {}).get("busy_cores") or 0.0 for outcome in outcomes), default=0.0))
 
 

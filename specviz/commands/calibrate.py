@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,9 @@ from ..benchmarks.this_machine import PROMPT
 from ..files import check_output, printable, read_text, write_text
 from ..planning.machine_profile import machine, store_costs
 from ..planning.profile import Profile
+from ..player.terminal import text_table
 from . import options
-from .display import print_table, until_stopped, warn_if_busy
+from .display import until_stopped, warn_if_busy
 
 EXAMPLE = "--target org/target --draft org/small --temperature 0 --temperature 0.8 --out profile.json"
 TOKENS = 96  # of each continuation
@@ -62,10 +63,9 @@ def run(args: argparse.Namespace) -> int:
 
     def texts_of(one: RunConfig) -> Iterator[Text]:
         """What the target writes, again with other seeds where a seed changes anything; or the text."""
-        rounds = range(1 if one.temperature == 0 else ROUNDS)
-        seeds = (replace(one, seed=one.seed_after(turn * len(prompts))) for turn in rounds)
-        texts = chain.from_iterable(continuations(pair, prompts, each) for each in seeds)
-        return limited(texts if text is None else windows(pair, text, name), args.positions)
+        repeated = prompts * (1 if one.temperature == 0 else ROUNDS)
+        texts = continuations(pair, repeated, one) if text is None else windows(pair, text, name)
+        return limited(texts, args.positions)
 
     seconds = 0 if args.no_costs else args.seconds
     updates = calibrate(pair, rules, texts_of, blank, args.width, args.positions, seconds)
@@ -83,14 +83,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def rules_for(named: Sequence[Any], config: RunConfig) -> list[Any]:
-    """The rules that are measured at a temperature: those of the option that go with it, or every one that does."""
-    greedy = config.temperature == 0
-    menu = [rule for rule in VERIFIERS.values() if rule.greedy_only == greedy and not (rule.shares or rule.alone)]
-    rules = named or [rule() for rule in menu]
-    matches = [compatible(replace(config, builder="chain", verifier=rule)) for rule in rules]
-    for match in matches if named else ():
-        match.required()
-    return [rule for rule, match in zip(rules, matches, strict=True) if match.possible]
+    """The rules that are measured at a temperature: those of the option, or every one that goes with it."""
+    chain_of = partial(replace, config, builder="chain")
+    for rule in named:
+        compatible(chain_of(verifier=rule)).required()
+    greedy, menu = config.temperature == 0, VERIFIERS.values()
+    rules = [rule() for rule in menu if rule.greedy_only == greedy and not (rule.shares or rule.alone)]
+    return [*named] or [rule for rule in rules if compatible(chain_of(verifier=rule)).possible]
 
 
 def print_profile(profile: Profile) -> None:
@@ -98,15 +97,15 @@ def print_profile(profile: Profile) -> None:
     first = profile.vectors[0]
     print(printable(f"{first.pair}, {first.dtype or 'exact'}, drafter {first.drafter}, {first.texts}"))
     print(f"{first.positions} positions of {len(first.by_text)} texts; P[k] ± 95 % over texts\n")
-    print_table([vector_row(one) for one in profile.vectors], digits=3)
+    print(text_table([vector_row(one) for one in profile.vectors], digits=3))
     if table := profile.costs:
         print(f"\none plain step: {1000 * table.plain_s:.2f} ms; pass of the target over n nodes, rest of the step")
-        print_table([
+        print(text_table([
             {"nodes": size, "pass ms": 1000 * target, "rest ms": 1000 * rest, "of a plain step": target / table.plain_s}
             for size, target, rest in zip(table.sizes, table.target_s, table.overhead_s, strict=True)
-        ])  # fmt: skip
+        ]))  # fmt: skip
         print("\npass of the draft over n nodes")
-        print_table([{"nodes": w, "ms": 1000 * s} for w, s in zip(table.widths, table.draft_s, strict=True)])
+        print(text_table([{"nodes": w, "ms": 1000 * s} for w, s in zip(table.widths, table.draft_s, strict=True)]))
         warn_if_busy(table.settings.get("busy_cores", 0.0))
 
 

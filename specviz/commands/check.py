@@ -12,10 +12,11 @@ from multiprocessing import get_context
 from .. import BUILDERS, VERIFIERS, RunConfig, compatible
 from ..acceptance.progress import Progress
 from ..codec import lines, plain
+from ..player.terminal import text_table
 from ..plugins.load import load_known, sources
 from ..proof.counterexample import Counterexample, smallest
 from ..proof.lossless import Case, Row, cases, cover, drafter_cases
-from .display import print_table, until_stopped
+from .display import until_stopped
 from .options import within
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         print(lines([plain(row) | {"holds": row.holds} | more for row, more in zip(rows, counterexample, strict=True)]))
     else:
         print(MEANING)
-        print_table([table_row(row) for row in rows])
+        print(text_table([table_row(row) for row in rows]))
     for name, example in refuted.items():
         print(report(name, example, args.plugin), file=sys.stderr if args.json else sys.stdout)
     if refuted or stopped:

@@ -21,14 +21,14 @@ from . import COMMANDS, command
 class Once(argparse.Action):
     """An option with one value that must not be given twice."""
 
-    given = False
+    count = 0
 
     def __call__(self, parser, namespace, values, option_string=None) -> None:
-        if option_string and self.given:
+        if option_string and self.count:
             raise ValueError(f"{option_string} was given more than once. Give it once.")
         if option_string and values == "":
             raise ValueError(f"{option_string} must not be empty. Give it a value, or omit it.")
-        self.given = True
+        self.count += 1
         setattr(namespace, self.dest, values)
 
 

@@ -1,16 +1,14 @@
-"""Show a measurement in a command: a progress bar, tables, and Ctrl-C that keeps the results so far."""
+"""Show a measurement in a command: a progress bar, intervals, and Ctrl-C that keeps the results so far."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from tqdm import tqdm
 
 from ..acceptance.progress import Progress, Result, final_result
 from ..benchmarks.quiet import MAX_CORES
-from ..files import printable
 
 EVERY = 30.0  # seconds between two lines of progress where there is no terminal
 
@@ -46,23 +44,6 @@ def warn_if_busy(cores: float) -> None:
     """Say that other processes used the machine while it was measured, if they did."""
     if cores > MAX_CORES:
         print(f"The machine was busy: other processes used up to {cores:.1f} cores. Repeat this when it is idle.")
-
-
-def print_table(rows: Sequence[dict[str, Any]], digits: int = 2) -> None:
-    """Print rows under their names, columns aligned; None is left empty, text is aligned left.
-
-    Args:
-        rows: column -> value, as far as a row has one.
-        digits: of numbers that are not whole.
-    """
-    columns = []
-    for name in dict.fromkeys(name for row in rows for name in row):
-        values = ["" if (value := row.get(name)) is None else value for row in rows]
-        cells = [name, *(f"{one:.{digits}f}" if isinstance(one, float) else printable(str(one)) for one in values)]
-        align = "<" if any(isinstance(one, str) and one for one in values) else ">"
-        columns.append([f"{cell:{align}{max(map(len, cells))}}" for cell in cells])
-    for line in zip(*columns, strict=True):
-        print("  ".join(line).rstrip())
 
 
 def plus_minus(margin: float | None) -> str:

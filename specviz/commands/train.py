@@ -36,20 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.drafter != "medusa":
-        reject(args, ("heads",), "without --drafter medusa")
-    if args.drafter is None:
-        reject(args, ("samples",), "without --drafter")
-        if not args.text or args.out is None:
-            raise ValueError("--text and --out are needed to train a pair; --drafter alone goes without.")
-    else:
-        if args.target is None:
-            raise ValueError("--drafter needs --target, the folder of the model to draft for.")
-        reject(args, ("code_share",), "with --drafter")
-        if args.text:
-            reject(args, ("samples",), "with --text, from which samples are made")
-        else:
-            reject(args, ("code",), "with --drafter without --text")
+    for name, where, unused in (
+        ("heads", "without --drafter medusa", args.drafter != "medusa"),
+        ("samples", "without --drafter", args.drafter is None),
+        ("code_share", "with --drafter", args.drafter),
+        ("samples", "with --text, from which samples are made", args.text),
+        ("code", "with --drafter without --text", args.drafter and not args.text),
+    ):
+        reject(args, [name] if unused else [], where)
+    if args.drafter is None and not (args.text and args.out):
+        raise ValueError("--text and --out are needed to train a pair; --drafter alone goes without.")
+    if args.drafter and args.target is None:
+        raise ValueError("--drafter needs --target, the folder of the model to draft for.")
     target = Path(args.target or "")
     for name, path, must, good in (
         *(("text", path, "name files that exist", Path(path).is_file()) for path in args.text),

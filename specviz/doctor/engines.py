@@ -56,31 +56,22 @@ TENSORRT = {
     "steps": rf'"numRequestsWithDraftTokens":{INT}',
     "draft_share": rf'"draftOverhead":{REAL}',
 }
-# The four engines' metrics in Prometheus's text format.
-COUNTS = {
-    "steps": "spec_decode_num_drafts_total", "drafted": "spec_decode_num_draft_tokens_total",
-    "accepted": "spec_decode_num_accepted_tokens_total",
-    "accepted_at": "spec_decode_num_accepted_tokens_per_pos_total",
-}  # fmt: skip
-# engine, prefix -> field: metric; fields that end in "_at" are counters of positions.
+# Prometheus metrics of any engine -> field; fields that end in "_at" are counters of positions.
 METRICS = {
-    ("vllm", "vllm:"): COUNTS | {"running_requests": "num_requests_running"},
-    ("llama.cpp", "llamacpp:"): COUNTS
-    | {"tokens": "tokens_predicted_total", "seconds": "tokens_predicted_seconds_total"},
-    ("sglang", "sglang:"): {
-        "acceptance_length": "spec_accept_length", "running_requests": "num_running_reqs",
-        "throughput": "gen_throughput",
-    },
-    ("tensorrt-llm", "trtllm_"): {
-        "drafted": "spec_decode_num_draft_tokens_total", "accepted": "spec_decode_num_accepted_tokens_total",
-        "drafted_at": "spec_decode_drafted_tokens_total", "accepted_at": "spec_decode_accepted_tokens_total",
-        "acceptance_length": "spec_decode_acceptance_length", "draft_share": "spec_decode_draft_overhead",
-        "running_requests": "num_generation_requests",
-    },
+    "spec_decode_num_drafts_total": "steps", "spec_decode_num_draft_tokens_total": "drafted",
+    "spec_decode_num_accepted_tokens_total": "accepted", "spec_decode_drafted_tokens_total": "drafted_at",
+    "spec_decode_num_accepted_tokens_per_pos_total": "accepted_at", "spec_decode_accepted_tokens_total": "accepted_at",
+    "tokens_predicted_total": "tokens", "tokens_predicted_seconds_total": "seconds", "gen_throughput": "throughput",
+    "spec_accept_length": "acceptance_length", "spec_decode_acceptance_length": "acceptance_length",
+    "spec_decode_draft_overhead": "draft_share", "num_requests_running": "running_requests",
+    "num_running_reqs": "running_requests", "num_generation_requests": "running_requests",
 }  # fmt: skip
-SERIES = r"((?:vllm:|llamacpp:|sglang:|trtllm_)\w{1,80}(?:\{[^}]{0,2000}\})?)"
-SAMPLE = re.compile(SERIES + r" (\d{1,15}(?:\.\d{0,30})?(?:e[-+]?\d\d?)?)(?!\S)")
+PREFIXES = {"vllm:": "vllm", "llamacpp:": "llama.cpp", "sglang:": "sglang", "trtllm_": "tensorrt-llm"}
+SERIES = re.compile(rf"({'|'.join(PREFIXES)})(\w{{1,80}})(\{{[^}}]{{0,2000}}\}})? ")
+VALUE = re.compile(r"(\d{1,15}(?:\.\d{0,30})?(?:e[-+]?\d\d?)?)(?!\S)")
 POSITION = re.compile(r'\b(?:token_)?position="(\d{1,3})"')
+COUNTERS = {field for name, field in METRICS.items() if name.endswith("_total")}
+Series = tuple[str, str, int]  # engine, field, position or -1
 
 
 def read_vllm_log(text: str) -> Iterator[Window]:
@@ -149,44 +140,39 @@ def read_tensorrt_iterations(text: str) -> Iterator[Window]:
 
 def read_metrics(text: str) -> Iterator[Window]:
     """A window for each engine of one scrape, or of the last of several minus the first."""
-    scrapes: list[dict[str, float]] = []  # value by name and labels
-    for line in _lines_with(text, tuple(prefix for _, prefix in METRICS)):
-        if match := SAMPLE.search(line):
-            if not scrapes or match[1] in scrapes[-1]:  # a series that comes again begins a scrape
-                scrapes.append({})
-            scrapes[-1][match[1]] = float(match[2])
+    scrapes: list[dict[Series, float]] = []  # sums over all workers
+    seen: set[str] = set()
+    for line in _lines_with(text, tuple(PREFIXES)):
+        series = SERIES.search(line)
+        value = series and VALUE.match(line, series.end())
+        if not (series and value and series[2] in METRICS):
+            continue
+        if not scrapes or series[0] in seen:  # a series that comes again begins a scrape
+            scrapes.append(defaultdict(float))
+            seen = set()
+        seen.add(series[0])
+        place = POSITION.search(series[3] or "")
+        scrapes[-1][PREFIXES[series[1]], METRICS[series[2]], int(place[1]) if place else -1] += float(value[1])
     if not scrapes:
         return
-    first, last = _sums(scrapes[0]), _sums(scrapes[-1])
-    change = {key: value - first.get(key, 0.0) for key, value in last.items() if key[0].endswith("_total")}
+    first, last = scrapes[0], scrapes[-1]
+    change = {key: value - first.get(key, 0.0) for key, value in last.items() if key[1] in COUNTERS}
     if len(scrapes) > 1 and min(change.values(), default=0.0) >= 0:  # else the server was started again between them
         last |= change
-    for (engine, prefix), names in METRICS.items():
-        record: dict[str, Any] = {}
-        for field, name in names.items():
-            positions = sorted(place for one, place in last if one == prefix + name and place is not None)
-            counts = [last[prefix + name, place] for place in positions]
-            record[field] = counts if field.endswith("_at") else last.get((prefix + name, None)) or None
-        if not any(record.values()):
-            continue
-        accepted, drafted, tokens = (record.pop(name, None) for name in ("accepted_at", "drafted_at", "tokens"))
+    for engine in PREFIXES.values():
+        numbers = sorted((place, field, value) for (one, field, place), value in last.items() if one == engine)
+        record: dict[str, Any] = {field: value for _, field, value in numbers if field[-3:] != "_at" and value}
+        accepted, drafted = (
+            [value for _, field, value in numbers if field == name] for name in ("accepted_at", "drafted_at")
+        )
         if drafted and drafted[0]:  # every step drafts its first token
             record |= {"steps": drafted[0], "drafted": sum(drafted), "accepted": sum(accepted)}
-            del record["acceptance_length"]
-        if tokens and record["seconds"]:
+            record.pop("acceptance_length", None)
+        if (tokens := record.pop("tokens", 0.0)) and "seconds" in record:
             record["throughput"] = tokens / record["seconds"]
-        if accepted and record.get("steps"):
+        if accepted and "steps" in record:
             record["per_position"] = tuple(count / record["steps"] for count in accepted)
         yield Window(engine, "metrics", **record)
-
-
-def _sums(scrape: dict[str, float]) -> dict[tuple[str, int | None], float]:
-    """The values of a scrape by name and position, of all workers together."""
-    sums: dict[tuple[str, int | None], float] = defaultdict(float)
-    for series, value in scrape.items():
-        place = POSITION.search(series)
-        sums[series.partition("{")[0], int(place[1]) if place else None] += value
-    return sums
 
 
 def _lines_with(text: str, marks: tuple[str, ...]) -> list[str]:

@@ -17,7 +17,6 @@ from torch import nn
 from torch.nn import functional
 
 from ..passes.huggingface import HuggingFaceModel
-from ..passes.threads import using
 
 
 class MedusaHeads(nn.Module):
@@ -43,7 +42,7 @@ def load_heads(folder: Path, target: HuggingFaceModel, heads: int) -> Callable[[
     model = model.to(target.device, target.dtype).eval()
 
     def logits(feature: torch.Tensor) -> Any:
-        with torch.inference_mode(), using(target.threads.count):
+        with torch.inference_mode():
             states = model(feature[None])[:, 0]
         return target.logits_of(states)
 

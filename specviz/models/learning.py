@@ -12,7 +12,6 @@ import numpy as np
 import torch
 
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
-from ..passes.threads import using
 
 CONTEXT = 256  # tokens of the text that a step of the optimiser reads at most
 
@@ -33,7 +32,7 @@ class LearningSession(HuggingFaceSession):
         ids = torch.tensor([self.context[start:end]], device=model.device).clamp(max=model.embeddings - 1)
         positions = torch.arange(start, end, device=model.device)[None]
         p = torch.tensor(rows, device=model.device)
-        with using(model.threads.count), torch.inference_mode(False), torch.enable_grad():
+        with torch.inference_mode(False), torch.enable_grad():
             logits = self.weights(input_ids=ids, position_ids=positions, use_cache=False).logits[0, -len(rows) :]
             size = min(logits.shape[1], p.shape[1])  # vocabularies may be padded
             log_q = torch.log_softmax(logits[:, :size] / temperature, dim=-1)
@@ -50,7 +49,6 @@ class LearningSession(HuggingFaceSession):
         """Copy the draft twice, to train weights and to draft with them; returns what trains them."""
         draft, self.weights = self.model, copy.deepcopy(self.model.model).float().requires_grad_(True)
         self.model = HuggingFaceModel(copy.deepcopy(draft.model).requires_grad_(False), draft.vocab_size)
-        self.model.threads = draft.threads
         if draft.direct is None:
             self.model.leave_to_transformers()
         return torch.optim.AdamW(self.weights.parameters(), lr=self.rate, weight_decay=0.0)

@@ -16,7 +16,7 @@ from .eagle import load_layer
 from .early_exit import count_layers, first_layers, without_layers
 from .heads import load_heads
 from .learning import LearningSession
-from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text, placed
+from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from .selftest import check_tree_reading
 from .streamed import stream_target
 from .table import NumberText
@@ -88,18 +88,6 @@ def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str
             must = f"be given with the draft {str(draft)!r}, which was not made for the embedded target"
             raise ParameterError("target", must)
     return str(target), None if draft is None else str(draft)
-
-
-def place_pair(target: str | Path | None = None, draft: str | Path | None = None) -> None:
-    """Load the weights of a pair without computing anything, for every later `load_pair` of the same names.
-
-    For processes that have no GPU yet, as on ZeroGPU: what was placed before is on the GPU as soon as one is borrowed.
-    """
-    device = choose_device("auto")
-    dtype = choose_dtype("auto", device)
-    for role, name in zip(("target", "draft"), pair_names(target, draft), strict=True):
-        if name is not None and not count_layers(name):
-            placed[name, device, dtype] = load_model(role, name, device, dtype)
 
 
 def load_pair(

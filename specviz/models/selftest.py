@@ -14,7 +14,6 @@ import torch
 
 from ..errors import cause
 from ..passes.huggingface import HuggingFaceModel
-from ..passes.threads import using
 from ..tree import TokenTree
 from .loading import longest_text
 
@@ -121,7 +120,7 @@ def difference(model: HuggingFaceModel, logits: np.ndarray, texts: Sequence[Sequ
     rows = []
     for text in texts:
         tokens = torch.tensor([text], device=model.device).clamp(max=model.embeddings - 1)
-        with torch.inference_mode(), using(model.threads.count):
+        with torch.inference_mode():
             rows.append(model.model(input_ids=tokens, use_cache=False).logits[0, -1].float().cpu().numpy())
     reference = np.array(rows)
     size = min(model.vocab_size, model.embeddings, reference.shape[1])  # beyond its own vocabulary a row is padded

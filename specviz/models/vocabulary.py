@@ -164,20 +164,14 @@ class TranslatedSession:
         return self._ends[node]
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
-        """Append what a step wrote; the nodes of `path` that the draft has read are kept."""
+        """Append what a step wrote; the draft reads it again with the next tree."""
         self.context.extend(emitted)
         new = [draft_id for token in emitted for draft_id in self.model.translation.tokens(token)]
         before, self._length = self._length, self._length + len(new)
         if first_token(self._length, self.model.longest) != first_token(before, self.model.longest):
             self._open()
-            return
-        accepted: tuple[int, ...] = ()
-        if tree is self._tree:
-            ends = [0, *(self._ends[node] for node in path if node in self._ends)]
-            accepted = self._draft_tree.topology.path(ends[-1])
-            if [self._draft_tree.tokens[node] for node in accepted] != new[: len(accepted)]:
-                accepted = ()
-        self._draft.commit(tree if self._tree is None else self._draft_tree, accepted, new)
+        else:
+            self._draft.commit(tree if self._tree is None else self._draft_tree, (), new)
         self._tree = None
 
 

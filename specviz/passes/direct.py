@@ -90,17 +90,13 @@ class DirectForward:
 
         Args:
             ids, positions: the tokens to read and where they stand, [m]; instead of tokens also embeddings, [m, width].
-            mask: additive, of the type `kv_dtype`, [1, 1, m, slots in use + m]; None for a plain causal run.
+            mask: additive, of the type `kv_dtype`, [1, 1, m, slots + m]; None for a causal run in an empty cache.
             cache: a `TreeCache`, or what has its `used` and `update`.
             rows: which tokens need logits; None for all.
         """
         m, heads, kv_heads, width = len(ids), self.heads, self.kv_heads, self.width
         cos, sin = self.rotary.index_select(0, positions).unbind(1)
         causal = mask is None and m > 1
-        if causal and cache.used:  # torch aligns "causal" with the first slot, not with the last
-            shape = (m, cache.used + m)
-            mask = torch.full(shape, torch.finfo(self.kv_dtype).min, dtype=self.kv_dtype, device=ids.device)
-            mask, causal = mask.triu_(cache.used + 1)[None, None], False
         x = ids if ids.is_floating_point() else self.embed.index_select(0, ids)
         for index, w in enumerate(self.layers):
             qkv = F.linear(rms_norm(x, w.input_norm, self.eps), w.qkv, w.qkv_bias)

@@ -20,7 +20,6 @@ from .cache import Slots, TreeCache, additive_mask
 from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .graphs import StaticPasses, cuda_graphs
-from .threads import Threads, using
 
 if TYPE_CHECKING:
     from .compiled.passes import CompiledPasses
@@ -47,9 +46,6 @@ class HuggingFaceModel:
         vocab_size: V, the width of the rows it is to give: fewer logits are padded with -inf, more are cut.
         layers: how many attention layers it has, where that is not what its configuration says.
         direct: its forward pass without transformers' overhead, where that has been made already.
-
-    Raises:
-        ValueError: if its kind of attention takes no tree mask.
     """
 
     def __init__(
@@ -60,11 +56,6 @@ class HuggingFaceModel:
         direct: DirectForward | None = None,
     ) -> None:
         config = model.config.get_text_config()
-        if config._attn_implementation not in ("sdpa", "eager"):
-            raise ValueError(
-                f"attention must be sdpa or eager, which take a tree mask; got {config._attn_implementation}. "
-                'Load the model with attn_implementation="sdpa".'
-            )
         self.model = model.eval()
         embed = model.get_input_embeddings()  # accelerate's hook knows the device of weights that are away
         hook = getattr(embed, "_hf_hook", None) if embed.weight.is_meta else None
@@ -78,7 +69,6 @@ class HuggingFaceModel:
         # On a GPU: passes of fixed shape, which can be captured.
         self.static = StaticPasses(self.direct) if self.lazy and self.direct is not None else None
         self.disk_speed: float | None = None  # bytes of weights read per second, where passes read them from disk
-        self.threads = Threads(self.device)
         self.cache_argument = cache_argument(model)
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
@@ -125,8 +115,7 @@ class HuggingFaceModel:
         elif self.static is not None and features is None:
             logits = self.static(ids, positions, masked, cache, rows)
         if logits is None:
-            with self.threads(len(ids)):
-                states, logits = self._pass(ids, positions, masked, cache, rows, target_hidden, features is not None)
+            states, logits = self._pass(ids, positions, masked, cache, rows, target_hidden, features is not None)
         cache.used += len(ids)
         if features is not None:
             features.append(states if compiled is None else torch.from_numpy(states).view(self.dtype))
@@ -134,7 +123,7 @@ class HuggingFaceModel:
 
     def logits_of(self, states: torch.Tensor) -> np.ndarray | DeviceLogits:
         """Logits of last hidden states after the final norm, [n, width], by the output head; as `read` returns them."""
-        with torch.inference_mode(), using(self.threads.count):
+        with torch.inference_mode():
             head = self.compiled.logits if self.compiled else self.model.get_output_embeddings()
             return self.as_rows(head(states))
 
@@ -162,6 +151,8 @@ class HuggingFaceModel:
         """Last hidden states, None where nobody wants them, and logits [len(rows), V']; arguments as for `read`."""
         keep = None if list(rows) == list(range(len(ids))) else push(np.asarray(rows, dtype=np.int64), self.device)
         dtype = self.dtype if self.direct is None else self.direct.kv_dtype
+        if masked is None and cache.used and len(ids) > 1:  # torch's "causal" begins at the first slot
+            masked = ~np.tri(len(ids), dtype=bool)
         mask = None if masked is None else additive_mask(masked, cache.used + len(ids), dtype, self.device)
         ids, positions = (push(np.asarray(numbers, dtype=np.int64), self.device) for numbers in (ids, positions))
         if self.direct is not None:

@@ -128,8 +128,8 @@ def held_out(acceptance: Acceptance, cost: CostTable, config: RunConfig) -> Held
     seen, unseen = [0.0] * len(texts), [0.0] * len(texts)
     folds = min(FOLDS, len(texts))
     for fold in range(folds):
-        rest = acceptance.over([text for text in texts if text % folds != fold])
-        best = candidates(rest, cost, config)[0]
+        training = acceptance.over([text for text in texts if text % folds != fold])
+        best = candidates(training, cost, config)[0]
         for text in texts[fold::folds]:
             seen[text] = best.predicted.tokens_per_pass
             unseen[text] = expected_tokens(best.builder.shape, acceptance.by_text[text][1])

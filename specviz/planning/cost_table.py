@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from itertools import groupby
+from math import log2
+from statistics import median
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import model_validator
 
 from ..codec import NonNegative, Positive, Record, one_of
+from ..record import Step
 from ..tree import Topology
+
+QUARTILES = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True)
@@ -130,6 +136,53 @@ class CostTable(Record):
                 if len(getattr(self, name)) != len(xs):
                     raise ValueError(f"must have {len(xs)} numbers in {name}, one for each of {steps}")
         return self
+
+
+class Pass(NamedTuple):
+    """A drafter was asked once: whether for the root's row, which comes first, for how many nodes, and the seconds."""
+
+    first: bool
+    nodes: int
+    seconds: float
+
+
+def fit_costs(runs: Sequence[tuple[Sequence[Step], Sequence[Pass]]], settings: dict[str, Any]) -> CostTable:
+    """The costs that follow from counted steps: medians over them.
+
+    Args:
+        runs: of each shape of tree its steps, and the draft's passes in them; plain decoding is one of them.
+        settings: of the table.
+    """
+    by_size: dict[int, list[tuple[float, float, Sequence[Step]]]] = {}
+    for steps, _ in runs:
+        inner = median(len(set(step.parents)) - 1 for step in steps)
+        overhead = median(step.seconds.verify + step.seconds.other for step in steps)
+        by_size.setdefault(int(median(len(step.parents) for step in steps)), []).append((inner, overhead, steps))
+    sizes, groups = zip(*sorted(by_size.items()), strict=True)
+    # What a row costs: two depths of one size differ in their inner nodes only.
+    pairs = [group for group in groups if len(group) == 2 and group[1][0] > group[0][0]]
+    slopes = [(deep - flat) / (more - fewer) for (fewer, flat, _), (more, deep, _) in pairs]
+    limits = [overhead / inner for group in groups for inner, overhead, _ in group if inner]
+    row_s = max(0.0, min(median(slopes), *limits)) if slopes else 0.0
+    passes = sorted((one for _, passes in runs for one in passes), key=lambda one: one.nodes)
+    opening = [one.seconds for one in passes if one.first]
+    below = [one.seconds for one in passes if one.nodes == 1 and not one.first]
+    later = [one for one in passes if not (one.first and below)]
+    octaves = [[*group] for _, group in groupby(later, lambda one: int(log2(one.nodes)))]
+    plain = np.quantile([step.seconds.total for _, _, steps in by_size[1] for step in steps], QUARTILES)
+    target = [[step.seconds.target for *_, steps in group for step in steps] for group in groups]
+    # A pass over more nodes costs no less, whatever noise says.
+    target_s = np.maximum.accumulate([np.quantile(seconds, QUARTILES) for seconds in target])
+    draft_s = np.array([np.quantile([one.seconds for one in octave], QUARTILES) for octave in octaves])
+    return CostTable(
+        machine="this machine", projection=False, plain_s=float(plain[1]), sizes=sizes, row_s=row_s, settings=settings,
+        note="Measured here, in the decoding loop, on trees of increasing size; medians over steps.",
+        target_s=tuple(target_s[:, 1].tolist()), draft_s=tuple(draft_s[:, 1].tolist()),
+        overhead_s=tuple(median(max(0.0, rest - row_s * inner) for inner, rest, _ in group) for group in groups),
+        widths=tuple(round(median(one.nodes for one in octave)) for octave in octaves),
+        opening_s=max(0.0, median(opening) - median(below)) if opening and below else 0.0,
+        spread={"plain": plain[::2].tolist(), "target": target_s[:, ::2].tolist(), "draft": draft_s[:, ::2].tolist()},
+    )  # fmt: skip
 
 
 def _line(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:

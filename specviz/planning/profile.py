@@ -60,9 +60,9 @@ class Profile(Record):
             raise ValueError(f"the costs were measured with offload {measured}, not {used}. Run `calibrate` again.")
         temperatures = sorted({one.temperature for one in self.vectors})
         if not any(abs(config.temperature - one) <= 0.05 for one in temperatures):
-            shown = ", ".join(f"{one:g}" for one in temperatures)
+            listed = ", ".join(f"{one:g}" for one in temperatures)
             raise ValueError(
-                f"the profile has temperature {shown}, not {config.temperature:g}. Use one of these, or calibrate."
+                f"the profile has temperature {listed}, not {config.temperature:g}. Use one of these, or calibrate."
             )
 
     def to_json(self) -> str:

@@ -226,9 +226,9 @@ def settings_text(config: Any) -> str:
 def described(info: dict[str, Any]) -> str:
     """The name of a pair, and how much of the target's probability its draft can propose if the vocabularies differ."""
     common = info.get("common")
-    share, speed = common.get("mass") if isinstance(common, dict) else None, info.get("disk_speed")
+    mass, speed = common.get("mass") if isinstance(common, dict) else None, info.get("disk_speed")
     if isinstance(speed, int | float):
         return f"{info['name']}, weights read at {speed / 1e9:.1f} GB/s"
-    if not isinstance(share, int | float):
+    if not isinstance(mass, int | float):
         return info["name"]
-    return f"{info['name']}, whose common tokens have {share:.1%} of the target's probability"
+    return f"{info['name']}, whose common tokens have {mass:.1%} of the target's probability"

@@ -1,10 +1,12 @@
-"""A run as lines of a terminal. No text of a model can command it: control characters are replaced."""
+"""Runs and results as lines of a terminal. No text of a model can command it: control characters are replaced."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from math import isnan
+from typing import Any
 
 from .. import Step, Trace
 from ..files import printable
@@ -44,3 +46,24 @@ def summary(trace: Trace) -> str:
         f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: {trace.tokens_per_pass:.2f} per pass, "
         f"{acceptance}{speed}; ended by {printable(trace.stop)}"
     )
+
+
+def text_table(rows: Sequence[dict[str, Any]], digits: int = 2) -> str:
+    """Rows under their names, columns aligned; None is left empty, text is aligned left.
+
+    Args:
+        rows: column -> value, as far as a row has one.
+        digits: of numbers that are not whole.
+
+    >>> print(text_table([{"tree": "chain", "nodes": 5}, {"tree": "sequoia", "speedup": 1.5}]))
+    tree     nodes  speedup
+    chain        5
+    sequoia            1.50
+    """
+    columns = []
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values = ["" if (value := row.get(name)) is None else value for row in rows]
+        cells = [name, *(f"{one:.{digits}f}" if isinstance(one, float) else printable(str(one)) for one in values)]
+        align = "<" if any(isinstance(one, str) and one for one in values) else ">"
+        columns.append([f"{cell:{align}{max(map(len, cells))}}" for cell in cells])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))

@@ -109,7 +109,7 @@ def tail_bound(acceptance: Sequence[float], drafted: int, used: int) -> float:
         drafted: k, the number of drafted tokens.
         used: N, the largest rank that the tree uses, from 1.
     """
-    head = [share for share in acceptance[:used] if share > 0]
+    head = [prob for prob in acceptance[:used] if prob > 0]
     tail = 1 - sum(head)
     if tail <= 1e-12:
         return tunstall_bound(acceptance[:used], drafted)

@@ -21,9 +21,9 @@ def specinfer_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
     """
     accepted, reached, r = np.zeros(k), 1.0, p
     for child in range(k):
-        share = min(1.0, float(np.minimum(r, q).sum()))
-        accepted[child] = reached * share
-        reached *= 1 - share
+        accepted_prob = min(1.0, float(np.minimum(r, q).sum()))
+        accepted[child] = reached * accepted_prob
+        reached *= 1 - accepted_prob
         r = residual(r, q)
     return accepted
 

@@ -1,7 +1,7 @@
 """Block verification: of a chain (Sun et al. 2024, algorithm 2), and of a tree (Weng et al. 2025, algorithm 3).
 
-A node's share is p/q multiplied along its path, capped at 1 at every token. A rule that accepts a path by one draw on
-its share accepts at least as much as draws on single tokens.
+A node's weight is p/q multiplied along its path, capped at 1 at every token. A rule that accepts a path by one draw on
+its weight accepts at least as much as draws on single tokens.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ class Block(Verifier):
     chain_only = True
 
     def __call__(self, tree, p, rng):
-        walk, last, accepted, share = Walk(tree), len(tree) - 1, 0, [1.0]
+        walk, last, accepted, weight = Walk(tree), len(tree) - 1, 0, [1.0]
         rows = [SequentialProposal(tree.draft_distributions[node], "iid").row for node in range(last)]
         for node in range(1, last + 1):  # in a chain the parent of a node is the one before it
             token = tree.tokens[node]
-            share.append(ratio(share[-1] * p[node - 1][token], rows[node - 1][token]))
-            prob = share[node]
+            weight.append(ratio(weight[-1] * p[node - 1][token], rows[node - 1][token]))
+            prob = weight[node]
             if node < last:
                 prob = carry(excess(prob * p[node], rows[node])[1], prob)
-            walk.note(node, facts={"ratio": share[node]})
+            walk.note(node, facts={"ratio": weight[node]})
             if walk.toss(node, prob, rng):
                 accepted = node
         for node in range(1, last + 1):
             walk.mark(node, node <= accepted)
         if accepted == last:
             return walk.end(rng.draw(p[last]))
-        left = residual(share[accepted] * p[accepted], rows[accepted])
+        left = residual(weight[accepted] * p[accepted], rows[accepted])
         walk.note(accepted, after=bars(p[accepted])(tree.tokens[accepted + 1], residual=left))
         return walk.end(rng.draw(left))
 
@@ -53,8 +53,8 @@ class Block(Verifier):
 class Traversal(Verifier):
     """One draw per node of a tree, leaves first; the first success accepts the path to its node.
 
-    A node's share is min(1, its parent's share times r/d). If all its children are rejected it has the residual
-    r = norm([share r - d]+) and the share S / (S + 1 - share), S the mass of that residual, with which it is tested.
+    A node's weight is min(1, its parent's weight times r/d). If all its children are rejected it has the residual
+    r = norm([weight r - d]+) and the weight S / (S + 1 - weight), S the mass of that residual, with which it is tested.
     """
 
     name, title = "traversal", "Traversal verification"
@@ -64,22 +64,22 @@ class Traversal(Verifier):
     def __call__(self, tree, p, rng):
         walk = Walk(tree)
 
-        def visit(node: int, share: float) -> int | None:
+        def visit(node: int, weight: float) -> int | None:
             """Try the subtree of a node, itself last; the bonus token if a path was accepted, else None."""
             if children := tree.children[node]:  # the row of a leaf is read only if it is accepted
                 r, chart = p[node], bars(p[node])
                 proposal = SequentialProposal(tree.draft_distributions[node], "distinct")
             for child in children:
                 token, d = tree.tokens[child], proposal.row
-                child_share = ratio(share * r[token], d[token])
-                walk.note(child, facts={"ratio": child_share}, tried=chart(token, residual=r, draft=d))
-                bonus = visit(child, child_share)
+                child_weight = ratio(weight * r[token], d[token])
+                walk.note(child, facts={"ratio": child_weight}, tried=chart(token, residual=r, draft=d))
+                bonus = visit(child, child_weight)
                 if bonus is not None:
                     return bonus
-                left, mass = excess(share * r, d)
-                share, r = carry(mass, share), left / mass if mass > 0 else r
+                left, mass = excess(weight * r, d)
+                weight, r = carry(mass, weight), left / mass if mass > 0 else r
                 proposal.advance(token)
-            if node > 0 and not walk.toss(node, share, rng):
+            if node > 0 and not walk.toss(node, weight, rng):
                 walk.outcome[node] = "rejected"
                 return None
             for above in tree.topology.path(node):
@@ -100,13 +100,13 @@ class Traversal(Verifier):
             return "Accepted without a test: a token below it was accepted first."
         below = "" if all(parent != node for parent in step.parents) else " after all tokens below it were rejected"
         compared = "<" if outcome == "accepted" else "≥"
-        return f"{outcome.capitalize()}{below}: u = {coin:.3f} {compared} its share {prob:.3f}."
+        return f"{outcome.capitalize()}{below}: u = {coin:.3f} {compared} its weight {prob:.3f}."
 
 
-def carry(excess_mass: float, share: float) -> float:
-    """What is left of a path's acceptance `share` once a continuation was rejected, S / (S + 1 - share).
+def carry(excess_mass: float, weight: float) -> float:
+    """What is left of a path's acceptance `weight` once a continuation was rejected, S / (S + 1 - weight).
 
-    `excess_mass` is S, the mass sum [share p - q]+ (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
+    `excess_mass` is S, the mass sum [weight p - q]+ (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
     """
-    total = excess_mass + (1.0 - share)  # in this order a share of 1 stays 1, however small S is
+    total = excess_mass + (1.0 - weight)  # in this order a weight of 1 stays 1, however small S is
     return float(excess_mass / total) if total > 0 else 1.0

@@ -117,3 +117,7 @@ def test_bench_prints_a_table_of_what_its_options_say(capsys, monkeypatch, tmp_p
     assert "times plain" in out and out.count("lossy") == 0 and out.count("typical") == 1
     assert main([*asked, "--verifier", "sequoia", "--prompts", str(prompts), "--max-new-tokens", "8"]) == 0
     assert capsys.readouterr().out.count("lossy") == 1, "it is marked where it is not the same for all"
+    rows = ["--top-k", "1", "--draft-temperature", "1", "--top-p", "1", "--json"]
+    assert main([*asked, *rows, "--prompts", str(prompts), "--max-new-tokens", "8"]) == 0
+    (outcome,) = json.loads(capsys.readouterr().out)
+    assert outcome["cell"]["top_k"] == outcome["cell"]["draft_temperature"] == 1 and "top_p" not in outcome["cell"]

@@ -321,13 +321,6 @@ def test_a_model_that_ignores_the_tree_is_rejected(fault, dtype):
         check_tree_reading("target", model)
 
 
-def test_attention_without_a_tree_mask_is_rejected():
-    model = make().model
-    model.config._attn_implementation = "flash_attention_2"
-    with pytest.raises(ValueError, match="flash_attention_2"):
-        HuggingFaceModel(model)
-
-
 def test_the_longest_text_is_within_the_window_of_attention():
     assert longest_text("target", transformers.MistralConfig(**COMMON, **HEADS, sliding_window=64)) == 64
     assert longest_text("target", FAMILIES["llama"]) == 128

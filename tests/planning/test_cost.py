@@ -14,7 +14,7 @@ from specviz.benchmarks import this_machine as clock
 from specviz.builders.sequoia import best_tree
 from specviz.builders.static import grow_shape
 from specviz.codec import dumps, read
-from specviz.planning.cost_table import MACHINES, CostTable, flat_up_to, machine, roofline
+from specviz.planning.cost_table import MACHINES, CostTable, Pass, fit_costs, flat_up_to, machine, roofline
 from specviz.planning.forecast import forecast, predict
 from specviz.record import Timing
 from specviz.theory import bounds
@@ -158,17 +158,16 @@ def test_the_parts_of_planted_times_are_found_again():
     pair, config = specviz.toy_pair(vocab=30), specviz.RunConfig("ab", max_new_tokens=40)
     runs = []
     for size, depth in ((1, 0), (4, 2), (4, 3), (8, 3), (8, 6)):
-        run = clock._Run(pair, config)
+        planted = []
         builder = specviz.BUILDERS["sequoia"](size=size, depth=max(depth, 1), acceptance=(0.6, 0.2, 0.1, 0.05))
         steps = specviz.run(pair, replace(config, builder=builder)).steps[:3]
         for step in steps if size > 1 else specviz.autoregress(pair, config).steps[:3]:
             n, inner = len(step.parents), len(set(step.parents)) - 1
             other = 2.0 + 0.01 * n + (0.05 * inner if size > 1 else 0.0)
-            run.steps.append(replace(step, seconds=Timing(0.0, 1 + 0.1 * n, 0.25 * other, 0.75 * other)))
+            planted.append(replace(step, seconds=Timing(0.0, 1 + 0.1 * n, 0.25 * other, 0.75 * other)))
         asked = [(True, 1, 0.75), (False, 1, 0.5), (False, 2, 0.7), (False, 3, 0.7), (False, 4, 1.0)]
-        run.passes = [clock.Pass(*one) for one in asked]
-        runs.append(run)
-    table = clock._table(pair, config, runs)
+        runs.append((planted, [Pass(*one) for one in asked]))
+    table = fit_costs(runs, {})
     assert table.sizes == (1, 4, 8) and table.target_s == pytest.approx((1.1, 1.4, 1.8))
     assert table.row_s == pytest.approx(0.05)
     assert table.overhead_s == pytest.approx((2.01, 2.04, 2.08))

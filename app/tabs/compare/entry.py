@@ -46,7 +46,7 @@ class Entry:
 
     @property
     def details(self) -> str:
-        """The parameters in words, without those that are left to the machine."""
+        """The parameters in words, without those at their defaults."""
         if self.autoregressive:
             return "the target alone, one token a pass"
         config = self.config
@@ -54,8 +54,9 @@ class Entry:
             (strategy.parameter_schema()[name]["title"].lower(), value)
             for strategy in filter(None, (config.builder, config.verifier, self.drafter))
             for name, value in strategy.parameters.items()
+            if value != type(strategy).model_fields[name].default
         )
-        words = ", ".join(f"{label} {short(value)}" for label, value in parameters if value != "auto")
+        words = ", ".join(f"{label} {short(value)}" for label, value in parameters)
         return f"{config.verifier.title}’s rule" + (f", {words}" if words else "")
 
     @property

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import Any
 
 import numpy as np
 
 FAILED = -1  # the counter that is set where a thread failed, so that no other waits for it
+
+_jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+_threads: list[Thread] = []
+_lock = Lock()
 
 
 def run_with_helpers(work: Callable[..., Any], helpers: int, counters: np.ndarray, *arguments: Any) -> None:
@@ -25,27 +30,39 @@ def run_with_helpers(work: Callable[..., Any], helpers: int, counters: np.ndarra
     Raises:
         BaseException: what the work raised, in whichever thread.
     """
+    errors: list[BaseException] = []
 
     def job() -> None:
         try:
             work(counters, *arguments)
-        except BaseException:
+        except BaseException as error:
+            errors.append(error)
             counters[FAILED] = 1
-            raise
 
-    jobs = [_pool.submit(job) for _ in range(helpers)]
+    if helpers:
+        with _lock:
+            _threads[:] = [thread for thread in _threads if thread.is_alive()]
+            while len(_threads) < helpers:
+                _threads.append(Thread(target=_help, daemon=True, name="compiled passes"))
+                _threads[-1].start()
+    for _ in range(helpers):
+        _jobs.put(job)
     job()
-    for helper in jobs if counters[FAILED] else ():
-        helper.result()
+    if errors:
+        raise errors[0]
 
 
-_pool = ThreadPoolExecutor(os.cpu_count(), "compiled passes")
+def _help() -> None:
+    while True:
+        _jobs.get()()
 
 
-def _renew_pool() -> None:
-    global _pool
-    _pool = ThreadPoolExecutor(os.cpu_count(), "compiled passes")
+def _begin_again() -> None:
+    """Threads do not live on in a fork."""
+    global _jobs, _lock
+    _jobs, _lock = SimpleQueue(), Lock()
+    _threads.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_pool)  # threads do not live on in a fork
+    os.register_at_fork(after_in_child=_begin_again)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -45,16 +44,12 @@ def _(number, like):
 def folder_for(sources: Path) -> Path:
     """Where code compiled from the Python files of a folder is kept: another folder once one of them changes.
 
-    numba itself looks at a function's own file alone, and would go on with old code of what the function calls. Code of
-    older files is deleted where it lies beside them, since nobody else has a use for it there.
+    numba itself looks at a function's own file alone, and would go on with old code of what the function calls.
     """
     content = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources.glob("*.py"))))
     pycache = sources / "__pycache__"
     parent = Path(config.CACHE_DIR) if config.CACHE_DIR else pycache if os.access(pycache, os.W_OK) else cache_folder()
-    folder = parent / f"compiled-{content.hexdigest()[:16]}"
-    for old in set(pycache.glob("compiled-*")) - {folder} if parent == pycache else ():
-        shutil.rmtree(old, ignore_errors=True)
-    return folder
+    return parent / f"compiled-{content.hexdigest()[:16]}"
 
 
 FOLDER = folder_for(Path(__file__).parent)

@@ -36,13 +36,13 @@ TABS = (
 STYLES = ("style", "base/picker", "page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
           *(style for tab in TABS for part in tab.parts for style in part.styles))  # fmt: skip
 SENTENCE = "A small model drafts a tree of tokens; a large model verifies all of it in one pass."
-PRESENT = "large type for a projector, without settings; Escape exits"
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
-    '<span class="sv-title-tools sv-ui">'
-    f'<button type="button" class="sv-present-button" title="{PRESENT}">Present</button>'
-    '<button type="button" class="sv-theme-button" aria-pressed="false" title="dark or light">Dark</button></span>'
-    "</header>"
+    '<details class="sv-menu sv-view sv-ui"><summary class="sv-button">View</summary><div>'
+    '<button type="button" class="sv-present-button">Present '
+    "<small>large type for a projector, without settings; Escape exits</small></button>"
+    '<button type="button" class="sv-theme-button" aria-pressed="false">Dark theme</button>'
+    "</div></details></header>"
 )
 FONT = ("ui-sans-serif", "system-ui", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")

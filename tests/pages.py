@@ -93,6 +93,13 @@ def offline(page, folder, pair=None, **config):
     return trace.steps
 
 
+def present(page):
+    """Present the page, or stop presenting it."""
+    page.locator(".sv-view summary").click()
+    if page.locator(".sv-view[open]").count():
+        page.locator(".sv-present-button").click()
+
+
 def open_tab(page, title, part=None):
     """Open a tab, and one of its pages."""
     for name in filter(None, (title, part)):

@@ -17,7 +17,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.page import TABS, build_demo, launch
-from tests.pages import CROWDED, WIDTHS, each_part, open_tab
+from tests.pages import CROWDED, WIDTHS, each_part, open_tab, present
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "assets" / "screenshots"
@@ -101,10 +101,10 @@ def every(
             shoot_all(page, f"after-{scheme}-{width}")
         page.set_viewport_size(size(1440))
         for number, title in enumerate(each_part(page, TABS)):
-            page.locator(".sv-present-button").click()
+            present(page)
             page.wait_for_timeout(500)
             shoot(page, f"present-{scheme}-1440-{number}-{title.lower().replace(' ', '-')}")
-            page.locator(".sv-present-button").click()
+            present(page)
         page.close()
     return faults
 

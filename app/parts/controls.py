@@ -109,26 +109,18 @@ def number(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def temperature_slider(value: float = RunConfig().temperature) -> gr.Slider:
-    """The temperature, which Explore shows apart from the other numbers."""
-    return gr.Slider(
-        0, 2, value=value, step=0.05, label="Temperature", info="0 chooses the most probable token.",
-        elem_classes="sv-temperature",
-    )  # fmt: skip
-
-
-def scalar_controls(
-    defaults: RunConfig | None = None, temperature: gr.Slider | None = None
-) -> dict[str, gr.components.Component]:
-    """The numbers every run has, in two places; `temperature` is the slider where it stands elsewhere."""
+def scalar_controls(defaults: RunConfig | None = None) -> dict[str, gr.components.Component]:
+    """The numbers every run has, in two places."""
     defaults = defaults or RunConfig(max_new_tokens=96)
-    temperature = temperature or temperature_slider(defaults.temperature)
     with gr.Row():
         common = {
-            "temperature": temperature,
+            "temperature": gr.Slider(
+                0, 2, value=defaults.temperature, step=0.05, label="Temperature",
+                info="0 chooses the most probable token.", min_width=230,
+            ),
             "max_new_tokens": gr.Number(defaults.max_new_tokens, label="New tokens", precision=0, min_width=100),
             "seed": gr.Number(defaults.seed, label="Seed", precision=0, min_width=100),
-        }
+        }  # fmt: skip
     with gr.Accordion("More", open=False):
         # Text boxes, because a number box cannot be left empty: the browser fills in 0.
         more = {
@@ -141,10 +133,10 @@ def scalar_controls(
     return common | more
 
 
-def controls(prompt: gr.Textbox, defaults: RunConfig | None = None, temperature: gr.Slider | None = None) -> Controls:
-    """Lay out everything below the prompt; arguments as `scalar_controls` has them."""
+def controls(prompt: gr.Textbox, defaults: RunConfig | None = None) -> Controls:
+    """Lay out everything below the prompt; the controls hold `defaults`."""
     defaults = defaults or RunConfig(max_new_tokens=96)
     with gr.Group():
         pickers = {kind: picker(kind, defaults) for kind in LABELS}
     with gr.Group():
-        return Controls(prompt, scalar_controls(defaults, temperature), pickers)
+        return Controls(prompt, scalar_controls(defaults), pickers)

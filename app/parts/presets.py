@@ -1,4 +1,4 @@
-"""The presets of Explore: a chain, a tree and a large tree."""
+"""The choices of Explore that are recorded: a chain, a tree or a large tree, at three temperatures."""
 
 from __future__ import annotations
 
@@ -10,22 +10,33 @@ from specviz import RunConfig
 from specviz.strategy import strategy_of
 
 from .controls import Controls
-from .web import QUIET
+from .web import dumps
 
 TREE = "Tree"
 PRESETS = {"Chain": "chain:depth=5", TREE: "sequoia", "Large tree": "sequoia:size=64,depth=10"}
+TEMPERATURES = (0.0, 0.6, 1.0)
 
 
-def connect(settings: Controls, preset: gr.Radio) -> None:
-    """Let a menu of the presets set the tree."""
+def lay_out(opened: RunConfig) -> list[gr.Radio]:
+    """The menus of the trees and of the temperatures, which show those of a configuration."""
+    tree, temperature = chosen(opened)
+    numbers = [(f"{value:g}", value) for value in TEMPERATURES]
+    return [
+        gr.Radio(list(PRESETS), value=tree, label="Tree", elem_id="sv-preset", elem_classes="sv-choice"),
+        gr.Radio(numbers, value=temperature, label="Temperature", elem_id="sv-temperature", elem_classes="sv-choice"),
+    ]
 
-    def choose(name: Any) -> Any:
-        text = PRESETS.get(name) if isinstance(name, str) else None
-        return str(strategy_of("builder", text)) if text else gr.skip()
 
-    preset.input(choose, preset, settings.strategies["builder"], **QUIET)
+def connect(settings: Controls, menus: list[gr.Radio]) -> None:
+    """Let the menus set the tree and the temperature, in the browser: no request is made."""
+    tree, temperature = menus
+    builders = dumps({name: str(strategy_of("builder", text)) for name, text in PRESETS.items()})
+    tree.input(None, tree, settings.strategies["builder"], js=f"name => ({builders})[name]", api_visibility="private")
+    number = settings.scalars["temperature"]
+    temperature.input(None, temperature, number, js="value => value", api_visibility="private")
 
 
-def preset_of(config: RunConfig) -> str | None:
-    """The preset whose tree a configuration has; None where it is none of them."""
-    return next((name for name, text in PRESETS.items() if config.builder == strategy_of("builder", text)), None)
+def chosen(config: RunConfig) -> list[Any]:
+    """What the menus show of a configuration: its preset and its temperature, None for one that is not offered."""
+    tree = next((name for name, text in PRESETS.items() if config.builder == strategy_of("builder", text)), None)
+    return [tree, config.temperature if config.temperature in TEMPERATURES else None]

@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from app.page import TABS
-from tests.pages import open_tab
+from tests.pages import open_tab, present
 
 pytestmark = pytest.mark.browser
 # What gradio's own widgets fail of axe's serious and critical rules, by rule. Nothing at present.
@@ -14,7 +14,7 @@ FIGURES = "Measure"
 STILL = "* { transition: none !important; }"  # a colour that is still fading has the wrong contrast
 # Numbers what can be used in Live, and says how many there are; what lies in a closed menu is not there yet.
 WANTED = """() => {
-  const own = '.sv button, .sv input, .sv select, .sv summary, .sv-svg, #sv-run, #sv-prompt textarea';
+  const own = '.sv :is(button, [type=range], :checked, select, summary, .sv-svg), #sv-run, #sv-prompt textarea';
   const there = element => element.offsetParent !== null || element instanceof SVGElement;
   const closed = element => element.closest('details:not([open])') && element.tagName !== 'SUMMARY';
   return [...document.querySelectorAll(own)].filter(element => there(element) && !closed(element) && !element.disabled)
@@ -81,8 +81,7 @@ def test_axe_would_notice(serve, visit):
 def test_present_is_one_sentence_and_a_tree_that_the_last_row_can_read(serve, visit):
     page = visit(serve(), width=1280, height=720, reduced_motion="reduce", settings=False)
     small = page.locator("#sv-stage .sv-caption").evaluate("box => getComputedStyle(box).fontSize")
-    button = page.locator(".sv-present-button")
-    button.click()
+    present(page)
     expect(page.locator("#sv-stage .sv-player")).to_be_hidden()
     sizes = """() => ['.sv-caption', '.sv-ribbon', '.sv-svg .node text'].map(place => {
       const at = document.querySelector('#sv-stage ' + place), scale = at.getScreenCTM ? at.getScreenCTM().a : 1;
@@ -93,12 +92,11 @@ def test_present_is_one_sentence_and_a_tree_that_the_last_row_can_read(serve, vi
     assert room["width"] * room["height"] > 0.6 * 1280 * 720
     page.keyboard.press("ArrowRight")
     expect(page.locator("#sv-stage .sv-svg")).to_have_attribute("data-phase", "1")
-    for leave in (lambda: page.keyboard.press("Escape"), button.click):  # a touch screen has no keys
+    for leave in (lambda: page.keyboard.press("Escape"), lambda: present(page)):  # a touch screen has no keys
         leave()
         expect(page.locator("#sv-stage .sv-player")).to_be_visible()
-        button.click()
-    button.click()
-    expect(page.locator("#sv-stage .sv-caption")).to_have_css("font-size", small)
+        expect(page.locator("#sv-stage .sv-caption")).to_have_css("font-size", small)
+        present(page)
 
 
 def test_all_tabs_fit_on_a_phone(serve, visit):

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.page import TABS
-from tests.pages import CROWDED, WIDTHS, Gated, each_part, open_tab, state
+from tests.pages import CROWDED, WIDTHS, Gated, each_part, open_tab, present, state
 
 pytestmark = pytest.mark.browser
 # The first of these meet every page, the outermost widths and both themes; the rest come with `make nightly`.
@@ -32,7 +32,7 @@ def each_lesson(page):
 
 def presented(page):
     """What is crowded while a page is presented."""
-    page.locator(".sv-present-button").click()
+    present(page)
     expect(page.locator("html")).to_have_class("sv-present")
     tabs = re.compile(r"cut off by button\.svelte")  # which are hidden by cutting them off
     faults = [fault for fault in page.evaluate(CROWDED) if not tabs.match(fault)]

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.tabs import lessons
+from tests.pages import present
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore", "Learn")
@@ -69,7 +70,7 @@ def test_the_dials_of_the_race_run_it_again(book):
 def test_a_lecture_by_arrow_keys(book):
     page = book("lesson=trees", width=1280, height=720, reduced_motion="reduce")
     lesson = opened(page, "trees")
-    page.locator(".sv-present-button").click()
+    present(page)
     expect(page.locator(".sv-lessons-sentence")).to_have_text(lesson["sentence"])
     expect(page.locator(".sv-lessons-list")).to_be_hidden()
     expect(page.locator("#sv-lessons .sv-legend")).to_be_hidden()

@@ -20,10 +20,6 @@ class Walk:
         assert self.clicks <= MOST, target
         target.click()
 
-    def tab(self, *titles):
-        for title in titles:
-            self.click(self.page.get_by_role("tab", name=title, exact=True))
-
 
 @pytest.fixture
 def walk(serve, visit):
@@ -56,15 +52,15 @@ def test_a_pair_of_ones_own_takes_three_clicks(serve, visit, monkeypatch, tmp_pa
     walk = Walk(visit(serve(specviz.toy_pair(vocab=12)), settings=False))
     walk.click(walk.page.locator("#sv-settings-opener button"))
     walk.click(walk.page.locator("#sv-own").get_by_role("button", name="Own pair"))
-    walk.page.get_by_label("Target").fill(save(tmp_path / "big"))
-    walk.page.get_by_label("Draft", exact=True).fill(save(tmp_path / "small", hidden_size=16))
+    walk.page.get_by_role("textbox", name="Target").fill(save(tmp_path / "big"))
+    walk.page.get_by_role("textbox", name="Draft").fill(save(tmp_path / "small", hidden_size=16))
     walk.click(walk.page.locator("#sv-own-use"))
     expect(walk.page.locator("#sv-own-report")).to_contain_text("In use: big + small.", timeout=120_000)
 
 
 def rejected_token(walk):
     """One rejected token: a sentence gives p, q and the draw, and Why? shows its distributions."""
-    walk.click(walk.page.locator("#sv-stage button[data-phase='4']"))
+    walk.click(walk.page.locator("#sv-stage .sv-phases label").last)
     expect(walk.page.locator("#sv-stage .sv-svg")).to_have_attribute("data-phase", "4")
     walk.click(walk.page.locator("#sv-stage .node.x .shape").first)
     expect(walk.page.locator("#sv-stage .sv-detail .sv-bars").first).to_be_visible()
@@ -73,7 +69,7 @@ def rejected_token(walk):
 
 def race(walk):
     """What a tree is good for: a recorded race at true speed."""
-    walk.tab("Compare")
+    walk.click(walk.page.get_by_role("tab", name="Compare", exact=True))
     for name in ("Plain decoding", "Chain of 5", "Sequoia 64"):
         expect(walk.page.locator("#sv-compare")).to_contain_text(name)
 

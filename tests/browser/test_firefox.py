@@ -39,7 +39,7 @@ def test_a_run_streams_to_its_end(serve, visit):
 
 def test_a_rejected_token_says_why_and_every_outcome_has_a_colour_of_its_own(serve, visit):
     page = visit(serve(), settings=False)
-    page.locator("button[data-phase='4']").click()
+    page.locator(".sv-phases label").last.click()
     page.locator(".sv-svg .node.x .shape").first.click()
     expect(page.locator(".sv-outcome")).to_have_text("rejected")
     colours = {

@@ -100,7 +100,7 @@ def test_an_exported_page_plays_with_the_network_off(browser, tmp_path):
     )
     run = offline(page, tmp_path)
     assert steps(page) == len(run)
-    page.locator("button[data-phase='4']").click()
+    page.locator(".sv-phases label").last.click()
     expect(page.locator(".sv-svg")).to_have_attribute("data-phase", "4")
     counts_add_up(page)
     page.locator(".sv-play").click()

@@ -19,7 +19,7 @@ from ...machine.engine import Engine
 from ...machine.models import EMBEDDED as EMBEDDED_PAIR
 from ...machine.models import on_disk
 from ...parts import links, menus, own_pair, presets
-from ...parts.controls import Controls, controls, mark, temperature_slider
+from ...parts.controls import Controls, controls, mark
 from ...parts.failures import reason
 from ...parts.frame import Tab
 from ...parts.job import Job
@@ -52,16 +52,13 @@ def build(engine: Engine) -> Controls:
             prompt, go, stop = ask(str(opened.prompt), "sv")
             chips(prompt)
         with gr.Row(elem_classes="sv-opts"):
-            preset = gr.Radio(
-                list(presets.PRESETS), value=presets.TREE, label="Tree", elem_id="sv-preset", elem_classes="sv-choice"
-            )
-            temperature = temperature_slider(opened.temperature)
-            weights = weights_menu(engine, "disk" if on_disk(first.title) else "memory")
+            choices = presets.lay_out(opened)
             opener("All settings", opens="sv-settings", elem_id="sv-settings-opener")
         with gr.Column(elem_id="sv-settings"):
+            weights = weights_menu(engine, "disk" if on_disk(first.title) else "memory")
             models = models_menu(engine)
             own_pair.lay_out(engine)
-            settings = controls(prompt, opened, temperature)
+            settings = controls(prompt, opened)
         with gr.Row(elem_classes="sv-said"):
             title = title_of(engine, engine.titles[0], weights.value)
             notice_box = notice(about(opened, title), elem_id="sv-notice")
@@ -69,9 +66,9 @@ def build(engine: Engine) -> Controls:
         stage_box = stage(first.message(title), elem_id="sv-stage")
     linked = links.Together({"models": models, "weights": weights}, {"": settings})
     links.connect(link, linked, [go.click, prompt.submit])
-    boxes = {"models": models, "weights": weights, "preset": preset, "go": go, "stop": stop}
+    boxes = {"models": models, "weights": weights, "choices": choices, "go": go, "stop": stop}
     events(engine, settings, boxes, notice_box, stage_box, sample_chart)
-    presets.connect(settings, preset)
+    presets.connect(settings, choices)
     return settings
 
 
@@ -96,12 +93,12 @@ def events(engine: Engine, settings: Controls, boxes: dict[str, Any], notice_box
         return (
             about(config, title, None if possible else menus.nearest(config)),
             gr.Button(interactive=possible),
-            gr.Radio(value=presets.preset_of(config)),
+            *(gr.Radio(value=value) for value in presets.chosen(config)),
             recorded(values[0], config, title, engine.titles[0]) or gr.skip(),
             *mark(config),
         )
 
-    checked = [notice_box, boxes["go"], boxes["preset"], stage_box, *settings.strategies.values()]
+    checked = [notice_box, boxes["go"], *boxes["choices"], stage_box, *settings.strategies.values()]
     changes = [control.change for control in (*pairs, *settings.inputs[1:])]
     gr.on(changes, check, [*pairs, *settings.inputs], checked, trigger_mode="always_last", **QUIET)
 

@@ -12,11 +12,10 @@ from specviz.files import TRACES
 from specviz.player.payload import recorded_message
 
 from ...machine.models import EMBEDDED, ON_DISK
-from ...parts.presets import PRESETS, TREE
+from ...parts.presets import PRESETS, TEMPERATURES, TREE
 from ...parts.run_store import STORE
 
 OPENING = RunConfig("Once upon a time there was a little", temperature=0.6, seed=2, max_new_tokens=64)
-TEMPERATURES = (0.0, 0.6, 1.0)
 
 
 class Recording(NamedTuple):

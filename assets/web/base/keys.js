@@ -1,7 +1,7 @@
 // Keys of a part of the page. A letter or a digit acts only while the focus is inside that part, so that no one who
 // speaks to the machine or mistypes sets off anything (WCAG 2.1.4); arrows and the like also while it is nowhere.
 
-const TYPED = 'input, textarea, select, [contenteditable], [role=tab], [role=option], [role=slider]';
+const TYPED = 'input:not([type=radio]), textarea, select, [contenteditable], [role=tab], [role=option], [role=slider]';
 const PRESSED = 'button, summary, a';
 
 /**
@@ -18,6 +18,7 @@ export function keys(root, acts, { own = null, first = false } = {}) {
     const at = /** @type {Element} */ (event.target), inside = root.contains(at), letter = event.key.length === 1 && event.key !== ' ';
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !root.getClientRects().length) return;
     if (at.matches(TYPED) && at !== own) return;
+    if (at.matches('[type=radio]') && event.key.startsWith('Arrow')) return; // to the next choice
     if (at.matches(PRESSED) && (event.key === ' ' || event.key === 'Enter')) return;
     if (!inside && (letter || (first && at !== document.body))) return;
     const act = acts(event)[event.key.length === 1 ? event.key.toLowerCase() : event.key];

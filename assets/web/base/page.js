@@ -13,6 +13,23 @@ export function onPage(element, kind, listen, target = document) {
   target.addEventListener(kind, heard);
 }
 
+/** A menu closes when something in it or beside it is pressed, or with Escape. @param {HTMLDetailsElement} details */
+export function menu(details) {
+  const summary = /** @type {HTMLElement} */ (details.firstElementChild);
+  function close() {
+    details.open = false;
+    summary.focus();
+  }
+  onPage(details, 'pointerdown', event => { if (!details.contains(event.target)) details.open = false; });
+  for (const button of details.querySelectorAll('button')) button.addEventListener('click', close);
+  details.addEventListener('keydown', event => {
+    if (event.key !== 'Escape' || !details.open) return;
+    event.stopPropagation();
+    close();
+  });
+  return details;
+}
+
 export const presents = () => document.documentElement.classList.contains('sv-present');
 
 /** Over the whole screen where the browser allows it. @param {boolean} on */

@@ -28,8 +28,7 @@ export function pathOf(step) {
  */
 export function follow(box, spans, current, count = Infinity) {
   spans.forEach((tokens, i) => tokens.forEach((span, at) => {
-    span.classList.toggle('later', i > current);
-    span.classList.toggle('pending', i === current && at >= count);
+    span.classList.toggle('later', i > current || (i === current && at >= count));
     span.classList.toggle('here', i === current);
   }));
   const last = (spans[current] || []).at(-1);

@@ -142,7 +142,7 @@ export function lessonBook(element, start, server) {
     if (!lesson?.pictures[picture].message) return void open(number + by, by < 0);
     const begins = root.classList.contains('sv-idea');
     root.classList.remove('sv-idea');
-    if (by > 0 && begins) query(root, '[data-phase="1"]').click();
+    if (by > 0 && begins) query(root, '.sv-phases input').click();
     else if (!player.move(by) && number + by >= 0 && number + by <= last) open(number + by, by < 0);
   }
 

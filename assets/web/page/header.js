@@ -2,18 +2,23 @@
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
-import { onPage, present, presents } from '../base/page.js';
+import { menu, onPage, present, presents } from '../base/page.js';
 import { explainTerms } from '../base/terms.js';
 
 /** @param {HTMLElement} element @param {() => void} openLab */
 export function pageHeader(element, openLab) {
-  const button = query(element, '.sv-present-button'), theme = query(element, '.sv-theme-button'), body = document.body;
+  const view = menu(query(element, '.sv-view')), summary = query(view, 'summary'), theme = query(element, '.sv-theme-button'), body = document.body;
   const mark = () => {
-    button.textContent = presents() ? '✕' : 'Present';
-    button.setAttribute('aria-label', presents() ? 'Stop presenting' : 'Present');
-    button.blur(); // space plays, as where the focus is nowhere
+    summary.textContent = presents() ? '✕' : 'View';
+    summary.setAttribute('aria-label', presents() ? 'Stop presenting' : 'View');
+    summary.blur(); // space plays, as where the focus is nowhere
   };
-  button.addEventListener('click', () => present(!presents()));
+  summary.addEventListener('click', (/** @type {MouseEvent} */ event) => {
+    if (!presents()) return;
+    event.preventDefault();
+    present(false);
+  });
+  query(view, '.sv-present-button').addEventListener('click', () => present(true));
   onPage(element, 'keydown', event => { if (event.key === 'Escape' && !event.defaultPrevented) present(false); });
   onPage(element, 'fullscreenchange', () => { if (!document.fullscreenElement) present(false); });
   const dark = () => theme.setAttribute('aria-pressed', String(body.classList.contains('dark')));

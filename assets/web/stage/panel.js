@@ -48,9 +48,7 @@ export function writeControls(element, current, count, playing, phase) {
   $('where').textContent = where;
   $('play').textContent = playing ? '❚❚ Pause' : '▶ Play';
   $('play').setAttribute('aria-label', playing ? 'pause' : 'play');
-  for (const button of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('button[data-phase]'))) {
-    if (Number(button.dataset.phase) === phase) button.setAttribute('aria-current', 'step'); else button.removeAttribute('aria-current');
-  }
+  query(element, `.sv-phases [value="${phase}"]`, HTMLInputElement).checked = true;
 }
 
 /** @param {HTMLElement} element @param {Step} step @param {import('./frames.js').Frame} frame */

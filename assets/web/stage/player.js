@@ -98,7 +98,7 @@ export function runPlayer(element, around = {}) {
     writeControls(element, current, run.steps.length, playing, frame?.phase ?? 4);
     if (!step || !frame) return follow($('ribbon'), spans, current);
     const count = frame.phase === 4 ? step.pieces.length : frame.phase < 3 ? 0 : step.path.filter(node => !frame.later.has(node)).length;
-    const arriving = spans[current].slice(0, count).filter(span => span.matches('.pending, .later'));
+    const arriving = spans[current].slice(0, count).filter(span => span.matches('.later'));
     tree.show(step, frame);
     follow($('ribbon'), spans, current, count);
     if (playing) fly(element, arriving, tree.place);
@@ -172,9 +172,8 @@ function controls(element, { tree, at, fit, leave, show, pinned, pick }) {
   const $ = finder(element), along = (/** @type {import('../tree/view.js').Way} */ way) => () => pick(tree.walk(way));
   const back = () => { at.move(-1); }, forward = () => { at.move(1); };
   for (const [name, act] of Object.entries({ back, forward, play: at.toggle, fit })) $(name).addEventListener('click', act);
-  for (const button of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('button[data-phase]'))) {
-    button.addEventListener('click', () => at.play(Number(button.dataset.phase)));
-  }
+  const parts = /** @type {NodeListOf<HTMLInputElement>} */ ($('phases').querySelectorAll('input'));
+  for (const part of parts) part.addEventListener('click', () => at.play(Number(part.value)));
   $('scrub').addEventListener('input', () => show(Number($('scrub').value)));
   onToken($('ribbon'), show);
   const phases = Object.fromEntries([1, 2, 3, 4].map(phase => [phase, () => at.play(phase)]));

@@ -1,8 +1,8 @@
 // The menu "Save" and the button "Open": a run as JSON or as a page that plays offline, the picture as SVG or PNG, and
 // a run that somebody saved, chosen or dragged in.
 
-import { downloadFile, finder, query } from '../base/dom.js';
-import { onPage } from '../base/page.js';
+import { downloadFile, finder } from '../base/dom.js';
+import { menu, onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { runLink } from './share.js';
 
@@ -35,15 +35,11 @@ export async function sendFile(file) {
  */
 export function saving(element, server, stage) {
   const $ = finder(element), { most = Infinity } = server;
-  const menu = $('save');
   $('open').hidden = !server.open;
-  for (const button of menu.querySelectorAll('[data-save]')) {
-    button.hidden = button.dataset.save === 'link' ? !server.links : button.dataset.save in TYPES && !server.save;
-    button.addEventListener('click', () => {
-      menu.open = false;
-      query(menu, 'summary').focus();
-      save(button.dataset.save).catch(() => tell('Saving failed. The server may not be running.'));
-    });
+  for (const button of /** @type {NodeListOf<HTMLElement>} */ (menu($('save')).querySelectorAll('[data-save]'))) {
+    const { save: kind = '' } = button.dataset;
+    button.hidden = kind === 'link' ? !server.links : kind in TYPES && !server.save;
+    button.addEventListener('click', () => save(kind).catch(() => tell('Saving failed. The server may not be running.')));
   }
 
   /** @param {string} text @param {boolean} [done] rather than failed */
@@ -132,12 +128,4 @@ export function saving(element, server, stage) {
     if (event.type === 'drop' && file) open(file);
   }
   for (const kind of ['dragover', 'dragleave', 'drop']) onPage(element, kind, onDrag);
-
-  onPage(element, 'pointerdown', event => { if (!menu.contains(event.target)) menu.open = false; });
-  menu.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
-    if (event.key !== 'Escape' || !menu.open) return;
-    event.stopPropagation();
-    menu.open = false;
-    query(menu, 'summary').focus();
-  });
 }

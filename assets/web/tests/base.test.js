@@ -96,7 +96,7 @@ test('presenting is one class, and pictures are told', () => {
 });
 
 function keyed(more) {
-  const document = freshPage('<button class="other"></button><section><svg></svg><button></button><input type="range"><textarea></textarea></section>');
+  const document = freshPage('<button class="other"></button><section><svg></svg><button></button><input type="range"><input type="radio"><textarea></textarea></section>');
   const root = document.querySelector('section'), done = [];
   const acts = Object.fromEntries(['ArrowLeft', ' ', 'e', 'Enter', '0'].map(key => [key, () => done.push(key)]));
   keys(root, () => acts, { own: root.querySelector('input'), ...more });
@@ -111,12 +111,12 @@ function keyed(more) {
 
 test('a letter or a digit acts only inside, an arrow also elsewhere, and fields keep their keys but for the part’s own', () => {
   const { press } = keyed();
-  for (const [where, key] of [['svg', 'e'], ['svg', '0'], ['body', 'ArrowLeft'], ['body', ' '], ['.other', 'ArrowLeft'], ['input', 'ArrowLeft'], ['section button', 'ArrowLeft']]) {
+  for (const [where, key] of [['svg', 'e'], ['svg', '0'], ['body', 'ArrowLeft'], ['body', ' '], ['.other', 'ArrowLeft'], ['input', 'ArrowLeft'], ['section button', 'ArrowLeft'], ['[type=radio]', 'e']]) {
     assert.equal(press(where, key), key, `${key} on ${where}`);
   }
   assert.equal(press('svg', 'E'), 'e');
   for (const key of ['e', 'E', '0']) assert.equal(press('body', key) + press('.other', key), '');
-  assert.equal(press('textarea', 'e') + press('textarea', 'ArrowLeft') + press('section button', ' ') + press('section button', 'Enter'), '');
+  assert.equal(press('[type=radio]', 'ArrowLeft') + press('textarea', 'e') + press('textarea', 'ArrowLeft') + press('section button', ' ') + press('section button', 'Enter'), '');
 });
 
 test('what is held with ctrl, alt or the command key is not ours', () => {

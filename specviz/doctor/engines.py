@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from json import JSONDecoder
+from statistics import fmean
 from typing import Any
 
 from .report import Window
@@ -71,6 +72,7 @@ SERIES = re.compile(rf"({'|'.join(PREFIXES)})(\w{{1,80}})(\{{[^}}]{{0,2000}}\}})
 VALUE = re.compile(r"(\d{1,15}(?:\.\d{0,30})?(?:e[-+]?\d\d?)?)(?!\S)")
 POSITION = re.compile(r'\b(?:token_)?position="(\d{1,3})"')
 COUNTERS = {field for name, field in METRICS.items() if name.endswith("_total")}
+MEANS = {"acceptance_length", "draft_share"}  # of workers; all else is added up
 Series = tuple[str, str, int]  # engine, field, position or -1
 
 
@@ -140,7 +142,7 @@ def read_tensorrt_iterations(text: str) -> Iterator[Window]:
 
 def read_metrics(text: str) -> Iterator[Window]:
     """A window for each engine of one scrape, or of the last of several minus the first."""
-    scrapes: list[dict[Series, float]] = []  # sums over all workers
+    scrapes: list[dict[Series, list[float]]] = []  # of all workers
     seen: set[str] = set()
     for line in _lines_with(text, tuple(PREFIXES)):
         series = SERIES.search(line)
@@ -148,14 +150,17 @@ def read_metrics(text: str) -> Iterator[Window]:
         if not (series and value and series[2] in METRICS):
             continue
         if not scrapes or series[0] in seen:  # a series that comes again begins a scrape
-            scrapes.append(defaultdict(float))
+            scrapes.append(defaultdict(list))
             seen = set()
         seen.add(series[0])
         place = POSITION.search(series[3] or "")
-        scrapes[-1][PREFIXES[series[1]], METRICS[series[2]], int(place[1]) if place else -1] += float(value[1])
+        scrapes[-1][PREFIXES[series[1]], METRICS[series[2]], int(place[1]) if place else -1].append(float(value[1]))
     if not scrapes:
         return
-    first, last = scrapes[0], scrapes[-1]
+    first, last = (
+        {key: fmean(values) if key[1] in MEANS else sum(values) for key, values in scrape.items()}
+        for scrape in (scrapes[0], scrapes[-1])
+    )
     change = {key: value - first.get(key, 0.0) for key, value in last.items() if key[1] in COUNTERS}
     if len(scrapes) > 1 and min(change.values(), default=0.0) >= 0:  # else the server was started again between them
         last |= change

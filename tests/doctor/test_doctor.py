@@ -141,6 +141,16 @@ def test_advice_without_a_baseline(text, code):
     assert codes(fine) == ["needs-baseline"]
 
 
+def test_workers_are_added_up_but_for_their_means():
+    workers = "".join(
+        f'sglang:{name}{{tp_rank="{rank}"}} {value}\n' for name, values in (
+            ("spec_accept_length", (2.0, 3.0)), ("gen_throughput", (100.0, 60.0)), ("num_running_reqs", (4.0, 2.0)),
+        ) for rank, value in enumerate(values)
+    )  # fmt: skip
+    (report,) = diagnose(workers)
+    assert (report.acceptance_length, report.throughput, report.running_requests) == (2.5, 160.0, 6.0)
+
+
 def test_several_engines_among_other_lines():
     noise = "INFO: 127.0.0.1 - GET /health\n" * 50
     text = noise + noise.join(read(name) for name in ("vllm.txt", "sglang.txt", "llama.txt", "tensorrt.jsonl"))

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from os import cpu_count
 
 from specviz import codec, load_pair
-from specviz.benchmarks.this_machine import measure_machine
 from specviz.files import CURVES
+from specviz.plots.measurement import measure_machine
 
 from .parts.recorded import Recorded
 

@@ -84,8 +84,8 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
     assert main(["replay", str(FILES[0])]) == 0 and words in capsys.readouterr().out
     loads = types.SimpleNamespace(load_pair=lambda *args, **options: specviz.toy_pair())
     monkeypatch.setitem(sys.modules, "specviz.models.pair", loads)
-    monkeypatch.setattr("specviz.decode.speculate", lambda pair, config: iter(STORY.steps))
-    monkeypatch.setattr("specviz.decode.run", lambda pair, config, steps: STORY)
+    monkeypatch.setattr("specviz.commands.generate.speculate", lambda pair, config: iter(STORY.steps))
+    monkeypatch.setattr("specviz.commands.generate.trace_of", lambda pair, config, steps: STORY)
     main(["generate", "--prompt", STORY.prompt_text])
     assert words in capsys.readouterr().out
 

@@ -9,7 +9,7 @@ from functools import cache
 from specviz import codec
 from specviz.files import CURVES
 from specviz.planning.cost_table import CostTable
-from specviz.plots.speed import Point
+from specviz.plots.measurement import Point
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import gradio as gr
 
 from specviz import VERIFIERS
 from specviz.acceptance.vectors import find_acceptance, measured
-from specviz.benchmarks.this_machine import MachineMeasurement, measure_machine
 from specviz.planning.cost_table import CostTable, machine
 from specviz.planning.forecast import forecast
 from specviz.plots import plot
+from specviz.plots.measurement import MachineMeasurement, measure_machine
 
 from ..machine.engine import Engine
 from ..parts import recorded

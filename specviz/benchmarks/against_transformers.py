@@ -39,7 +39,7 @@ def time_transformers(
     """
     sides = {AUTOREGRESSIVE: partial(_engine, spec), OTHER: partial(_transformers, spec, assisted)}
     first = replace(config, prompt=prompts[0], max_new_tokens=min(TRIED, config.max_new_tokens))
-    texts = [replace(config, prompt=text, seed=config.seed + place) for place, text in enumerate(prompts)] * rounds
+    texts = [replace(config, prompt=text, seed=config.seed_after(place)) for place, text in enumerate(prompts)] * rounds
     calls, settings = {}, {}
     try:
         with ExitStack() as stack:
@@ -70,14 +70,15 @@ def _run(config: RunConfig) -> Counts:
 
 
 def _engine(spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Callable]]:
-    """Plain decoding by this engine, which chooses its threads itself: its settings, and what generates with each."""
+    """Plain decoding by this engine, with all threads: its settings, and what generates with each."""
+    import torch
+
     from ..models.pair import load_pair
 
     for dtype in _dtypes(spec, "auto", "float32"):
         pair: Any = load_pair(**spec | {"dtype": dtype})
-        setting = {"dtype": pair.info["dtype"]}
+        setting = {"dtype": pair.info["dtype"], "threads": torch.get_num_threads()}
         yield setting, lambda config, pair=pair: autoregress(pair, config).counts
-        setting["threads"] = getattr(getattr(pair.target, "threads", None), "count", None)  # after it was tried
 
 
 def _transformers(spec: dict[str, Any], assisted: bool) -> Iterator[tuple[dict[str, Any], Callable]]:

@@ -147,9 +147,7 @@ def _measure(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
             return {"impossible": str(error)}
         pair = load_cell_pair(key_of(cell["pair"]))
         rows = final_result(time_runs({"tree": (pair, config)}, prompts, rounds))
-        threads = getattr(getattr(getattr(pair, "target", None), "threads", None), "count", None)
-        more = {"dtype": pair.info.get("dtype"), "threads": threads, "offload": getattr(pair, "offload", None),
-                "lossless": match.lossless}  # fmt: skip
+        more = {"dtype": pair.info.get("dtype"), "offload": getattr(pair, "offload", None), "lossless": match.lossless}
     if not rows:
         raise ValueError("the models end every text at once, so there is no step to time. Use other prompts.")
     return {"result": summary(rows[0]) | more}

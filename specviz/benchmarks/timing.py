@@ -141,7 +141,7 @@ def time_runs(
 
     def decode(pair: Pair, config: RunConfig, turn: int) -> Counts:
         place = places[turn]
-        trace = run(pair, replace(config, prompt=prompts[place], seed=config.seed + place))
+        trace = run(pair, replace(config, prompt=prompts[place], seed=config.seed_after(place)))
         return Counts.of(whole_steps(trace), whole=True) if whole else trace.counts
 
     calls = {name: partial(decode, *each) for name, each in runs.items()}

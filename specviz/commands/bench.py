@@ -60,14 +60,13 @@ def run(args: argparse.Namespace) -> int:
         check_output(args.out, args.grid, args.prompts)
     data = grid.read_grid(args.grid) if args.grid else grid_of(args)
     cells, prompts = grid.cells_of(data, options.prompts_of(args, FEW))
-    stopped = False
     with file_lock(args.out) if args.out else nullcontext():
         results = grid.read_results(args.out)
         missing = [cell for cell in cells if "failed" in results.get(grid.key_of(cell), {"failed": "not yet"})]
         if args.out:
             print(f"{len(cells)} cells, {len(cells) - len(missing)} of them in {printable(args.out)}", file=sys.stderr)
-        if missing:
-            _, stopped = until_stopped(measure(missing, prompts, args, results), "cells")
+        updates = measure(missing, prompts, args, results)
+        stopped = bool(missing) and until_stopped(updates, "cells")[1]
     outcomes = [results[key] for key in map(grid.key_of, cells) if key in results]
     try:
         rows = [row_of(outcome) for outcome in outcomes if "result" in outcome]

@@ -44,11 +44,6 @@ class Parser(argparse.ArgumentParser):
         """Raise what is wrong as one sentence."""
         raise ValueError(re.sub(r"^argument ([^:]+): must", r"\1 must", message).rstrip(".") + ".")
 
-    def _print_message(self, message: str, file: Any = None) -> None:
-        if message and file is not None:  # unlike argparse's, which ignores a full disk
-            file.write(message)
-            file.flush()
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command. Returns 0 on success, 1 if its output cannot be written or as the command defines, 2 for a bad

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import suppress
 from dataclasses import replace
 
-from .. import RunConfig, Step, compatible
+from .. import RunConfig, Step, compatible, speculate
+from .. import run as trace_of
 from ..acceptance.vectors import mismatch, planned_with
 from ..files import MOST_TRACE, __version__, check_output, printable, write_text
 from ..planning.choose import suited
@@ -40,9 +42,6 @@ def run(args: argparse.Namespace) -> None:
     vector_files = getattr(args, "vector_files", [])
     if args.trace:
         check_output(args.trace, *vector_files)
-    from .. import run as trace_of
-    from .. import speculate
-
     pair = options.load(args)
     settings = {
         "pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__, "drafter": drafter.name,
@@ -55,13 +54,11 @@ def run(args: argparse.Namespace) -> None:
     if not match.lossless:
         print(f"lossy: {match.reason}", file=sys.stderr)
     steps: list[Step] = []
-    try:
+    with suppress(KeyboardInterrupt):  # what was written is kept
         for step in speculate(pair, config):
             if not args.json:
                 print(("" if steps else printable(args.prompt)) + paint(step), end="", flush=True)
             steps.append(step)
-    except KeyboardInterrupt:
-        pass  # what was written is kept
     trace = trace_of(pair, config, steps)
     text = trace.to_json()
     if args.json:

@@ -45,6 +45,7 @@ class TableLogits:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """(n, V)."""
         return len(self.texts), len(self[0])
 
     def __getitem__(self, index: Any) -> np.ndarray:

@@ -17,8 +17,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import model_validator
 
+from .. import Step
 from ..codec import NonNegative, Positive, Record, one_of
-from ..record import Step
 from ..tree import Topology
 
 QUARTILES = (0.25, 0.5, 0.75)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from ..benchmarks.this_machine import Point
 from ..planning.cost_table import CostTable
 from ..planning.forecast import Forecast
 from . import theme
+from .measurement import Point
 
 
 def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:

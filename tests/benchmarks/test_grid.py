@@ -72,7 +72,7 @@ def test_a_result_holds_both_sides_and_where_it_was_measured():
         assert result["plain_ms"] == pytest.approx(1000 / result["plain_tokens_per_s"])
         assert sum(result["parts_ms"].values()) == pytest.approx(result["step_ms"])
     assert model["machine"][2] >= 1 and model["version"] == specviz.__version__
-    assert {"dtype", "threads", "offload", "busy_cores"} <= set(model)
+    assert {"dtype", "offload", "busy_cores"} <= set(model)
 
 
 def test_a_failure_does_not_end_the_grid():

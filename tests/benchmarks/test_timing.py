@@ -8,9 +8,9 @@ import specviz
 from specviz.acceptance.in_traces import whole_steps
 from specviz.acceptance.progress import Progress, final_result
 from specviz.benchmarks import timing
-from specviz.benchmarks.this_machine import measure_machine
 from specviz.benchmarks.timing import AUTOREGRESSIVE, interleave, measure_speedup, summarise, time_runs
 from specviz.metrics import Counts
+from specviz.plots.measurement import measure_machine
 from specviz.record import Timing
 
 PAIR = specviz.toy_pair(vocab=8, seed=2, closeness=0.7)

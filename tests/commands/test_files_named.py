@@ -137,7 +137,7 @@ def specviz_with(call):
     return subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("call", ["--help >/dev/full", "bench --help >&-"])
+@pytest.mark.parametrize("call", ["check --table >/dev/full", "bench --help >&-"])
 def test_a_full_disk_or_a_closed_output_is_a_sentence(call):
     done = specviz_with(call)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr

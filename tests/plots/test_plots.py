@@ -18,7 +18,7 @@ from specviz.planning.cost_table import machine
 from specviz.planning.forecast import forecast
 from specviz.plots import PLOTS, export, plot, theme
 from specviz.plots.layout import place
-from specviz.plots.speed import Point
+from specviz.plots.measurement import Point
 from specviz.tree import Topology
 
 PAIR = specviz.toy_pair(vocab=6, seed=3)

@@ -53,9 +53,9 @@ def build(engine: Engine) -> Controls:
             chips(prompt)
         with gr.Row(elem_classes="sv-opts"):
             choices = presets.lay_out(opened)
+            weights = weights_menu(engine, "disk" if on_disk(first.title) else "memory")
             opener("All settings", opens="sv-settings", elem_id="sv-settings-opener")
         with gr.Column(elem_id="sv-settings"):
-            weights = weights_menu(engine, "disk" if on_disk(first.title) else "memory")
             models = models_menu(engine)
             own_pair.lay_out(engine)
             settings = controls(prompt, opened)

@@ -29,9 +29,9 @@ export function keepsWidth(element) {
   const column = /** @type {Element} */ (element.closest('.sv-figure'));
   let width = 0;
   new ResizeObserver(() => {
-    const now = column.clientWidth;
-    if (now && width && now !== width) window.dispatchEvent(new Event('resize'));
-    width = now || width;
+    const now = column.clientWidth; // 0 while it is hidden
+    if (now && now !== width) window.dispatchEvent(new Event('resize'));
+    width = now;
   }).observe(column);
 }
 

@@ -49,9 +49,9 @@ class TableLogits:
         return len(self.texts), len(self[0])
 
     def __getitem__(self, index: Any) -> np.ndarray:
-        nodes = np.arange(len(self))[index]
-        rows = [self.model.logits(self.texts[node]) for node in np.atleast_1d(nodes)]
-        return np.array(rows) if nodes.ndim else rows[0]
+        if isinstance(index, int | np.integer):
+            return self.model.logits(self.texts[index])
+        return np.array([self.model.logits(self.texts[node]) for node in np.arange(len(self))[index]])
 
 
 class TableSession:

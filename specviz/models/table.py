@@ -50,7 +50,7 @@ class TableLogits:
 
     def __getitem__(self, index: Any) -> np.ndarray:
         if isinstance(index, int | np.integer):
-            return self.model.logits(self.texts[index])
+            return self.model.logits(self.texts[int(index)])
         return np.array([self.model.logits(self.texts[node]) for node in np.arange(len(self))[index]])
 
 

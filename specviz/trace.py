@@ -66,7 +66,7 @@ class Trace(Record):
     @property
     def text(self) -> str:
         """The text that the run wrote, without the prompt."""
-        return "".join(piece for step in self.steps for piece in step.pieces)
+        return "".join(text for step in self.steps for text in step.pieces)
 
     @property
     def counts(self) -> Counts:

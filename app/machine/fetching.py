@@ -16,7 +16,7 @@ from tqdm.auto import tqdm
 
 import specviz
 from specviz.models import hub
-from specviz.models.hub import free_memory
+from specviz.models.hub import RANDOM, free_memory
 
 from . import limits, model_files
 from .model_files import ModelFiles
@@ -33,7 +33,6 @@ KNOWN = {  # title -> target, draft
     f"GPT-2 XL + SmolLM2 135M{OTHER}": ("openai-community/gpt2-xl", "HuggingFaceTB/SmolLM2-135M"),
     f"TinyLlama 1.1B + SmolLM2 135M{OTHER}": ("TinyLlama/TinyLlama-1.1B-Chat-v1.0", "HuggingFaceTB/SmolLM2-135M"),
 }
-RANDOM = "random:"  # with which the names of random weights begin
 ROOM = 1.3  # memory that loading takes beyond the weights
 AGAIN = 600.0  # seconds after which the hub is asked again
 NO_HUB = "The hub did not answer within a second, so well-known pairs are not available."

@@ -8,8 +8,10 @@ from typing import Any
 
 import gradio as gr
 
+from specviz.models.hub import RANDOM
+
 from ..machine.engine import Engine
-from ..machine.fetching import RANDOM, free_memory, needed, size, too_large
+from ..machine.fetching import free_memory, needed, size, too_large
 from ..machine.model_files import ModelFiles, model_files
 from ..machine.queue import MACHINE
 from ..machine.server import local

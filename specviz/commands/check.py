@@ -67,14 +67,14 @@ def run(args: argparse.Namespace) -> int:
 
 def prove(args: argparse.Namespace) -> Iterator[Progress[tuple[list[Row], Refuted]]]:
     """The rows of all cases, and the smallest counterexample of each rule that they refute."""
-    found, rows, refuted = cases_of(args), list[Row](), Refuted()
-    yield Progress(0, len(found), result=(rows, refuted))
+    candidates, rows, refuted = cases_of(args), list[Row](), Refuted()
+    yield Progress(0, len(candidates), result=(rows, refuted))
     try:
-        for row in _proven(found, args.jobs):
+        for row in _proven(candidates, args.jobs):
             rows.append(row)
             if row.refuted and row.verifier not in refuted:
                 refuted[row.verifier] = smallest(VERIFIERS[row.verifier]()) if row.drafter == "model" else None
-            yield Progress(len(rows), len(found), result=(rows, refuted))
+            yield Progress(len(rows), len(candidates), result=(rows, refuted))
             if args.verifier == [row.verifier] and refuted.get(row.verifier):
                 break  # further rows say nothing new
     except Exception:  # where a plugin's rule fails on a tree, the smallest such tree is shown
@@ -86,20 +86,20 @@ def prove(args: argparse.Namespace) -> Iterator[Progress[tuple[list[Row], Refute
 
 def cases_of(args: argparse.Namespace) -> Sequence[Case]:
     """What is to be proven: every builder and rule with the draft model, with other drafters a few builders."""
-    found = [*cases(args.builder, args.verifier, args.drafter or ["model"])]
+    candidates = [*cases(args.builder, args.verifier, args.drafter or ["model"])]
     if not args.drafter and (some := [name for name in args.builder or BUILDERS if name in WITH_OTHERS]):
-        found += cases(some, args.verifier, [name for name in drafter_cases() if name != "model"])
-    return [*cover(found)] if args.quick else found
+        candidates += cases(some, args.verifier, [name for name in drafter_cases() if name != "model"])
+    return [*cover(candidates)] if args.quick else candidates
 
 
-def _proven(found: Sequence[Case], jobs: int) -> Iterator[Row]:
+def _proven(candidates: Sequence[Case], jobs: int) -> Iterator[Row]:
     """The rows of cases in their order, proven by so many processes."""
     if jobs == 1:
-        yield from map(Case.prove, found)
+        yield from map(Case.prove, candidates)
         return
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _prepare_process, (sources(),))
     try:
-        yield from pool.map(Case.prove, found)
+        yield from pool.map(Case.prove, candidates)
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -15,6 +15,7 @@ SMALL_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
 FILES = [*SMALL_FILES, "*.safetensors"]  # never pickles
 SUBFOLDERS = ["*/*"]
 TIMEOUT = 10.0  # seconds
+RANDOM = "random:"  # with which the names of random weights begin, which are in no folder
 
 
 def model_folder(role: str, name: str, weights: bool = True, download: Callable[..., str] = snapshot_download) -> Path:

@@ -14,12 +14,11 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, LlamaC
 from transformers.utils import logging
 
 from ..errors import ParameterError, cause
-from .hub import free_memory, model_folder
+from .hub import RANDOM, free_memory, model_folder
 from .table import NumberText
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 OFFLOADS = ("auto", "balanced", "cpu", "disk")  # where accelerate places a target's layers
-RANDOM = "random:"
 RESERVE = 1.1  # memory that random weights need, with keys, values and logits, over their own
 FIELDS = (
     "hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size",

@@ -24,8 +24,8 @@ from ..passes.layers import Layer, raw_layer, read_layer
 from ..passes.streamed.layer_file import LayerFile, layout
 from ..passes.streamed.stream import LayerStream
 from .early_exit import shortened
-from .hub import model_folder
-from .loading import RANDOM, load_config
+from .hub import RANDOM, model_folder
+from .loading import load_config
 from .selftest import check_tree_reading
 
 

@@ -19,14 +19,14 @@ def paint(step: Step) -> str:
     colours = ["32"] * len(step.pieces)
     if step.bonus is not None:
         colours[-1] = "33" if step.corrected else "34"
-    pieces = zip(colours, map(printable, step.pieces), strict=True)
-    return "".join(f"\x1b[{colour}m{piece}\x1b[0m" for colour, piece in pieces)
+    texts = zip(colours, map(printable, step.pieces), strict=True)
+    return "".join(f"\x1b[{colour}m{text}\x1b[0m" for colour, text in texts)
 
 
 def step_line(step: Step) -> str:
     """How much of a step's tree was accepted, and what it wrote."""
     end = "" if step.bonus is None else f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
-    written = " ".join(repr(piece) for piece in step.pieces[: len(step.path)])
+    written = " ".join(repr(text) for text in step.pieces[: len(step.path)])
     return f"{step.index + 1:4}  {len(step.path)} of {step.drafted} drafted nodes accepted  {written}{end}"
 
 

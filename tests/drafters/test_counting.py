@@ -74,8 +74,8 @@ def test_a_row_of_n_grams_is_discounted_counting_and_sums_to_one():
     np.testing.assert_allclose(drafting.row([]), lowest)
     after = Counter(text[i + 1] for i in range(len(text) - 1) if text[i] == 3)
     total = sum(after.values())
-    wanted = [(max(after[t] - DISCOUNT, 0) + DISCOUNT * len(after) * lowest[t]) / total for t in range(vocab)]
-    np.testing.assert_allclose(drafting.row([3]), wanted)
+    expected = [(max(after[t] - DISCOUNT, 0) + DISCOUNT * len(after) * lowest[t]) / total for t in range(vocab)]
+    np.testing.assert_allclose(drafting.row([3]), expected)
 
 
 def test_a_staged_draft_has_the_drafts_rows_and_fewer_passes():

@@ -41,8 +41,8 @@ def test_the_window_holds_what_fresh_passes_of_the_target_say(window, ngram, gue
         nodes = probes(step)
         height = 1 if levels is None else len(levels)
         columns = len(nodes) // height
-        wanted = min(window if levels is None else len(levels[0]), max(0, tokens_left - height))
-        assert columns == wanted and len(nodes) == columns * height
+        expected = min(window if levels is None else len(levels[0]), max(0, tokens_left - height))
+        assert columns == expected and len(nodes) == columns * height
         shown = [[step.tokens[node] for node in nodes[i * columns : (i + 1) * columns]] for i in range(height)]
         if levels is not None:
             assert shown == [level[:columns] for level in levels]

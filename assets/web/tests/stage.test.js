@@ -98,11 +98,11 @@ test('bars leave out what no row gives any weight, but never the token in questi
 
 test('a shared run is the same where its text is', () => {
   const run = { ...emptyRun('run 1'), state: 'done', steps: [step([-1], 'r', { pieces: ['a', 'ü'] })], head: { prompt: 'Hi & you', settings: 'builder=chain&seed=3' } };
-  const link = runLink(run, 0, 'http://x/?old=1#y'), wanted = sumAsked(new URL(link).search);
+  const link = runLink(run, 0, 'http://x/?old=1#y'), expected = sumAsked(new URL(link).search);
   assert.equal(link, `http://x/?prompt=Hi+%26+you&run=${checkSum(run)}&builder=chain&seed=3&step=1`);
-  assert.equal(compared(run, wanted), 'Same text as the shared run.');
-  assert.match(compared({ ...run, steps: [step([-1], 'r', { pieces: ['b'] })] }, wanted), /^Not the text/);
-  assert.deepEqual([compared({ ...run, state: 'running' }, wanted), compared(run, null), sumAsked('?run=xyz')], [null, null, null]);
+  assert.equal(compared(run, expected), 'Same text as the shared run.');
+  assert.match(compared({ ...run, steps: [step([-1], 'r', { pieces: ['b'] })] }, expected), /^Not the text/);
+  assert.deepEqual([compared({ ...run, state: 'running' }, expected), compared(run, null), sumAsked('?run=xyz')], [null, null, null]);
 });
 
 

@@ -76,11 +76,11 @@ def test_verification_plays_when_a_step_is_opened_and_can_be_paused(serve, visit
     page.locator(f"{STAGE} .sv-play").click()
     expect(page.locator(f"{STAGE} .sv-play")).to_have_accessible_name("play")
     expect(caption).to_contain_text("kept with probability")
-    assert page.locator(f"{STAGE} .sv-svg .node.current").count() == 1
-    assert page.locator(f"{STAGE} .sv-ribbon .here.later").count() > 0
+    expect(page.locator(f"{STAGE} .sv-svg .node.current")).to_have_count(1)
+    expect(page.locator(f"{STAGE} .sv-ribbon .here.later")).not_to_have_count(0)
     while svg.get_attribute("data-phase") == "3":  # a step that is half played is moved in
         page.keyboard.press("ArrowRight")
-    assert page.locator(f"{STAGE} .sv-ribbon .here.later").count() == 0
+    expect(page.locator(f"{STAGE} .sv-ribbon .here.later")).to_have_count(0)
     words = {"1": "Node 1 of", "2": "One target pass", "3": "is tried|only child", "4": "drafted tokens accepted"}
     for phase, text in words.items():
         page.locator(f"{STAGE} .sv-phases label").nth(int(phase) - 1).click()

@@ -11,12 +11,13 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Any
 
+import psutil
 from huggingface_hub import constants, snapshot_download
 from tqdm.auto import tqdm
 
 import specviz
 from specviz.models import hub
-from specviz.models.hub import RANDOM, free_memory
+from specviz.models.hub import RANDOM
 
 from . import limits, model_files
 from .model_files import ModelFiles
@@ -153,9 +154,9 @@ def label(title: str, models: list[ModelFiles]) -> str:
 
 
 def too_large(models: list[ModelFiles]) -> str:
-    """A sentence where models do not fit into this machine's free memory; nothing where they do, or none can tell."""
-    free, need = free_memory(), needed(models)
-    if free is None or need <= free:
+    """A sentence where models do not fit into this machine's free memory; nothing where they do."""
+    free, need = psutil.virtual_memory().available, needed(models)
+    if need <= free:
         return ""
     return f"The models need about {size(need)} of memory, but only {size(free)} are free. Choose smaller models."
 

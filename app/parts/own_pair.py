@@ -7,11 +7,12 @@ from contextlib import suppress
 from typing import Any
 
 import gradio as gr
+import psutil
 
 from specviz.models.hub import RANDOM
 
 from ..machine.engine import Engine
-from ..machine.fetching import free_memory, needed, size, too_large
+from ..machine.fetching import needed, size, too_large
 from ..machine.model_files import ModelFiles, model_files
 from ..machine.queue import MACHINE
 from ..machine.server import local
@@ -106,9 +107,10 @@ def describe(target: str, draft: str | None) -> tuple[str, str, bool]:
         sentences.append(f"Parameters: {' and '.join(f'{count:,}' for count in counts)}.")
         if len(counts) > 1 and counts[0] <= counts[1]:
             sentences.append("The draft is no smaller than the target, so it cannot save time.")
-    need, free, problem = needed(models), free_memory(), too_large(models)
+    need, problem = needed(models), too_large(models)
     if need and not problem:
-        sentences.append(f"About {size(need)} of memory are needed" + (f"; {size(free)} are free." if free else "."))
+        free = psutil.virtual_memory().available
+        sentences.append(f"About {size(need)} of memory are needed; {size(free)} are free.")
     names = [model.name.rsplit("/", 1)[-1] for model in models] + ([str(draft)] if exit_layers else [])
     return " + ".join(names), " ".join(filter(None, [*sentences, problem])), not problem
 

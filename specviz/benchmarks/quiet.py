@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from time import perf_counter, sleep
+
+import psutil
 
 MAX_CORES = 0.2  # cores that others may use
 
@@ -34,11 +35,8 @@ class Watch:
 
     @property
     def cores(self) -> float:
-        """How many cores others used since; where a system does not tell, its load average."""
-        now = used_by_others()
-        if now is None or self.before is None:
-            return os.getloadavg()[0]
-        return max(0.0, now - self.before) / max(1e-9, perf_counter() - self.began)
+        """How many cores others used since."""
+        return max(0.0, used_by_others() - self.before) / max(1e-9, perf_counter() - self.began)
 
     def check(self) -> None:
         """Raise an error if the machine was busy."""
@@ -49,14 +47,11 @@ class Watch:
             )
 
 
-def used_by_others() -> float | None:
-    """Seconds that all processors worked, less those of this process; None where the system does not tell."""
-    try:
-        user, nice, system, _, _, *others = Path("/proc/stat").read_text(encoding="ascii").split()[1:9]
-    except OSError:
-        return None
-    ticks = sum(map(int, (user, nice, system, *others)))  # idle, and waiting for a disk, left out
-    return ticks / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
+def used_by_others() -> float:
+    """Seconds that all processors worked, less those of this process."""
+    times = psutil.cpu_times()._asdict()
+    idle = {"idle", "iowait", "guest", "guest_nice"}  # a guest's time is in "user" as well
+    return sum(seconds for kind, seconds in times.items() if kind not in idle) - sum(os.times()[:4])
 
 
 def main(command: list[str]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
@@ -19,9 +19,6 @@ from ..passes.direct import MOST_POSITIONS, direct_forward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
 from .heads import load_drafter
-
-if TYPE_CHECKING:
-    from ..passes.compiled.passes import CompiledPasses
 
 
 class EagleLayer(nn.Module):
@@ -98,7 +95,7 @@ class EagleModel(HuggingFaceModel):
         return EagleSession(self, tokens)
 
     @cached_property
-    def compiled(self) -> CompiledPasses | None:
+    def compiled(self) -> Any:
         layer, target = super().compiled, self.target.compiled
         return None if layer is None or target is None else layer.after(self.join.weight, target)
 

@@ -9,12 +9,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import psutil
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, LlamaConfig
 from transformers.utils import logging
 
 from ..errors import ParameterError, cause
-from .hub import RANDOM, free_memory, model_folder
+from .hub import RANDOM, model_folder
 from .table import NumberText
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -40,18 +41,15 @@ placed: dict[tuple[str, torch.device, torch.dtype], Any] = {}  # models that wer
 
 def choose_device(device: str) -> torch.device:
     """The device that `device` names: "auto", "cpu", "cuda", "cuda:0", ..., "mps"."""
-    counts = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
     if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "mps" if counts["mps"] else "cpu"
-    try:
-        place = torch.device(device)
-    except (RuntimeError, TypeError):
-        place = torch.device("meta")
-    if place.type not in counts:
-        raise ParameterError("device", "be auto, cpu, cuda or mps", device)
-    if (place.index or 0) >= counts[place.type]:
-        raise ParameterError("device", "be one that torch finds on this machine", device, "Use auto or cpu.")
-    return place
+        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    elif device != "cpu":
+        try:
+            torch.zeros(1, device=str(device)).cpu()
+        except Exception:
+            must = "be auto, cpu, or a device such as cuda:0 or mps that torch finds on this machine"
+            raise ParameterError("device", must, device) from None
+    return torch.device(device)
 
 
 def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
@@ -164,8 +162,8 @@ def _random_model(role: str, name: str, device: torch.device, dtype: torch.dtype
     with torch.device("meta"):
         weights = sum(part.numel() for part in AutoModelForCausalLM.from_config(config).parameters())
     needed = RESERVE * weights * dtype.itemsize
-    free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else free_memory()
-    if free is not None and needed > free:
+    free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
+    if needed > free:
         raise ValueError(
             f"{role} {name!r} needs {needed / 2**30:.1f} GiB in {str(dtype).removeprefix('torch.')}, and "
             f"{free / 2**30:.1f} GiB are free on {device}. Choose a smaller one, or another device."

@@ -13,7 +13,7 @@ returns to transformers' forward where the logits differ.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -21,9 +21,6 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from .compiled import compiler_for
 from .layers import fuse
-
-if TYPE_CHECKING:
-    from .compiled.passes import CompiledPasses
 
 FAMILIES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM")
 ROTARIES = ("default", "linear", "llama3")  # tables that do not change with the length of the text
@@ -53,7 +50,7 @@ class DirectForward:
         half_precision = self.embed.is_cpu and self.embed.dtype.itemsize < 4
         self.kv_dtype = torch.float32 if half_precision else self.embed.dtype
         self.rotary = self._rotary(config.max_position_embeddings)
-        self.compiled: CompiledPasses | None = None
+        self.compiled: Any = None
 
     def of(self, layer_ids: Sequence[int], model: Any) -> DirectForward | None:
         """The same with some of its layers, in memory; `model` is a shortened copy of this one's and has no others."""

@@ -8,9 +8,8 @@ is the length of the text plus its depth, whatever its slot.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,15 +20,7 @@ from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .graphs import StaticPasses, cuda_graphs
 
-if TYPE_CHECKING:
-    from .compiled.passes import CompiledPasses
-
 MAX_RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
-
-
-def cache_argument(model: Any) -> str:
-    """How a model's forward names its cache: "cache" since transformers 5.24, before "past_key_values"."""
-    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
 
 
 def is_spread(model: Any) -> bool:
@@ -69,7 +60,6 @@ class HuggingFaceModel:
         # On a GPU: passes of fixed shape, which can be captured.
         self.static = StaticPasses(self.direct) if self.lazy and self.direct is not None else None
         self.disk_speed: float | None = None  # bytes of weights read per second, where passes read them from disk
-        self.cache_argument = cache_argument(model)
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
         """A session that starts with `tokens`; `target` is the target's where this model drafts for it."""
@@ -128,7 +118,7 @@ class HuggingFaceModel:
             return self.as_rows(head(states))
 
     @property
-    def compiled(self) -> CompiledPasses | None:
+    def compiled(self) -> Any:
         """Its small passes as compiled calls, where it has such passes and logits are read on the host."""
         return None if self.direct is None or self.lazy else self.direct.compiled
 
@@ -160,7 +150,7 @@ class HuggingFaceModel:
             return states, self.direct.head(states)
         output = self.model(
             input_ids=ids[None], position_ids=positions[None], attention_mask=mask, output_hidden_states=wants_states,
-            logits_to_keep=0 if keep is None else keep, **{self.cache_argument: cache},
+            logits_to_keep=0 if keep is None else keep, past_key_values=cache,
         )  # fmt: skip
         states = output.hidden_states[-1][0] if wants_states else None
         return states if states is None or keep is None else states[keep], output.logits[0]

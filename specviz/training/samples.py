@@ -16,7 +16,6 @@ from safetensors.torch import save_file
 from tqdm import tqdm
 from transformers import DynamicCache, PreTrainedModel
 
-from ..passes.huggingface import cache_argument
 from .corpus import Streams, random_windows
 from .loop import BAR
 
@@ -43,13 +42,13 @@ def continue_text(
     generator: torch.Generator | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Continue prompts [rows, n] to `length` tokens; returns tokens [rows, length] and last hidden states."""
-    cache = {cache_argument(target): DynamicCache(config=target.config)}
+    cache = DynamicCache(config=target.config)
     tokens, states, new = [prompts], [], prompts
     for _ in range(length - prompts.shape[1]):
-        states.append(target.base_model(new, **cache).last_hidden_state)
+        states.append(target.base_model(new, past_key_values=cache).last_hidden_state)
         new = draw(target.get_output_embeddings()(states[-1][:, -1]), temperatures, generator)[:, None]
         tokens.append(new)
-    states.append(target.base_model(new, **cache).last_hidden_state)
+    states.append(target.base_model(new, past_key_values=cache).last_hidden_state)
     return torch.cat(tokens, 1), torch.cat(states, 1)
 
 

@@ -8,6 +8,7 @@ from unittest.mock import Mock
 
 import httpx
 import numpy as np
+import psutil
 import pytest
 import safetensors.torch
 import torch
@@ -239,8 +240,8 @@ def test_a_damaged_folder_gets_a_sentence(tmp_path, name, content, message):
         (dict(draft="early-exit:99"), "early-exit must be from 1 to 7, as the target has 8 layers; got 99"),
         (dict(draft="early-exit:0"), "early-exit:3"),
         (dict(dtype="int3"), "dtype must be auto, float32, bfloat16, float16; got 'int3'"),
-        (dict(device="tpu"), "device must be auto, cpu, cuda or mps; got 'tpu'"),
-        (dict(device="meta"), "device must be auto, cpu, cuda or mps; got 'meta'"),
+        (dict(device="tpu"), "that torch finds on this machine; got 'tpu'"),
+        (dict(device="meta"), "that torch finds on this machine; got 'meta'"),
     ],
 )
 def test_bad_values_get_a_sentence(options, message):
@@ -257,7 +258,7 @@ def test_random_weights_of_a_known_shape_are_a_pair_for_every_command(monkeypatc
     first, second = (dict(model.model.named_parameters()) for model in (pair.target, pair.draft))
     assert not torch.equal(*(weights["lm_head.weight"] for weights in (first, second)))
     assert loading.load_config("target", "random:llama-2-7b").num_hidden_layers == 32
-    monkeypatch.setattr(loading, "free_memory", lambda: 1000)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=1000))
     with pytest.raises(ValueError, match="target 'random:tiny' needs"):
         specviz.load_pair("random:tiny")
 
@@ -273,12 +274,10 @@ def test_what_the_hub_says_becomes_a_sentence(monkeypatch, error, message):
         specviz.load_pair("org/model")
 
 
-def test_devices_that_are_not_here_are_rejected(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    assert loading.choose_device("cuda:0").type == "cuda"
-    for device in ("cuda:1", "mps"):
-        with pytest.raises(ValueError, match=f"device must be one that torch finds on this machine; got '{device}'"):
+def test_devices_that_are_not_here_are_rejected():
+    assert loading.choose_device("auto").type in ("cpu", "cuda", "mps") and loading.choose_device("cpu").type == "cpu"
+    for device in ("cuda:99", "cuda:-1", "meta", "none", 3):
+        with pytest.raises(ValueError, match="device must be auto, cpu, or a device such as cuda:0 or mps that torch"):
             loading.choose_device(device)
 
 

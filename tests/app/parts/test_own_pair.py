@@ -1,12 +1,14 @@
 """A pair of the visitor's own: who may name one, what is said of it before it is loaded, and its use."""
 
 import json
+from types import SimpleNamespace
 
 import gradio as gr
+import psutil
 import pytest
 
 import specviz
-from app.machine import fetching, models
+from app.machine import models
 from app.machine.engine import Engine
 from app.parts import own_pair
 from app.parts.pairs import models_menu, offered
@@ -114,7 +116,7 @@ def test_a_pair_that_cannot_be_loaded_is_said_and_not_loaded(form, tmp_path, mon
         for button in (own_pair.CHECK, own_pair.USE):
             said, menus = press(button, *names)
             assert said["kind"] == "error" and sentence in said["text"] and menus == [None, None]
-    monkeypatch.setattr(fetching, "free_memory", lambda: 10)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=10))
     said, _ = press(own_pair.USE, target, "")
     assert said["kind"] == "error" and "but only 0.0 MB are free" in said["text"] and not engine.holds(target)
 

@@ -45,8 +45,20 @@ class Session(Protocol):
         """The features at `nodes` of the tree that was read last, [len(nodes), width]."""
 
 
-class TextSide(Protocol):
-    """Tokens as text."""
+class Pair(Protocol):
+    """A target and a draft over one vocabulary.
+
+    Attributes:
+        info: name and description, plain JSON data with at least "name".
+        vocab_size: V, the width of every row.
+        max_positions: the longest text the pair can hold, in tokens.
+        eos_ids: tokens that end a text.
+    """
+
+    info: dict[str, Any]
+    vocab_size: int
+    max_positions: int
+    eos_ids: frozenset[int]
 
     def encode(self, text: str) -> list[int]:
         """The token ids of `text`."""
@@ -62,22 +74,6 @@ class TextSide(Protocol):
 
         A character whose bytes are spread over several tokens is returned with the last of them.
         """
-
-
-class Pair(TextSide, Protocol):
-    """A target and a draft over one vocabulary.
-
-    Attributes:
-        info: name and description, plain JSON data with at least "name".
-        vocab_size: V, the width of every row.
-        max_positions: the longest text the pair can hold, in tokens.
-        eos_ids: tokens that end a text.
-    """
-
-    info: dict[str, Any]
-    vocab_size: int
-    max_positions: int
-    eos_ids: frozenset[int]
 
     def drafter(self, kind: str, **parameters: Any) -> Any:
         """A drafter model of the pair besides its draft: an object whose `open(tokens, target)` makes a session.

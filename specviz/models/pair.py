@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +21,7 @@ from .selftest import check_tree_reading
 from .streamed import stream_target
 from .table import NumberText
 from .text import TokenText
-from .vocabulary import TranslatedModel, translation
+from .vocabulary import TranslatedSession, translation
 
 SAMPLE = 400  # characters of a shipped text along which the mass of common tokens is measured
 Progress = Callable[[float, str], None]
@@ -32,7 +32,7 @@ class HuggingFacePair:
     """A target and perhaps a draft, with the text side they share, and the folder where trained drafters lie."""
 
     target: HuggingFaceModel
-    draft: HuggingFaceModel | TranslatedModel | None
+    draft: Any  # what opens sessions of the draft, or None
     text: TokenText | NumberText
     max_positions: int
     eos_ids: frozenset[int]
@@ -75,8 +75,7 @@ class HuggingFacePair:
     def open(self, tokens: Sequence[int]) -> tuple[HuggingFaceSession, HuggingFaceSession | None]:
         """Fresh sessions of target and draft that start with `tokens`."""
         target = self.target.open(tokens)
-        draft: Any = None if self.draft is None else self.draft.open(tokens, target)  # a draft keeps no features
-        return target, draft
+        return target, self.draft and self.draft.open(tokens, target)
 
 
 def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str, str | None]:
@@ -170,7 +169,7 @@ def load_pair(
         info |= {"draft": _describe(draft_model, draft), "max_positions": limit}
         if not same_vocabulary:
             common = translation(tokenizer, draft_tokenizer, target_model.vocab_size, draft_model.vocab_size)
-            draft_model = TranslatedModel(draft_model, common, longest)
+            draft_model = SimpleNamespace(open=partial(TranslatedSession, draft_model, common, longest))
             sample = text.encode(TALES.read_text("utf-8")[:SAMPLE])[: min(SAMPLE, limit)]
             mass = round(common.common_mass(target_model, sample), 4)
             info["common"] = {"tokens": len(common.target_ids), "mass": mass}

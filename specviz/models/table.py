@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..tree import TokenTree
-from .base import Pair, TextSide
+from .base import Pair
 
 MEMORY = 6  # a row depends on this many last tokens, more than any enumerated run writes
 
@@ -123,7 +123,7 @@ class ToyLearning(TableSession):
         self._shift = temperature * np.log(0.02 + rows.mean(axis=0))
 
 
-class NumberText(TextSide):
+class NumberText:
     """The text side of models that know no text: a letter of a prompt is a token, a token a letter or its number."""
 
     def __init__(self, vocab_size: int) -> None:

@@ -49,7 +49,7 @@ class TokenText:
         return " " + text if written.startswith("▁") and not text.startswith(" ") else text
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
-        """See `TextSide.stream`."""
+        """See `Pair.stream`."""
         # The last tokens are enough to know whether the next word needs its space.
         decoder = DecodeStream(list(map(int, context[-WINDOW:])), skip_special_tokens=True)
         return lambda token: decoder.step(self.tokenizer.backend_tokenizer, int(token)) or ""

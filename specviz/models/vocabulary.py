@@ -8,7 +8,6 @@ spelling: "Ġthe" and "▁the" are " the".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 from typing import Any
@@ -18,7 +17,7 @@ import torch
 
 from ..distributions import Logits, softmax
 from ..passes.device_logits import DeviceLogits
-from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
+from ..passes.huggingface import HuggingFaceModel
 from ..tree import TokenTree
 from .text import bytes_of
 
@@ -75,7 +74,7 @@ class Translation:
         at, target_ids, draft_ids = (torch.from_numpy(ids).to(tensor.device) for ids in indices)
         columns = torch.full((len(rows), self.width), -torch.inf, dtype=tensor.dtype, device=tensor.device)
         columns[:, target_ids] = tensor[at][:, draft_ids]
-        return DeviceLogits(columns, self.width) if isinstance(logits, DeviceLogits) else columns.numpy()
+        return DeviceLogits(columns) if isinstance(logits, DeviceLogits) else columns.numpy()
 
     def common_mass(self, target: HuggingFaceModel, text: Sequence[int]) -> float:
         """The mean probability that the target gives to common tokens along a text, token ids, at temperature 1."""
@@ -116,49 +115,46 @@ def vocabulary_of(role: str, tokenizer: Any) -> list[bytes | str | None]:
     return vocabulary
 
 
-@dataclass
-class TranslatedModel:
-    """A draft whose vocabulary is not the target's; it can hold `longest` of its own tokens."""
-
-    draft: HuggingFaceModel
-    translation: Translation
-    longest: int
-
-    def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> TranslatedSession:
-        """A session that starts with `tokens`, ids of the target."""
-        return TranslatedSession(self, tokens)
-
-
 class TranslatedSession:
-    """A draft's session on a text of the target; a node of its tree is several of the draft's, or none."""
+    """A draft's session on a text of the target; a node of its tree is several of the draft's, or none.
 
-    def __init__(self, model: TranslatedModel, tokens: Sequence[int]) -> None:
-        self.model, self.context = model, list(tokens)
+    Args:
+        draft: a model with another vocabulary than the target's.
+        translation: from the target's tokens to its own.
+        longest: how many of its own tokens it can hold.
+        tokens: the text so far, ids of the target.
+        target: unused, as a model opens its sessions.
+    """
+
+    def __init__(
+        self, draft: HuggingFaceModel, translation: Translation, longest: int, tokens: Sequence[int], target: Any = None
+    ) -> None:
+        self.draft, self.translation, self.longest, self.context = draft, translation, longest, list(tokens)
         self._open()
 
     def _open(self) -> None:
         """Read the text anew."""
-        ids = self.model.translation.context(self.context)
-        self._draft = self.model.draft.open(ids[first_token(len(ids), self.model.longest) :])
+        ids = self.translation.context(self.context)
+        self._session = self.draft.open(ids[first_token(len(ids), self.longest) :])
         self._length = len(ids)
         self._tree: TokenTree | None = None
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
         """Logits after each of `nodes`, float32 [len(nodes), V] over the target's tokens; -inf if not common."""
         if tree is not self._tree:
-            ids = self._draft.context
+            ids = self._session.context
             self._tree, self._draft_tree = tree, TokenTree(ids[-1], start=len(ids) - 1)
             self._ends = {0: 0}  # node -> the draft's node with which it ends
         ends = [self._end(tree, int(node)) for node in nodes]
         different = list(dict.fromkeys(ends))
-        logits = self._draft.forward(self._draft_tree, different)
-        return self.model.translation.logits(logits, [different.index(end) for end in ends])
+        logits = self._session.forward(self._draft_tree, different)
+        return self.translation.logits(logits, [different.index(end) for end in ends])
 
     def _end(self, tree: TokenTree, node: int) -> int:
         if node not in self._ends:
             end = self._end(tree, tree.parents[node])
-            for token in self.model.translation.tokens(tree.tokens[node]):
-                if self._draft_tree.position(end) < self.model.longest:  # else it guesses from what is above
+            for token in self.translation.tokens(tree.tokens[node]):
+                if self._draft_tree.position(end) < self.longest:  # else it guesses from what is above
                     end = self._draft_tree.add(end, token)
             self._ends[node] = end
         return self._ends[node]
@@ -166,12 +162,12 @@ class TranslatedSession:
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         """Append what a step wrote; the draft reads it again with the next tree."""
         self.context.extend(emitted)
-        new = [draft_id for token in emitted for draft_id in self.model.translation.tokens(token)]
+        new = [draft_id for token in emitted for draft_id in self.translation.tokens(token)]
         before, self._length = self._length, self._length + len(new)
-        if first_token(self._length, self.model.longest) != first_token(before, self.model.longest):
+        if first_token(self._length, self.longest) != first_token(before, self.longest):
             self._open()
         else:
-            self._draft.commit(tree if self._tree is None else self._draft_tree, (), new)
+            self._session.commit(tree if self._tree is None else self._draft_tree, (), new)
         self._tree = None
 
 

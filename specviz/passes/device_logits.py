@@ -35,16 +35,11 @@ class DeviceLogits:
     """The logits of one pass on the device; numpy code that takes them for an array pulls them.
 
     Args:
-        logits: [n, V'], of any precision.
-        width: V, the width they are to have: fewer columns are padded with -inf, more are cut.
+        logits: [n, V], of any precision.
     """
 
-    def __init__(self, logits: torch.Tensor, width: int) -> None:
-        missing = width - logits.shape[1]
-        if missing > 0:
-            logits = torch.nn.functional.pad(logits, (0, missing), value=-torch.inf)
-        self.tensor = logits[:, :width]
-        self.shape = tuple(self.tensor.shape)
+    def __init__(self, logits: torch.Tensor) -> None:
+        self.tensor, self.shape = logits, tuple(logits.shape)
         self.dtype = np.dtype(np.float32)
 
     def __len__(self) -> int:

@@ -124,13 +124,11 @@ class HuggingFaceModel:
 
     def as_rows(self, logits: torch.Tensor | np.ndarray) -> np.ndarray | DeviceLogits:
         """Logits as rows are made of them: on the host, or on a GPU to be pulled, `vocab_size` of them."""
-        if self.lazy:
-            return DeviceLogits(logits, self.vocab_size)
-        if isinstance(logits, torch.Tensor):
-            logits = logits.float().cpu().numpy()
+        logits = torch.as_tensor(logits)
         if (missing := self.vocab_size - logits.shape[1]) > 0:
-            logits = np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
-        return logits[:, : self.vocab_size]
+            logits = torch.nn.functional.pad(logits, (0, missing), value=-torch.inf)
+        logits = logits[:, : self.vocab_size]
+        return DeviceLogits(logits) if self.lazy else logits.float().cpu().numpy()
 
     def inputs(self, ids: torch.Tensor, target_hidden: torch.Tensor | None) -> torch.Tensor:
         """What the first layer of a direct forward is given: tokens, [m], or embeddings, [m, width]."""

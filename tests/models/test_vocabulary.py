@@ -9,7 +9,7 @@ import transformers
 
 import specviz
 from specviz.models.table import TableModel, TablePair, TableSession, toy_pair
-from specviz.models.vocabulary import TranslatedModel, Translation, first_token, translation, vocabulary_of
+from specviz.models.vocabulary import TranslatedSession, Translation, first_token, translation, vocabulary_of
 from specviz.passes.device_logits import DeviceLogits
 from specviz.proof.lossless import EXACT, PROMPT, error_in
 from specviz.tree import TokenTree
@@ -28,7 +28,7 @@ class TwoVocabularies(TablePair):
     def open(self, tokens):
         table = toy_pair(vocab=len(DRAFT), seed=7).target
         draft = SimpleNamespace(open=lambda ids: TableSession(table, ids))
-        return TableSession(self.target, tokens), TranslatedModel(draft, WORDS, LONGEST).open(tokens)
+        return TableSession(self.target, tokens), TranslatedSession(draft, WORDS, LONGEST, tokens)
 
 
 def two(seed=1):
@@ -159,6 +159,6 @@ def test_greedy_text_is_that_of_transformers_with_a_draft_of_another_family(tmp_
 
 def test_logits_that_stay_on_a_device_are_translated_there():
     logits = np.arange(12, dtype=np.float32).reshape(3, 4)
-    rows = WORDS.logits(DeviceLogits(torch.from_numpy(logits), 4), [2, 0, 2])
+    rows = WORDS.logits(DeviceLogits(torch.from_numpy(logits)), [2, 0, 2])
     assert isinstance(rows, DeviceLogits)
     np.testing.assert_array_equal(np.asarray(rows), WORDS.logits(logits, [2, 0, 2]))

@@ -37,7 +37,7 @@ def pulls(monkeypatch):
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 def test_probabilities_are_those_of_numpy(sampling, ties):
     logits = logits_of(ties=ties)
-    found = distributions_of(device_logits.DeviceLogits(torch.from_numpy(logits), 50), sampling, ahead=3)
+    found = distributions_of(device_logits.DeviceLogits(torch.from_numpy(logits)), sampling, ahead=3)
     for node, row in enumerate(logits):
         wanted = probabilities(row, sampling)
         assert found[node].dtype == np.float64
@@ -50,7 +50,7 @@ def test_gathered_probabilities_are_those_of_numpy(sampling, pulls, monkeypatch)
     monkeypatch.setattr(device_logits, "AT_ONCE", 2)  # long lists are sorted a few rows at a time
     logits = logits_of(1)
     nodes, tokens = [0, 0, 5, 2, 5], [3, 49, 0, 7, 7]
-    found = distributions_of(device_logits.DeviceLogits(torch.from_numpy(logits), 50), sampling)
+    found = distributions_of(device_logits.DeviceLogits(torch.from_numpy(logits)), sampling)
     pulls.clear()
     np.testing.assert_allclose(
         found.of(nodes, tokens), Distributions(logits, sampling).of(nodes, tokens), rtol=1e-5, atol=1e-9
@@ -64,7 +64,7 @@ def test_gathered_probabilities_are_those_of_numpy(sampling, pulls, monkeypatch)
 def test_ranks_from_the_device_are_those_of_numpy(ties, known, monkeypatch):
     monkeypatch.setattr(device_logits, "RANKED", known)
     sampling = Sampling(0.9, top_k=30)
-    found = device_logits.DeviceLogits(torch.from_numpy(logits_of(ties=ties)), 50).rows(sampling, ahead=7)
+    found = device_logits.DeviceLogits(torch.from_numpy(logits_of(ties=ties))).rows(sampling, ahead=7)
     for node in range(7):
         row, plain = found[node], np.array(found[node])
         assert isinstance(row, Ranked) and len(row.ranked) <= 50
@@ -76,13 +76,17 @@ def test_ranks_from_the_device_are_those_of_numpy(ties, known, monkeypatch):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("width", [40, 50, 60])
-def test_logits_can_be_taken_for_an_array(width, dtype):
+def test_logits_can_be_taken_for_an_array(pair, width, dtype, monkeypatch):
     tensor = torch.from_numpy(logits_of()).to(dtype)
-    found = device_logits.DeviceLogits(tensor, width)
+    monkeypatch.setattr(pair.target, "vocab_size", width)
+    host = pair.target.as_rows(tensor)
+    monkeypatch.setattr(pair.target, "lazy", True)
+    found = pair.target.as_rows(tensor)
     wanted = np.full((7, width), -np.inf, dtype=np.float32)
     own = min(width, 50)
     wanted[:, :own] = tensor.float().numpy()[:, :own]
-    assert found.shape == (7, width) and len(found) == 7
+    np.testing.assert_array_equal(host, wanted)
+    assert host.dtype == np.float32 and found.shape == (7, width) and len(found) == 7
     for value, expected in (
         (np.asarray(found), wanted), (found[3], wanted[3]), (found[np.int64(2)], wanted[2]), (found[-1], wanted[-1]),
         (found[[4, 1]], wanted[[4, 1]]), (found[:, :9], wanted[:, :9]), (np.concatenate([found, found]), [*wanted] * 2),
@@ -159,4 +163,4 @@ def test_rows_that_are_no_numbers_are_rejected_on_the_device_too(sampling, value
     logits[1, 3] = value
     for read in (lambda rows: rows[1], lambda rows: rows.of([1], [3])):
         with pytest.raises(ValueError, match="logits"):
-            read(distributions_of(device_logits.DeviceLogits(logits, 50), sampling))
+            read(distributions_of(device_logits.DeviceLogits(logits), sampling))

@@ -181,9 +181,8 @@ def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None) -> t
     """
 
     def write(rng: Planned) -> Text:
-        return tuple(
-            token for step in islice(speculate(pair, config, rng, scheme=scheme), STEPS) for token in step.emitted
-        )
+        steps = islice(speculate(pair, config, rng, scheme=scheme), STEPS)
+        return tuple(token for step in steps for token in step.emitted)
 
     def row(text: Text) -> np.ndarray:
         return probabilities(pair.target.logits([*pair.encode(PROMPT), *text]), config.target_sampling)

@@ -1,32 +1,36 @@
 """The next two tokens after a prompt, sampled many times with speculation and with plain decoding, beside their exact
 distribution.
 
-Every draw is real. The distributions they are drawn from are read from the models once for each text (`CachedPair`)
+Every draw is real. The distributions they are drawn from are read from the models once for each text (`cached_pair`)
 where the drafter allows it. The exact probability of two tokens is p(a) p(b | a), from the target alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import Any, cast
+from functools import lru_cache
+from itertools import count, islice
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from .. import RunConfig, compatible, speculate
 from ..distributions import probabilities, total_variation
-from ..models.base import Pair
-from ..models.cached import CachedPair
+from ..models.base import Pair, Session
+from ..models.table import TableSession
 from ..session import DecodingSession, prompt_tokens
+from ..tree import TokenTree
 from .enumerate import Text
 
 RUNS = 1000
 BARS = 10  # texts with a bar of their own
 REPORT_EVERY = 20  # runs between two reports
 DEPTH = 3  # tokens a run may write: trees of two levels, and the token after them
-MAX_EXCESS = 3.1  # standard deviations of a chi-square: by chance once in a thousand
-BINS = 40  # texts are counted together until a bin expects this part of all
+SAMPLES = 10_000  # of the exact distribution, with whose chi-squares a chi-square is compared
+MAX_NUMBERS = 1 << 26  # of all rows of one model that are kept, at most 512 MB
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,12 @@ class Sampled:
         return total_variation(np.array(counts) / max(self.runs, 1), np.array(self.exact))
 
     def deviates(self, counts: tuple[int, ...]) -> bool:
-        """Whether counts are farther off than exact samples are once in a thousand times (chi-square)."""
-        return self.runs > 0 and chi_square_excess(np.array(counts, dtype=float), np.array(self.exact)) > MAX_EXCESS
+        """Whether the chi-square of counts is larger than that of 999 in 1,000 exact samples."""
+        samples = np.random.default_rng(0).multinomial(self.runs, self.exact, SAMPLES)
+        expected = self.runs * np.array(self.exact)
+        with np.errstate(divide="ignore", invalid="ignore"):  # infinite where the impossible was written
+            squares = np.nansum((np.vstack([counts, samples]) - expected) ** 2 / expected, axis=1)
+        return bool(squares[0] > np.quantile(squares[1:], 0.999))
 
 
 def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sampled]:
@@ -81,7 +89,7 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     """
     config = replace(config, max_new_tokens=DEPTH)
     compatible(config).required()
-    source = cached = cast(Any, CachedPair(pair, prompt_tokens(pair, config)))
+    source = cached = cached_pair(pair, prompt_tokens(pair, config))
     try:
         DecodingSession(source, config, config.drafter if config.builder.reads_draft else None)
     except NotImplementedError:  # the drafter reads more of the target than its distributions
@@ -90,66 +98,69 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     texts[()] = 1 - sum(texts.values())  # all others
     exact = tuple(prob if prob > 1e-9 else 0.0 for prob in texts.values())
     pieces = tuple(pair.decode(list(text)) for text in texts)
-    speculated, plain = dict.fromkeys(texts, 0), dict.fromkeys(texts, 0)
-    for turn in range(runs + 1):
-        if turn % REPORT_EVERY == 0 or turn == runs or source is pair:
-            passes = None if source is pair else cached.target.passes
-            yield Sampled(turn, runs, pieces, exact, tuple(speculated.values()), tuple(plain.values()), passes)
-        if turn < runs:
-            # Never one seed for both, since keyed rules follow it.
-            seed, other = (config.seed_after(2 * turn + more) for more in (1, 2))
-            for counts, models, settings in (
-                (speculated, source, replace(config, seed=seed)),
-                (plain, cached, replace(config.autoregressive(), seed=other)),
-            ):
-                tokens = (token for step in speculate(models, settings) for token in step.emitted)
-                text = tuple(islice(tokens, 2))
+    speculated, plain, numbers = dict.fromkeys(texts, 0), dict.fromkeys(texts, 0), count(1)
+    for run in range(runs + 1):
+        if run % REPORT_EVERY == 0 or run == runs or source is pair:
+            passes = None if source is pair else cached.target.read.cache_info().misses
+            yield Sampled(run, runs, pieces, exact, tuple(speculated.values()), tuple(plain.values()), passes)
+        if run < runs:
+            for counts, models, settings in ((speculated, source, config), (plain, cached, config.autoregressive())):
+                seed = config.seed_after(next(numbers))  # never one for both, since keyed rules follow it
+                steps = speculate(models, replace(settings, seed=seed))
+                text = tuple(islice((token for step in steps for token in step.emitted), 2))
                 counts[text if text in texts else ()] += 1
 
 
-def chi_square_excess(counts: np.ndarray, p: np.ndarray) -> float:
-    """How many standard deviations too large the chi-square of counts is (Wilson and Hilferty 1931).
+def cached_model(session: Session, rows: int) -> Any:
+    """A session's logits as a table of so many rows, which reads each continuation of its text once."""
+    start = len(session.context)
 
-    Args:
-        counts: of each outcome, [n].
-        p: the distribution that they should have, [n].
+    @lru_cache(rows)
+    def read(text: Text) -> np.ndarray:
+        tree = TokenTree(session.context[-1], start=start - 1)
+        for parent, token in enumerate(text):
+            tree.add(parent, token)
+        return np.array(session.forward(tree, [len(text)])[0])
+
+    return SimpleNamespace(read=read, logits=lambda context: read(tuple(context[start:])))
+
+
+def cached_pair(pair: Any, prompt: Sequence[int]) -> Any:
+    """A pair on one prompt, whose target and draft read each continuation once.
+
+    It has nothing else to draft with, as that may read the target's cache: to ask for it is a `NotImplementedError`.
     """
-    order = np.argsort(-p, kind="stable")
-    mass = np.cumsum(p[order])
-    bins = np.minimum((mass - p[order] / 2) * BINS, BINS - 1).astype(int)
-    expected, observed = (np.bincount(bins, values[order], BINS) for values in (p * counts.sum(), counts))
-    if observed[expected == 0].any():
-        return np.inf
-    observed, expected = observed[expected > 0], expected[expected > 0]
-    freedom = len(expected) - 1
-    if freedom == 0:
-        return 0.0
-    square = float(((observed - expected) ** 2 / expected).sum())
-    spread = 2 / (9 * freedom)
-    return ((square / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5
+
+    def drafter(kind: str, **parameters: Any) -> Any:
+        raise NotImplementedError
+
+    rows, cached = MAX_NUMBERS // pair.vocab_size, copy(pair)
+    target, draft = cached.target, cached.draft = [one and cached_model(one, rows) for one in pair.open(prompt)]
+    cached.open = lambda tokens: (TableSession(target, tokens), draft and TableSession(draft, tokens))
+    cached.drafter = drafter
+    return cached
 
 
-def exact_texts(pair: CachedPair, config: RunConfig) -> dict[Text, float]:
+def exact_texts(pair: Any, config: RunConfig) -> dict[Text, float]:
     """The most probable next two tokens and their probabilities p(a) p(b | a); one token where it ends the text.
 
     First tokens are looked at, most probable first, until none that is left can be in a more probable text.
 
     Args:
-        pair: the models on the prompt.
-        config: how the target's logits become rows.
+        pair: the models, whose target gives logits after any text.
+        config: the prompt, and how the target's logits become rows.
     """
-    p = probabilities(pair.target.logits(pair.prompt), config.target_sampling)
+    prompt = prompt_tokens(pair, config)
+    p = probabilities(pair.target.logits(prompt), config.target_sampling)
     order = np.argsort(-p, kind="stable")[: np.count_nonzero(p)].tolist()
     best: dict[Text, float] = {}
     for first in order:
         if len(best) == BARS and p[first] <= min(best.values()):
             break
-        if first in pair.eos_ids:
-            best[first,] = float(p[first])
-        else:
-            after = probabilities(pair.target.logits([*pair.prompt, first]), config.target_sampling)
-            for second in np.argsort(-after, kind="stable")[:BARS].tolist():
-                if after[second] > 0:
-                    best[first, second] = float(p[first] * after[second])
-        best = dict(sorted(best.items(), key=lambda item: -item[1])[:BARS])
+        texts: dict[Text, float] = {(first,): float(p[first])}
+        if first not in pair.eos_ids:
+            after = probabilities(pair.target.logits([*prompt, first]), config.target_sampling)
+            likely = np.argsort(-after, kind="stable")[:BARS].tolist()
+            texts = {(first, second): float(p[first] * after[second]) for second in likely if after[second] > 0}
+        best = dict(sorted((best | texts).items(), key=lambda item: -item[1])[:BARS])
     return best

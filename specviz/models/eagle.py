@@ -22,7 +22,11 @@ from .heads import load_drafter
 
 
 class EagleLayer(nn.Module):
-    """The joining matrix and a decoder layer with its final norm, of the sizes that `layer_sizes` names."""
+    """The joining matrix and a decoder layer with its final norm.
+
+    Args:
+        sizes: "width" of the states, "heads", "kv_heads", "mlp", "positions" and "eps" of the norm.
+    """
 
     def __init__(self, sizes: dict[str, Any]) -> None:
         super().__init__()
@@ -39,32 +43,6 @@ class EagleLayer(nn.Module):
         """Guesses [rows, m, width] of the features one place on, from features and the next tokens' embeddings."""
         x = self.join(torch.cat([features, embeddings], dim=-1))
         return self.llama.model(inputs_embeds=x, use_cache=False).last_hidden_state
-
-
-def layer_sizes(target: Any) -> dict[str, Any]:
-    """The sizes of a layer for a target: one like its own, where the target is Llama-like."""
-    config = target.config.get_text_config()
-    width, heads = target.get_output_embeddings().weight.shape[1], config.num_attention_heads
-    return {
-        "width": width,
-        "heads": heads,
-        "kv_heads": getattr(config, "num_key_value_heads", None) or heads,
-        "mlp": getattr(config, "intermediate_size", None) or 4 * width,
-        "positions": config.max_position_embeddings,
-        "eps": getattr(config, "rms_norm_eps", 1e-6),
-    }
-
-
-@torch.no_grad()
-def begin_with_last_layer(layer: EagleLayer, target: Any) -> None:
-    """Start from the target's last layer and final norm where they are of the same kind, and pass on the feature."""
-    layer.join.weight.copy_(torch.cat([torch.eye(layer.sizes["width"])] * 2, dim=1))
-    weights = dict(target.base_model.named_parameters())
-    last = f"layers.{target.config.get_text_config().num_hidden_layers - 1}."
-    for name, parameter in layer.llama.model.named_parameters():
-        source = weights.get(name.replace("layers.0.", last))
-        if source is not None and source.shape == parameter.shape and "embed" not in name:
-            parameter.copy_(source)
 
 
 def load_layer(folder: Path, target: HuggingFaceModel) -> EagleModel:

@@ -30,9 +30,9 @@ from .selftest import check_tree_reading
 
 
 class Checkpoint:
-    """The weights of a folder of safetensors, one at a time."""
+    """The weights of a folder of safetensors, one at a time, in a number format."""
 
-    def __init__(self, folder: Path, dtype: torch.dtype) -> None:
+    def __init__(self, folder: Path, dtype: torch.dtype = torch.float32) -> None:
         self.files, self.dtype = sorted(folder.glob("*.safetensors")), dtype
         self._file_of: dict[str, Path] = {}
         for file in self.files:

@@ -130,15 +130,19 @@ class NumberText:
         self.vocab_size = vocab_size
 
     def encode(self, text: str) -> list[int]:
+        """See `Pair.encode`."""
         return [ord(letter) % self.vocab_size for letter in text]
 
     def decode(self, tokens: Sequence[int]) -> str:
+        """See `Pair.decode`."""
         return "".join(map(self.piece, tokens))
 
     def piece(self, token: int) -> str:
+        """See `Pair.piece`."""
         return chr(ord("a") + token) if token < 26 else f"<{token}>"
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
+        """See `Pair.stream`."""
         return self.piece
 
 

@@ -14,12 +14,13 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from ..models.eagle import EagleLayer, begin_with_last_layer, layer_sizes
+from ..models.eagle import EagleLayer
 from ..models.heads import MedusaHeads, save_drafter
 from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from ..models.pair import end_of_text
+from ..models.streamed import Checkpoint
 from .corpus import checksum, encode, read_texts
-from .loop import check_same_run, fit, weights_digest
+from .loop import check_same_run, fit
 from .samples import random_rows, shards, write_samples
 
 SAMPLE_TIME = 0.3  # fraction of the time, where samples are made
@@ -66,7 +67,7 @@ def train_heads(
         ValueError: if there are no samples, something cannot be written, or `out` holds another run.
     """
     out = out or target.parent / kind
-    place, digest = choose_device(device), weights_digest(target)
+    place, digest = choose_device(device), Checkpoint(target).hash()
     teacher = load_model("target", str(target), place, choose_dtype("auto", place))
     facts = {"drafter": kind, "target": digest, "seed": seed, "heads": heads if kind == "medusa" else None}
     check_same_run(out / "checkpoint", facts)
@@ -96,8 +97,7 @@ def train_heads(
     if kind == "medusa":
         model, loss = MedusaHeads(heads, width), heads_loss
     else:
-        model, loss = EagleLayer(layer_sizes(teacher)), layer_loss
-        begin_with_last_layer(model, teacher)
+        model, loss = new_layer(teacher), layer_loss
     model.to(teacher.device)
 
     def batch_loss(step: int, done: float) -> torch.Tensor:
@@ -108,6 +108,24 @@ def train_heads(
     line = fit(kind, model, batch_loss, out / "checkpoint" / "state.pt", seconds, RATE[kind], clock)
     save_drafter(kind, model, out)
     return line
+
+
+@torch.no_grad()
+def new_layer(target: Any) -> EagleLayer:
+    """A layer like the target's last one, with its weights where the target is Llama-like; it passes on the feature."""
+    config, width = target.config.get_text_config(), target.get_output_embeddings().weight.shape[1]
+    heads = config.num_attention_heads
+    sizes = {"width": width, "heads": heads, "kv_heads": getattr(config, "num_key_value_heads", None) or heads}
+    sizes["mlp"] = getattr(config, "intermediate_size", None) or 4 * width
+    sizes |= {"positions": config.max_position_embeddings, "eps": getattr(config, "rms_norm_eps", 1e-6)}
+    layer, weights = EagleLayer(sizes), dict(target.base_model.named_parameters())
+    layer.join.weight.copy_(torch.cat([torch.eye(width)] * 2, dim=1))
+    last = f"layers.{config.num_hidden_layers - 1}."
+    for name, parameter in layer.llama.model.named_parameters():
+        source = weights.get(name.replace("layers.0.", last))
+        if source is not None and source.shape == parameter.shape and "embed" not in name:
+            parameter.copy_(source)
+    return layer
 
 
 def heads_loss(

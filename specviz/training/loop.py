@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -106,12 +105,3 @@ def check_same_run(folder: Path, facts: dict[str, Any]) -> None:
             f"out holds a run with another {', '.join(different)} ({path}). Choose another folder, or delete {folder}."
         )
     path.write_text(json.dumps(facts, indent=1), encoding="utf-8")
-
-
-def weights_digest(folder: Path) -> str:
-    """A hash of the weights in a model's folder."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.safetensors")):
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()

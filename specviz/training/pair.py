@@ -17,22 +17,14 @@ from torch.utils.checkpoint import checkpoint
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from ..models.loading import choose_device, choose_dtype, load_model
+from ..models.streamed import Checkpoint
 from .corpus import END_OF_TEXT, checksum, encode, random_windows, read_texts, train_tokenizer
-from .loop import check_same_run, fit, weights_digest
+from .loop import check_same_run, fit
 from .samples import random_rows, shards, write_samples
 
 MIN_TEMPERATURE = 0.5  # of the draft's loss: below it gradients vanish
 CHUNK = 1024  # rows over the vocabulary that the loss holds at a time
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Sizes of a Llama: width, layers, attention heads, width of the MLP."""
-
-    hidden: int
-    layers: int
-    heads: int
-    mlp: int
+Shape = tuple[int, int, int, int]  # of a Llama: width, layers, attention heads, width of the MLP
 
 
 @dataclass(frozen=True)
@@ -53,8 +45,8 @@ class Recipe:
 
     vocabulary: int = 4096
     window: int = 512
-    target: Shape = Shape(512, 8, 8, 1408)
-    draft: Shape = Shape(256, 1, 4, 768)
+    target: Shape = (512, 8, 8, 1408)
+    draft: Shape = (256, 1, 4, 768)
     rows: int = 8
     code_share: float = 0.2
     matrix_rate: float = 0.02
@@ -108,7 +100,7 @@ def train_pair(
     if tokenizer.id_to_token(0) != END_OF_TEXT:
         raise ValueError(f"target must have {END_OF_TEXT} as token 0; {path} has {tokenizer.id_to_token(0)!r}.")
     text = encode(texts, tokenizer)
-    digest = weights_digest(Path(target)) if target else None
+    digest = Checkpoint(Path(target)).hash() if target else None
     check_same_run(work, {"recipe": asdict(recipe), "text": checksum(text), "target": digest})
     lines = [f"# A pair trained on {sum(map(len, text.values())):,} tokens\n"]
 
@@ -152,10 +144,10 @@ def train_pair(
 
 def new_model(vocabulary: int, window: int, shape: Shape) -> LlamaForCausalLM:
     """A Llama with tied embeddings and random weights, in float32; end-of-text is token 0."""
+    width, layers, heads, mlp = shape
     config = LlamaConfig(
-        vocab_size=vocabulary, max_position_embeddings=window, hidden_size=shape.hidden, tie_word_embeddings=True,
-        num_hidden_layers=shape.layers, num_attention_heads=shape.heads, intermediate_size=shape.mlp,
-        bos_token_id=0, eos_token_id=0,
+        vocab_size=vocabulary, max_position_embeddings=window, hidden_size=width, num_hidden_layers=layers,
+        num_attention_heads=heads, intermediate_size=mlp, tie_word_embeddings=True, bos_token_id=0, eos_token_id=0,
     )  # fmt: skip
     return LlamaForCausalLM(config)
 

@@ -4,18 +4,19 @@ import numpy as np
 import pytest
 import torch
 
-from specviz.models.eagle import EagleLayer, EagleModel, layer_sizes
+from specviz.models.eagle import EagleLayer, EagleModel
 from specviz.passes.direct import MOST_POSITIONS
 from specviz.passes.huggingface import HuggingFaceModel
-from specviz.training.pair import Shape, new_model
+from specviz.training.heads import new_layer
+from specviz.training.pair import new_model
 from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter
 
 
 def test_a_layer_with_too_many_positions_is_rejected():
-    target = new_model(20, 16, Shape(8, 1, 2, 8))
-    sizes = layer_sizes(target)
+    target = new_model(20, 16, (8, 1, 2, 8))
+    sizes = new_layer(target).sizes
     sizes["positions"] = MOST_POSITIONS
     assert EagleModel(HuggingFaceModel(target), EagleLayer(sizes)).direct is not None
     sizes["positions"] = MOST_POSITIONS + 1
@@ -27,8 +28,8 @@ def test_a_layer_with_too_many_positions_is_rejected():
 @torch.no_grad()
 def test_its_logits_are_those_of_the_layers_own_forward_and_the_targets_head(compiled):
     torch.manual_seed(0)
-    weights = new_model(20, 64, Shape(32, 2, 2, 48))
-    target, layer = HuggingFaceModel(weights), EagleLayer(layer_sizes(weights))
+    weights = new_model(20, 64, (32, 2, 2, 48))
+    target, layer = HuggingFaceModel(weights), new_layer(weights)
     if not compiled:
         target.direct.compiled = None
     model = EagleModel(target, layer)

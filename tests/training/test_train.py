@@ -13,13 +13,13 @@ from specviz.commands.cli import main
 from specviz.training import corpus as corpora
 from specviz.training.corpus import KINDS, encode, random_windows, read_texts, split_text
 from specviz.training.loop import fit
-from specviz.training.pair import Recipe, Shape, draft_loss, new_model, train_pair, warm_start
+from specviz.training.pair import Recipe, draft_loss, new_model, train_pair, warm_start
 from specviz.training.samples import continue_text, draw, random_rows, shards, write_samples
 
 pytestmark = pytest.mark.adapter
 
 TINY = Recipe(
-    vocabulary=300, window=64, target=Shape(64, 2, 2, 128), draft=Shape(64, 1, 2, 128), rows=4, sample_rows=8,
+    vocabulary=300, window=64, target=(64, 2, 2, 128), draft=(64, 1, 2, 128), rows=4, sample_rows=8,
     sample_length=32, draft_batch=128, target_rate=3e-3,
 )  # fmt: skip
 SIZES = {"window": 64, "length": 32, "code_share": 0.5, "seed": 0, "rows": 8}
@@ -78,7 +78,7 @@ def test_a_draw_follows_its_own_temperature():
 
 def test_stored_states_give_back_the_distributions_of_a_fresh_pass():
     torch.manual_seed(0)
-    model = new_model(50, 32, Shape(32, 2, 2, 64)).eval()
+    model = new_model(50, 32, (32, 2, 2, 64)).eval()
     prompts = torch.randint(0, 50, (3, 5))
     tokens, states = continue_text(model, prompts, 20, torch.zeros(3))
     with torch.no_grad():
@@ -91,7 +91,7 @@ def test_stored_states_give_back_the_distributions_of_a_fresh_pass():
 
 def test_interrupted_sampling_goes_on_with_the_shards_it_would_have_written(library, tmp_path):
     torch.manual_seed(0)
-    model, corpus = new_model(300, 64, Shape(32, 1, 2, 32)).eval(), corpus_of(library)[2]
+    model, corpus = new_model(300, 64, (32, 1, 2, 32)).eval(), corpus_of(library)[2]
     write_samples(model, corpus, tmp_path / "straight", 7, ticks(), **SIZES)
     write_samples(model, corpus, tmp_path / "broken", 3, ticks(), **SIZES)
     assert len(shards(tmp_path / "broken")) < 3
@@ -111,7 +111,7 @@ def test_interrupted_sampling_goes_on_with_the_shards_it_would_have_written(libr
 def test_the_loss_in_chunks_is_that_of_the_whole(done, monkeypatch):
     torch.manual_seed(0)
     monkeypatch.setattr("specviz.training.pair.CHUNK", 10)
-    draft = new_model(80, 32, Shape(16, 1, 2, 32))
+    draft = new_model(80, 32, (16, 1, 2, 32))
     head = torch.randn(80, 24)
     rows = {
         "tokens": torch.randint(0, 80, (4, 16)), "states": torch.randn(4, 16, 24),
@@ -131,8 +131,8 @@ def test_the_loss_in_chunks_is_that_of_the_whole(done, monkeypatch):
 
 def test_a_warm_start_keeps_most_of_the_embeddings():
     torch.manual_seed(0)
-    target = new_model(60, 32, Shape(32, 2, 2, 64))
-    equal, narrow = (new_model(60, 32, Shape(hidden, 1, 2, 64)) for hidden in (32, 16))
+    target = new_model(60, 32, (32, 2, 2, 64))
+    equal, narrow = (new_model(60, 32, (hidden, 1, 2, 64)) for hidden in (32, 16))
     warm_start(equal, target)
     warm_start(narrow, target)
     theirs, small = target.lm_head.weight, narrow.lm_head.weight

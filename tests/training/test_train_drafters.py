@@ -11,13 +11,12 @@ from safetensors.torch import load_file, save_file
 import specviz
 from specviz.drafters.base import open_drafter
 from specviz.drafters.models import ModelSession
-from specviz.models.eagle import EagleLayer, layer_sizes
 from specviz.models.heads import MedusaHeads
 from specviz.models.pair import HuggingFacePair
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.training import heads as training
-from specviz.training.heads import heads_loss, layer_loss, train_heads
-from specviz.training.pair import Shape, new_model
+from specviz.training.heads import heads_loss, layer_loss, new_layer, train_heads
+from specviz.training.pair import new_model
 from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter
@@ -45,7 +44,7 @@ def place(tmp_path_factory, one_thread):
     """A folder with a target that knows a little text by heart, and samples of it."""
     folder = tmp_path_factory.mktemp("pair")
     torch.manual_seed(0)
-    target = new_model(V, 128, Shape(32, 2, 2, 64))
+    target = new_model(V, 128, (32, 2, 2, 64))
     text = torch.randint(1, V, (24,)).repeat(8)[None]
     optimizer = torch.optim.AdamW(target.parameters(), lr=5e-3)
     for _ in range(60):
@@ -95,7 +94,7 @@ def test_heads_and_layer_learn_to_look_ahead(place, kind):
     model, loss_of, rate = MedusaHeads(3, 32), heads_loss, 3e-2
     torch.testing.assert_close(model(states[0])[2], states[0])  # heads begin as the target
     if kind == "eagle":
-        model, loss_of, rate = EagleLayer(layer_sizes(teacher)), layer_loss, 3e-3
+        model, loss_of, rate = new_layer(teacher), layer_loss, 3e-3
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
     for step in range(40):
         loss = loss_of(model, teacher, rows, torch.Generator().manual_seed(0), step / 40)
@@ -113,7 +112,7 @@ def test_a_run_that_is_continued_is_the_same_run(place, tmp_path):
     with pytest.raises(ValueError, match="another heads"):
         train_heads("medusa", place / "target", 1e-9, heads=4, **options)
     torch.manual_seed(1)
-    new_model(V, 128, Shape(32, 2, 2, 64)).save_pretrained(tmp_path / "newer")
+    new_model(V, 128, (32, 2, 2, 64)).save_pretrained(tmp_path / "newer")
     with pytest.raises(ValueError, match="another target"):
         train_heads("medusa", tmp_path / "newer", 1e-9, heads=2, **options)
 
@@ -184,7 +183,7 @@ def test_heads_for_an_own_target_are_made_from_text_alone(tmp_path):
     letters = {letter: number for number, letter in enumerate("abcdefgh .")} | {"<end>": 10, "<pad>": 11}
     tokenizer = Tokenizer(models.WordLevel(letters, unk_token="."))
     tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    target = new_model(12, 64, Shape(32, 2, 2, 64))
+    target = new_model(12, 64, (32, 2, 2, 64))
     target.config.eos_token_id = target.generation_config.eos_token_id = 10
     target.save_pretrained(tmp_path / "own")
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>").save_pretrained(tmp_path / "own")

@@ -13,10 +13,6 @@ from . import engines
 from .report import NAMES, Report, Window, pool, throughput_of
 
 READERS = [value for name, value in vars(engines).items() if name.startswith("read_")]
-UNKNOWN = (
-    "Nothing of an engine was found. Recognised are logs and Prometheus metrics of vLLM, llama.cpp, SGLang and "
-    "TensorRT-LLM, and TensorRT-LLM's statistics of iterations."
-)
 
 
 def diagnose(text: str, baseline: float | None = None, baseline_text: str | None = None) -> tuple[Report, ...]:
@@ -42,7 +38,10 @@ def diagnose(text: str, baseline: float | None = None, baseline_text: str | None
         raise ParameterError("baseline", "be a number above 0, in tokens per second", baseline)
     windows = read_windows(text)
     if not windows:
-        raise ValueError(UNKNOWN)
+        raise ValueError(
+            "Nothing of an engine was found. Recognised are logs and Prometheus metrics of vLLM, llama.cpp, SGLang and "
+            "TensorRT-LLM, and TensorRT-LLM's statistics of iterations."
+        )
     plain = [window for window in read_windows(baseline_text or "") if not window.speculates]
     if baseline_text is not None and not throughput_of(plain):
         raise ValueError("The text for the baseline has no throughput of plain decoding. Give the number instead.")

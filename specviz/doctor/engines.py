@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from json import JSONDecoder
 from statistics import fmean
 from typing import Any
 
@@ -57,6 +56,7 @@ TENSORRT = {
     "steps": rf'"numRequestsWithDraftTokens":{INT}',
     "draft_share": rf'"draftOverhead":{REAL}',
 }
+ITERATION = re.compile(r"\{(?:[^{}]++|\{[^{}]*+\})++\}")  # a JSON object, whose objects have none
 # Prometheus metrics of any engine -> field; fields that end in "_at" are counters of positions.
 METRICS = {
     "spec_decode_num_drafts_total": "steps", "spec_decode_num_draft_tokens_total": "drafted",
@@ -68,8 +68,8 @@ METRICS = {
     "num_running_reqs": "running_requests", "num_generation_requests": "running_requests",
 }  # fmt: skip
 PREFIXES = {"vllm:": "vllm", "llamacpp:": "llama.cpp", "sglang:": "sglang", "trtllm_": "tensorrt-llm"}
-SERIES = re.compile(rf"({'|'.join(PREFIXES)})(\w{{1,80}})(\{{[^}}]{{0,2000}}\}})? ")
-VALUE = re.compile(r"(\d{1,15}(?:\.\d{0,30})?(?:e[-+]?\d\d?)?)(?!\S)")
+VALUE = r"(\d{1,15}(?:\.\d{0,30})?(?:e[-+]?\d\d?)?)(?!\S)"
+SERIES = re.compile(rf"(({'|'.join(PREFIXES)})({'|'.join(METRICS)})(?:\{{([^}}\n]{{0,2000}})\}})?) {VALUE}")
 POSITION = re.compile(r'\b(?:token_)?position="(\d{1,3})"')
 COUNTERS = {field for name, field in METRICS.items() if name.endswith("_total")}
 MEANS = {"acceptance_length", "draft_share"}  # of workers; all else is added up
@@ -78,7 +78,6 @@ Series = tuple[str, str, int]  # engine, field, position or -1
 
 def read_vllm_log(text: str) -> Iterator[Window]:
     """A window for each line "Engine 000", with the line "SpecDecoding metrics" that follows it."""
-    graphs = False if "enforce_eager=True" in text else None
     for record in _records(text, VLLM, ("Avg generation throughput:", "SpecDecoding metrics:"), begin=True):
         if not (record.get("throughput") and record.get("running_requests")):  # it was idle for a part of the time
             record = {name: record[name] for name in record.keys() - {"throughput", "running_requests", "prompts"}}
@@ -86,7 +85,7 @@ def read_vllm_log(text: str) -> Iterator[Window]:
             rates = record.get("per_position", ())
             length = sum(rates) or record.get("acceptance_length", 1.0) - 1
             record["steps"] = _steps(record["accepted"], length) or record["drafted"] / (len(rates) or 1)
-        yield Window("vllm", "log", graphs=graphs, **record)
+        yield Window("vllm", "log", **record)
 
 
 def read_llama_log(text: str) -> Iterator[Window]:
@@ -124,12 +123,12 @@ def read_sglang_log(text: str) -> Iterator[Window]:
     for line in _lines_with(text, ("Decode batch",)):
         record = _fields(SGLANG, line)
         if record.get("throughput") and record.get("running_requests") and record.get("acceptance_length") != 0:
-            yield Window("sglang", "log", graphs=" graph: True" in line if " graph: " in line else None, **record)
+            yield Window("sglang", "log", **record)
 
 
 def read_tensorrt_iterations(text: str) -> Iterator[Window]:
     """A window for each iteration that generates; one that also reads prompts gives no throughput."""
-    for stats in _objects(text) if '"inflightBatchingStats"' in text else ():
+    for stats in ITERATION.findall(text) if '"inflightBatchingStats"' in text else ():
         record = _fields(TENSORRT, stats)
         seconds, prompts = record.pop("milliseconds", 0.0) / 1000, record.pop("prompts", 0.0)
         if not (record.get("drafted") and record.get("steps") and "accepted" in record):
@@ -144,17 +143,13 @@ def read_metrics(text: str) -> Iterator[Window]:
     """A window for each engine of one scrape, or of the last of several minus the first."""
     scrapes: list[dict[Series, list[float]]] = []  # of all workers
     seen: set[str] = set()
-    for line in _lines_with(text, tuple(PREFIXES)):
-        series = SERIES.search(line)
-        value = series and VALUE.match(line, series.end())
-        if not (series and value and series[2] in METRICS):
-            continue
-        if not scrapes or series[0] in seen:  # a series that comes again begins a scrape
+    for series, prefix, metric, labels, value in SERIES.findall(text):
+        if not scrapes or series in seen:  # a series that comes again begins a scrape
             scrapes.append(defaultdict(list))
             seen = set()
-        seen.add(series[0])
-        place = POSITION.search(series[3] or "")
-        scrapes[-1][PREFIXES[series[1]], METRICS[series[2]], int(place[1]) if place else -1].append(float(value[1]))
+        seen.add(series)
+        place = POSITION.search(labels)
+        scrapes[-1][PREFIXES[prefix], METRICS[metric], int(place[1]) if place else -1].append(float(value))
     if not scrapes:
         return
     first, last = (
@@ -203,15 +198,3 @@ def _records(text: str, patterns: dict[str, str], marks: tuple[str, ...], begin:
             records.append({})
         records[-1] |= record
     return records
-
-
-def _objects(text: str) -> Iterator[str]:
-    """The JSON objects in a text, of a list or among other lines, as they are written."""
-    decoder, place = JSONDecoder(), text.find("{")
-    while place >= 0:
-        try:
-            _, end = decoder.raw_decode(text, place)
-            yield text[place:end]
-        except (ValueError, RecursionError):
-            end = text.find("\n", place) + 1 or len(text)
-        place = text.find("{", end)

@@ -50,7 +50,6 @@ class Window:
         running_requests, throughput, seconds: requests that are decoded together, their tokens per second, and for how
             long.
         draft_share: the part of that time in which tokens were drafted.
-        graphs: whether passes ran as CUDA graphs.
         prompts: how many prompts or tokens of prompts were read in the same time.
     """
 
@@ -65,7 +64,6 @@ class Window:
     throughput: float | None = None
     seconds: float | None = None
     draft_share: float | None = None
-    graphs: bool | None = None
     prompts: float | None = None
 
     @property
@@ -202,13 +200,6 @@ def _advise(report: Report) -> Iterator[Advice]:
             "tokens of a step.",
             LENGTH[report.engine].format(tail, tail + 1),
         )
-    if len(rates) > 1 and rates[-2] and rates[-1] / rates[-2] > rates[0] + 0.05:
-        yield Advice(
-            "rising",
-            f"The first token is accepted in {rates[0]:.0%} of the steps, the last in {rates[-1] / rates[-2]:.0%} of "
-            "those that reach it: only easy text does. Let the draft's confidence decide the length.",
-            "--spec-draft-p-min 0.75" if report.engine == "llama.cpp" else None,
-        )
     if running >= 8 and each >= 3 and rate is not None and rate < 0.5:
         yield Advice(
             "trees-under-load",
@@ -216,30 +207,15 @@ def _advise(report: Report) -> Iterator[Advice]:
             f"{running * each * (1 - rate):.0f} are rejected. As the load grows, draft fewer, in a chain.",
             BY_LOAD.get(report.engine),
         )
-    without = sum(one.graphs is False for one in report.windows)
-    if without > 0.1 * len(report.windows):
-        max_running = max(one.running_requests or 1.0 for one in report.windows)
-        graphs = {"vllm": "omit --enforce-eager", "sglang": f"--cuda-graph-max-bs {max_running:.0f}"}
-        yield Advice(
-            "cuda-graph-off",
-            f"{without} of {len(report.windows)} {ITEM[report.engine]}s ran without CUDA graphs: every pass pays "
-            "for its launches.",
-            graphs.get(report.engine),
-        )
 
 
 def _verdict(report: Report) -> Advice:
     tau, s, b, c = report.acceptance_length, report.throughput, report.baseline, report.step_price
     writes = f"A step writes {tau:.2f} tokens" if tau else "The tokens of a step are not known"
-    if s is None:
-        text = f"{writes}. The text gives no throughput: add the engine's log, and --baseline."
-        return Advice("needs-baseline", text)
-    if b is None:
-        return Advice(
-            "needs-baseline",
-            f"{writes}, and the engine {s:.1f} tokens/s. Measure the tokens/s without speculation under the same "
-            f"load, and give them as --baseline: speculation pays if they are less than {s:.1f}.",
-        )
+    if s is None or b is None:
+        speed = f", and the engine {s:.1f} tokens/s" if s else ". The text gives no throughput: add the engine's log"
+        ask = "Measure the tokens/s without speculation under the same load, and give them as --baseline"
+        return Advice("needs-baseline", f"{writes}{speed}. {ask}: speculation pays if they are less.")
     timed = sum(bool(one.throughput) and one.running_requests == report.running_requests for one in report.windows)
     measured = f", from {timed} {ITEM[report.engine]}{'s' * (timed > 1)}" if timed else ""
     text = f"{s:.1f} tokens/s are {s / b:.2f} times the {b:.1f} of plain decoding{measured}. {writes}"
@@ -254,24 +230,21 @@ def _verdict(report: Report) -> Advice:
     if c and c > 1 + 2 * (report.drafted_per_step or c):
         text += " Much of it is outside the models, such as missing CUDA graphs, sampling or the scheduler."
     elif c:
-        text += (
-            " Too few tokens are accepted for that cost." if tau and tau < 1.5 else " Acceptance is not the problem."
-        )
+        text += " Too few tokens are accepted." if tau and tau < 1.5 else " Acceptance is not the problem."
     return Advice("overhead", f"It does not pay: {text}")
 
 
 def _length(report: Report) -> Iterator[Advice]:
-    # Of the extra time of a step some is fixed and some grows with the length, the drafting in any case. The text does
-    # not say how much, so a length has a band of speedups; lengths are compared by its geometric mean.
+    # Of the extra time of a step some is fixed and some grows with the length. The text does not say how much, so a
+    # length has a band of speedups; lengths are compared by its geometric mean.
     rates, c, now = report.per_position, report.step_price, report.speedup
     if not (c and now and len(rates) > 1 and rates[0] >= 0.3):
         return
     extra = max(0.0, c - 1)
-    drafting = min(extra, (report.draft_share or 0.0) * c)
     bands = []
     for length in range(1, len(rates)):
         tau, saved = 1 + sum(rates[:length]), 1 - length / len(rates)
-        low, high = tau / (c - drafting * saved), tau / (c - extra * saved)
+        low, high = tau / c, tau / (c - extra * saved)
         bands.append(((low * high) ** 0.5, length, tau, low, high))
     middle, length, tau, low, high = max(bands)
     if middle > 1.02 * now and high > 1:

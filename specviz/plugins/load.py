@@ -20,8 +20,6 @@ from zlib import crc32
 from ..errors import cause
 from ..strategy import REGISTRIES
 
-VARIABLE = "SPECVIZ_PLUGINS"
-GROUP = "specviz.strategies"
 PREFIX = "specviz_plugin_"  # of the modules that files become
 _loaded: list[str] = []  # files and modules, in the order in which they were loaded
 _started: list[bool] = []  # whether installed packages and the environment were read
@@ -32,8 +30,8 @@ def load_installed() -> None:
     if _started:  # a plugin that is being loaded imports a public name
         return
     _started.append(True)
-    load_known(point.module for point in entry_points(group=GROUP))
-    for name in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
+    load_known(point.module for point in entry_points(group="specviz.strategies"))
+    for name in filter(None, os.environ.get("SPECVIZ_PLUGINS", "").split(os.pathsep)):
         load(name)
 
 

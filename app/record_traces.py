@@ -68,7 +68,7 @@ def write_lesson(pair: Any, lesson: Lesson) -> None:
 
 def record(pair: Any, lesson: Lesson) -> list[Any]:
     """The runs of a lesson and what else it measures, with the first seed that suits it."""
-    measured = [codec.plain(lesson.measure(pair, SEEDS[0]))] if lesson.measure else []
+    measured = [codec.json_data(lesson.measure(pair, SEEDS[0]))] if lesson.measure else []
     for seed in SEEDS:
         traces = [decode(pair, recording, seed) for recording in lesson.recordings]
         if all(len(trace.steps) >= FEWEST for trace in traces) and lesson.facts(*traces, *measured) is not None:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from .errors import ParameterError, shown
+from .errors import ParameterError, short_repr
 
 MAX_ITEMS = 4096  # of a column over nodes, among others
 LARGEST = 2**53  # beyond it, JSON readers of other languages lose digits
@@ -73,11 +73,11 @@ def read(kind: Any, data: Any, what: str) -> Any:
     parts = takewhile(lambda part: not str(part).startswith(("literal[", "tuple[", "function-")), first["loc"])
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part:.40}" for part in parts)
     trouble = re.sub(r"^\w+ should", "must", first["msg"].removeprefix("Value error, ")).replace("Field", "is")
-    got = "" if first["type"] in ("missing", "value_error") else f"; got {shown(first['input'])}"
+    got = "" if first["type"] in ("missing", "value_error") else f"; got {short_repr(first['input'])}"
     raise ValueError(f"{what} is damaged: {what}{place} {trouble}{got}.")
 
 
-def plain(value: Any, exact: bool = False) -> Any:
+def json_data(value: Any, exact: bool = False) -> Any:
     """Records, mappings, lists, arrays and numbers as plain JSON data; nan and infinity become None.
 
     Numbers keep six significant digits, or all of them with `exact`.
@@ -88,12 +88,12 @@ def plain(value: Any, exact: bool = False) -> Any:
         return value
     if names := _names(value.__class__):
         omit, items = getattr(value, "omit_empty", False), ((name, getattr(value, name)) for name in names)
-        return {name: plain(item, exact) for name, item in items if not (omit and item in (None, {}))}
+        return {name: json_data(item, exact) for name, item in items if not (omit and item in (None, {}))}
     if isinstance(value, Mapping):
-        return {str(key): plain(item, exact) for key, item in value.items()}
+        return {str(key): json_data(item, exact) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [plain(item, exact) for item in value]
-    return plain(value.tolist(), exact) if hasattr(value, "tolist") else value
+        return [json_data(item, exact) for item in value]
+    return json_data(value.tolist(), exact) if hasattr(value, "tolist") else value
 
 
 @cache
@@ -102,13 +102,13 @@ def _names(cls: Any) -> tuple[str, ...]:
 
 
 def dumps(value: Any, exact: bool = False) -> str:
-    """`plain` as JSON text."""
-    return json.dumps(plain(value, exact), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    """`json_data` as JSON text."""
+    return json.dumps(json_data(value, exact), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def lines(value: Any, exact: bool = False) -> str:
-    """`plain` as JSON text for people: a line for each entry, but only one for a list of numbers."""
-    text = json.dumps(plain(value, exact), indent=1)
+    """`json_data` as JSON text for people: a line for each entry, but only one for a list of numbers."""
+    text = json.dumps(json_data(value, exact), indent=1)
     return re.sub(r"\[[^][{}\"]*\]", lambda numbers: re.sub(r"\n *", " ", numbers[0]), text)
 
 

@@ -155,7 +155,7 @@ def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
 def _obstacle(config: RunConfig, scheme: str) -> str | None:
     """Why a run is impossible."""
     builder, verifier = config.builder, config.verifier
-    if builder.alone != verifier.alone:
+    if builder.autoregressive != verifier.autoregressive:
         return "Plain decoding drafts and verifies nothing: the builder plain is only compatible with the rule plain."
     if scheme not in builder.schemes:
         return f"{builder.title} cannot build trees whose children are {SCHEMES.get(scheme, scheme)}."
@@ -193,7 +193,7 @@ def _reason(config: RunConfig, scheme: str, declared: bool, useful: bool) -> str
     verifier = config.verifier
     if not useful:
         return "With a draft temperature of 0 the draft has a single token, so further siblings have no effect."
-    if verifier.alone:
+    if verifier.autoregressive:
         return "Only the target writes, so the output distribution is its own."
     if config.temperature == 0:
         return verifier.at_zero

@@ -39,7 +39,7 @@ def speculate(
     0 drafted, 0 accepted: a
     """
     for result in decode(pair, config, rng, scheme):
-        yield record(result, pair.piece)
+        yield record(result, pair.token_text)
 
 
 def decode(pair: Pair, config: RunConfig, rng: Randomness | None = None, scheme: str | None = None) -> Iterator[Result]:

@@ -48,10 +48,10 @@ class Sampling:
 
 def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     """Probabilities of logits [..., V] at a temperature above 0, in float64."""
-    highest = logits.max(axis=-1, keepdims=True)
-    check_finite(highest.sum())
+    row_max = logits.max(axis=-1, keepdims=True)
+    check_finite(row_max.sum())
     row = logits.astype(np.float64)  # at once: a subtraction that widens takes twice as long
-    row -= highest
+    row -= row_max
     if temperature != 1:
         row *= 1 / temperature
     np.exp(row, out=row)
@@ -146,9 +146,9 @@ class Distributions:
             inner = sorted(set(nodes[i : i + count]))
             row, column = np.searchsorted(inner, nodes[i : i + count]), np.asarray(tokens[i : i + count])
             part = self.logits[inner]
-            highest = part.max(axis=1, keepdims=True)
-            check_finite(highest.sum())
-            part -= highest
+            row_max = part.max(axis=1, keepdims=True)
+            check_finite(row_max.sum())
+            part -= row_max
             part *= scale
             exponents = part[row, column]
             values += (np.exp(exponents) / np.exp(part, out=part).sum(axis=1)[row]).tolist()

@@ -24,7 +24,7 @@ class ParameterError(ValueError):
 
     def __str__(self) -> str:
         number_as_text = ", text" if isinstance(self.got, str) and "number" in self.must else ""
-        got = "" if self.got is ... else f"; got {shown(self.got)}{number_as_text}"
+        got = "" if self.got is ... else f"; got {short_repr(self.got)}{number_as_text}"
         return f"{self.name} must {self.must}{got}. {self.hint}".rstrip()
 
 
@@ -39,13 +39,13 @@ class UnknownName(ParameterError, KeyError):
         self.args = (name, got, options)
 
 
-def shown(value: Any, most: int = 60) -> str:
+def short_repr(value: Any, length: int = 60) -> str:
     """A value as a message shows it, on one line and not longer than that."""
     try:
         text = repr(value)
     except ValueError:  # Python writes no whole number of more than 4300 digits
         return "a number of thousands of digits"
-    return text if len(text) <= most else f"{text[:most]}..."
+    return text if len(text) <= length else f"{text[:length]}..."
 
 
 def cause(error: BaseException) -> str:

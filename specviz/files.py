@@ -46,7 +46,7 @@ def file_errors(failure: str) -> Iterator[None]:
         raise ValueError(f"{failure}: {reason}.") from None
 
 
-def read_text(path: str | Path, what: str, most: int = MOST_TEXT) -> str:
+def read_text(path: str | Path, what: str, limit: int = MOST_TEXT) -> str:
     """A file of at most `most` bytes as text; the path may be a device or a pipe.
 
     Raises:
@@ -54,9 +54,9 @@ def read_text(path: str | Path, what: str, most: int = MOST_TEXT) -> str:
     """
     with file_errors(f"{what} {str(path)!r} cannot be read"):
         with open(path, "rb") as file:
-            data = file.read(most + 1)
-        if len(data) > most:
-            raise OSError(f"it must have at most {most:,} bytes. Use a shorter file")
+            data = file.read(limit + 1)
+        if len(data) > limit:
+            raise OSError(f"it must have at most {limit:,} bytes. Use a shorter file")
         return data.decode("utf-8-sig")
 
 
@@ -118,8 +118,8 @@ Result = TypeVar("Result")
 
 def cache_folder() -> Path:
     """The cache folder: SPECVIZ_CACHE, or specviz in the user's cache folder; `RuntimeError` without a home folder."""
-    if own := os.environ.get("SPECVIZ_CACHE"):
-        return Path(own)
+    if folder := os.environ.get("SPECVIZ_CACHE"):
+        return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "specviz"
 
 

@@ -128,7 +128,7 @@ class Step(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """The step as plain data, its numbers with six significant digits."""
-        return codec.plain(self)
+        return codec.json_data(self)
 
     def to_json(self) -> str:
         """The step as JSON text, as it stands in a trace."""

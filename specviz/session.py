@@ -108,7 +108,7 @@ ALIKE = (
 )  # fmt: skip
 
 
-def record(result: Result, piece: Callable[[int], str]) -> Step:
+def record(result: Result, token_text: Callable[[int], str]) -> Step:
     """The record of a step. Its probabilities, charts and texts are computed here and nowhere before."""
     tree, path = result.tree, result.path
     parents, tokens = tuple(tree.parents), tuple(tree.tokens)
@@ -119,25 +119,25 @@ def record(result: Result, piece: Callable[[int], str]) -> Step:
         start=tree.start,
         parents=parents,
         tokens=tokens,
-        texts=tuple(map(piece, tokens)),
+        texts=tuple(map(token_text, tokens)),
         target_prob=(None, *target_prob),
         target_prob_plain=(None, *at_temperature_1),
         bonus=result.emitted[-1] if complete else None,
         corrected=complete and bool(tree.children[path[-1] if path else 0]),
         scheme=tree.scheme,
         keys=tuple(tree.keys),
-        growth=replace(tree.growth, cut=_recorded(tree.growth.cut, piece), guesses=result.guesses),
-        detail={node: Detail(**_recorded(notes, piece)) for node, notes in result.detail.items()},
+        growth=replace(tree.growth, cut=_recorded(tree.growth.cut, token_text), guesses=result.guesses),
+        detail={node: Detail(**_recorded(notes, token_text)) for node, notes in result.detail.items()},
     )
 
 
-def _recorded(notes: Any, piece: Callable[[int], str]) -> Any:
+def _recorded(notes: Any, token_text: Callable[[int], str]) -> Any:
     """Notes of a rule or builder, those that are functions called, with texts of the tokens in charts."""
     if callable(notes):
         notes = notes()
     if isinstance(notes, Mapping):
-        return {name: _recorded(note, piece) for name, note in notes.items()}
-    return replace(notes, texts=tuple(map(piece, notes.tokens))) if isinstance(notes, Chart) else notes
+        return {name: _recorded(note, token_text) for name, note in notes.items()}
+    return replace(notes, texts=tuple(map(token_text, notes.tokens))) if isinstance(notes, Chart) else notes
 
 
 def _sources(drafting: DrafterSession | None, tree: TokenTree) -> dict[str, Any]:

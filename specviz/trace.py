@@ -97,7 +97,7 @@ class Trace(Record):
         names = ("pair", "prompt_tokens", "prompt_text", "text", "stop")
         data = {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict()}
         data |= {name: getattr(self, name) for name in names} | {"steps": [step.to_dict() for step in self.steps]}
-        return data | ({"speedup": codec.plain(self.speedup)} if self.speedup else {})
+        return data | ({"speedup": codec.json_data(self.speedup)} if self.speedup else {})
 
     def to_json(self) -> str:
         """The trace as JSON text; the numbers of steps keep six significant digits."""

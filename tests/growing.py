@@ -10,8 +10,8 @@ from specviz.randomness import Seeded
 from specviz.tree import TokenTree
 
 # All but plain decoding, of which there is nothing to see.
-BUILDERS = {name: cls for name, cls in specviz.BUILDERS.items() if not cls.alone}
-VERIFIERS = {name: cls for name, cls in specviz.VERIFIERS.items() if not cls.alone}
+BUILDERS = {name: cls for name, cls in specviz.BUILDERS.items() if not cls.autoregressive}
+VERIFIERS = {name: cls for name, cls in specviz.VERIFIERS.items() if not cls.autoregressive}
 
 
 def small(name):

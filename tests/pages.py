@@ -39,11 +39,11 @@ class Gated:
     def __getattr__(self, name):
         return getattr(self.toy, name)
 
-    def piece(self, token):
-        return self.pieces[token] if self.pieces else self.toy.piece(token)
+    def token_text(self, token):
+        return self.pieces[token] if self.pieces else self.toy.token_text(token)
 
     def stream(self, context):
-        return self.piece
+        return self.token_text
 
     def open(self, tokens):
         target, draft = self.toy.open(tokens)
@@ -78,6 +78,7 @@ def counts_add_up(page):
 def choose(page, menu, option):
     """Choose by title in a strategy picker, whatever mark the choice carries."""
     box = page.get_by_role("combobox", name=menu, exact=True)
+    expect(box.locator("option").first).to_be_attached()
     titles = box.locator("option").all_inner_texts()
     box.select_option(index=next(i for i, title in enumerate(titles) if re.split(" [✕≠!]", title)[0] == option))
 

@@ -31,8 +31,8 @@ ARGUMENTS = """
 record: Step
 trace: Trace
 config: Compatibility
-models.base: Session.commit Session.features Session.forward Pair.decode Pair.drafter Pair.encode Pair.open Pair.piece
-    Pair.stream
+models.base: Session.commit Session.features Session.forward Pair.decode Pair.drafter Pair.encode Pair.open
+    Pair.stream Pair.token_text
 metrics: Counts.of
 builders.base: TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
 builders.static: fill

@@ -77,7 +77,7 @@ def test_probes_are_not_drafted_nodes():
 
 def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
     figures, speedup = payload.figures(STORY.counts), STORY.counts.speedup(PLAIN.counts)
-    assert [figures["per_pass"], figures["rate"]] == codec.plain([STORY.tokens_per_pass, STORY.tokens_per_s])
+    assert [figures["per_pass"], figures["rate"]] == codec.json_data([STORY.tokens_per_pass, STORY.tokens_per_s])
     words = f"{figures['per_pass']:.2f} per pass, {figures['acceptance']:.0%} of compared tokens accepted, "
     words += f"{figures['rate']:.0f}"
 
@@ -91,7 +91,7 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
 
     sent = json.loads(payload.recorded_message(STORY))
     assert sent["figures"] == figures
-    assert sent["speedup"] == codec.plain(STORY.speedup)
+    assert sent["speedup"] == codec.json_data(STORY.speedup)
     page = tmp_path / "run.html"
     main(["replay", str(FILES[0]), "--html", str(page)])
     offline = json.loads(re.search(r'id="run">(.*?)</script>', page.read_text("utf-8"))[1])
@@ -115,7 +115,7 @@ def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
     rows = {row["name"]: [value for value, _ in row["cells"]] for row in board["table"]}
     assert rows["tokens per target pass"] == [f"{figures['per_pass']:.2f}", "1.00"]
     assert rows["tokens per second"][0] == f"{figures['rate']:.0f}"
-    assert board["news"][0]["clock"][-1] == [codec.plain(STORY.counts.elapsed), len(STORY.tokens)]
+    assert board["updates"][0]["clock"][-1] == [codec.json_data(STORY.counts.elapsed), len(STORY.tokens)]
 
     monkeypatch.setattr(decoding, "speculate", lambda pair, config: iter(STORY.steps))
     monkeypatch.setattr(turns, "speculate", lambda pair, config: iter(PLAIN.steps))

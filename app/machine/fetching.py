@@ -24,7 +24,7 @@ from .model_files import ModelFiles
 from .server import local
 
 OTHER = " (two vocabularies)"
-KNOWN = {  # title -> target, draft
+PAIRS = {  # title -> target, draft
     "SmolLM2 1.7B + 135M": ("HuggingFaceTB/SmolLM2-1.7B", "HuggingFaceTB/SmolLM2-135M"),
     "Qwen3 4B + 0.6B": ("Qwen/Qwen3-4B", "Qwen/Qwen3-0.6B"),
     "Llama 3.2 3B + 1B": ("meta-llama/Llama-3.2-3B", "meta-llama/Llama-3.2-1B"),
@@ -117,7 +117,7 @@ class Hub:
     """What a hub offers of the well-known pairs, with size and licence; asked when a page opens, and then rarely."""
 
     def __init__(self) -> None:
-        self.pairs = {"|".join(pair): NamedPair(*pair) for pair in KNOWN.values()}
+        self.pairs = {"|".join(pair): NamedPair(*pair) for pair in PAIRS.values()}
         self._lock, self._until = Lock(), 0.0
         self._menu: Menu | None = None
 
@@ -131,10 +131,10 @@ class Hub:
     def _ask(self) -> Menu:
         if not model_files.hub_answers():
             return [], NO_HUB
-        names = list(dict.fromkeys(name for pair in KNOWN.values() for name in pair))
+        names = list(dict.fromkeys(name for pair in PAIRS.values() for name in pair))
         with ThreadPoolExecutor(len(names)) as pool:
             files = dict(zip(names, pool.map(_files_or_none, names), strict=True))
-        rows = [(title, pair, [model for name in pair if (model := files[name])]) for title, pair in KNOWN.items()]
+        rows = [(title, pair, [model for name in pair if (model := files[name])]) for title, pair in PAIRS.items()]
         choices = [(label(title, models), "|".join(pair)) for title, pair, models in rows if len(models) == len(pair)]
         return choices, "Well-known pairs are downloaded from the hub at their first run."
 

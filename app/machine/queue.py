@@ -181,8 +181,8 @@ class FairQueue(Queue):
             return
         if all(visitor_of(other) == visitor_of(event) for other in line.queue) and not self._paused:
             return
-        turn = self._paused[event_id] = Signal()
-        while not turn.wait(0.2):
+        signal = self._paused[event_id] = Signal()
+        while not signal.wait(0.2):
             if not event.alive or event_id not in self.event_ids_to_events:
                 self._paused.pop(event_id, None)
                 raise ValueError("The page that asked for this run was closed.")
@@ -245,7 +245,7 @@ class FairStates(StateHolder):
             if session_id in self.session_data:
                 self.session_data.move_to_end(session_id)
             while len(self.session_data) > self.capacity:
-                most = Counter(self._owners[name] for name in self.session_data).most_common(1)[0][0]
-                oldest = next(name for name in self.session_data if self._owners[name] == most)
+                owner = Counter(self._owners[name] for name in self.session_data).most_common(1)[0][0]
+                oldest = next(name for name in self.session_data if self._owners[name] == owner)
                 for table in (self.session_data, self.time_last_used, self._owners):
                     table.pop(oldest, None)

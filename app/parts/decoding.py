@@ -116,8 +116,8 @@ def run_all(pair: Any, configs: Sequence[RunConfig], endless: bool, warm_up: int
             yield Update(at, trace=replace(trace, pair=trace.pair | streamed(pair)))
         except Exception as error:
             sentence = reason(error, log=bool(steps))
-            known = isinstance(error, ValueError) and not steps
-            yield Update(at, error=sentence if known else f"The run failed. {sentence}", begun=bool(steps))
+            is_sentence = isinstance(error, ValueError) and not steps
+            yield Update(at, error=sentence if is_sentence else f"The run failed. {sentence}", begun=bool(steps))
 
 
 def streamed(pair: Any) -> dict[str, Any]:

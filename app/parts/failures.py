@@ -11,10 +11,10 @@ from typing import Any
 
 def reason(error: Exception, log: bool = True) -> str:
     """The sentence of a `ValueError`; any other exception is not shown. A `ValueError` is logged only with `log`."""
-    known = isinstance(error, ValueError)
-    if log or not known:
+    is_sentence = isinstance(error, ValueError)
+    if log or not is_sentence:
         logging.getLogger(__name__).error("a run failed", exc_info=error)
-    return str(error) if known else "See the server's log for the reason."
+    return str(error) if is_sentence else "See the server's log for the reason."
 
 
 def explained(

@@ -47,19 +47,19 @@ class Linked(Protocol):
     def read(self, values: Sequence[Any]) -> Any: ...
 
 
-class Together(NamedTuple):
+class LinkedGroups(NamedTuple):
     """Controls by name, and groups of controls whose names get a prefix, such as "" or "a."."""
 
-    more: dict[str, gr.components.Component]
+    single: dict[str, gr.components.Component]
     parts: dict[str, Linked]
 
     @property
     def named(self) -> dict[str, gr.components.Component]:
         prefixed = {prefix + name: one for prefix, part in self.parts.items() for name, one in part.named.items()}
-        return {**self.more, **prefixed}
+        return {**self.single, **prefixed}
 
     def read(self, values: Sequence[Any]) -> list[Any]:
-        remaining = iter(values[len(self.more) :])
+        remaining = iter(values[len(self.single) :])
         return [part.read(list(islice(remaining, len(part.named)))) for part in self.parts.values()]
 
 

@@ -19,7 +19,7 @@ MARKS = {"impossible": "✕ incompatible", "lossy": "≠ lossy", "useless": "! n
 
 def offered(kind: str) -> dict[str, type[Any]]:
     """The strategies that may be chosen, by name; plain decoding is none, every run is compared with it."""
-    return {name: cls for name, cls in REGISTRIES[kind].items() if not getattr(cls, "alone", False)}
+    return {name: cls for name, cls in REGISTRIES[kind].items() if not getattr(cls, "autoregressive", False)}
 
 
 def drawn_menus() -> dict[str, list[dict[str, Any]]]:

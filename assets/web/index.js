@@ -4,7 +4,7 @@ import { subscribe, publish } from './base/bus.js';
 import { query } from './base/dom.js';
 import { strategyPicker } from './base/picker.js';
 import { onPage } from './base/page.js';
-import { placeAsked } from './base/place.js';
+import { placeOf } from './base/place.js';
 import { compareBoard } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
 import { opensInLab } from './labs/node.js';
@@ -17,7 +17,7 @@ import { freshness, headline as headlineView, opener as openerButton } from './s
 import { runPlayer } from './stage/player.js';
 import { sampledTexts } from './stage/sampled.js';
 import { sendFile } from './stage/save.js';
-import { sumAsked } from './stage/share.js';
+import { checkSumOf } from './stage/share.js';
 
 /**
  * @typedef {object} Host
@@ -40,14 +40,14 @@ export const card = ({ element, values }) => { keepsWidth(element); values(value
 export const status = ({ element, values }) => values(value => statusLine(element, value));
 /** @type {Component} */
 export const notice = ({ element, values }) => values(value => {
-  const held = JSON.parse(value || '{}');
+  const message = JSON.parse(value || '{}');
   statusLine(element, value);
-  fixButton(element, held.fix);
-  if (held.settings) publish('settings', held);
+  fixButton(element, message.fix);
+  if (message.settings) publish('settings', message);
 });
-/** @param {Host} host @param {{ kind: string, label: string, folded: boolean }} look */
-export function picker({ element, props, values, watch, menus }, look) {
-  const { receive, mark } = strategyPicker(query(element, '.sv-picker'), menus[look.kind], look, text => { props.value = text; });
+/** @param {Host} host @param {{ kind: string, label: string, folded: boolean }} options */
+export function picker({ element, props, values, watch, menus }, options) {
+  const { receive, mark } = strategyPicker(query(element, '.sv-picker'), menus[options.kind], options, text => { props.value = text; });
   values(receive);
   const marked = () => mark(JSON.parse(props.marks || '{}'));
   watch('marks', marked);
@@ -74,11 +74,11 @@ export const compare = ({ element, server, values }) => {
 export function stage({ element, server, values }, { most }) {
   const fresh = freshness(element, '#sv-prompt', () => player.changed());
   const player = runPlayer(element, {
-    save: server.save, open: sendFile, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
+    save: server.save, open: sendFile, most, take: opensInLab, fresh, links: true, checkSum: checkSumOf(location.search),
     headline: content => publish('headline', content), opened: head => head.settings && publish('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
   });
   subscribe('settings', element, fresh.hold);
-  player.expect(placeAsked(location.search, false));
+  player.expect(placeOf(location.search, false));
   values(player.receive);
 }
 

@@ -12,7 +12,7 @@ export function play(page) {
 
 /** Tell a notebook around the page how tall it is: when it asks, and when that changes. @param {HTMLElement} page */
 function tellHeight(page) {
-  const tell = () => window.parent.postMessage({ height: page.offsetHeight }, '*');
-  new ResizeObserver(tell).observe(page);
-  addEventListener('message', tell);
+  const postHeight = () => window.parent.postMessage({ height: page.offsetHeight }, '*');
+  new ResizeObserver(postHeight).observe(page);
+  addEventListener('message', postHeight);
 }

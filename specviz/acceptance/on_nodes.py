@@ -106,7 +106,7 @@ def _node(
     accepted = {
         name: accepted_within(rule(), p, q, widths, rng, position)
         for name, rule in VERIFIERS.items()
-        if rule.is_built_in() and not rule.alone and rule.greedy_only == greedy
+        if rule.is_built_in() and not rule.autoregressive and rule.greedy_only == greedy
     }
     floors = {} if greedy else {"floor iid": transport_acceptance(p, q, widths)}
     return accepted | floors | {"floor top": np.cumsum(p[most_probable(q, widths[-1])])[np.array(widths) - 1]}

@@ -146,11 +146,11 @@ def advise(
         except ValueError as error:
             failed[name] = str(error)
     options.sort(key=lambda one: -one.speedup[0])
-    best, rest = options[:TIMED], options[TIMED:]
+    best, others = options[:TIMED], options[TIMED:]
     runs = {f"{one.name}, {one.tree.name}": (choices[one.name][0], one.config) for one in best}
     for timing in time_runs(runs, timed, whole=True) if runs and timed else ():
         best = [replace(one, timing=row) for one, row in zip_longest(best, timing.result)]
-        options = [*sorted(best, key=lambda one: -one.speedup[0]), *rest]
+        options = [*sorted(best, key=lambda one: -one.speedup[0]), *others]
         yield Progress(timing.done, timing.total, "timing the best", Advice(tuple(options), failed))
     yield Progress(1, 1, "done", Advice(tuple(options), failed))
 

@@ -47,7 +47,7 @@ def time_transformers(
                 pool = ProcessPoolExecutor(1, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
                 stack.enter_context(pool)
                 settings[name] = pool.submit(_choose, side, first).result()
-                calls[name] = lambda turn, pool=pool: pool.submit(_run, texts[turn]).result()
+                calls[name] = lambda number, pool=pool: pool.submit(_run, texts[number]).result()
             rows = final_result(time_calls(calls, [str(text.prompt) for text in texts]))
     except BrokenExecutor:
         raise ValueError("the process that was timed ended; memory may have been too small.") from None
@@ -57,12 +57,12 @@ def time_transformers(
 def _choose(side: Callable[[], Iterator[tuple[dict[str, Any], Callable]]], config: RunConfig) -> dict[str, Any]:
     """Try every setting of this process's side, and keep what generates with the fastest."""
     global _generate
-    least = inf
+    fastest = inf
     for setting, generate in side():
         generate(config)
-        if (seconds := seconds_of(partial(generate, config))) < least:
-            least, about, _generate = seconds, setting, generate
-    return about
+        if (seconds := seconds_of(partial(generate, config))) < fastest:
+            fastest, settings, _generate = seconds, setting, generate
+    return settings
 
 
 def _run(config: RunConfig) -> Counts:
@@ -159,7 +159,7 @@ def compare_greedy(
     In float32 there should be no difference. The results are who wrote, after which prompt, and how far it is equal.
     """
     comparisons: list[tuple[str, str, Comparison]] = []
-    menu = [name for name, cls in BUILDERS.items() if not cls.alone and (pair.draft is not None or not cls.reads_draft)]
+    menu = [name for name, cls in BUILDERS.items() if not cls.autoregressive and (pair.draft or not cls.reads_draft)]
     for done, prompt in enumerate(prompts, 1):
         config = RunConfig(prompt, temperature=0.0, verifier="exact-match", max_new_tokens=max_new_tokens)
         texts: dict[str, Sequence[int]] = {OTHER: _continue(pair.target.model, pair, config)}

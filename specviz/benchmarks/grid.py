@@ -70,12 +70,12 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
     shared |= {name: grid[name] for name in ROWS if grid.get(name) not in (None, getattr(RunConfig, name))}
     shared["prompts"] = sha256(json.dumps(continued).encode()).hexdigest()[:12]
     _check_whole("rounds", shared["rounds"], 1, 10**6)
-    menu = [name for name, builder in BUILDERS.items() if not builder.alone]
+    menu = [name for name, builder in BUILDERS.items() if not builder.autoregressive]
     lists["builders"] = [one for name in lists["builders"] for one in (menu if name == "all" else [name])]
     cells = {}
     for pair, temperature, builder, verifier, drafter, size in product(*lists.values()):
         cell = {"pair": _pair(pair), "builder": builder, "temperature": temperature} | shared
-        if builder not in TRANSFORMERS and not config_of(cell).builder.alone:
+        if builder not in TRANSFORMERS and not config_of(cell).builder.autoregressive:
             cell["drafter"] = drafter
             cell["verifier"] = suited(config_of(cell)) if verifier == "auto" else verifier
             if size is not None:
@@ -90,7 +90,7 @@ def config_of(cell: dict[str, Any]) -> RunConfig:
     """What is run for a cell, apart from its size."""
     names = ("builder", "verifier", "drafter", "temperature", "max_new_tokens", "seed", *ROWS)
     config = RunConfig(**{name: cell[name] for name in names if cell.get(name, "transformers") not in TRANSFORMERS})
-    return config.autoregressive() if config.builder.alone else config
+    return config.autoregressive() if config.builder.autoregressive else config
 
 
 def key_of(cell: dict[str, Any]) -> str:
@@ -230,7 +230,7 @@ def read_results(path: str | Path | None) -> dict[str, dict[str, Any]]:
 def append_result(path: str | Path, outcome: dict[str, Any]) -> None:
     """Append an outcome to a file, which is replaced as a whole: no failure leaves a part of a line."""
     rows = Path(path).read_text("utf-8").split("\n") if Path(path).exists() else []
-    row = json.dumps(codec.plain(outcome, exact=True), ensure_ascii=False)
+    row = json.dumps(codec.json_data(outcome, exact=True), ensure_ascii=False)
     write_text(path, "".join(f"{row}\n" for row in (*filter(None, rows), row)))
 
 

@@ -97,7 +97,7 @@ class _Run:
         config = replace(config, drafter=_clocked(config.drafter, self._latest))
         self._loop = chain.from_iterable(speculate(pair, config) for _ in count())
 
-    def burst(self, steps: int, turn: int) -> None:
+    def burst(self, steps: int, number: int) -> None:
         for place, step in enumerate(islice(self._loop, steps + 1)):
             if place > 0 and step.index > 0:  # the first of a burst finds cold caches, that of a text reads the prompt
                 self.steps.append(step)

@@ -41,9 +41,9 @@ def interleave(calls: Mapping[Name, Callable[[int], Result]], rounds: int) -> It
         The round, the name and the result of each call.
     """
     names = deque(calls)
-    for turn in range(rounds):
+    for number in range(rounds):
         for name in names:
-            yield turn, name, calls[name](turn)
+            yield number, name, calls[name](number)
         names.rotate(-1)
 
 
@@ -57,9 +57,9 @@ def seconds_of(call: Callable[[], Any]) -> float:
 def median_seconds(calls: Mapping[Name, Callable[[], Any]], rounds: int = 5) -> dict[Name, float]:
     """Median seconds of each call, timed in turns after one uncounted round."""
     seconds: dict[Name, list[float]] = {name: [] for name in calls}
-    timed = {name: lambda turn, call=call: seconds_of(call) for name, call in calls.items()}
-    for turn, name, spent in interleave(timed, rounds + 1):
-        seconds[name] += [spent] if turn else []
+    timed = {name: lambda number, call=call: seconds_of(call) for name, call in calls.items()}
+    for number, name, spent in interleave(timed, rounds + 1):
+        seconds[name] += [spent] if number else []
     return {name: median(each) for name, each in seconds.items()}
 
 
@@ -92,17 +92,17 @@ class TimedRun:
 
 
 def summarise(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tuple[TimedRun, ...]:
-    """Rows of runs, which took turns with plain decoding on texts; a turn in which one had no step to time is left out.
+    """Rows of runs, which took turns with plain decoding on texts; what had no step to time is left out.
 
     Args:
-        counts: name -> what was counted in each turn, that of `AUTOREGRESSIVE` as well.
-        texts: which text each turn continued; texts are the unit of the intervals.
+        counts: name -> what was counted of each text, that of `AUTOREGRESSIVE` as well.
+        texts: those that were continued; they are the unit of the intervals.
     """
-    usable = [turn for turn in range(len(texts)) if all(runs[turn].timed_passes for runs in counts.values())]
-    texts = [texts[turn] for turn in usable]
+    usable = [number for number in range(len(texts)) if all(runs[number].timed_passes for runs in counts.values())]
+    texts = [texts[number] for number in usable]
     rows = []
     for name in [name for name in counts if usable and name != AUTOREGRESSIVE]:
-        pairs = [(counts[name][turn], counts[AUTOREGRESSIVE][turn]) for turn in usable]
+        pairs = [(counts[name][number], counts[AUTOREGRESSIVE][number]) for number in usable]
         run, plain = (sum(each, Counts()) for each in zip(*pairs, strict=True))
         ratios = [run.speedup(plain), *(a.speedup(b) for a, b in pairs)]
         rates = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in pairs]
@@ -137,10 +137,10 @@ def time_runs(
         run(pair, replace(config, prompt=prompts[0], max_new_tokens=min(WARM_UP, config.max_new_tokens)))
 
     # The prompts move on by one each round, so that none always meets the same order of runs.
-    places = [(turn + shift) % len(prompts) for shift in range(rounds) for turn in range(len(prompts))]
+    places = [(number + shift) % len(prompts) for shift in range(rounds) for number in range(len(prompts))]
 
-    def decode(pair: Pair, config: RunConfig, turn: int) -> Counts:
-        place = places[turn]
+    def decode(pair: Pair, config: RunConfig, number: int) -> Counts:
+        place = places[number]
         trace = run(pair, replace(config, prompt=prompts[place], seed=config.seed_after(place)))
         return Counts.of(whole_steps(trace), whole=True) if whole else trace.counts
 
@@ -153,9 +153,9 @@ def time_calls(
 ) -> Iterator[Progress[tuple[TimedRun, ...]]]:
     """What `time_runs` returns, of calls that continue a text by its place; `AUTOREGRESSIVE` is one of them."""
     counts: dict[str, list[Counts]] = {name: [] for name in calls}
-    for done, (turn, name, one) in enumerate(interleave(calls, len(texts)), 1):
-        counts[name].append(one)
-        finished = turn + (done % len(calls) == 0)
+    for done, (number, name, result) in enumerate(interleave(calls, len(texts)), 1):
+        counts[name].append(result)
+        finished = number + (done % len(calls) == 0)
         yield Progress(done, len(texts) * len(calls), result=summarise(counts, texts[:finished]))
 
 
@@ -170,20 +170,20 @@ def measure_speedup(
     calls = {"run": lambda _: speculate(pair, config), "plain": lambda _: speculate(pair, config.autoregressive())}
     _, processor, cores = machine()
     counts: dict[str, list[Counts]] = {name: [] for name in calls}
-    for turn, name, steps in interleave(calls, rounds):
-        one = first if (turn, name) == (0, "run") else Counts()
-        for step in () if one is first else steps:
-            one += Counts.of([step])
+    for number, name, steps in interleave(calls, rounds):
+        total = first if (number, name) == (0, "run") else Counts()
+        for step in () if total is first else steps:
+            total += Counts.of([step])
             yield None
-            if sum(one.seconds) > LONGEST and one.timed_tokens >= FEWEST:
+            if sum(total.seconds) > LONGEST and total.timed_tokens >= FEWEST:
                 break
-        if not one.tokens_per_s > 0:
+        if not total.tokens_per_s > 0:
             return  # it ended with its first step, so there is nothing to time
-        counts[name].append(one)
+        counts[name].append(total)
         if len(counts["run"]) == len(counts["plain"]):
             (row,) = summarise(counts, [""] * len(counts["run"]))
             yield PairedSpeedup(
-                row.speedup, row.low, row.high, turn + 1, row.counts.tokens_per_s, row.plain.tokens_per_s,
+                row.speedup, row.low, row.high, number + 1, row.counts.tokens_per_s, row.plain.tokens_per_s,
                 first.tokens * row.counts.seconds_per_token, first.tokens * row.plain.seconds_per_token,
                 date.today().isoformat(), f"{processor}, {cores} {'core' if cores == 1 else 'cores'}",
             )  # fmt: skip

@@ -45,7 +45,7 @@ class TreeBuilder(Strategy):
     schemes: ClassVar[tuple[str, ...]] = tuple(SCHEMES)  # how its trees can be filled, its own first
     reads_draft: ClassVar[bool] = True  # whether it needs a draft model
     in_support: ClassVar[bool] = False  # whether it tries no tokens to which the draft gives no mass
-    alone: ClassVar[bool] = False  # whether it drafts nothing, for plain decoding
+    autoregressive: ClassVar[bool] = False  # whether it drafts nothing, for plain decoding
     key_title: ClassVar[str] = "key"  # what the number is that its nodes are chosen by
     small: ClassVar[dict[str, Any]] = {}  # parameters to enumerate: a depth of two and, but for chains, a branch
 

@@ -195,7 +195,7 @@ class Plain(TreeBuilder):
     name, title = "plain", "Plain decoding"
     is_chain: ClassVar[bool] = True
     reads_draft = False
-    alone = True
+    autoregressive = True
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         return draft.tree

@@ -158,10 +158,10 @@ def print_advice(data: dict[str, Any], prompts: str) -> None:
     print(printable(f"\n{data['sentence']}"))
     if best := data["best"]:
         print(data["why"])
-        if together := best["by_texts"].items():
+        if by_texts := best["by_texts"].items():
             print("\nseveral texts decoded together, predicted:")
             print(
-                text_table([{"texts": texts, "best tree": tree, "speedup": speed} for texts, (tree, speed) in together])
+                text_table([{"texts": texts, "best tree": tree, "speedup": speed} for texts, (tree, speed) in by_texts])
             )
         print("\nnearest settings of other engines, whose own costs differ from those measured here:")
         for engine, flags, note in map(dict.values, data["engines"]):

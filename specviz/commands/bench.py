@@ -109,12 +109,12 @@ def row_of(outcome: dict[str, Any]) -> dict[str, Any]:
     cell, result = outcome["cell"], outcome["result"]
     pair = cell["pair"].get("target") or ("toy" if "toy" in cell["pair"] else "embedded")
     size = f" {cell['size']}" if cell.get("size") else ""
-    draft, target, *rest = result["parts_ms"].values()
+    draft, target, *others = result["parts_ms"].values()
     return {
         "pair": f"{pair}, {cell['pair']['offload']}" if "offload" in cell["pair"] else pair,
         "builder": f"{cell['builder']}{size}", "rule": cell.get("verifier", ""), "drafter": cell.get("drafter", ""),
         "T": f"{cell['temperature']:g}", "nodes": float(result["nodes"]), "plain ms": float(result["plain_ms"]),
-        "step ms": float(result["step_ms"]), "draft": draft, "target": target, "rest": sum(rest),
+        "step ms": float(result["step_ms"]), "draft": draft, "target": target, "rest": sum(others),
         "tokens/pass": f"{result['tokens_per_pass']:.2f}{plus_minus(result['tokens_margin'])}",
         "times plain": f"{result['speedup']:.2f}{plus_minus(result['speedup_margin'])}",
         "min": float(result["low"]), "max": float(result["high"]),
@@ -145,12 +145,12 @@ def compare_texts(args: argparse.Namespace) -> int:
 
     pair, prompts, builders = options.load(args), options.prompts_of(args), args.builder or ()
     texts, stopped = until_stopped(compare_greedy(pair, prompts, args.max_new_tokens, builders), "prompts")
-    found = [text for text in texts if not text[2].equal]
+    different = [text for text in texts if not text[2].equal]
     if args.json:
-        print(lines([{"method": writer, "prompt": prompt} | asdict(text) for writer, prompt, text in found]))
+        print(lines([{"method": writer, "prompt": prompt} | asdict(text) for writer, prompt, text in different]))
     else:
-        for writer, prompt, text in found:
+        for writer, prompt, text in different:
             print(printable(f"{writer}, after {prompt!r:.60}: {text.sentence(pair.info.get('dtype'))}"))
         done = len({prompt for _, prompt, _ in texts})
-        print(f"{done} prompts x {args.max_new_tokens} tokens in {args.dtype}: {len(found)} differences")
-    return 130 if stopped else 1 if found else 0
+        print(f"{done} prompts x {args.max_new_tokens} tokens in {args.dtype}: {len(different)} differences")
+    return 130 if stopped else 1 if different else 0

@@ -88,7 +88,7 @@ def rules_for(named: Sequence[Any], config: RunConfig) -> list[Any]:
     for rule in named:
         compatible(chain_of(verifier=rule)).required()
     greedy, menu = config.temperature == 0, VERIFIERS.values()
-    rules = [rule() for rule in menu if rule.greedy_only == greedy and not (rule.shares or rule.alone)]
+    rules = [rule() for rule in menu if rule.greedy_only == greedy and not rule.depends_on_siblings]
     return [*named] or [rule for rule in rules if compatible(chain_of(verifier=rule)).possible]
 
 
@@ -101,8 +101,9 @@ def print_profile(profile: Profile) -> None:
     if table := profile.costs:
         print(f"\none plain step: {1000 * table.plain_s:.2f} ms; pass of the target over n nodes, rest of the step")
         print(text_table([
-            {"nodes": size, "pass ms": 1000 * target, "rest ms": 1000 * rest, "of a plain step": target / table.plain_s}
-            for size, target, rest in zip(table.sizes, table.target_s, table.overhead_s, strict=True)
+            {"nodes": size, "pass ms": 1000 * target, "rest ms": 1000 * overhead,
+             "of a plain step": target / table.plain_s}
+            for size, target, overhead in zip(table.sizes, table.target_s, table.overhead_s, strict=True)
         ]))  # fmt: skip
         print("\npass of the draft over n nodes")
         print(text_table([{"nodes": w, "ms": 1000 * s} for w, s in zip(table.widths, table.draft_s, strict=True)]))

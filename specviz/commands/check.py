@@ -11,7 +11,7 @@ from multiprocessing import get_context
 
 from .. import BUILDERS, VERIFIERS, RunConfig, compatible
 from ..acceptance.progress import Progress
-from ..codec import lines, plain
+from ..codec import json_data, lines
 from ..player.terminal import text_table
 from ..plugins.load import load_known, sources
 from ..proof.counterexample import Counterexample, smallest
@@ -45,8 +45,8 @@ def run(args: argparse.Namespace) -> int:
     (rows, refuted), stopped = until_stopped(prove(args), "rows")
     if args.json:
         examples = {name: example and example.to_dict() for name, example in refuted.items()}
-        counterexample = [{"counterexample": examples[row.verifier]} if row.refuted else {} for row in rows]
-        print(lines([plain(row) | {"holds": row.holds} | more for row, more in zip(rows, counterexample, strict=True)]))
+        refuting = [{"counterexample": examples[row.verifier]} if row.refuted else {} for row in rows]
+        print(lines([json_data(row) | {"holds": row.holds} | more for row, more in zip(rows, refuting, strict=True)]))
     else:
         print(MEANING)
         print(text_table([table_row(row) for row in rows]))
@@ -139,7 +139,7 @@ def table_row(row: Row) -> dict[str, str]:
 def markdown() -> str:
     """What `compatible` declares of each builder and rule above temperature 0, as a Markdown table."""
     marks = {(True, True): "lossless", (True, False): "lossy", (False, False): "–"}
-    rules, builders = ([name for name, cls in menu.items() if not cls.alone] for menu in (VERIFIERS, BUILDERS))
+    rules, builders = ([name for name, cls in menu.items() if not cls.autoregressive] for menu in (VERIFIERS, BUILDERS))
     lines = ["| | " + " | ".join(rules) + " |", "| --- |" + " --- |" * len(rules)]
     for builder in builders:
         matches = [compatible(RunConfig(builder=builder, verifier=rule, temperature=1.0)) for rule in rules]

@@ -32,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    plain = None if args.baseline_log is None else read_source(args.baseline_log)
-    reports = diagnose("\n".join(map(read_source, args.sources)), args.baseline, plain)
+    baseline_text = None if args.baseline_log is None else read_source(args.baseline_log)
+    reports = diagnose("\n".join(map(read_source, args.sources)), args.baseline, baseline_text)
     for place, report in enumerate(reports):
         print(dumps(report.to_dict()) if args.json else "\n" * (place > 0) + printable(text_of(report)))
 

@@ -101,16 +101,16 @@ def prompts_of(args: argparse.Namespace, count: int | None = None) -> list[str]:
     """The prompts in the file of the option, or the first `count` built-in ones."""
     if not args.prompts:
         return prompts(count)
-    text, found, must = read_text(args.prompts, "--prompts"), None, "have at least one line of text"
+    text, texts, must = read_text(args.prompts, "--prompts"), None, "have at least one line of text"
     if args.prompts.lower().endswith(".json"):
         must = "be a non-empty JSON list of non-empty texts"
         with suppress(ValueError):
-            found = parse_json(text)
+            texts = parse_json(text)
     else:
-        found = [line for line in text.splitlines() if line.strip()]
-    if not (isinstance(found, list) and found and all(isinstance(one, str) and one.strip() for one in found)):
+        texts = [line for line in text.splitlines() if line.strip()]
+    if not (isinstance(texts, list) and texts and all(isinstance(item, str) and item.strip() for item in texts)):
         raise ParameterError(f"--prompts {args.prompts!r}", must)
-    return found
+    return texts
 
 
 def load(args: argparse.Namespace, **other: Any) -> Any:

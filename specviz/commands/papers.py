@@ -45,15 +45,15 @@ def run(args: argparse.Namespace) -> None:
             for update in papers.measure(load_pair(), args.names, args.timed, args.again, store, args.texts):
                 bar.n, bar.total = update.done, update.total
                 bar.set_description_str(update.stage[:80])
-    found = [(source, entry, papers.decide(claim, store)) for source, entry in entries for claim in entry.claim]
+    decided = [(source, entry, papers.decide(claim, store)) for source, entry in entries for claim in entry.claim]
     if args.json:
         rows = [
             {"source": source, "entry": entry.name, **asdict(one), "claim": one.claim.model_dump(exclude={"broken"})}
-            for source, entry, one in found
+            for source, entry, one in decided
         ]
         print(json.dumps(rows, indent=1, ensure_ascii=False))
         return
-    counts = Counter(one.verdict for *_, one in found)
+    counts = Counter(one.verdict for *_, one in decided)
     print(", ".join(f"{counts[verdict]} {verdict}" for verdict in papers.VERDICTS))
     for source, entry in entries:
         print(f"{source}-{entry.name}: {entry.place}, {entry.title}")

@@ -42,16 +42,16 @@ def diagnose(text: str, baseline: float | None = None, baseline_text: str | None
             "Nothing of an engine was found. Recognised are logs and Prometheus metrics of vLLM, llama.cpp, SGLang and "
             "TensorRT-LLM, and TensorRT-LLM's statistics of iterations."
         )
-    plain = [window for window in read_windows(baseline_text or "") if not window.speculates]
-    if baseline_text is not None and not throughput_of(plain):
+    baselines = [window for window in read_windows(baseline_text or "") if not window.speculates]
+    if baseline_text is not None and not throughput_of(baselines):
         raise ValueError("The text for the baseline has no throughput of plain decoding. Give the number instead.")
     reports = []
     for engine in NAMES:
-        if mine := [one for one in windows if one.engine == engine]:
-            report = pool(engine, mine)
-            load, same = report.running_requests, [one for one in plain if one.engine == engine]
-            same = [one for one in same if load is None or one.running_requests in (None, load)]
-            reports.append(replace(report, baseline=baseline or throughput_of(same)))
+        if of_engine := [one for one in windows if one.engine == engine]:
+            report = pool(engine, of_engine)
+            running, comparable = report.running_requests, [one for one in baselines if one.engine == engine]
+            comparable = [one for one in comparable if running is None or one.running_requests in (None, running)]
+            reports.append(replace(report, baseline=baseline or throughput_of(comparable)))
     return tuple(reports)
 
 

@@ -133,25 +133,25 @@ class Report(Window):
 def pool(engine: str, windows: Sequence[Window]) -> Report:
     """Take the windows of one engine together."""
     # Counts come from the format that counted most steps, since two formats may count the same.
-    every = [one for one in windows if one.speculates]
-    groups = [[one for one in every if one.source == source] for source in dict.fromkeys(one.source for one in every)]
-    seen = max(groups, key=lambda group: sum(one.steps or 0.0 for one in group), default=[])
-    timed = [one for one in seen if one.throughput] or [one for one in every if one.throughput]
-    counted = [one for one in seen if one.steps and one.drafted and one.accepted is not None] or seen
+    active = [one for one in windows if one.speculates]
+    groups = [[one for one in active if one.source == source] for source in dict.fromkeys(one.source for one in active)]
+    selected = max(groups, key=lambda group: sum(one.steps or 0.0 for one in group), default=[])
+    timed = [one for one in selected if one.throughput] or [one for one in active if one.throughput]
+    complete = [one for one in selected if one.steps and one.drafted and one.accepted is not None] or selected
     steps, drafted, accepted = (
-        sum(getattr(one, name) or 0.0 for one in counted) for name in ("steps", "drafted", "accepted")
+        sum(getattr(one, name) or 0.0 for one in complete) for name in ("steps", "drafted", "accepted")
     )
-    lengths = [(one.acceptance_length, one.running_requests or 1.0) for one in seen]
+    lengths = [(one.acceptance_length, one.running_requests or 1.0) for one in selected]
     rates = [
-        _mean([(one.per_position[place], one.steps or 1.0) for one in seen if len(one.per_position) > place]) or 0.0
-        for place in range(max((len(one.per_position) for one in seen), default=0))
+        _mean([(one.per_position[place], one.steps or 1.0) for one in selected if len(one.per_position) > place]) or 0.0
+        for place in range(max((len(one.per_position) for one in selected), default=0))
     ]
-    loads = [one.running_requests for one in timed or seen if one.running_requests]
+    loads = [one.running_requests for one in timed or selected if one.running_requests]
     running = median_low(loads) if loads else None
     return Report(
         engine, "", round(steps) or None, drafted, accepted, 1 + accepted / steps if steps else _mean(lengths),
         tuple(rates), running, throughput_of([one for one in timed if one.running_requests == running]),
-        draft_share=_mean([(one.draft_share, one.seconds or 1.0) for one in every]), windows=tuple(seen),
+        draft_share=_mean([(one.draft_share, one.seconds or 1.0) for one in active]), windows=tuple(selected),
     )  # fmt: skip
 
 
@@ -164,8 +164,8 @@ def throughput_of(windows: Sequence[Window]) -> float | None:
 
 
 def _mean(weighted: Sequence[tuple[float | None, float]]) -> float | None:
-    known = [(value, weight) for value, weight in weighted if value is not None]
-    return fmean(*zip(*known, strict=True)) if any(weight for _, weight in known) else None
+    present = [(value, weight) for value, weight in weighted if value is not None]
+    return fmean(*zip(*present, strict=True)) if any(weight for _, weight in present) else None
 
 
 def rows_of(report: Report) -> list[tuple[str, str]]:

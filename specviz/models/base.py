@@ -66,7 +66,7 @@ class Pair(Protocol):
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of `tokens`, a list of ids."""
 
-    def piece(self, token: int) -> str:
+    def token_text(self, token: int) -> str:
         """One `token`, an id, as a person reads it."""
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:

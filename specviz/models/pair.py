@@ -41,7 +41,7 @@ class HuggingFacePair:
 
     def __post_init__(self) -> None:
         text = self.text
-        self.encode, self.decode, self.piece, self.stream = text.encode, text.decode, text.piece, text.stream
+        self.encode, self.decode, self.token_text, self.stream = text.encode, text.decode, text.token_text, text.stream
         self.vocab_size, self.disk_speed = self.target.vocab_size, self.target.disk_speed
         self.offload = None if self.disk_speed is None else "disk"
         self.drafter = cache(self._drafter)

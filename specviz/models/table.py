@@ -135,15 +135,15 @@ class NumberText:
 
     def decode(self, tokens: Sequence[int]) -> str:
         """See `Pair.decode`."""
-        return "".join(map(self.piece, tokens))
+        return "".join(map(self.token_text, tokens))
 
-    def piece(self, token: int) -> str:
-        """See `Pair.piece`."""
+    def token_text(self, token: int) -> str:
+        """See `Pair.token_text`."""
         return chr(ord("a") + token) if token < 26 else f"<{token}>"
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
         """See `Pair.stream`."""
-        return self.piece
+        return self.token_text
 
 
 class TablePair(NumberText, Pair):

@@ -20,7 +20,7 @@ class TokenText:
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
-        self.piece = lru_cache(maxsize=None)(self._piece)
+        self.token_text = lru_cache(maxsize=None)(self._token_text)
 
     def encode(self, text: str) -> list[int]:
         """Token ids of `text`, with a start token only where the tokenizer adds one by default."""
@@ -35,7 +35,7 @@ class TokenText:
         ids = list(map(int, tokens))
         return self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
-    def _piece(self, token: int) -> str:
+    def _token_text(self, token: int) -> str:
         r"""One token as a person reads it; bytes that are no whole character look like \xe2."""
         written = self.tokenizer.convert_ids_to_tokens(int(token))
         if written is None:

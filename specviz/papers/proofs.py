@@ -60,9 +60,7 @@ def closed_form(bench: Workbench, rows: str, printed: float, rule: str) -> dict[
 def _vectors() -> list[tuple[float, ...]]:
     """Random acceptance vectors, every second one falling."""
     rng = Seeded(3)
-    return [
-        tuple(sorted((rng.noise(turn, 5) / 8).clip(0, 0.9).tolist(), reverse=turn % 2 == 0)) for turn in range(VECTORS)
-    ]
+    return [tuple(sorted((rng.noise(i, 5) / 8).clip(0, 0.9).tolist(), reverse=i % 2 == 0)) for i in range(VECTORS)]
 
 
 def _trees(nodes: int) -> list[Topology]:

@@ -52,9 +52,9 @@ def _with(config: RunConfig, builder: str, rule: str = "", drafter: str = "model
     return replace(config, verifier=rule or suited(config))
 
 
-def _timed(bench: Workbench, pair: Pair, plain: RunConfig, ways: dict[str, RunConfig], turn: int) -> dict[str, float]:
+def _timed(bench: Workbench, pair: Pair, plain: RunConfig, ways: dict[str, RunConfig], number: int) -> dict[str, float]:
     configs = {"plain": plain.autoregressive(), **ways}
-    first = turn % len(configs)
+    first = number % len(configs)
     names = [*list(configs)[first:], *list(configs)[:first]]
     # The first run of all would pay for what the models set up.
     bench.cached(("warm", id(pair), *names), lambda: run(pair, configs[names[0]]))

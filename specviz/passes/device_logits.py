@@ -74,8 +74,8 @@ class DeviceRows(Distributions):
     def __init__(self, logits: DeviceLogits, sampling: Sampling, ahead: int) -> None:
         super().__init__(logits, sampling)
         if sampling.temperature == 0:
-            highest, best = logits.tensor.max(dim=1)
-            both = pull(torch.stack([highest.double(), best.double()]))  # whole numbers, exact in float64
+            row_max, best = logits.tensor.max(dim=1)
+            both = pull(torch.stack([row_max.double(), best.double()]))  # whole numbers, exact in float64
             check_finite(both[0].sum())
             self._best = both[1].astype(np.int64)
         else:

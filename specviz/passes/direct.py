@@ -140,10 +140,10 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
 
 def _is_plain(module: torch.nn.Module) -> bool:
     """Whether a module is torch's or transformers' own, without a hook; accelerate's hooks replace its forward."""
-    plain = type(module).__module__.startswith(
+    is_library = type(module).__module__.startswith(
         ("torch.nn.modules.", "transformers.models.", "transformers.activations")
     )
-    return plain and not (module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module))
+    return is_library and not (module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module))
 
 
 def is_known(model: Any) -> bool:

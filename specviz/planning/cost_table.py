@@ -178,7 +178,7 @@ def fit_costs(runs: Sequence[tuple[Sequence[Step], Sequence[Pass]]], settings: d
         machine="this machine", projection=False, plain_s=float(plain[1]), sizes=sizes, row_s=row_s, settings=settings,
         note="Measured here, in the decoding loop, on trees of increasing size; medians over steps.",
         target_s=tuple(target_s[:, 1].tolist()), draft_s=tuple(draft_s[:, 1].tolist()),
-        overhead_s=tuple(median(max(0.0, rest - row_s * inner) for inner, rest, _ in group) for group in groups),
+        overhead_s=tuple(median(max(0.0, other - row_s * inner) for inner, other, _ in group) for group in groups),
         widths=tuple(round(median(one.nodes for one in octave)) for octave in octaves),
         opening_s=max(0.0, median(opening) - median(below)) if opening and below else 0.0,
         spread={"plain": plain[::2].tolist(), "target": target_s[:, ::2].tolist(), "draft": draft_s[:, ::2].tolist()},

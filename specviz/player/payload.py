@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from .. import DRAFTERS, Step, Trace, compatible
-from ..codec import plain as as_plain
+from ..codec import json_data
 from ..metrics import COMPARED, Counts
 from ..strategy import REGISTRIES
 
@@ -50,7 +50,7 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
         "draft_passes": step.draft_passes,
         "drafter": step.drafter,
     }
-    return as_plain(sent)
+    return json_data(sent)
 
 
 def explained(step: Step, node: int, verifier: Any) -> str:
@@ -110,7 +110,7 @@ def growth_payload(step: Step) -> dict[str, Any]:
         "expected": growth.expected,
         "length": growth.length,
     }
-    return as_plain({name: value for name, value in payload.items() if value is not None})
+    return json_data({name: value for name, value in payload.items() if value is not None})
 
 
 def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
@@ -134,7 +134,7 @@ def figures(counts: Counts) -> dict[str, Any]:
     for name in dict.fromkeys(name for name, _ in counts.guesses):
         compared = sum(counts.guesses[name, outcome] for outcome in COMPARED)
         drafters[name] = Counts(accepted=counts.guesses[name, "accepted"], compared=compared)
-    return as_plain({
+    return json_data({
         "tokens": counts.tokens, "passes": counts.passes, "accepted": counts.accepted, "compared": counts.compared,
         "per_pass": counts.tokens_per_pass, "acceptance": counts.acceptance, "rate": counts.tokens_per_s,
         "token_ms": 1000 * counts.seconds_per_token, "step_ms": 1000 * counts.seconds_per_step,
@@ -184,7 +184,7 @@ def recorded_message(
         state="done",
         models=models,
         figures=figures(trace.counts),
-        speedup=as_plain(trace.speedup),
+        speedup=json_data(trace.speedup),
     )
 
 

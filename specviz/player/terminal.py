@@ -39,12 +39,12 @@ def summary(trace: Trace) -> str:
     """
     if not trace.steps:
         return f"no step; ended by {printable(trace.stop)}"
-    rate, share = trace.tokens_per_s, trace.acceptance
-    acceptance = "no node was compared" if isnan(share) else f"{share:.0%} of compared tokens accepted"
+    rate, acceptance = trace.tokens_per_s, trace.acceptance
+    compared = "no node was compared" if isnan(acceptance) else f"{acceptance:.0%} of compared tokens accepted"
     speed = "" if isnan(rate) else f", {rate:.0f} tokens/s"
     return (
         f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: {trace.tokens_per_pass:.2f} per pass, "
-        f"{acceptance}{speed}; ended by {printable(trace.stop)}"
+        f"{compared}{speed}; ended by {printable(trace.stop)}"
     )
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import DRAFTERS, RunConfig, compatible, speculate
+from .. import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible, speculate
 from ..distributions import probabilities
 from ..drafters.base import Drafter
 from ..models.table import TablePair, toy_pair
-from ..strategy import REGISTRIES, Menu
+from ..strategy import Menu
 from .enumerate import Planned, Text, compare_with_target, distribution_of
 from .same_text import comparing
 
@@ -127,9 +127,9 @@ def cases(
         builders, verifiers: menu names; None means all but plain decoding, which the rest is compared with.
         drafters: names of `drafter_cases`; a builder without a drafter is checked with the first of them alone.
     """
-    menus = [[name for name, cls in REGISTRIES[kind].items() if not cls.alone] for kind in ("builder", "verifier")]
+    menus = [[name for name, cls in menu.items() if not cls.autoregressive] for menu in (BUILDERS, VERIFIERS)]
     for d, b, v in product(drafters, builders or menus[0], verifiers or menus[1]):
-        small, verifier = REGISTRIES["builder"][b].smallest(), REGISTRIES["verifier"][v]()
+        small, verifier = BUILDERS[b].smallest(), VERIFIERS[v]()
         shapes = {b: small}
         if not small.is_chain and "width" in small.parameters:
             shapes[f"{b}:width=1"] = small.replace(width=1)

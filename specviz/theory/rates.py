@@ -135,7 +135,7 @@ def accepted_within(
     def acceptance(count: int) -> np.ndarray:
         return _acceptance(rule, p, q, children[:count], scheme, rng, position - 1)
 
-    if rule.shares or not rule.lossless:  # what becomes of a child depends on those after it
+    if rule.depends_on_siblings or not rule.lossless:  # what becomes of a child depends on those after it
         return np.array([acceptance(width).sum() for width in widths])
     accepted, counts = np.cumsum(acceptance(len(children))), np.array(widths)
     within = accepted[np.minimum(counts, len(accepted)) - 1]

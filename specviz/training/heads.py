@@ -158,9 +158,9 @@ def layer_loss(
     if done > 0.5:
         with torch.no_grad():
             guesses = model(true, embeddings)
-        own = torch.rand(features.shape[:2], generator=generator).to(features) < 0.5
-        own[:, 0] = False
-        features[:, 1:][own[:, 1:]] = guesses[:, :-1][own[:, 1:]].to(features)
+        is_guess = torch.rand(features.shape[:2], generator=generator).to(features) < 0.5
+        is_guess[:, 0] = False
+        features[:, 1:][is_guess[:, 1:]] = guesses[:, :-1][is_guess[:, 1:]].to(features)
     guesses = model(features, embeddings)
     distance = functional.smooth_l1_loss(guesses.float(), states[:, 1:])
     return distance + CROSS_ENTROPY * _cross_entropy(guesses @ head.T.to(guesses), p[:, 1:])

@@ -53,11 +53,11 @@ class Verifier(Strategy):
     greedy_only: ClassVar[bool] = False  # whether it works at temperature 0 only
     lossless: ClassVar[bool] = True
     bias: ClassVar[str] = ""  # the sentence that says how a rule that is not lossless changes the text
-    shares: ClassVar[bool] = False  # whether a child's acceptance depends on how many siblings it has
+    depends_on_siblings: ClassVar[bool] = False  # whether a child's acceptance depends on how many siblings it has
     shared_noise: ClassVar[bool] = False  # whether its output is argmin E / p with noise keyed by position
     leaves_first: ClassVar[bool] = False  # whether it tests the nodes below a node before it
     one_row: ClassVar[bool] = False  # whether it solves for a single row of the draft
-    alone: ClassVar[bool] = False  # whether it checks nothing, for plain decoding
+    autoregressive: ClassVar[bool] = False  # whether it checks nothing, for plain decoding
     in_support: ClassVar[bool] = False  # whether it tries no more children than the draft's row has tokens
     at_zero: ClassVar[str] = "At temperature 0 every token accepted is exactly the target's most probable one."
 

@@ -133,7 +133,7 @@ class PlainRule(Verifier):
     name, title = "plain", "Plain decoding"
     reads_draft = False
     shared_noise = True
-    alone = True
+    autoregressive = True
 
     def __call__(self, tree, p, rng):
         greedy = p.sampling.temperature == 0

@@ -22,7 +22,7 @@ class SpecTr(Verifier):
 
     name, title = "spectr", "SpecTr"
     schemes = ("iid",)
-    shares = True
+    depends_on_siblings = True
     one_row = True
     at_zero = (
         "At temperature 0 SpecTr writes exactly the target's most probable tokens, "

@@ -46,7 +46,9 @@ def test_a_grid_is_every_combination_once():
 
 def test_the_menu_and_the_rule_that_suits_are_the_defaults():
     found, prompts = cells_of({"pairs": ["toy"], "temperatures": [0, 0.8]}, ["abc"])
-    assert {cell["builder"] for cell in found} == {name for name, cls in specviz.BUILDERS.items() if not cls.alone}
+    assert {cell["builder"] for cell in found} == {
+        name for name, cls in specviz.BUILDERS.items() if not cls.autoregressive
+    }
     assert {cell["verifier"] for cell in found if cell["temperature"] == 0} == {"exact-match"}
     assert all("size" not in cell and cell["drafter"] == "model" for cell in found) and prompts == ["abc"]
 

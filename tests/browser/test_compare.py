@@ -33,7 +33,7 @@ def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
     expect(page.locator(f"{BOARD} .sv-play")).to_have_accessible_name("pause")
     at_end(page)
     for at, clock in enumerate(page.locator(f"{BOARD} .sv-clock").all()):
-        expect(clock).to_contain_text(f"64 tokens in {len(data['news'][at]['steps'])} steps")
+        expect(clock).to_contain_text(f"64 tokens in {len(data['updates'][at]['steps'])} steps")
     expect(page.locator(f"{BOARD} .sv-texts [data-kind=equal]")).to_contain_text("A, B and C: identical")
     rows = page.locator(f"{BOARD} tbody tr").all()
     assert [row.locator("th").inner_text() for row in rows] == [row["name"] for row in data["table"]]
@@ -41,8 +41,8 @@ def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
 
 def test_the_shared_clock_moves_every_run_by_its_own_times(seen):
     seen.emulate_media(reduced_motion="reduce")
-    news = json.loads(race.opening())["news"]
-    ends = [[end for end, _ in one["clock"]] for one in news]
+    updates = json.loads(race.opening())["updates"]
+    ends = [[end for end, _ in one["clock"]] for one in updates]
     seen.locator(f"{BOARD} .sv-scrub").focus()
     seen.keyboard.press("Home")
     for now in sorted({end for times in ends for end in times})[:3]:

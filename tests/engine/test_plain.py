@@ -32,6 +32,6 @@ def test_plain_decoding_goes_with_itself_alone():
     config = specviz.RunConfig("abc", *PLAIN, 0.8)
     assert specviz.compatible(config).lossless and specviz.compatible(replace(config, temperature=0.0)).lossless
     for other in specviz.VERIFIERS.values():
-        assert specviz.compatible(replace(config, verifier=other())).possible == other.alone
+        assert specviz.compatible(replace(config, verifier=other())).possible == other.autoregressive
     for other in specviz.BUILDERS.values():
-        assert specviz.compatible(replace(config, builder=other())).possible == other.alone
+        assert specviz.compatible(replace(config, builder=other())).possible == other.autoregressive

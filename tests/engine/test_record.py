@@ -36,7 +36,7 @@ def test_the_loop_counts_without_records_and_a_record_may_be_made_later(drafter)
     pair = specviz.toy_pair(vocab=20)
     steps = list(specviz.speculate(pair, config))
     results = list(decode(pair, config))
-    later = [record(result, pair.piece) for result in results]
+    later = [record(result, pair.token_text) for result in results]
     assert [step.to_dict() | {"seconds": None} for step in later] == [
         step.to_dict() | {"seconds": None} for step in steps
     ]
@@ -58,8 +58,8 @@ def test_a_shipped_trace_is_saved_as_it_was_opened(path):
 
 def test_a_number_that_json_lacks_is_null_and_the_others_have_six_digits():
     rows = {"rate": [float("nan"), -float("inf"), 0.123456789, np.float64(2 / 3), 10**9], "of": np.ones(2)}
-    assert codec.plain(rows) == {"rate": [None, None, 0.123457, 0.666667, 10**9], "of": [1.0, 1.0]}
-    assert codec.plain([0.123456789], exact=True) == [0.123456789]
+    assert codec.json_data(rows) == {"rate": [None, None, 0.123457, 0.666667, 10**9], "of": [1.0, 1.0]}
+    assert codec.json_data([0.123456789], exact=True) == [0.123456789]
     assert json.loads(codec.lines([{"speedup": float("nan")}])) == [{"speedup": None}]
 
 

@@ -138,8 +138,8 @@ def test_a_stream_passes_over_special_tokens_and_odd_bytes():
 )
 def test_pieces_are_what_a_person_reads(make, pieces):
     tokens = TokenText(make())
-    assert {name: tokens.piece(tokens.tokenizer.convert_tokens_to_ids(name)) for name in pieces} == pieces
-    assert tokens.piece(99_999) == "<99999>"
+    assert {name: tokens.token_text(tokens.tokenizer.convert_tokens_to_ids(name)) for name in pieces} == pieces
+    assert tokens.token_text(99_999) == "<99999>"
 
 
 # Folders

@@ -80,7 +80,7 @@ def test_the_draft_context_is_the_translation_of_each_token():
     np.testing.assert_array_equal(whole[0], other.forward(TokenTree(2, start=2), [0])[0])
     session.commit(tree, [above, below], [1, 2, 0])
     _, other = pair.open([0, 1, 2, 0])
-    assert session._draft.context == other._draft.context and session.context == other.context
+    assert session._session.context == other._session.context and session.context == other.context
     new = TokenTree(0, start=3)
     np.testing.assert_array_equal(session.forward(new, [0]), other.forward(new, [0]))
 
@@ -93,11 +93,11 @@ def test_a_text_longer_than_the_draft_can_hold_loses_its_first_half():
     config = specviz.RunConfig(PROMPT, "chain", "specinfer", 1.0, max_new_tokens=3 * LONGEST)
     assert len(specviz.run(pair, config).tokens) == 3 * LONGEST
     _, session = pair.open([0, 1] * 100)
-    assert 0 < len(session._draft.context) <= LONGEST
+    assert 0 < len(session._session.context) <= LONGEST
     _, grown = pair.open([0, 1])
     for _ in range(99):
         grown.commit(TokenTree(1), [], [0, 1])
-    assert grown._draft.context == session._draft.context
+    assert grown._session.context == session._session.context
 
 
 def test_what_the_draft_does_not_know_is_left_out_and_nothing_in_common_is_rejected():

@@ -107,7 +107,7 @@ def fails_once(name, monkeypatch):
 
 @pytest.mark.parametrize("name", ["MainThread", "compiled passes"])
 def test_a_thread_that_fails_ends_the_pass_with_its_error(name, monkeypatch):
-    monkeypatch.setattr(compiled, "ALONE", 0)
+    monkeypatch.setattr(compiled, "ONE_THREAD", 0)
     model, other = make("llama"), make("llama")
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
     expected = other.open([3, 1, 4]).forward(TokenTree(4, start=2), [0])

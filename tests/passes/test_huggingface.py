@@ -195,7 +195,7 @@ def test_trees_score_as_separate_passes(make_pass, family, dtype, tmp_path, monk
     monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "CHUNK", 4)
     monkeypatch.setattr(graphs, "SLOTS", 8)
-    monkeypatch.setattr(passes, "ALONE", 0)
+    monkeypatch.setattr(passes, "ONE_THREAD", 0)
     model, rng = make_pass(family, dtype, tmp_path), np.random.default_rng(1)
     for _ in range(4):
         random_run(model, rng, tolerance=TOLERANCES[dtype])

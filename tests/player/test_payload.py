@@ -77,7 +77,7 @@ def test_what_a_rule_kept_is_sent_by_kind(builder, verifier, kinds):
                     and step.tokens[int(node)] in facts["tried"]["tokens"]
                 )
             for name, racers in facts.get("race", {}).items():
-                assert racers["rows"]["times"] == codec.plain(list(kept.race[name].rows["times"]))
+                assert racers["rows"]["times"] == codec.json_data(list(kept.race[name].rows["times"]))
                 assert racers["rows"]["times"] == sorted(racers["rows"]["times"])
     assert seen == kinds
 
@@ -87,7 +87,7 @@ def test_the_growth_of_a_tree_is_sent(builder):
     config = replace(CONFIG, builder=specviz.BUILDERS[builder](), verifier=specviz.VERIFIERS["target-match"]())
     for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
         sent = payload.growth_payload(step)
-        assert sent.get("keys", [None] * len(step.parents)) == codec.plain(list(step.keys))
+        assert sent.get("keys", [None] * len(step.parents)) == codec.json_data(list(step.keys))
         if len(step.parents) > 1:
             for name in ("waiting", "split", "candidates", "length"):
                 assert (name in sent) == (getattr(step.growth, name) is not None)

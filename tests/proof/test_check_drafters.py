@@ -7,7 +7,7 @@ from specviz.proof.lossless import LENGTH, PROMPT, SEEDS, drafter_cases, error_i
 from tests.proof.proofs import rows_of
 
 OTHERS = [name for name in drafter_cases() if name != "model"]
-RULES = [name for name, rule in specviz.VERIFIERS.items() if not rule.alone]
+RULES = [name for name, rule in specviz.VERIFIERS.items() if not rule.autoregressive]
 BUILDERS = ["chain", "svip", "batch", "sequoia", "dyspec", "dyspec-threshold", "svip-tree", "eagle2"]
 
 

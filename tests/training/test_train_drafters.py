@@ -30,13 +30,13 @@ class Letters:
         return [ord(letter) % V for letter in text]
 
     def decode(self, tokens):
-        return "".join(map(self.piece, tokens))
+        return "".join(map(self.token_text, tokens))
 
-    def piece(self, token):
+    def token_text(self, token):
         return chr(33 + token)
 
     def stream(self, context):
-        return self.piece
+        return self.token_text
 
 
 @pytest.fixture(scope="module")

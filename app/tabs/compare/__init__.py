@@ -45,7 +45,7 @@ def build(engine: Engine) -> Settings:
             models = models_menu(engine)
             chosen = lay_out(prompt)
         board = component("compare", asset("compare/compare.html"), server_functions=[recorded], elem_id="sv-compare")
-    linked = links.Together({"models": models, "weights": weights}, {"": chosen})
+    linked = links.LinkedGroups({"models": models, "weights": weights}, {"": chosen})
     links.connect(link, linked, [go.click, prompt.submit])
     gr.on(
         [control.change for control in (models, weights, *chosen.inputs[1:])],

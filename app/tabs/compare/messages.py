@@ -1,6 +1,6 @@
 """A comparison as messages to the page: runs decoded one after the other, remarks on their texts, and a table.
 
-A message opens a comparison with its "columns", and brings "news" of them: each with "at" (which column), "state",
+A message opens a comparison with its "columns", and brings "updates" of them: each with "at" (which column), "state",
 "steps", "clock" and "note", as far as they are new; "pairs" and "table" are whole.
 """
 
@@ -60,7 +60,7 @@ class Board:
         self.failed: dict[int, str] = {}
         self.dtype: str | None = None
         self.head: dict[str, Any] = {}  # what the message with the first step also brings
-        self.held: list[dict[str, Any]] = []  # of columns that failed before any step came
+        self.pending: list[dict[str, Any]] = []  # of columns that failed before any step came
 
     def __call__(self, update: Update) -> str | None:
         at = update.at
@@ -72,16 +72,16 @@ class Board:
                 self.dtype = update.blank.pair.get("dtype")
             return None
         if update.steps:
-            news, self.held = [*self.held, self.add(at, update.steps)], []
+            updates, self.pending = [*self.pending, self.add(at, update.steps)], []
             more, self.head = self.head, {}
-            return message(self.name, news=news, state="running", **more)
+            return message(self.name, updates=updates, state="running", **more)
         if update.error:
             self.failed[at] = update.error
-            self.held.append({"at": at, "state": "error", "note": update.error})
+            self.pending.append({"at": at, "state": "error", "note": update.error})
             return self._flush("running") if any(self.written) else None
         if update.trace:
             self.ended.add(at)
-            self.held.append({"at": at, "state": "done"})
+            self.pending.append({"at": at, "state": "done"})
             over = at == max(set(range(len(self.entries))) - self.failed.keys())
             return self._flush("done" if over else "running", pairs=self.pairs(), table=self.table())
         if update.speedup:
@@ -93,8 +93,8 @@ class Board:
         return None
 
     def _flush(self, state: str, **more: Any) -> str:
-        news, self.held = self.held, []
-        return message(self.name, news=news, state=state, **more)
+        updates, self.pending = self.pending, []
+        return message(self.name, updates=updates, state=state, **more)
 
     def about(self, prompt: str, pair: str, **more: Any) -> dict[str, Any]:
         """What is compared, sent once."""
@@ -106,22 +106,22 @@ class Board:
         return {"columns": columns, "prompt": prompt, "pair": pair, **more}
 
     def add(self, at: int, steps: Sequence[Step]) -> dict[str, Any]:
-        """New steps of a column, as news."""
+        """New steps of a column, as an update."""
         clock = []
         for step in steps:
             self.counts[at] += Counts.of([step])
             clock.append((self.counts[at].elapsed, self.counts[at].tokens))
         self.written[at] += [token for step in steps for token in step.emitted]
         payloads = [step_payload(step, self.entries[at].config.verifier) for step in steps]
-        return {"at": at, "state": "running", "steps": payloads, "clock": codec.plain(clock)}
+        return {"at": at, "state": "running", "steps": payloads, "clock": codec.json_data(clock)}
 
     def pairs(self, margins: dict[tuple[int, int], float] | None = None) -> list[dict[str, Any]]:
         """Remarks on the texts of every two columns that came to their end."""
-        found = []
+        remarks = []
         for a, b in combinations(sorted(self.ended), 2):
             texts = self.entries[a], self.written[a], self.entries[b], self.written[b]
-            found.append(compare_texts(*texts, (margins or {}).get((a, b)), self.dtype))
-        return found
+            remarks.append(compare_texts(*texts, (margins or {}).get((a, b)), self.dtype))
+        return remarks
 
     def unexpected(self) -> Iterator[tuple[int, int, int]]:
         """Every two columns whose texts should be the same and are not, and where they part."""
@@ -173,8 +173,8 @@ def of_traces(entries: Sequence[Entry], traces: Sequence[Trace], name: str = "re
     `more` has "badge", what the page calls it, and "when" and where they were recorded, in words.
     """
     board = Board(entries, name)
-    news = [board.add(at, trace.steps) | {"state": "done"} for at, trace in enumerate(traces)]
+    updates = [board.add(at, trace.steps) | {"state": "done"} for at, trace in enumerate(traces)]
     board.speedups = [trace.speedup for trace in traces]
     board.ended = set(range(len(traces)))
     about = board.about(traces[0].prompt_text, described(traces[0].pair), **more)
-    return message(name, news=news, state="done", pairs=board.pairs(), table=board.table(), **about)
+    return message(name, updates=updates, state="done", pairs=board.pairs(), table=board.table(), **about)

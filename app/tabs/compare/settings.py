@@ -116,11 +116,11 @@ class Settings:
 
     def split(self, values: Sequence[Any]) -> list[tuple[Any, tuple[Any, ...]]]:
         """Of the values of `inputs`, what decodes each column and the values of its `controls.inputs`."""
-        shared, rest = values[: len(self.shared)], values[len(self.shared) :]
+        shared, remaining = values[: len(self.shared)], values[len(self.shared) :]
         results = []
         for column in self.columns:
-            (kind, *mine), rest = rest[: len(column.inputs)], rest[len(column.inputs) :]
-            results.append((kind, (*shared, *mine)))
+            (kind, *own_values), remaining = remaining[: len(column.inputs)], remaining[len(column.inputs) :]
+            results.append((kind, (*shared, *own_values)))
         return results
 
     def updates(self, values: Sequence[Any]) -> list[Any]:

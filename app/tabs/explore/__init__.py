@@ -64,7 +64,7 @@ def build(engine: Engine) -> Controls:
             notice_box = notice(about(opened, title), elem_id="sv-notice")
             link = links.bar(TITLE, elem_id="sv-link")
         stage_box = stage(first.message(title), elem_id="sv-stage")
-    linked = links.Together({"models": models, "weights": weights}, {"": settings})
+    linked = links.LinkedGroups({"models": models, "weights": weights}, {"": settings})
     links.connect(link, linked, [go.click, prompt.submit])
     boxes = {"models": models, "weights": weights, "choices": choices, "go": go, "stop": stop}
     events(engine, settings, boxes, notice_box, stage_box, sample_chart)

@@ -8,7 +8,7 @@ from typing import Any
 
 from specviz import RunConfig, compatible
 from specviz.benchmarks.timing import ROUNDS
-from specviz.codec import plain
+from specviz.codec import json_data
 from specviz.metrics import Counts
 from specviz.player.payload import described, figures, head, message, step_payload, worth_showing
 
@@ -69,10 +69,10 @@ class RunMessages:
             self.stored.speedup, done = update.speedup, update.speedup.rounds
             note = f"Timing the run against plain decoding: {done} of {ROUNDS} rounds."
             timing = {"done": done, "of": ROUNDS}
-            return say(state="running", note=note, timing=timing, speedup=plain(update.speedup))
+            return say(state="running", note=note, timing=timing, speedup=json_data(update.speedup))
         if update.same:
             return self._same(update)
-        return say(state="done", speedup=plain(self.stored.speedup))
+        return say(state="done", speedup=json_data(self.stored.speedup))
 
     def _same(self, update: Update) -> str | None:
         same, total = update.same, self.counts.tokens

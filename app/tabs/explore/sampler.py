@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from specviz import RunConfig
-from specviz.codec import plain
+from specviz.codec import json_data
 from specviz.player.payload import settings_title
 from specviz.proof.sampled import Sampled, sampling
 
@@ -22,7 +22,7 @@ def sample(engine: Engine, config: RunConfig, title: Any) -> Iterator[str]:
         yield json.dumps({"state": "running", "text": text})
     for result in engine.compute(sampling, config, title=title):
         state = "done" if result.runs == result.of else "running"
-        yield json.dumps(plain(result) | {"state": state, "about": settings_title(config), "text": verdict(result)})
+        yield json.dumps(json_data(result) | {"state": state, "about": settings_title(config), "text": verdict(result)})
 
 
 def verdict(result: Sampled) -> str:

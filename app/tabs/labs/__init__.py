@@ -8,14 +8,14 @@ from ...parts.frame import Page, Tab
 from . import tree_lab, verification_lab
 
 TITLE = "Lab"
-TAKES = f"""() => [{json.dumps(TITLE)}, {json.dumps(verification_lab.TITLE)}]
+SELECT_LAB = f"""() => [{json.dumps(TITLE)}, {json.dumps(verification_lab.TITLE)}]
   .map(selected => ({{ __type__: 'update', selected }}))"""
 
 
 def connect(page: Page) -> None:
     """Open the Verification lab when a node of a run is to be looked at (`labs/node.js`)."""
     page.header.select(
-        None, None, [page.tabs, page.inner[TITLE]], js=TAKES, queue=False, api_visibility="private"
+        None, None, [page.tabs, page.inner[TITLE]], js=SELECT_LAB, queue=False, api_visibility="private"
     )  # fmt: skip
 
 

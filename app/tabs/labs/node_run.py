@@ -59,8 +59,8 @@ def run_node(
 
 def _tries(step: Step, rule: Verifier, coins: list[float], size: int) -> Iterator[dict[str, Any]]:
     compared = [node for node, outcome in enumerate(step.outcome) if outcome not in ("root", "unreached")]
-    turn: dict[float | None, int] = {coin: at for at, coin in enumerate(coins)}
-    compared.sort(key=lambda node: (turn.get(step.coin[node], len(turn)), node))  # a rule may try the leaves first
+    order: dict[float | None, int] = {coin: at for at, coin in enumerate(coins)}
+    compared.sort(key=lambda node: (order.get(step.coin[node], len(order)), node))  # a rule may try the leaves first
     for at, node in enumerate(compared):
         after: Rows = {}
         if step.outcome[node] == "rejected":

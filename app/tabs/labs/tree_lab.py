@@ -25,7 +25,7 @@ from ...parts.web import component
 TITLE = "Tree lab"
 SIX = ("chain", "k-ary", "sequoia", "dyspec", "eagle2", "svip")
 OTHERS = tuple(
-    name for name, builder in BUILDERS.items() if builder.reads_draft and not builder.alone and name not in SIX
+    name for name, builder in BUILDERS.items() if builder.reads_draft and not builder.autoregressive and name not in SIX
 )
 PAPER = "llama3-8b-70b-cnn"  # the vector of Sequoia's appendix E
 
@@ -55,7 +55,7 @@ class TreeRequest(BaseModel):
 
     @field_validator("builder")
     @classmethod
-    def _known(cls, name: str) -> str:
+    def _check_builder(cls, name: str) -> str:
         if name not in (*SIX, *OTHERS):
             raise ValueError(f"builder must be one of {', '.join((*SIX, *OTHERS))}; got {name!r}.")
         return name
@@ -124,30 +124,30 @@ def tree_of(name: str, vector: tuple[float, ...], nodes: int, levels: int, width
 def fitted(name: str, vector: tuple[float, ...], nodes: int, levels: int, width: int) -> tuple[TreeBuilder, Step]:
     """A builder whose tree has at most so many nodes and levels, and the step that drafts it."""
     cls = BUILDERS[name]
-    known = cls.model_fields
+    fields = cls.model_fields
     sizes: dict[str, Any] = {"size": nodes, "acceptance": vector}
-    if "acceptance" not in known:  # a planned tree has as many children as pay
+    if "acceptance" not in fields:  # a planned tree has as many children as pay
         sizes["width"] = min(width, nodes - 1)
     for depth in range(min(levels, nodes - 1), 0, -1):
         values = sizes | {"depth": depth, "longest": depth, "widths": (width,) * depth}
         try:
-            builder = cls(**{key: value for key, value in values.items() if key in known})
+            builder = cls(**{key: value for key, value in values.items() if key in fields})
         except ValueError:  # more nodes than any builder makes
             continue
         step = first_step(builder, vector)
         if len(step.parents) <= nodes:
             return builder, step
-    builder = cls(**{"width": nodes - 1} if "width" in known else {})
+    builder = cls(**{"width": nodes - 1} if "width" in fields else {})
     return builder, first_step(builder, vector)
 
 
 def first_step(builder: TreeBuilder, vector: tuple[float, ...]) -> Step:
     """One step of the real loop on a draft with the vector, largest first, as its distribution at every position."""
     head = np.sort(np.array(vector))[::-1]
-    rest = max(0.0, 1 - head.sum())
-    spread = max(64, int(rest / max(head[-1], 1e-3)) + 1)  # tokens that share the rest, each less likely than the head
+    tail = max(0.0, 1 - head.sum())
+    spread = max(64, int(tail / max(head[-1], 1e-3)) + 1)  # tokens that share the rest, each less likely than the head
     with np.errstate(divide="ignore"):
-        row = np.log(np.append(head, np.full(spread, rest / spread)))
+        row = np.log(np.append(head, np.full(spread, tail / spread)))
     model = TableModel(lambda context: row)
     config = RunConfig([0], builder, VERIFIERS["target-match"](), temperature=1.0, max_new_tokens=512)
     return next(speculate(TablePair(model, model, len(row), (), "one vector"), config, scheme="top"))

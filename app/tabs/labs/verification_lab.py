@@ -29,7 +29,7 @@ CHILDREN, LEVELS, SEEDS = 4, 3, 2**31
 MOST_RUNS = 20_000  # of one rule, by the estimate of `outcomes`
 MOST_TEXTS = 12  # bars of a distribution
 EXACT = 1e-12
-RULES = [name for name, rule in VERIFIERS.items() if not rule.greedy_only and not rule.alone]
+RULES = [name for name, rule in VERIFIERS.items() if not rule.greedy_only and not rule.autoregressive]
 EXAMPLES = (
     {
         "title": "Several tries",
@@ -104,14 +104,14 @@ def build(engine: Any) -> None:
         "schemes": [[scheme, words] for scheme, words in SCHEMES.items()],
         "names": TOKENS,
         "most": {"children": CHILDREN, "levels": LEVELS, "seed": SEEDS},
-        "first": look({name: value for name, value in EXAMPLES[0].items() if name not in ("title", "about")}),
+        "first": preview({name: value for name, value in EXAMPLES[0].items() if name not in ("title", "about")}),
     }
-    functions = [server_function(look), server_function(table)]
+    functions = [server_function(preview), server_function(table)]
     template = asset("labs/verification.html")
     component("verification", template, dumps(start), server_functions=functions, elem_id="sv-verification")
 
 
-def look(request: Any) -> str:
+def preview(request: Any) -> str:
     """One run of the chosen rule, and the distribution that it writes beside the target's, as JSON."""
     return answer(NodeRequest, request, one_rule)
 
@@ -124,7 +124,7 @@ def table(request: Any) -> str:
 
 
 def one_rule(request: NodeRequest) -> dict[str, Any]:
-    """What `look` answers."""
+    """What `preview` answers."""
     row, outcome = result(request, request.rule)
     data = {"p": request.p, "q": request.q, "row": row, "run": None, "law": None}
     if row["scheme"]:

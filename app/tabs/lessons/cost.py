@@ -50,8 +50,8 @@ def measure(pair, seed):
     pairs = {"memory": pair, "disk": specviz.load_pair(offload="disk")}  # looked up when called: torch comes with it
     calls = {(where, size): partial(time_step, pairs[where], size, seed) for size in SIZES for where in pairs}
     seconds, tokens = {name: [] for name in calls}, {}
-    for turn, name, (median_s, expected) in interleave(calls, ROUNDS + 1):
-        seconds[name] += [median_s] if turn else []  # the first passes of a process are slow
+    for number, name, (median_s, expected) in interleave(calls, ROUNDS + 1):
+        seconds[name] += [median_s] if number else []  # the first passes of a process are slow
         tokens[name[1]] = expected
     curves = []
     for where in pairs:
@@ -61,7 +61,7 @@ def measure(pair, seed):
     return {"curves": curves}
 
 
-def time_step(pair, size, seed, turn):
+def time_step(pair, size, seed, number):
     """Median seconds of a step with Sequoia's tree of a size, 1 for decoding alone, and its expected tokens."""
     config = RunConfig(TALE, temperature=0.6, seed=seed, max_new_tokens=256)
     if size == 1:

@@ -26,8 +26,8 @@ import { probability } from './text.js';
  * @returns {HTMLTableElement}
  */
 export function barTable({ caption = '', series, rows, write = probability, place }) {
-  const most = Math.max(1e-9, ...rows.flatMap(({ values }) => values.map(value => value ?? 0)));
-  const along = place ?? (value => value / most), table = make('table', '', 'sv-bars');
+  const max = Math.max(1e-9, ...rows.flatMap(({ values }) => values.map(value => value ?? 0)));
+  const along = place ?? (value => value / max), table = make('table', '', 'sv-bars');
   if (caption) table.append(make('caption', caption));
   const head = make('thead'), titles = make('tr');
   titles.append(make('td'), make('td'), ...series.map(({ name, kind = '', mark }) => {

@@ -8,11 +8,11 @@ const listeners = new Map();
 /** @type {Map<keyof Messages, Messages[keyof Messages]>} */
 const waiting = new Map();
 
-const there = (/** @type {keyof Messages} */ name) => (listeners.get(name) || []).filter(({ element }) => element.isConnected);
+const connected = (/** @type {keyof Messages} */ name) => (listeners.get(name) || []).filter(({ element }) => element.isConnected);
 
-/** @template {keyof Messages} Name @param {Name} name @param {Messages[Name] extends void ? [] : [Messages[Name]]} said */
-export function publish(name, ...said) {
-  const heard = there(name), message = said[0];
+/** @template {keyof Messages} Name @param {Name} name @param {Messages[Name] extends void ? [] : [Messages[Name]]} args */
+export function publish(name, ...args) {
+  const heard = connected(name), message = args[0];
   if (!heard.length) waiting.set(name, message);
   for (const { listen } of heard) listen(message);
 }
@@ -25,7 +25,7 @@ export function publish(name, ...said) {
  * @param {(message: Messages[Name]) => void} listen
  */
 export function subscribe(name, element, listen) {
-  listeners.set(name, [...there(name), { element, listen }]);
+  listeners.set(name, [...connected(name), { element, listen }]);
   if (!waiting.has(name)) return;
   const message = /** @type {Messages[Name]} */ (waiting.get(name));
   waiting.delete(name);

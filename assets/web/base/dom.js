@@ -10,10 +10,10 @@ export const SVG = 'http://www.w3.org/2000/svg';
  * @returns {HTMLElementTagNameMap[Name]}
  */
 export function make(name, text = '', kind = '') {
-  const made = document.createElement(name);
-  made.textContent = String(text);
-  if (kind) made.className = kind;
-  return made;
+  const element = document.createElement(name);
+  element.textContent = String(text);
+  if (kind) element.className = kind;
+  return element;
 }
 
 /**
@@ -22,10 +22,10 @@ export function make(name, text = '', kind = '') {
  * @param {string} [kind] its classes
  */
 export function button(text, act, kind = '') {
-  const made = make('button', text, kind);
-  made.type = 'button';
-  if (act) made.addEventListener('click', act);
-  return made;
+  const element = make('button', text, kind);
+  element.type = 'button';
+  if (act) element.addEventListener('click', act);
+  return element;
 }
 
 /**
@@ -37,11 +37,11 @@ export function button(text, act, kind = '') {
  * @returns {SVGElementTagNameMap[Name]}
  */
 export function draw(name, attributes = {}, parent = null, text = undefined) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  if (text !== undefined) made.textContent = String(text);
-  if (parent) parent.append(made);
-  return made;
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  if (text !== undefined) element.textContent = String(text);
+  if (parent) parent.append(element);
+  return element;
 }
 
 /**
@@ -53,9 +53,9 @@ export function draw(name, attributes = {}, parent = null, text = undefined) {
  * @returns {T}
  */
 export function query(root, selector, type = undefined) {
-  const found = root.querySelector(selector);
-  if (!found) throw new Error(`There is no ${selector}${type ? `, a ${type.name}` : ''}.`);
-  return /** @type {any} */ (found);
+  const element = root.querySelector(selector);
+  if (!element) throw new Error(`There is no ${selector}${type ? `, a ${type.name}` : ''}.`);
+  return /** @type {any} */ (element);
 }
 
 /**

@@ -22,8 +22,8 @@ const LOGARITHMIC = 256; // a range of so many times its lower end has a logarit
 
 /** The name in a strategy's text, and the text of each parameter. @param {string} text */
 export function split(text) {
-  const [name, ...rest] = text.split(':'), values = /** @type {Record<string, string>} */ ({});
-  for (const part of rest.length ? rest.join(':').split(/,(?=[^,=]*=)/) : []) {
+  const [name, ...parts] = text.split(':'), values = /** @type {Record<string, string>} */ ({});
+  for (const part of parts.length ? parts.join(':').split(/,(?=[^,=]*=)/) : []) {
     const [key, ...value] = part.split('=');
     values[key.trim()] = value.join('=').trim();
   }
@@ -83,10 +83,10 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
   return {
     /** @param {string} text */
     receive(text) {
-      const found = split(text);
-      if (!(found.name in values) || (found.name === select.value && text === join(chosen(), values[found.name]) && fields.children.length)) return;
-      select.value = found.name;
-      values[found.name] = found.values;
+      const strategy = split(text);
+      if (!(strategy.name in values) || (strategy.name === select.value && text === join(chosen(), values[strategy.name]) && fields.children.length)) return;
+      select.value = strategy.name;
+      values[strategy.name] = strategy.values;
       draw();
     },
     /** @param {Record<string, string>} marks */

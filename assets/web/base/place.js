@@ -16,12 +16,12 @@ export function placeText(index, key) {
  * @param {boolean} lesson
  * @returns {Place | null}
  */
-export function placeAsked(search, lesson) {
-  const asked = new URLSearchParams(search), step = (asked.get('step') || '').trim(), node = asked.get('node') || '';
-  if (asked.has('lesson') !== lesson || !/^-?\d{1,9}$/.test(step)) return null;
+export function placeOf(search, lesson) {
+  const request = new URLSearchParams(search), step = (request.get('step') || '').trim(), node = request.get('node') || '';
+  if (request.has('lesson') !== lesson || !/^-?\d{1,9}$/.test(step)) return null;
   return {
-    of: /^recorded[\w.-]{0,60}$/.test(asked.get('picture') || '') ? String(asked.get('picture')) : 'run',
-    recording: /^\d{1,3}$/.test(asked.get('recording') || '') ? Number(asked.get('recording')) : 0,
+    of: /^recorded[\w.-]{0,60}$/.test(request.get('picture') || '') ? String(request.get('picture')) : 'run',
+    recording: /^\d{1,3}$/.test(request.get('recording') || '') ? Number(request.get('recording')) : 0,
     index: Math.max(0, Number(step) - 1),
     key: /^(\d{1,6}|last)$/.test(node) ? node : null,
   };

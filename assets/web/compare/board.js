@@ -37,7 +37,7 @@ export function compareBoard(element, recorded) {
     const message = /** @type {Message} */ (JSON.parse(text));
     if (message.columns) start(message, message.columns);
     else if (message.run && message.run !== run.name) return;
-    for (const news of message.news || []) take(run.columns[news.at], news);
+    for (const update of message.updates || []) apply(run.columns[update.at], update);
     if (message.pairs) run.pairs = message.pairs;
     if (message.table) run.table = message.table;
     if (message.state === 'stopped') for (const column of run.columns) {
@@ -62,7 +62,7 @@ export function compareBoard(element, recorded) {
     box.style.setProperty('--columns', String(columns.length));
     run.columns = columns.map(about => runColumn(about, { recorded: Boolean(badge), prompt }, box, {
       seek: seconds => clock.seek(seconds),
-      said: text => say($('live'), text),
+      announce: text => say($('live'), text),
     }));
     $('race-key').replaceChildren(...columns.map(({ letter, title }) => {
       const item = make('span', '', 'sv-race-name');
@@ -72,8 +72,8 @@ export function compareBoard(element, recorded) {
     clock.begin(!badge);
   }
 
-  /** @param {Column} column @param {import('./types.js').ColumnNews} news */
-  function take(column, { state, note, steps, clock: ends = [] }) {
+  /** @param {Column} column @param {import('./types.js').ColumnUpdate} update */
+  function apply(column, { state, note, steps, clock: ends = [] }) {
     if (state) column.state = state;
     if (note) column.note = note;
     steps?.forEach((step, i) => column.add(step, ends[i]));

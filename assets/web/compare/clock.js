@@ -57,7 +57,7 @@ export function sharedClock(root, { columns, running, changed }) {
   }
 
   function pause() {
-    if (playing) tell();
+    if (playing) announce();
     playing = false;
     changed();
   }
@@ -77,21 +77,21 @@ export function sharedClock(root, { columns, running, changed }) {
     const all = [0, ...events(some)];
     const next = by > 0 ? all.find(at => at > time) : all.findLast(at => at < time);
     if (next !== undefined) seek(next);
-    requestAnimationFrame(() => requestAnimationFrame(tell));
+    requestAnimationFrame(() => requestAnimationFrame(announce));
   }
 
-  function tell() { // what a screen reader hears when the clock stands still
-    const told = columns().filter(column => column.steps.length).map(column => `${column.about.letter} ${column.clock()}`);
-    say($('live'), `${$('where').textContent}. ${told.join('. ')}`);
+  function announce() { // what a screen reader hears when the clock stands still
+    const texts = columns().filter(column => column.steps.length).map(column => `${column.about.letter} ${column.clock()}`);
+    say($('live'), `${$('where').textContent}. ${texts.join('. ')}`);
   }
 
   function write() {
     const seconds = (/** @type {number} */ value) => value.toFixed(limit() < 2 ? 3 : 2), scrub = $('scrub');
     scrub.max = limit();
     scrub.value = time;
-    const told = limit() ? `${seconds(time)} of ${seconds(limit())} s` : 'no step yet';
-    scrub.setAttribute('aria-valuetext', told);
-    $('where').textContent = told;
+    const label = limit() ? `${seconds(time)} of ${seconds(limit())} s` : 'no step yet';
+    scrub.setAttribute('aria-valuetext', label);
+    $('where').textContent = label;
     $('play').textContent = playing ? '❚❚ Pause' : '▶ Play';
     $('play').setAttribute('aria-label', playing ? 'pause' : 'play');
     root.dataset.time = String(time);

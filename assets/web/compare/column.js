@@ -25,9 +25,9 @@ const AFTER = { running: '; decoding', stopped: '; stopped here' }; // the last 
  * @param {About} about
  * @param {{ recorded?: boolean, prompt?: string }} run
  * @param {HTMLElement} parent on the page; the column is added to it
- * @param {{ seek: (seconds: number) => void, said: (text: string) => void }} on
+ * @param {{ seek: (seconds: number) => void, announce: (text: string) => void }} on
  */
-export function runColumn(about, run, parent, { seek, said }) {
+export function runColumn(about, run, parent, { seek, announce }) {
   const { letter } = about, box = make('section', '', `sv-run sv-run-${letter}${about.plain ? ' plain' : ''}`);
   const ribbon = make('div', '', 'sv-ribbon'), canvas = make('div', '', 'sv-scroll'), $ = finder(box);
   box.setAttribute('aria-label', `${letter}: ${about.title}`);
@@ -80,13 +80,13 @@ export function runColumn(about, run, parent, { seek, said }) {
     inspect();
   }
 
-  /** @param {string | null} key @param {boolean} [look] at it */
-  function pin(key, look = false) {
+  /** @param {string | null} key @param {boolean} [scroll] to it */
+  function pin(key, scroll = false) {
     pinned = key;
     hovered = null;
-    tree.select(key, look);
+    tree.select(key, scroll);
     inspect();
-    if (key !== null) said($('node').textContent);
+    if (key !== null) announce($('node').textContent);
   }
 
   function inspect() {
@@ -96,14 +96,14 @@ export function runColumn(about, run, parent, { seek, said }) {
 
 /** @param {About} about */
 function heading(about) {
-  const made = make('h3');
-  made.append(raceKey(about.letter), make('span', about.title, 'sv-run-title'));
+  const title = make('h3');
+  title.append(raceKey(about.letter), make('span', about.title, 'sv-run-title'));
   if (about.lossy) {
     const badge = make('span', 'lossy', 'sv-badge sv-lossy');
     badge.title = about.lossy;
-    made.append(badge);
+    title.append(badge);
   }
-  return made;
+  return title;
 }
 
 /**
@@ -129,6 +129,6 @@ export function clockText({ state, note, steps, ends, totals }, at) {
   if (!steps.length) return failed || BEFORE[state] || 'begins';
   const all = at === steps.length - 1, tokens = at < 0 ? 0 : totals[at];
   if (all && state === 'done') return `${tokens} tokens in ${steps.length} steps, ${ends[at].toFixed(3)} s`;
-  const told = `${tokens} of ${totals.at(-1)} tokens, step ${at + 1}`;
-  return failed ? `${told}. ${failed}` : told + ((all && AFTER[state]) || '');
+  const progress = `${tokens} of ${totals.at(-1)} tokens, step ${at + 1}`;
+  return failed ? `${progress}. ${failed}` : progress + ((all && AFTER[state]) || '');
 }

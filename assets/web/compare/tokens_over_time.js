@@ -42,11 +42,11 @@ export function raceChart(svg, seek) {
       draw('path', { class: `line sv-run-${run.letter}`, 'data-letter': run.letter, d: `M${box.left} ${box.bottom}${path}` }, lines);
       ends.push({ letter: run.letter, x: x(run.ends.at(-1) ?? 0), y: y(run.totals.at(-1) ?? 0) });
     }
-    let taken = 0; // letters that would stand on one another move aside
+    let edge = 0; // letters that would stand on one another move aside
     for (const end of ends.sort((a, b) => a.x - b.x)) {
-      const at = Math.max(end.x + 6 * unit, taken + 15 * unit);
+      const at = Math.max(end.x + 6 * unit, edge + 15 * unit);
       draw('text', { class: `name sv-run-${end.letter}`, x: at, y: end.y - 6 * unit }, lines, end.letter);
-      taken = at;
+      edge = at;
     }
     place();
   }
@@ -71,9 +71,9 @@ export function raceChart(svg, seek) {
     point(event);
   });
   svg.addEventListener('pointermove', point);
-  const again = () => { if (svg.clientWidth) redraw(); };
-  new ResizeObserver(again).observe(svg);
-  subscribe('type', svg, again);
+  const onResize = () => { if (svg.clientWidth) redraw(); };
+  new ResizeObserver(onResize).observe(svg);
+  subscribe('type', svg, onResize);
 
   return {
     /** @param {Racer[]} all */

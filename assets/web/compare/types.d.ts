@@ -29,7 +29,7 @@ export interface Row {
 }
 
 /** What is new of a column. */
-export interface ColumnNews {
+export interface ColumnUpdate {
   at: number;
   state?: State;
   note?: string;
@@ -41,7 +41,7 @@ export interface ColumnNews {
 /** One message; the one with columns opens a comparison. */
 export interface Message {
   run: string;
-  news?: ColumnNews[];
+  updates?: ColumnUpdate[];
   pairs?: Pair[];
   table?: Row[];
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';

@@ -37,9 +37,9 @@ export function keepsWidth(element) {
 
 /** @param {File} file @param {string} title of the figure */
 export function downloadButton(file, title) {
-  const made = button(file.label, () => downloadFile(file.name, new Blob([file.text], { type: 'application/octet-stream' })));
-  made.setAttribute('aria-label', `Download ${file.label} of: ${title}`);
-  return made;
+  const control = button(file.label, () => downloadFile(file.name, new Blob([file.text], { type: 'application/octet-stream' })));
+  control.setAttribute('aria-label', `Download ${file.label} of: ${title}`);
+  return control;
 }
 
 /** @param {Element} element @param {string} value what `said` of app/parts/card.py writes */
@@ -60,8 +60,8 @@ export function statusLine(element, value) {
  * @param {{ label: string, search: string } | null | undefined} fix
  */
 export function fixButton(element, fix) {
-  const made = query(element, '.sv-fix');
-  made.hidden = !fix;
-  made.textContent = fix?.label ?? '';
-  made.onclick = fix ? () => publish('opened', { search: fix.search, why: 'fix' }) : null;
+  const control = query(element, '.sv-fix');
+  control.hidden = !fix;
+  control.textContent = fix?.label ?? '';
+  control.onclick = fix ? () => publish('opened', { search: fix.search, why: 'fix' }) : null;
 }

@@ -22,11 +22,11 @@ export function linkedNode(search, { rules, schemes, names, most }) {
   if (p.length !== q.length || p.length < 2 || p.length > names.length || ![...p, ...q].every(Number.isFinite)) {
     return { node: null, about: `The link was not opened: p and q must have one number for each of 2 to ${names.length} tokens.` };
   }
-  const known = rules.some(([name]) => name === rule);
+  const listed = rules.some(([name]) => name === rule);
   const node = {
-    p, q, rule: known ? rule : rules[0][0], scheme: schemes.some(([name]) => name === scheme) ? scheme : null, seed: 0,
+    p, q, rule: listed ? rule : rules[0][0], scheme: schemes.some(([name]) => name === scheme) ? scheme : null, seed: 0,
     children: whole(request.get('children'), most.children), levels: whole(request.get('levels'), most.levels),
   };
-  return { node, about: known || !rule ? 'This node was opened from a link.'
+  return { node, about: listed || !rule ? 'This node was opened from a link.'
     : `The rule “${rule.slice(0, 40)}” of the link is not available here. If it is a plugin, start the page with it.` };
 }

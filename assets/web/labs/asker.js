@@ -9,7 +9,7 @@
 export function asker(root, work, failed) {
   let latest = 0, timer = 0;
   return (wait = 0) => {
-    const mine = ++latest, stale = () => mine !== latest;
+    const number = ++latest, stale = () => number !== latest;
     root.setAttribute('aria-busy', 'true');
     clearTimeout(timer);
     timer = setTimeout(async () => {

@@ -14,10 +14,10 @@ const MOST_TAKEN = 8, MOST_TAKEN_CHILDREN = 4; // what the lab can enumerate
  * @param {number} index
  */
 export function opensInLab(step, key, head, index) {
-  const taken = nodeOf(step, key);
-  if (!taken) return null;
+  const content = nodeOf(step, key);
+  if (!content) return null;
   return () => {
-    publish('node', { ...taken, rule: head.rule, from: `step ${index + 1}` });
+    publish('node', { ...content, rule: head.rule, from: `step ${index + 1}` });
     publish('open-lab');
   };
 }
@@ -42,8 +42,8 @@ export function nodeOf(step, key) {
     });
   }
   const listed = [...tokens.values()].slice(0, MOST_TAKEN - 1);
-  const rest = (/** @type {'p' | 'q'} */ name) => Math.max(0, 1 - listed.reduce((sum, token) => sum + token[name], 0));
-  const left = { text: '(rest)', p: rest('p'), q: rest('q') };
+  const remainder = (/** @type {'p' | 'q'} */ name) => Math.max(0, 1 - listed.reduce((sum, token) => sum + token[name], 0));
+  const left = { text: '(rest)', p: remainder('p'), q: remainder('q') };
   const whole = left.p < 5e-4 && left.q < 5e-4 && listed.length > 1; // payloads are rounded
   if (!whole) listed.push(left);
   return {

@@ -43,14 +43,14 @@ export function writeLaw(root, { row, law }, names, levels) {
   $('law').replaceChildren(table);
 }
 
-/** @param {HTMLElement} root @param {{ levels: number, rows: RuleRow[] }} data @param {string} own @param {(rule: string) => void} chosen */
-export function writeRules(root, { rows, levels }, own, chosen) {
+/** @param {HTMLElement} root @param {{ levels: number, rows: RuleRow[] }} data @param {string} selected @param {(rule: string) => void} chosen */
+export function writeRules(root, { rows, levels }, selected, chosen) {
   const $ = finder(root, 'sv-v-'), head = make('tr');
   head.append(...['rule', levels > 1 ? `tokens of ${levels}` : 'accepted', '', 'children', 'writes', 'deviation'].map(text => make(text ? 'th' : 'td', text)));
   $('table').tHead.replaceChildren(head);
   $('table').tBodies[0].replaceChildren(...rows.map(row => {
-    const line = make('tr', '', row.rule === own ? 'own' : ''), name = make('th'), pick = button(row.title, () => chosen(row.rule), 'sv-plain');
-    pick.setAttribute('aria-pressed', String(row.rule === own));
+    const line = make('tr', '', row.rule === selected ? 'own' : ''), name = make('th'), pick = button(row.title, () => chosen(row.rule), 'sv-plain');
+    pick.setAttribute('aria-pressed', String(row.rule === selected));
     name.append(pick);
     if (row.kind === 'impossible' || row.kind === 'failed') {
       const why = make('td', row.reason, 'none');

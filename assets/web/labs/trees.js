@@ -43,7 +43,7 @@ export function treeLab(element, start, askTrees) {
   /** @param {number} number @param {boolean} [asks] */
   function load(number, asks = true) {
     const { vector, nodes, levels } = start.presets[number];
-    $('vector').value = vector.map(share => Number(share.toPrecision(4))).join(', ');
+    $('vector').value = vector.map(weight => Number(weight.toPrecision(4))).join(', ');
     for (const [size, value] of Object.entries({ nodes, levels })) {
       sizes[size].value = String(value);
       query(sizes[size].parentElement ?? root, 'output').textContent = String(value);
@@ -71,25 +71,25 @@ export function treeLab(element, start, askTrees) {
     }
     $('status').textContent = about;
     trees = data.trees;
-    const most = Math.max(...trees.map(tree => tree.tokens));
-    $('cards').replaceChildren(...trees.map(tree => card(tree, most)));
+    const max = Math.max(...trees.map(tree => tree.tokens));
+    $('cards').replaceChildren(...trees.map(tree => card(tree, max)));
     open(trees.some(tree => tree.name === name) ? name : 'sequoia');
   }
 
-  /** @param {LabTree} tree @param {number} most tokens of the best one */
-  function card(tree, most) {
-    const made = make('figure', '', 'sv-lab-card'), bar = make('i');
-    bar.style.width = `${(100 * tree.tokens) / most}%`;
-    made.dataset.name = tree.name;
-    made.addEventListener('click', () => open(tree.name)); // the menu does the same by keyboard
-    made.append(make('b', tree.title), treePicture(tree), bar,
+  /** @param {LabTree} tree @param {number} max tokens of the best one */
+  function card(tree, max) {
+    const figure = make('figure', '', 'sv-lab-card'), bar = make('i');
+    bar.style.width = `${(100 * tree.tokens) / max}%`;
+    figure.dataset.name = tree.name;
+    figure.addEventListener('click', () => open(tree.name)); // the menu does the same by keyboard
+    figure.append(make('b', tree.title), treePicture(tree), bar,
       make('span', `${tree.tokens.toFixed(2)} tokens per pass`), make('small', `${tree.nodes} nodes, ${tree.levels} levels, ${tree.passes} draft ${tree.passes === 1 ? 'pass' : 'passes'}`));
-    return made;
+    return figure;
   }
 
-  /** @param {string} wanted */
-  function open(wanted) {
-    name = wanted;
+  /** @param {string} builder */
+  function open(builder) {
+    name = builder;
     const tree = /** @type {LabTree} */ (trees.find(other => other.name === name));
     for (const other of $('cards').children) other.classList.toggle('own', other.dataset.name === name);
     $('builder').value = name;

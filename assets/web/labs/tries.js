@@ -27,7 +27,7 @@ export function tryStepper(root) {
 
   /** @param {Run} of */
   function track({ drafted, tries, emitted, corrected }) {
-    const seen = new Map(tries.slice(0, at.at + 1).map(one => [one.node, one.outcome])), now = at.atEnd ? null : tries[at.at]?.node;
+    const seen = new Map(tries.slice(0, at.at + 1).map(item => [item.node, item.outcome])), now = at.atEnd ? null : tries[at.at]?.node;
     const items = drafted.map((token, i) => {
       const outcome = seen.get(i + 1) ?? 'waiting', item = make('li', '', outcome);
       item.append(make('b', MARKS[outcome]), make('span', names[token]), make('small', outcome === 'waiting' ? ', not tried' : `, ${outcome}`));
@@ -35,9 +35,9 @@ export function tryStepper(root) {
       return item;
     });
     if (at.atEnd) {
-      const own = make('li', '', corrected ? 'correction' : 'bonus');
-      own.append(make('b', MARKS.bonus), make('span', names[emitted[emitted.length - 1]]), make('small', ', written by the target'));
-      items.push(own);
+      const item = make('li', '', corrected ? 'correction' : 'bonus');
+      item.append(make('b', MARKS.bonus), make('span', names[emitted[emitted.length - 1]]), make('small', ', written by the target'));
+      items.push(item);
     }
     return items;
   }
@@ -54,21 +54,21 @@ export function tryStepper(root) {
 
   /** @param {Run} of */
   function result({ emitted, corrected, last }) {
-    const own = emitted[emitted.length - 1], kept = emitted.slice(0, -1).map(quoted).join(', ');
+    const token = emitted[emitted.length - 1], accepted = emitted.slice(0, -1).map(quoted).join(', ');
     return [
       make('h3', `Written: ${emitted.map(quoted).join(', ')}`),
-      make('p', `${kept ? `Accepted: ${kept}.` : 'Nothing was accepted.'} ${corrected ? `The target writes ${quoted(own)} itself${last ? ', drawn from the residual' : ''}.`
-        : `The tree ends here, so the target adds ${quoted(own)}, drawn from p.`}`),
-      last ? table('its distribution', { residual: last }, own) : table('its distribution', { p: rows.p }, own),
+      make('p', `${accepted ? `Accepted: ${accepted}.` : 'Nothing was accepted.'} ${corrected ? `The target writes ${quoted(token)} itself${last ? ', drawn from the residual' : ''}.`
+        : `The tree ends here, so the target adds ${quoted(token)}, drawn from p.`}`),
+      last ? table('its distribution', { residual: last }, token) : table('its distribution', { p: rows.p }, token),
     ];
   }
 
-  /** @param {string} caption @param {Rows} of @param {number} own the token in question */
-  function table(caption, of, own) {
-    const shown = Object.keys(of), tokens = names.map((_, token) => token).filter(token => shown.some(name => typeof of[name][token] === 'number'));
+  /** @param {string} caption @param {Rows} of @param {number} selected the token in question */
+  function table(caption, of, selected) {
+    const series = Object.keys(of), tokens = names.map((_, token) => token).filter(token => series.some(name => typeof of[name][token] === 'number'));
     return barTable({
-      caption, series: shown.map(name => ({ name: name === 'draft' ? 'q' : name, kind: name })), place: value => value,
-      rows: tokens.map(token => ({ name: names[token], values: shown.map(name => of[name][token] ?? null), kind: token === own ? 'own' : '' })),
+      caption, series: series.map(name => ({ name: name === 'draft' ? 'q' : name, kind: name })), place: value => value,
+      rows: tokens.map(token => ({ name: names[token], values: series.map(name => of[name][token] ?? null), kind: token === selected ? 'own' : '' })),
       write: probability,
     });
   }

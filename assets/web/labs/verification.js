@@ -17,7 +17,7 @@ import { tryStepper } from './tries.js';
 export function verificationLab(element, start, server) {
   const root = query(element, '.sv-v', HTMLElement), $ = finder(root, 'sv-v-');
   const state = /** @type {State} */ ({ names: [], p: [], q: [], children: 2, levels: 1, rule: '', scheme: null, seed: 0 });
-  const tries = tryStepper(root), rows = rowControls(root, state, () => { own(); ask(60); });
+  const tries = tryStepper(root), rows = rowControls(root, state, () => { unmark(); ask(60); });
   const ask = asker(root, work, failed);
 
   // ---- what is looked at ----
@@ -44,7 +44,7 @@ export function verificationLab(element, start, server) {
     [...$('examples').children].forEach((other, i) => other.setAttribute('aria-pressed', String(i === number)));
   }
 
-  function own() {
+  function unmark() {
     mark(-1);
     $('about').textContent = '';
   }
@@ -52,7 +52,7 @@ export function verificationLab(element, start, server) {
   /** @param {Partial<State>} change */
   function set(change) {
     Object.assign(state, change);
-    if (Object.keys(change).some(name => name !== 'rule' && name !== 'seed')) own();
+    if (Object.keys(change).some(name => name !== 'rule' && name !== 'seed')) unmark();
     controls();
     ask();
   }
@@ -66,10 +66,10 @@ export function verificationLab(element, start, server) {
   }
 
   /** @param {Messages['node']} node of a run */
-  function take({ names, p, q, children, scheme, rule, from, rest }) {
+  function showNode({ names, p, q, children, scheme, rule, from, rest }) {
     mark(-1);
-    const known = start.rules.some(([name]) => name === rule) ? rule : start.rules[0][0];
-    put({ names: names.map(text => (text === '(rest)' ? text : visible(text))), p, q, children, rule: known, scheme: start.schemes.some(([name]) => name === scheme) ? scheme : null },
+    const listed = start.rules.some(([name]) => name === rule) ? rule : start.rules[0][0];
+    put({ names: names.map(text => (text === '(rest)' ? text : visible(text))), p, q, children, rule: listed, scheme: start.schemes.some(([name]) => name === scheme) ? scheme : null },
       `p and q of a node of ${from} of the run; the draws are new.${rest ? ' All other tokens are one, “(rest)”, so acceptance is higher than with the whole vocabulary.' : ''}`);
     root.scrollIntoView({ block: 'start' });
   }
@@ -110,7 +110,7 @@ export function verificationLab(element, start, server) {
   /** @param {() => boolean} stale */
   async function work(stale) {
     const { p, q, children, levels, rule, scheme, seed } = state, request = { p, q, children, levels, rule, scheme, seed };
-    const text = await server.look(request);
+    const text = await server.preview(request);
     if (stale()) return;
     seen(text);
     const rules = /** @type {Answer<Parameters<typeof writeRules>[1]>} */ (JSON.parse(await server.table(request)));
@@ -133,7 +133,7 @@ export function verificationLab(element, start, server) {
     writeLaw(root, data, state.names, state.levels);
   }
 
-  subscribe('node', element, take);
+  subscribe('node', element, showNode);
   const linked = linkedNode(location.search, start);
   if (linked?.node) put({ names: [...start.names].slice(0, linked.node.p.length), ...linked.node }, linked.about);
   else if (!state.names.length) load(0, start.first);

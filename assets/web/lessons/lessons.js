@@ -3,7 +3,7 @@
 import { subscribe } from '../base/bus.js';
 import { button, finder, query } from '../base/dom.js';
 import { keys } from '../base/keys.js';
-import { placeAsked, placeIn } from '../base/place.js';
+import { placeOf, placeIn } from '../base/place.js';
 import { presents } from '../base/page.js';
 import { runPlayer } from '../stage/player.js';
 import { raceFigure } from './race.js';
@@ -22,11 +22,11 @@ const OLD_PAGES = /^(race|sender)/; // of the Lab, which are part of a lesson no
  * @param {string} search
  * @param {import('./types.js').Start} start
  */
-export function lessonAsked(search, { lessons, old }) {
+export function lessonOf(search, { lessons, old }) {
   const request = new URLSearchParams(search), lesson = request.get('lesson');
   if (lesson === null) return OLD_PAGES.test(request.get('lab') ?? '') ? lessons.findIndex(([name]) => name === 'races') : null;
   const name = /^\d+$/.test(lesson.trim()) ? old[Math.min(old.length - 1, Number(lesson))] : lesson.trim();
-  return Math.max(0, lessons.findIndex(([known]) => known === name));
+  return Math.max(0, lessons.findIndex(([id]) => id === name));
 }
 
 /** @param {HTMLElement} element @param {import('./types.js').Start} start @param {Record<string, Ask>} server */
@@ -34,24 +34,24 @@ export function lessonBook(element, start, server) {
   const root = query(element, '.sv-lessons', HTMLElement), $ = finder(root, 'sv-lesson-'), last = start.lessons.length - 1;
   const list = query(root, '.sv-lessons-list', HTMLElement), sentence = query(root, '.sv-lessons-sentence', HTMLElement);
   const player = runPlayer($('run', HTMLElement), {}), loaded = /** @type {Map<number, Lesson>} */ (new Map());
-  let number = lessonAsked(location.search, start) ?? 0, lesson = /** @type {Lesson | null} */ (null), picture = 0;
-  let link = placeAsked(location.search, true);
+  let number = lessonOf(location.search, start) ?? 0, lesson = /** @type {Lesson | null} */ (null), picture = 0;
+  let link = placeOf(location.search, true);
 
   // ---- one lesson ----
 
-  /** @param {number} wanted @param {boolean} [atEnd] at its last step */
-  async function open(wanted, atEnd = false) {
-    const mine = number = Math.min(last, Math.max(0, wanted));
+  /** @param {number} place @param {boolean} [atEnd] at its last step */
+  async function open(place, atEnd = false) {
+    const index = number = Math.min(last, Math.max(0, place));
     mark();
     root.setAttribute('aria-busy', 'true');
     try {
-      loaded.set(mine, loaded.get(mine) ?? JSON.parse(await server.open_lesson(start.lessons[mine][0])));
+      loaded.set(index, loaded.get(index) ?? JSON.parse(await server.open_lesson(start.lessons[index][0])));
     } catch {
-      if (mine === number) failed();
+      if (index === number) failed();
       return;
     }
-    if (mine !== number) return; // another one was asked for meanwhile
-    lesson = /** @type {Lesson} */ (loaded.get(mine));
+    if (index !== number) return; // another one was asked for meanwhile
+    lesson = /** @type {Lesson} */ (loaded.get(index));
     write(lesson);
     show(linked(lesson) ?? (atEnd ? { picture: 0, step: Infinity, node: null } : lesson.opens));
     root.setAttribute('aria-busy', 'false');
@@ -127,10 +127,10 @@ export function lessonBook(element, start, server) {
 
   // While the lessons are on the screen the address is the lesson's own.
   function seen() {
-    const here = new URL(location.href), on = !!element.offsetParent;
-    for (const name of ['recording', 'step', 'node']) here.searchParams.delete(name);
-    if (on) here.searchParams.set('lesson', start.lessons[number][0]); else here.searchParams.delete('lesson');
-    if (here.href !== location.href) history.replaceState(history.state, '', here);
+    const address = new URL(location.href), on = !!element.offsetParent;
+    for (const name of ['recording', 'step', 'node']) address.searchParams.delete(name);
+    if (on) address.searchParams.set('lesson', start.lessons[number][0]); else address.searchParams.delete('lesson');
+    if (address.href !== location.href) history.replaceState(history.state, '', address);
   }
   new ResizeObserver(seen).observe(element);
   subscribe('type', element, () => { if (presents()) query(root, '.sv-svg').focus(); });
@@ -153,9 +153,9 @@ export function lessonBook(element, start, server) {
     if (event.shiftKey) return {};
     const listed = list.contains(/** @type {Node} */ (event.target)), large = presents();
     /** @param {number} by */
-    const turn = by => (large ? () => advance(by) : listed && (() => open(number + by).then(() => /** @type {HTMLElement} */ (list.children[number]).focus())));
+    const move = by => (large ? () => advance(by) : listed && (() => open(number + by).then(() => /** @type {HTMLElement} */ (list.children[number]).focus())));
     return {
-      ArrowLeft: turn(-1), ArrowRight: turn(1),
+      ArrowLeft: move(-1), ArrowRight: move(1),
       PageUp: large && (() => open(number - 1)), PageDown: large && (() => open(number + 1)),
       p: () => show({ picture: (picture + 1) % (lesson?.pictures.length ?? 1), step: 0, node: null }),
     };

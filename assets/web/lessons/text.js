@@ -27,9 +27,9 @@ function element({ spans, rows = [] }) {
   rows.forEach((row, i) => {
     const line = make('tr');
     line.append(...row.map((cell, j) => {
-      const made = make(i && j ? 'td' : 'th');
-      made.append(...inline(cell));
-      return made;
+      const item = make(i && j ? 'td' : 'th');
+      item.append(...inline(cell));
+      return item;
     }));
     (i ? body : head).append(line);
   });

@@ -3,7 +3,7 @@
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
-import { sumAsked } from '../stage/share.js';
+import { checkSumOf } from '../stage/share.js';
 
 const FIRST = 'explore'; // the tab of an address that names none
 
@@ -15,23 +15,23 @@ const FIRST = 'explore'; // the tab of an address that names none
  * @param {(event: 'click' | 'select', data?: { search: string, opened?: string }) => void} trigger
  */
 export function linkBar(element, { tab, others, old }, trigger) {
-  const line = query(element, '.sv-notice'), asked = new URLSearchParams(location.search);
+  const line = query(element, '.sv-notice'), request = new URLSearchParams(location.search);
   query(element, '.sv-link-copy').addEventListener('click', () => trigger('click'));
 
   /** @param {string} value */
   async function show(value) {
-    const news = JSON.parse(value || '{}');
-    line.dataset.kind = news.kind || '';
-    if (news.kind === 'link' && shared) {
+    const update = JSON.parse(value || '{}');
+    line.dataset.kind = update.kind || '';
+    if (update.kind === 'link' && shared) {
       shared = false;
       document.getElementById('sv-run')?.click(); // the controls hold the settings of the shared run by now
     }
-    line.querySelector('.text').textContent = news.text || (news.query === undefined ? '' : await copy(news.query));
+    line.querySelector('.text').textContent = update.text || (update.query === undefined ? '' : await copy(update.query));
   }
 
   /** @param {string} settings */
   async function copy(settings) {
-    const link = new URL(location.href), here = new URL(location.href), theme = asked.get('__theme');
+    const link = new URL(location.href), here = new URL(location.href), theme = request.get('__theme');
     link.search = here.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + settings;
     if (theme) here.searchParams.set('__theme', theme); // this visitor's own: not for others
     history.replaceState(history.state, '', here);
@@ -41,10 +41,10 @@ export function linkBar(element, { tab, others, old }, trigger) {
     return done ? 'Link copied. It is also in the address bar.' : 'The link is in the address bar.';
   }
 
-  const mine = (/** @type {string} */ name) => !name.startsWith('__') && !others.includes(name);
-  const name = (asked.get('tab') || FIRST).toLowerCase(), meant = (old[name] || name) === tab && !asked.has('lesson');
-  let shared = meant && tab === FIRST && sumAsked(location.search) !== null;
-  if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
+  const isParameter = (/** @type {string} */ name) => !name.startsWith('__') && !others.includes(name);
+  const name = (request.get('tab') || FIRST).toLowerCase(), meant = (old[name] || name) === tab && !request.has('lesson');
+  let shared = meant && tab === FIRST && checkSumOf(location.search) !== null;
+  if (meant && [...request.keys()].some(isParameter)) trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
   if (tab === FIRST) subscribe('opened', element, ({ search, why = 'run' }) => trigger('select', { search, opened: why }));
   return show;
 }

@@ -63,12 +63,12 @@ export function framesOf(step, { key = 'key', leaves_first: leavesFirst = false 
 
 /** One sentence on a step, also what a screen reader hears. @param {Step} step */
 export function stepSentence(step) {
-  const kept = readable(step.path.map(node => step.texts[node]).join(''));
-  const own = step.last ? quoted(step.pieces[step.pieces.length - 1]) : '';
+  const accepted = readable(step.path.map(node => step.texts[node]).join(''));
+  const bonus = step.last ? quoted(step.pieces[step.pieces.length - 1]) : '';
   const drafted = step.parents.length - step.outcome.split('o').length;
-  if (!drafted) return `Nothing was drafted${own && `; the target writes ${own}`}.`;
-  const tail = !step.last ? '.' : step.last === 'bonus' ? `; the target adds ${own} without a further pass.` : `; the target writes ${own} itself.`;
-  return `${step.path.length} of ${drafted} drafted tokens accepted${step.path.length ? `: “${kept}”` : ''}${tail}`;
+  if (!drafted) return `Nothing was drafted${bonus && `; the target writes ${bonus}`}.`;
+  const tail = !step.last ? '.' : step.last === 'bonus' ? `; the target adds ${bonus} without a further pass.` : `; the target writes ${bonus} itself.`;
+  return `${step.path.length} of ${drafted} drafted tokens accepted${step.path.length ? `: “${accepted}”` : ''}${tail}`;
 }
 
 /**
@@ -79,12 +79,12 @@ export function stepSentence(step) {
 export function trySentence(step, node) {
   const accept = step.accept[node], draw = step.coin[node], name = quoted(step.texts[node]), accepted = step.outcome[node] === 'a';
   const siblings = step.parents.flatMap((parent, i) => (i > 0 && parent === step.parents[node] && step.outcome[i] !== 'o' ? [i] : []));
-  const turn = siblings.indexOf(node), started = siblings.length === 1 ? `${name} is the only child.` : `${name} is tried ${TURNS[turn] ?? `as number ${turn + 1}`}.`;
+  const order = siblings.indexOf(node), started = siblings.length === 1 ? `${name} is the only child.` : `${name} is tried ${TURNS[order] ?? `as number ${order + 1}`}.`;
   if (accept === null || draw === null || (draw < accept) !== accepted) return `${started} ${step.sentences[step.why[node]]}`;
-  const left = turn ? leftOf(step, node) : null, p = step.p[node], q = step.q[node];
+  const left = order ? leftOf(step, node) : null, p = step.p[node], q = step.q[node];
   const gave = left ? `After the rejection the target’s residual gives it ${short(left.residual)}, the rest of the draft ${short(left.draft)}:`
     : p !== null && q !== null ? `The draft gave it q = ${short(q)}, the target p = ${short(p)}:` : 'It is';
-  const last = siblings.slice(turn + 1).every(i => !'axp'.includes(step.outcome[i]));
+  const last = siblings.slice(order + 1).every(i => !'axp'.includes(step.outcome[i]));
   const then = accepted ? 'accepted' : last && step.last === 'correction' ? 'rejected, and the target writes the token itself' : 'rejected';
   return `${started} ${gave} kept with probability ${short(accept)}. The draw was u = ${short(draw)}: ${then}.`;
 }

@@ -22,28 +22,28 @@ export function headline(element) {
 export function opener(element) {
   const button = query(element, 'button');
   button.addEventListener('click', () => {
-    const shown = document.getElementById(button.getAttribute('aria-controls'))?.classList.toggle('sv-shown') ?? false;
-    button.setAttribute('aria-expanded', String(shown));
+    const isOpen = document.getElementById(button.getAttribute('aria-controls'))?.classList.toggle('sv-shown') ?? false;
+    button.setAttribute('aria-expanded', String(isOpen));
   });
 }
 
 /** @param {HTMLElement} element @param {string} prompt selects the box of the prompt @param {() => void} changed */
 export function freshness(element, prompt, changed) {
-  let held = /** @type {Held | null} */ (null), first = '';
+  let controls = /** @type {Held | null} */ (null), first = '';
   onPage(element, 'input', ({ target }) => { if (target.closest?.(prompt)) changed(); });
 
   return {
     /** What the controls hold now. @param {Held} now */
     hold(now) {
       first ||= now.models;
-      held = now;
+      controls = now;
       changed();
     },
     /** @param {import('./run.js').Run} run */
     stale(run) {
       const { settings, prompt: begun } = run.head, { models } = run, box = /** @type {HTMLTextAreaElement | null} */ (document.querySelector(`${prompt} :is(textarea, input)`));
-      if (!held || !settings || !(isOver(run) || run.state === 'loading')) return false;
-      return held.settings !== settings || held.models !== (models ?? first) || (box !== null && box.value !== begun);
+      if (!controls || !settings || !(isOver(run) || run.state === 'loading')) return false;
+      return controls.settings !== settings || controls.models !== (models ?? first) || (box !== null && box.value !== begun);
     },
   };
 }

@@ -45,17 +45,17 @@ function numbersOf(step, node) {
   return rows.length ? [barTable({ series, rows: rows.map(row => ({ ...row, values: row.values.slice(0, series.length) })), place: value => value })] : [];
 }
 
-/** @param {HTMLElement} element @param {Take} [take] */
-export function inspectorView(element, take) {
+/** @param {HTMLElement} element @param {Take} [openLab] */
+export function inspectorView(element, openLab) {
   const $ = finder(element), lab = button('Open in the Verification lab', null, 'sv-lab-button');
-  let shown = /** @type {{ step: Step | null, key: string | null }} */ ({ step: null, key: null });
+  let current = /** @type {{ step: Step | null, key: string | null }} */ ({ step: null, key: null });
   $('facts').after(lab);
   lab.hidden = true;
 
   /** @param {Step | undefined} step @param {number} index @param {string | null} key */
   function show(step, index, key) {
-    if (!step || (step === shown.step && key === shown.key)) return; // what is read or selected here stays
-    shown = { step, key };
+    if (!step || (step === current.step && key === current.key)) return; // what is read or selected here stays
+    current = { step, key };
     const about = aboutOf(step, key), node = about.node;
     $('why-fold').dataset.kind = about.kind || '';
     $('token').textContent = about.token;
@@ -64,7 +64,7 @@ export function inspectorView(element, take) {
     $('why').textContent = outcome && about.why.toLowerCase().startsWith(`${outcome}:`) ? about.why.slice(outcome.length + 2) : about.why;
     $('facts').textContent = about.facts;
     $('detail').replaceChildren(...(node === undefined ? [] : numbersOf(step, node)), ...detailOf(step, key === 'last' ? 'last' : node));
-    const open = take && key !== null && take(step, key, index);
+    const open = openLab && key !== null && openLab(step, key, index);
     lab.hidden = !open;
     lab.onclick = open || null;
   }
@@ -114,8 +114,8 @@ export function withoutFirstResidual(chart) {
 function numbers(places) {
   const line = make('p');
   for (const [where, facts = {}] of Object.entries(places)) {
-    const known = Object.entries(facts);
-    if (known.length) line.append(where, known.map(([name, value]) => `${FACTS[name] || name} ${probability(value)}`).join(', '), ' ');
+    const entries = Object.entries(facts);
+    if (entries.length) line.append(where, entries.map(([name, value]) => `${FACTS[name] || name} ${probability(value)}`).join(', '), ' ');
   }
   return line.childNodes.length ? [line] : [];
 }

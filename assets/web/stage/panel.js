@@ -53,10 +53,10 @@ export function writeControls(element, current, count, playing, phase) {
 
 /** @param {HTMLElement} element @param {Step} step @param {import('./frames.js').Frame} frame */
 export function writeLegend(element, step, { later, nodes, phase }) {
-  const shown = [...step.outcome].slice(0, nodes + 1).map((letter, node) => (node && later.has(node) && letter !== 'o' ? 'u' : letter));
+  const letters = [...step.outcome].slice(0, nodes + 1).map((letter, node) => (node && later.has(node) && letter !== 'o' ? 'u' : letter));
   for (const item of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('.sv-legend [data-letter]'))) {
     const { letter = '' } = item.dataset, count = item.querySelector('b');
-    if (count) count.textContent = String(shown.filter(other => other === letter).length);
+    if (count) count.textContent = String(letters.filter(other => other === letter).length);
     item.hidden = 'po'.includes(letter) && !step.outcome.includes(letter);
   }
   const last = finder(element)('last');

@@ -26,7 +26,7 @@ import { compared } from './share.js';
  * @typedef {import('./save.js').Server & {
  *   take?: (step: Step, key: string, head: Run['head'], index: number) => (() => void) | null,
  *   fresh?: ReturnType<typeof import('./headline.js').freshness>, headline?: (content: Headline) => void,
- *   opened?: (head: Run['head']) => void, wanted?: string | null }} Around
+ *   opened?: (head: Run['head']) => void, checkSum?: string | null }} Around
  */
 
 /** @param {HTMLElement} element where stage.html is @param {Around} [around] */
@@ -35,7 +35,7 @@ export function runPlayer(element, around = {}) {
   const { take: opens } = around;
   const inspector = inspectorView(element, opens && ((step, key, index) => opens(step, key, run.head, index)));
   const tree = treeView($('svg'), { hover: key => { hovered = key; inspect(); }, pick: pin });
-  let run = emptyRun(null), spans = /** @type {HTMLElement[][]} */ ([]), wanted = /** @type {Place | null} */ (null), arrived = false, drawn = -1;
+  let run = emptyRun(null), spans = /** @type {HTMLElement[][]} */ ([]), request = /** @type {Place | null} */ (null), arrived = false, drawn = -1;
   let pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null), drawing = /** @type {number | null} */ (null);
   const at = playback(element, { steps: () => run.steps, running: () => run.state === 'running', head: () => run.head, changed: () => schedule() });
   saving(element, around, { shown: () => ({ run, step: run.steps[at.current] }), say, replace });
@@ -71,8 +71,8 @@ export function runPlayer(element, around = {}) {
   }
 
   function arrive() { // where the link of the page leads, as soon as the run it means is that far
-    if (arrived || !wanted || wanted.of !== kindOf(run) || !run.steps.length || (wanted.index >= run.steps.length && !isOver(run))) return;
-    const place = placeIn(run.steps, wanted);
+    if (arrived || !request || request.of !== kindOf(run) || !run.steps.length || (request.index >= run.steps.length && !isOver(run))) return;
+    const place = placeIn(run.steps, request);
     arrived = true; // while controls follow a link, its picture may come and go
     show(place.index, place.key);
   }
@@ -122,11 +122,11 @@ export function runPlayer(element, around = {}) {
     inspector.show(run.steps[at.current], at.current, hovered ?? pinned ?? (about === null ? null : String(about)));
   }
 
-  /** @param {string | null} key @param {boolean} [look] at it */
-  function pin(key, look = false) {
+  /** @param {string | null} key @param {boolean} [scroll] to it */
+  function pin(key, scroll = false) {
     pinned = key;
     hovered = null;
-    tree.select(key, look);
+    tree.select(key, scroll);
     if (run.steps.length) $('svg').dataset.place = placeText(at.current, key);
     inspect();
     if (key === null) return;
@@ -149,15 +149,15 @@ export function runPlayer(element, around = {}) {
     pick: key => { if (key !== null) pin(key, true); },
     leave: () => (pinned === null ? at.rest() : pin(null)),
   });
-  for (const kind of ['pointerdown', 'keydown']) element.addEventListener(kind, () => { wanted = null; });
-  return { receive, show, move: at.move, changed: schedule, expect: (/** @type {Place | null} */ place) => { wanted = place; } };
+  for (const kind of ['pointerdown', 'keydown']) element.addEventListener(kind, () => { request = null; });
+  return { receive, show, move: at.move, changed: schedule, expect: (/** @type {Place | null} */ place) => { request = place; } };
 }
 
 /** The words and numbers of the whole run. @param {HTMLElement} element @param {Run} run @param {number} current @param {Around} around */
-function writeAround(element, run, current, { fresh, headline, wanted = null }) {
+function writeAround(element, run, current, { fresh, headline, checkSum = null }) {
   const content = headlineOf(run);
   if (content) headline?.({ ...content, stale: fresh?.stale(run) ?? false });
-  writeTitle(element, run, compared(run, wanted));
+  writeTitle(element, run, compared(run, checkSum));
   writeMeasures(element, run);
   writeRace(element, run, current);
 }

@@ -24,23 +24,23 @@ export const kindOf = run => (run.name || '').split(' ')[0];
 /** @param {Run} run */
 export const isOver = run => ['done', 'stopped', 'error'].includes(run.state);
 
-/** Takes a message about this run; returns the steps that are new. @param {Run} run @param {Message} news */
-export function takeMessage(run, news) {
-  if (news.head) run.head = news.head;
-  if (news.models) run.models = news.models;
-  if (news.state) { // what is stopped while it waits or loads leaves the run on the screen as it was
-    const timed = news.state === 'stopped' && run.state === 'running' && run.timing;
-    run.state = news.state === 'stopped' && (run.state !== 'running' || timed) ? 'done' : news.state;
-    run.note = timed ? `Whole run; the comparison with plain decoding was stopped after ${timed.done} of ${timed.of} rounds.` : news.note || '';
+/** Takes a message about this run; returns the steps that are new. @param {Run} run @param {Message} update */
+export function takeMessage(run, update) {
+  if (update.head) run.head = update.head;
+  if (update.models) run.models = update.models;
+  if (update.state) { // what is stopped while it waits or loads leaves the run on the screen as it was
+    const timed = update.state === 'stopped' && run.state === 'running' && run.timing;
+    run.state = update.state === 'stopped' && (run.state !== 'running' || timed) ? 'done' : update.state;
+    run.note = timed ? `Whole run; the comparison with plain decoding was stopped after ${timed.done} of ${timed.of} rounds.` : update.note || '';
   }
-  if (news.timing) run.timing = news.timing;
-  if (news.same) run.same = news.same;
-  if (news.state === 'stopped' && run.same && run.same.kind === 'checking') {
+  if (update.timing) run.timing = update.timing;
+  if (update.same) run.same = update.same;
+  if (update.state === 'stopped' && run.same && run.same.kind === 'checking') {
     run.same = { kind: 'stopped', text: 'Comparison with plain decoding stopped.' };
   }
-  if (news.figures) run.figures = news.figures;
-  if (news.speedup) run.against = news.speedup;
-  return news.steps.filter(step => !run.steps[step.index]).map(step => addStep(run, step));
+  if (update.figures) run.figures = update.figures;
+  if (update.speedup) run.against = update.speedup;
+  return update.steps.filter(step => !run.steps[step.index]).map(step => addStep(run, step));
 }
 
 /** @param {Run} run @param {Sent} sent */

@@ -39,11 +39,11 @@ export function saving(element, server, stage) {
   for (const button of /** @type {NodeListOf<HTMLElement>} */ (menu($('save')).querySelectorAll('[data-save]'))) {
     const { save: kind = '' } = button.dataset;
     button.hidden = kind === 'link' ? !server.links : kind in TYPES && !server.save;
-    button.addEventListener('click', () => save(kind).catch(() => tell('Saving failed. The server may not be running.')));
+    button.addEventListener('click', () => save(kind).catch(() => announce('Saving failed. The server may not be running.')));
   }
 
   /** @param {string} text @param {boolean} [done] rather than failed */
-  function tell(text, done = false) {
+  function announce(text, done = false) {
     $('kept').hidden = !text;
     $('kept').dataset.done = done;
     $('kept').textContent = text;
@@ -53,10 +53,10 @@ export function saving(element, server, stage) {
   async function copy(text, what, name) {
     try {
       await navigator.clipboard.writeText(text);
-      tell(`${what} copied.`, true);
-      setTimeout(() => tell(''), 4000);
+      announce(`${what} copied.`, true);
+      setTimeout(() => announce(''), 4000);
     } catch {
-      hand(name, new Blob([text], { type: 'text/plain' }));
+      download(name, new Blob([text], { type: 'text/plain' }));
     }
   }
 
@@ -64,26 +64,26 @@ export function saving(element, server, stage) {
 
   /** @param {string} kind */
   async function save(kind) {
-    tell('');
+    announce('');
     const { run, step } = stage.shown();
-    if (!step) return tell('Nothing to save yet. Press Run first.');
+    if (!step) return announce('Nothing to save yet. Press Run first.');
     if (kind === 'link') {
-      if (run.name?.startsWith('file ')) return tell('A run from a file has no link. Press Run to decode it here.');
+      if (run.name?.startsWith('file ')) return announce('A run from a file has no link. Press Run to decode it here.');
       return copy(runLink(run, step.index, location.href), 'Link', 'specviz-link.txt');
     }
     if (server.save && kind in TYPES) {
-      const kept = JSON.parse(await server.save({ run: run.name, kind }));
-      if (kept.error) return tell(kept.error);
-      return hand(`specviz-run.${kind}`, new Blob([kept.text], { type: TYPES[kind] }));
+      const answer = JSON.parse(await server.save({ run: run.name, kind }));
+      if (answer.error) return announce(answer.error);
+      return download(`specviz-run.${kind}`, new Blob([answer.text], { type: TYPES[kind] }));
     }
     const caption = [`step ${step.index + 1} of ${run.steps.length}`, run.head.title, run.head.pair].filter(Boolean).join(' · ');
     const picture = pictureOf(element, caption);
-    hand(`specviz-step-${step.index + 1}.${kind}`,
+    download(`specviz-step-${step.index + 1}.${kind}`,
       kind === 'png' ? await png(picture) : new Blob([picture.text], { type: 'image/svg+xml' }));
   }
 
   /** @param {string} name @param {Blob} blob */
-  function hand(name, blob) {
+  function download(name, blob) {
     downloadFile(name, blob);
     stage.say(`${name} saved.`);
   }
@@ -96,17 +96,17 @@ export function saving(element, server, stage) {
   /** @param {File} file */
   async function open(file) {
     const busy = ['running', 'loading'].includes(stage.shown().run.state);
-    tell(busy ? 'A run is in progress. Stop it before you open another.' : file.size > most
+    announce(busy ? 'A run is in progress. Stop it before you open another.' : file.size > most
       ? `This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use specviz replay.` : '');
     if (!server.open || busy || file.size > most) return;
     const number = ++latest;
     try {
-      const found = await server.open(file);
+      const text = await server.open(file);
       if (number !== latest) return; // a later file was opened meanwhile
-      const { error } = JSON.parse(found);
-      if (error) tell(error); else stage.replace(found);
+      const { error } = JSON.parse(text);
+      if (error) announce(error); else stage.replace(text);
     } catch {
-      tell('The file could not be sent. The server may not be running; try again.');
+      announce('The file could not be sent. The server may not be running; try again.');
     }
   }
 

@@ -14,23 +14,23 @@ export function checkSum({ steps }) {
 }
 
 /** The check sum in an address, or null where it holds none. @param {string} search */
-export function sumAsked(search) {
-  const asked = new URLSearchParams(search).get('run') || '';
-  return /^[0-9a-f]{8}$/.test(asked) ? asked : null;
+export function checkSumOf(search) {
+  const value = new URLSearchParams(search).get('run') || '';
+  return /^[0-9a-f]{8}$/.test(value) ? value : null;
 }
 
 /** @param {Run} run @param {number} current the step on the screen @param {string} address of the page */
 export function runLink(run, current, address) {
   const link = new URL(address), { models } = run, { prompt = '', settings = '' } = run.head;
   const recorded = kindOf(run).startsWith('recorded'); // the recording itself is shown again, a run is computed again
-  const asked = new URLSearchParams({ prompt, ...(models && { models }), ...(recorded ? { picture: kindOf(run) } : { run: checkSum(run) }) });
-  link.search = `?${asked}&${settings}&${placeText(current, null)}`;
+  const request = new URLSearchParams({ prompt, ...(models && { models }), ...(recorded ? { picture: kindOf(run) } : { run: checkSum(run) }) });
+  link.search = `?${request}&${settings}&${placeText(current, null)}`;
   link.hash = '';
   return link.href;
 }
 
-/** How a run compares with the one that a link is about; null until it is over. @param {Run} run @param {string | null} wanted */
-export function compared(run, wanted) {
-  if (!wanted || !isOver(run) || run.state !== 'done' || !run.name?.startsWith('run ') || !run.steps.length) return null;
-  return checkSum(run) === wanted ? 'Same text as the shared run.' : 'Not the text of the shared run: another version, model pair or number format.';
+/** How a run compares with the one that a link is about; null until it is over. @param {Run} run @param {string | null} expected */
+export function compared(run, expected) {
+  if (!expected || !isOver(run) || run.state !== 'done' || !run.name?.startsWith('run ') || !run.steps.length) return null;
+  return checkSum(run) === expected ? 'Same text as the shared run.' : 'Not the text of the shared run: another version, model pair or number format.';
 }

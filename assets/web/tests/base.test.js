@@ -5,7 +5,7 @@ import { barTable } from '../base/bars.js';
 import { subscribe, publish } from '../base/bus.js';
 import { keys } from '../base/keys.js';
 import { onPage, present, presents } from '../base/page.js';
-import { placeAsked, placeIn, placeText } from '../base/place.js';
+import { placeOf, placeIn, placeText } from '../base/place.js';
 import { follow, pathOf, spansOf } from '../base/ribbon.js';
 import { stepper } from '../base/stepper.js';
 import { termed } from '../base/terms.js';
@@ -35,9 +35,9 @@ test('labels are cut where their width ends, not after so many code points', () 
 test('a place in a run is written and read, and what is out of range is brought into range', () => {
   assert.equal(placeText(4, '3'), 'step=5&node=3');
   assert.equal(placeText(4, '3+'), 'step=5');
-  assert.deepEqual(placeAsked('?step=5&node=3', false), { of: 'run', recording: 0, index: 4, key: '3' });
-  assert.deepEqual(placeAsked('?lesson=2&step=1&recording=1&picture=recorded', true), { of: 'recorded', recording: 1, index: 0, key: null });
-  for (const search of ['', '?step=x', '?step=1e9', '?lesson=1&step=3']) assert.equal(placeAsked(search, false), null);
+  assert.deepEqual(placeOf('?step=5&node=3', false), { of: 'run', recording: 0, index: 4, key: '3' });
+  assert.deepEqual(placeOf('?lesson=2&step=1&recording=1&picture=recorded', true), { of: 'recorded', recording: 1, index: 0, key: null });
+  for (const search of ['', '?step=x', '?step=1e9', '?lesson=1&step=3']) assert.equal(placeOf(search, false), null);
   const steps = [step([-1, 0], 'ru'), step([-1], 'r', { last: 'bonus' })];
   assert.deepEqual(placeIn(steps, { index: 9, key: 'last' }), { index: 1, key: 'last' });
   assert.deepEqual(placeIn(steps, { index: 0, key: '7' }), { index: 0, key: null });

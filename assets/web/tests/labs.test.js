@@ -7,7 +7,7 @@ import { nodeOf } from '../labs/node.js';
 import { normalised, withProbability } from '../labs/rows.js';
 import { verdictOf } from '../labs/results.js';
 import { nodeText } from '../labs/tree_picture.js';
-import { lessonAsked } from '../lessons/lessons.js';
+import { lessonOf } from '../lessons/lessons.js';
 import { step } from './page.js';
 
 const close = (row, wanted) => row.forEach((value, i) => assert.ok(Math.abs(value - wanted[i]) < 1e-9, `${row} is not ${wanted}`));
@@ -85,5 +85,5 @@ test('round numbers on an axis', () => {
 test('a link opens a lesson by its name, by an older number or by a page that is part of it now', () => {
   const start = { lessons: [['one-pass', 'A'], ['trees', 'B'], ['races', 'C']], old: ['one-pass', 'trees', 'races'] };
   const asked = ['', '?lesson=trees', '?lesson=1', '?lesson=99', '?lesson=-7', '?lesson=nothing', '?lab=race', '?lab=tree'];
-  assert.deepEqual(asked.map(search => lessonAsked(search, start)), [null, 1, 1, 2, 0, 0, 2, null]);
+  assert.deepEqual(asked.map(search => lessonOf(search, start)), [null, 1, 1, 2, 0, 0, 2, null]);
 });

@@ -23,14 +23,14 @@ test('the accepted path is straight, siblings stand in the order in which they w
   assert.deepEqual(spot(layout, '1'), [1, 0], 'tried before the accepted one');
   assert.equal(layout.marks[1].hidden, 2);
   assert.deepEqual([layout.rows, layout.columns, layout.spine], [2, 4, 1]);
-  assert.deepEqual(layout.marks.map(mark => mark.turn), [0, 1, 2, 0, 0], 'an only child has no number');
+  assert.deepEqual(layout.marks.map(mark => mark.order), [0, 1, 2, 0, 0], 'an only child has no number');
 });
 
 test('the target’s own token follows the siblings that were tried and precedes those that were not', () => {
   const layout = treeLayout(step([-1, 0, 0, 0], 'rxxu', { last: 'correction' }), none);
   assert.deepEqual(keys(layout), ['0', '1', '2', 'last', '3']);
   assert.deepEqual(layout.marks.map(mark => mark.y), [2, 0, 1, 2, 3]);
-  assert.deepEqual(layout.marks.map(mark => mark.turn), [0, 1, 2, 0, 3]);
+  assert.deepEqual(layout.marks.map(mark => mark.order), [0, 1, 2, 0, 3]);
 });
 
 test('unfolded, every node is there once and nothing is hidden', () => {

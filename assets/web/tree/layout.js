@@ -13,7 +13,7 @@
  * @property {string} letter the outcome of the node, "last" or "more"
  * @property {number} hidden how many nodes are folded here
  * @property {boolean} leaf nothing follows in its row, so its label may be long
- * @property {number} turn as which of its siblings it is tried, from 1; 0 where it has none or none was tried
+ * @property {number} order as which of its siblings it is tried, from 1; 0 where it has none or none was tried
  */
 
 /**
@@ -64,13 +64,13 @@ export function treeLayout(step, isOpen) {
   const reached = (/** @type {number} */ i) => 'rap'.includes(step.outcome[i]), tried = (/** @type {number} */ i) => 'axp'.includes(step.outcome[i]);
   const end = Math.max(0, step.outcome.lastIndexOf('a'));
 
-  /** @param {number} node @param {number} column @param {Mark | null} from @param {number} turn @returns {Block} */
-  function place(node, column, from, turn) {
+  /** @param {number} node @param {number} column @param {Mark | null} from @param {number} order @returns {Block} */
+  function place(node, column, from, order) {
     /** @type {Mark} */
-    const mark = { key: String(node), node, from, x: column, y: 0, letter: step.outcome[node], hidden: 0, leaf: false, turn };
+    const mark = { key: String(node), node, from, x: column, y: 0, letter: step.outcome[node], hidden: 0, leaf: false, order };
     const below = children[node], drafted = below.filter(i => step.outcome[i] !== 'o'), blocks = /** @type {Block[]} */ ([]);
     /** @type {(key: string, letter: string, hidden: number) => Block} */
-    const beside = (key, letter, hidden) => ({ marks: [{ key, leaf: true, from: mark, x: column + 1, y: 0, letter, hidden, turn: 0 }], up: 0, down: 0 });
+    const beside = (key, letter, hidden) => ({ marks: [{ key, leaf: true, from: mark, x: column + 1, y: 0, letter, hidden, order: 0 }], up: 0, down: 0 });
     const closed = below.length && !reached(node) && !isOpen(mark.key);
     const spare = below.filter(i => step.outcome[i] === 'u').slice(SIBLINGS - 1);
     const fold = spare.length > 1 && !isOpen(`${node}+`) ? new Set(spare) : new Set();
@@ -113,7 +113,7 @@ export function roomyLayout(step, isOpen, room) {
   for (;;) {
     const folds = layout.marks.filter(mark => mark.hidden && !rejected.has(mark.key));
     if (!folds.length) return { ...layout, opened: open };
-    const next = folds.reduce((least, mark) => (mark.hidden < least.hidden ? mark : least));
+    const next = folds.reduce((smallest, mark) => (mark.hidden < smallest.hidden ? mark : smallest));
     const larger = treeLayout(step, key => isOpen(key) || open.has(key) || key === next.key);
     if (larger.rows <= room.rows && larger.columns <= columns) {
       open.add(next.key);

@@ -72,9 +72,9 @@ export function paint(marks, step, sizes, frame) {
     if (SHAPES[letter]) draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
     const tag = below ? undefined : frame?.tags.get(mark.node ?? -1); // a narrow picture has no room; the sentence above it says the same
     if (tag) draw('text', { class: 'tag', x: -6 * unit, y: -size * (dy > 2.3 * size ? 1.15 : 0.55), 'font-size': SMALL * unit }, node, tag);
-    if (mark.turn && (frame?.phase ?? 4) > 2) {
+    if (mark.order && (frame?.phase ?? 4) > 2) {
       const number = draw('g', { class: 'turn' }, node);
-      draw('text', { x: -18 * unit, y: -size * (below ? 0.2 : 0.42), 'font-size': SMALL * unit }, number, mark.turn);
+      draw('text', { x: -18 * unit, y: -size * (below ? 0.2 : 0.42), 'font-size': SMALL * unit }, number, mark.order);
     }
     if (label !== text) draw('title', {}, node, text);
     if (label) draw('text', { x: start, y: low, dy: '.34em' }, node, label);

@@ -21,22 +21,22 @@ export function outlineOf(name) {
 
 /**
  * Adds a step to what is known of the drafters of its run.
- * @param {Guesses} known
+ * @param {Guesses} guesses
  * @param {Pick<Sent, 'drafter' | 'outcome'>} step
  */
-export function countGuesses(known, step) {
+export function countGuesses(guesses, step) {
   (step.drafter ?? []).forEach((name, node) => {
     if (name === null) return;
-    const count = known.get(name) ?? { nodes: 0, accepted: 0 };
-    known.set(name, count);
+    const count = guesses.get(name) ?? { nodes: 0, accepted: 0 };
+    guesses.set(name, count);
     count.nodes++;
     if (step.outcome[node] === 'a') count.accepted++;
   });
-  return known;
+  return guesses;
 }
 
-/** Whether there is anything to tell apart. @param {Guesses | undefined} known */
-export const differ = known => (known?.size ?? 0) > 1;
+/** Whether there is anything to tell apart. @param {Guesses | undefined} guesses */
+export const differ = guesses => (guesses?.size ?? 0) > 1;
 
 /** Who was right, in words. @param {Right | undefined} right */
 export function rightOf(right) {

@@ -124,11 +124,11 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
       step = layout = frame = over = null;
       canvas.replaceChildren();
     },
-    /** @param {string | null} key @param {boolean} [look] at it */
-    select(key, look = false) {
+    /** @param {string | null} key @param {boolean} [scroll] to it */
+    select(key, scroll = false) {
       selected = key;
       markSelected();
-      const mark = look && layout?.marks.find(item => item.key === key);
+      const mark = scroll && layout?.marks.find(item => item.key === key);
       if (mark) reveal(mark);
     },
     /** The whole tree at once, without folds, as small as that takes; or as before. */

@@ -26,7 +26,7 @@ MAX_TOKENS = 64  # of a call
 CAUSAL = ~np.tri(MAX_TOKENS, dtype=bool)
 # A pass is over before another thread could help up to so many bytes of weights times tokens, where reading the weights
 # counts as much as computing with them for a few tokens.
-ALONE, READING = 3 << 24, 4
+ONE_THREAD, READING = 3 << 24, 4
 
 
 def compiled_layer(layer: Layer) -> Layer:
@@ -151,7 +151,7 @@ class CompiledPasses:
             np.empty((m, size), x.dtype) for size in (width + 2 * self.kv_heads * self.width, width, self.mlp)
         )
         counters = np.zeros(2 * (5 * len(layer_ids) + 3) + 1, np.int64)
-        helpers = min(torch.get_num_threads(), kernels.CHUNKS) - 1 if self.size * (m + READING) > ALONE else 0
+        helpers = min(torch.get_num_threads(), kernels.CHUNKS) - 1 if self.size * (m + READING) > ONE_THREAD else 0
         run_with_helpers(
             kernels.forward, helpers, counters,
             inputs, self.join, x, positions, masked, rows, layer_ids, weights, block, used, self.table, self.scale,

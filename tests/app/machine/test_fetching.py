@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from app.machine import fetching, model_files
-from app.machine.fetching import KNOWN, Hub, label, may_fetch, too_large
+from app.machine.fetching import PAIRS, Hub, label, may_fetch, too_large
 from app.machine.model_files import ModelFiles
 from tests.loops import in_a_loop
 
@@ -108,9 +108,9 @@ offered = Hub()
 menu, title = offered.menu(), "|".join(names)
 engine = Engine({"toy": specviz.toy_pair}, None, offered)
 said = []
-for news in engine.loading(title):
-    said.append(news)
-    if news.startswith("Downloading"):
+for update in engine.loading(title):
+    said.append(update)
+    if update.startswith("Downloading"):
         break  # the visitor presses Stop, or leaves
 print(json.dumps({"menu": menu, "said": said}), flush=True)
 sys.stdin.readline()
@@ -123,7 +123,7 @@ print(json.dumps({"said": said, "text": text}), flush=True)
 @pytest.mark.adapter
 def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_path):
     handler, url = server
-    pair = KNOWN["SmolLM2 1.7B + 135M"]
+    pair = PAIRS["SmolLM2 1.7B + 135M"]
     env = os.environ | {"HF_ENDPOINT": url, "HF_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
     for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         env.pop(name, None)

@@ -183,8 +183,8 @@ def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
     monkeypatch.setenv("SPECVIZ_CUSTOM", "1")
     engine = Engine({"This pair": specviz.toy_pair}, models.others())
     sent = [json.loads(text) for text in explore.play(engine, CONFIG, f"{target} | {draft}")]
-    assert sent[-1]["state"] == "done" and any("head" in news for news in sent)
-    assert next(news["head"]["pair"] for news in sent if "head" in news).startswith("big + small")
+    assert sent[-1]["state"] == "done" and any("head" in update for update in sent)
+    assert next(update["head"]["pair"] for update in sent if "head" in update).startswith("big + small")
     for typed, sentence in (
         ("a|b|c", 'chosen from the menu or typed like "target|draft"'), (" | b", "typed like"),
         ("x" * 401, "at most 400"),

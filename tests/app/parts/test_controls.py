@@ -50,7 +50,9 @@ def test_a_parameter_is_drawn_from_its_schema():
 def test_every_strategy_but_plain_decoding_is_offered_and_read(settings, kind):
     drawn = menus.drawn_menus()[kind]
     registry = {"builder": specviz.BUILDERS, "verifier": specviz.VERIFIERS, "drafter": specviz.DRAFTERS}[kind]
-    assert [one["name"] for one in drawn] == [name for name, cls in registry.items() if not getattr(cls, "alone", 0)]
+    assert [one["name"] for one in drawn] == [
+        name for name, cls in registry.items() if not getattr(cls, "autoregressive", 0)
+    ]
     for one in drawn:
         assert getattr(read(settings, **{kind: one["name"]}), kind) == registry[one["name"]]()
         parts = [f"{field['name']}={field['value']}" for field in one["fields"]]

@@ -22,7 +22,7 @@ def page():
     with gr.Blocks():
         settings = controls(gr.Textbox("a b c", label="Prompt"))
         models = gr.Dropdown(["Embedded pair", "Other"], value="Embedded pair", label="Model pair")
-    return links.Together({"models": models}, {"": settings})
+    return links.LinkedGroups({"models": models}, {"": settings})
 
 
 def start(page):
@@ -68,7 +68,7 @@ def test_what_the_page_opens_with_makes_a_link_too(page):
 def test_controls_may_stand_in_several_columns():
     with gr.Blocks():
         prompt = gr.Textbox("a b c", label="Prompt")
-        columns = links.Together({}, {"a.": controls(prompt), "b.": controls(prompt)})
+        columns = links.LinkedGroups({}, {"a.": controls(prompt), "b.": controls(prompt)})
     query = "a.builder=k-ary:width=3&b.builder.size=40&b.builder=dyspec&b.seed=4&builder=chain"
     opened = links.read(columns, query)
     a, b = columns.read(list(opened.values.values()))

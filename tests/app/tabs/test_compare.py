@@ -26,12 +26,12 @@ def sent(entries, pair=PAIR):
     return [json.loads(text) for text in messages.play(Engine(lambda: pair), entries)]
 
 
-def news_of(sent, at, key):
-    return [item[key] for one in sent for item in one.get("news", ()) if item["at"] == at and key in item]
+def updates_of(sent, at, key):
+    return [item[key] for one in sent for item in one.get("updates", ()) if item["at"] == at and key in item]
 
 
 def steps_of(sent, at):
-    return [step for steps in news_of(sent, at, "steps") for step in steps]
+    return [step for steps in updates_of(sent, at, "steps") for step in steps]
 
 
 def last(sent, key):
@@ -97,14 +97,14 @@ def test_every_run_travels_whole_and_in_turn_and_is_timed():
     assert told[0]["state"] == "loading" and told[-1]["state"] == "done"
     assert [column["letter"] for column in told[1]["columns"]] == ["A", "B", "C"]
     assert sum("columns" in one for one in told) == 1
-    order = [item["at"] for one in told for item in one.get("news", ())]
+    order = [item["at"] for one in told for item in one.get("updates", ())]
     assert order == sorted(order), "one after the other"
     written = [tokens_of(PAIR, entry.config) for entry in ENTRIES]
     for at, entry in enumerate(ENTRIES):
         wanted = list(specviz.speculate(PAIR, entry.config))
         assert [step["pieces"] for step in steps_of(told, at)] == [list(step.pieces) for step in wanted]
-        assert news_of(told, at, "state")[-1] == "done"
-        assert news_of(told, at, "clock")[-1][-1][1] == 30
+        assert updates_of(told, at, "state")[-1] == "done"
+        assert updates_of(told, at, "clock")[-1][-1][1] == 30
     for pair in last(told, "pairs"):
         one, other = (written["ABC".index(pair[side])] for side in "ab")
         assert pair["position"] == texts.first_difference(one, other)
@@ -118,7 +118,7 @@ def test_the_end_of_a_text_stops_no_run():
     pair = specviz.toy_pair(vocab=3, eos=(1,))
     assert len(tokens_of(pair, TREE)) < 30, "alone it would end"
     told = sent(ENTRIES, pair)
-    assert [news_of(told, at, "clock")[-1][-1][1] for at in range(3)] == [30] * 3
+    assert [updates_of(told, at, "clock")[-1][-1][1] for at in range(3)] == [30] * 3
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
@@ -160,9 +160,9 @@ def test_a_run_that_fails_harms_no_other(error, sentence, late, caplog):
     """The chain alone has five nodes; it breaks at once, or after a while."""
     pair = Breaking(lambda nodes, length: nodes == 5 and length >= 3 + late, error)
     told = sent([ENTRIES[1], ENTRIES[0], ENTRIES[2]], pair)
-    assert news_of(told, 0, "state")[-1] == "error" and sentence in news_of(told, 0, "note")[-1]
+    assert updates_of(told, 0, "state")[-1] == "error" and sentence in updates_of(told, 0, "note")[-1]
     assert "secret" not in json.dumps(told) and told[-1]["state"] == "done"
-    assert [news_of(told, at, "state")[-1] for at in (1, 2)] == ["done", "done"]
+    assert [updates_of(told, at, "state")[-1] for at in (1, 2)] == ["done", "done"]
     assert bool(steps_of(told, 0)) == bool(late)
     assert {pair["a"] for pair in last(told, "pairs")} == {ENTRIES[0].letter}, "a text that ended early is not compared"
 
@@ -182,7 +182,7 @@ def test_the_recorded_race_needs_no_model_and_its_texts_are_identical():
     data = json.loads(compare.recorded({"anything": 1}))
     assert [column["title"] for column in data["columns"]] == ["Plain decoding", "Chain of 5", "Sequoia 64"]
     assert data["state"] == "done" and data["badge"] == "recorded" and " cores" in data["when"]
-    assert len({"".join(piece for step in item["steps"] for piece in step["pieces"]) for item in data["news"]}) == 1
+    assert len({"".join(piece for step in item["steps"] for piece in step["pieces"]) for item in data["updates"]}) == 1
     assert [pair["kind"] for pair in data["pairs"]] == ["equal"] * 3
     assert len(compare.recorded()) < 200_000
 

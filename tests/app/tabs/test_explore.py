@@ -55,9 +55,9 @@ def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
 
     monkeypatch.setattr(explore.messages, "step_payload", payload)
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
-    news = [json.loads(item) for item in explore.play(engine, CONFIG)]
-    assert len(next(item["steps"] for item in news if item["steps"])) == 1
-    assert told == [(index, "decoding") for index in range(len(steps_of(news)))]
+    update = [json.loads(item) for item in explore.play(engine, CONFIG)]
+    assert len(next(item["steps"] for item in update if item["steps"])) == 1
+    assert told == [(index, "decoding") for index in range(len(steps_of(update)))]
 
 
 @pytest.mark.parametrize("part", ["steps", "same"])
@@ -81,7 +81,7 @@ def test_a_run_is_sent_to_its_end():
     assert "".join("".join(step["pieces"]) for step in steps) == specviz.run(engine.take(), config).text
     assert sent[0]["state"] == "loading" and sent[-1]["state"] == "done"
     assert sent[-1]["speedup"]["plain_tokens_per_s"] > 0
-    assert any("head" in news for news in sent)
+    assert any("head" in update for update in sent)
 
 
 def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
@@ -97,9 +97,9 @@ def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
     counted(Controls, "read")
     counted(configuration, "_obstacle")
     configuration._judge.cache_clear()
-    news = (item for update in run.fn(*values) for item in update.items())
-    sent = [json.loads(text) for part, text in news if part.elem_id == "sv-stage"]
-    assert sent[-1]["state"] == "done" and any(news.get("speedup") for news in sent)
+    update = (item for update in run.fn(*values) for item in update.items())
+    sent = [json.loads(text) for part, text in update if part.elem_id == "sv-stage"]
+    assert sent[-1]["state"] == "done" and any(update.get("speedup") for update in sent)
     asked = [call for call in calls if "plain" not in (call[1].builder.name if call[0] != "read" else "")]
     assert [name for name, *_ in asked] == ["read", "_obstacle"]
     assert len(calls) <= 3 + 2 * 4, "besides it only plain decoding, which is another configuration"
@@ -112,9 +112,9 @@ def test_same_seed_same_text_is_said_where_it_is_promised(verifier, temperature,
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
     config = replace(CONFIG, verifier=specviz.VERIFIERS[verifier](), temperature=temperature)
     sent = [json.loads(text) for text in explore.play(engine, config)]
-    done = next(i for i, news in enumerate(sent) if news.get("state") == "done")
-    said = [news["same"] for news in sent[done + 1 :]]
-    assert not any("same" in news for news in sent[: done + 1])
+    done = next(i for i, update in enumerate(sent) if update.get("state") == "done")
+    said = [update["same"] for update in sent[done + 1 :]]
+    assert not any("same" in update for update in sent[: done + 1])
     assert [same["kind"] for same in said] == (["checking"] * 4 + ["equal"] if promised else [])
     if promised:
         assert said[-1]["text"] == "Same seed, same text: all 30 tokens equal plain decoding."

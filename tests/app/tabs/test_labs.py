@@ -9,7 +9,7 @@ import pytest
 
 from app.tabs.labs import tree_lab, verification_lab
 from app.tabs.labs.tree_lab import OTHERS, SIX, presets, tree_of, trees
-from app.tabs.labs.verification_lab import EXAMPLES, RULES, look, table
+from app.tabs.labs.verification_lab import EXAMPLES, RULES, preview, table
 from specviz import VERIFIERS
 from specviz.acceptance.vectors import expected_tokens
 from specviz.distributions import residual
@@ -41,14 +41,14 @@ def test_the_examples_are_what_their_sentences_say():
     assert block["speculative-sampling"]["accepted"] == pytest.approx(10 / 9, abs=1e-5)
     lossy = rows(example("lossy"))
     assert lossy["typical"]["kind"] == "differs" and lossy["typical"]["accepted"] > lossy["sequoia"]["accepted"]
-    tries = json.loads(look(example("Several")))["run"]["tries"]
+    tries = json.loads(preview(example("Several")))["run"]["tries"]
     assert len(tries) >= 2 and tries[0]["outcome"] == "rejected"
 
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(("children", "levels"), [(1, 1), (3, 1), (1, 3)])
 def test_a_built_in_rule_writes_what_it_declares(rule, children, levels):
-    data = json.loads(look(request(rule=rule, children=children, levels=levels)))
+    data = json.loads(preview(request(rule=rule, children=children, levels=levels)))
     row = data["row"]
     if row["kind"] == "impossible":
         assert data["run"] is None and data["law"] is None and row["reason"].endswith(".")
@@ -84,7 +84,7 @@ def too_kind(monkeypatch):
 def test_a_wrong_rule_of_ones_own_is_shown_as_wrong_whatever_it_declares(too_kind):
     row = rows(request(rule="too-kind"))["too-kind"]
     assert row["declared"] and row["kind"] == "differs" and row["deviation"] == pytest.approx(0.3)
-    data = json.loads(look(request(rule="too-kind")))
+    data = json.loads(preview(request(rule="too-kind")))
     assert data["row"] == row and data["law"]["rule"] == pytest.approx(GOOD["q"])
 
 
@@ -107,7 +107,7 @@ def test_a_rule_that_fails_does_not_hide_the_others(too_kind, monkeypatch):
 def test_the_tries_tell_what_the_rule_compared():
     p, q = np.array(GOOD["p"]), np.array(GOOD["q"])
     for seed in range(12):
-        run = json.loads(look(request(seed=seed)))["run"]
+        run = json.loads(preview(request(seed=seed)))["run"]
         first, token = run["tries"][0], run["tries"][0]["token"]
         assert first["accept_prob"] == pytest.approx(min(1, p[token] / q[token]), abs=1e-5)
         assert (first["coin"] < first["accept_prob"]) == (first["outcome"] == "accepted")
@@ -118,8 +118,8 @@ def test_the_tries_tell_what_the_rule_compared():
 
 
 def test_numbers_are_normalised_and_a_seed_repeats_its_run():
-    assert json.loads(look(request(p=[1, 1, 2])))["p"] == [0.25, 0.25, 0.5]
-    runs = [look(request(seed=seed, children=3)) for seed in (*range(6), 0)]
+    assert json.loads(preview(request(p=[1, 1, 2])))["p"] == [0.25, 0.25, 0.5]
+    runs = [preview(request(seed=seed, children=3)) for seed in (*range(6), 0)]
     assert runs[0] == runs[-1] and len(set(runs)) > 1
 
 
@@ -184,7 +184,7 @@ def test_a_failure_is_told_without_its_trace(monkeypatch, caplog):
 
 
 @pytest.mark.parametrize(
-    ("ask", "bad"), [*((ask, bad) for ask in (look, table) for bad in HOSTILE), *((trees, bad) for bad in BAD)]
+    ("ask", "bad"), [*((ask, bad) for ask in (preview, table) for bad in HOSTILE), *((trees, bad) for bad in BAD)]
 )
 def test_any_request_gets_a_sentence(ask, bad):
     error = json.loads(ask(bad))["error"]

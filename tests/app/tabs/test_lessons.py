@@ -34,11 +34,11 @@ class Wordy:
     def __getattr__(self, name):
         return getattr(self.toy, name)
 
-    def piece(self, token):
+    def token_text(self, token):
         return WORDS[token]
 
     def stream(self, context):
-        return self.piece
+        return self.token_text
 
 
 @pytest.fixture(scope="module")

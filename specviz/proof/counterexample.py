@@ -73,7 +73,7 @@ class Counterexample:
         ]
         for name, rows, model in (("p", self.p, "target"), ("q", self.q, "draft")):
             for depth, row in enumerate(rows):
-                level = f", depth {depth}" if len(rows) > 1 else ""
+                level = f", depth {depth}" * differ
                 lines.append(f"  {name}      {', '.join(map(str, row))}   ({model}{level})")
         tree = f"chain of {self.levels}" if deep else f"root with {self.children} child{'ren' * (self.children > 1)}"
         lines.append(f"  tree   a {tree}{', the same distributions at every level' * (deep and not differ)}")

@@ -28,8 +28,6 @@ from .enumerate import Text
 RUNS = 1000
 BARS = 10  # texts with a bar of their own
 REPORT_EVERY = 20  # runs between two reports
-DEPTH = 3  # tokens a run may write: trees of two levels, and the token after them
-SAMPLES = 10_000  # of the exact distribution, with whose chi-squares a chi-square is compared
 MAX_NUMBERS = 1 << 26  # of all rows of one model that are kept, at most 512 MB
 
 
@@ -65,7 +63,7 @@ class Sampled:
 
     def deviates(self, counts: tuple[int, ...]) -> bool:
         """Whether the chi-square of counts is larger than that of 999 in 1,000 exact samples."""
-        samples = np.random.default_rng(0).multinomial(self.runs, self.exact, SAMPLES)
+        samples = np.random.default_rng(0).multinomial(self.runs, self.exact, 10_000)
         expected = self.runs * np.array(self.exact)
         with np.errstate(divide="ignore", invalid="ignore"):  # infinite where the impossible was written
             squares = np.nansum((np.vstack([counts, samples]) - expected) ** 2 / expected, axis=1)
@@ -87,7 +85,7 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     >>> result.runs, sum(result.speculated), result.deviates(result.speculated)
     (100, 100, False)
     """
-    config = replace(config, max_new_tokens=DEPTH)
+    config = replace(config, max_new_tokens=3)  # trees of two levels, and the token after them
     compatible(config).required()
     source = cached = cached_pair(pair, prompt_tokens(pair, config))
     try:

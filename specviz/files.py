@@ -47,7 +47,7 @@ def file_errors(failure: str) -> Iterator[None]:
 
 
 def read_text(path: str | Path, what: str, limit: int = MOST_TEXT) -> str:
-    """A file of at most `most` bytes as text; the path may be a device or a pipe.
+    """A file of at most `limit` bytes as text; the path may be a device or a pipe.
 
     Raises:
         ValueError: if it cannot be read, is longer, or not UTF-8; the message calls it `what`.

@@ -92,11 +92,11 @@ class TimedRun:
 
 
 def summarise(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tuple[TimedRun, ...]:
-    """Rows of runs, which took turns with plain decoding on texts; what had no step to time is left out.
+    """Rows of runs, which took turns with plain decoding on texts; an entry where one had no step to time is left out.
 
     Args:
-        counts: name -> what was counted of each text, that of `AUTOREGRESSIVE` as well.
-        texts: those that were continued; they are the unit of the intervals.
+        counts: name -> what was counted in each entry, that of `AUTOREGRESSIVE` as well.
+        texts: which text each entry continued; texts are the unit of the intervals.
     """
     usable = [number for number in range(len(texts)) if all(runs[number].timed_passes for runs in counts.values())]
     texts = [texts[number] for number in usable]

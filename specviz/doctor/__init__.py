@@ -57,5 +57,5 @@ def diagnose(text: str, baseline: float | None = None, baseline_text: str | None
 
 def read_windows(text: str) -> list[Window]:
     """All that any engine says in a text."""
-    every = (window for reader in READERS for window in reader(text))
-    return [window for window in every if window.speculates or window.throughput or window.running_requests]
+    windows = (window for reader in READERS for window in reader(text))
+    return [window for window in windows if window.speculates or window.throughput or window.running_requests]

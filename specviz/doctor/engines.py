@@ -14,7 +14,6 @@ from typing import Any
 
 from .report import Window
 
-MAX_LINE = 4000  # characters of a line that are read
 INT, REAL = r" {0,20}(\d{1,12})", r" {0,20}(\d{1,12}(?:\.\d{1,9})?)"
 RATES = re.compile(
     r"(?:Per-position acceptance rate: |rate per position = \(|acc rate/pos = \()"
@@ -56,7 +55,9 @@ TENSORRT = {
     "steps": rf'"numRequestsWithDraftTokens":{INT}',
     "draft_share": rf'"draftOverhead":{REAL}',
 }
-ITERATION = re.compile(r"\{(?:[^{}]++|\{[^{}]*+\})++\}")  # a JSON object, whose objects have none
+ITERATION = r"\{[^{}]*+\}"
+for _ in range(4):  # a JSON object of at most five levels
+    ITERATION = rf"\{{(?:[^{{}}]++|{ITERATION})*+\}}"
 # Prometheus metrics of any engine -> field; fields that end in "_at" are counters of positions.
 METRICS = {
     "spec_decode_num_drafts_total": "steps", "spec_decode_num_draft_tokens_total": "drafted",
@@ -69,11 +70,10 @@ METRICS = {
 }  # fmt: skip
 PREFIXES = {"vllm:": "vllm", "llamacpp:": "llama.cpp", "sglang:": "sglang", "trtllm_": "tensorrt-llm"}
 VALUE = r"(\d{1,15}(?:\.\d{0,30})?(?:e[-+]?\d\d?)?)(?!\S)"
-SERIES = re.compile(rf"(({'|'.join(PREFIXES)})({'|'.join(METRICS)})(?:\{{([^}}\n]{{0,2000}})\}})?) {VALUE}")
+SERIES = re.compile(rf"(({'|'.join(PREFIXES)})({'|'.join(METRICS)})(?:\{{([^{{}}\n]{{0,2000}}+)\}})?) {VALUE}")
 POSITION = re.compile(r'\b(?:token_)?position="(\d{1,3})"')
 COUNTERS = {field for name, field in METRICS.items() if name.endswith("_total")}
 MEANS = {"acceptance_length", "draft_share"}  # of workers; all else is added up
-Series = tuple[str, str, int]  # engine, field, position or -1
 
 
 def read_vllm_log(text: str) -> Iterator[Window]:
@@ -128,7 +128,7 @@ def read_sglang_log(text: str) -> Iterator[Window]:
 
 def read_tensorrt_iterations(text: str) -> Iterator[Window]:
     """A window for each iteration that generates; one that also reads prompts gives no throughput."""
-    for stats in ITERATION.findall(text) if '"inflightBatchingStats"' in text else ():
+    for stats in (item for item in re.findall(ITERATION, text) if '"inflightBatchingStats"' in item):
         record = _fields(TENSORRT, stats)
         seconds, prompts = record.pop("milliseconds", 0.0) / 1000, record.pop("prompts", 0.0)
         if not (record.get("drafted") and record.get("steps") and "accepted" in record):
@@ -141,7 +141,7 @@ def read_tensorrt_iterations(text: str) -> Iterator[Window]:
 
 def read_metrics(text: str) -> Iterator[Window]:
     """A window for each engine of one scrape, or of the last of several minus the first."""
-    scrapes: list[dict[Series, list[float]]] = []  # of all workers
+    scrapes: list[dict[tuple[str, str, int], list[float]]] = []  # of all workers, by engine, field, position or -1
     seen: set[str] = set()
     for series, prefix, metric, labels, value in SERIES.findall(text):
         if not scrapes or series in seen:  # a series that comes again begins a scrape
@@ -176,7 +176,7 @@ def read_metrics(text: str) -> Iterator[Window]:
 
 
 def _lines_with(text: str, marks: tuple[str, ...]) -> list[str]:
-    return [line[:MAX_LINE] for line in text.splitlines() if any(mark in line for mark in marks)]
+    return [line[:4000] for line in text.splitlines() if any(mark in line for mark in marks)]
 
 
 def _fields(patterns: dict[str, str], text: str) -> dict[str, Any]:

@@ -196,8 +196,7 @@ def _advise(report: Report) -> Iterator[Advice]:
     if tail is not None:
         yield Advice(
             "flat-tail",
-            f"{tail} drafted tokens instead of {len(rates)} write {1 + sum(rates[:tail]):.2f} of the {tau:.2f} "
-            "tokens of a step.",
+            f"{tail} drafted tokens instead of {len(rates)} write {1 + sum(rates[:tail]):.2f} of the {tau:.2f} tokens.",
             LENGTH[report.engine].format(tail, tail + 1),
         )
     if running >= 8 and each >= 3 and rate is not None and rate < 0.5:
@@ -215,10 +214,11 @@ def _verdict(report: Report) -> Advice:
     if s is None or b is None:
         speed = f", and the engine {s:.1f} tokens/s" if s else ". The text gives no throughput: add the engine's log"
         ask = "Measure the tokens/s without speculation under the same load, and give them as --baseline"
-        return Advice("needs-baseline", f"{writes}{speed}. {ask}: speculation pays if they are less.")
+        ask += f": speculation pays if they are less than {s:.1f}" if s else ""
+        return Advice("needs-baseline", f"{writes}{speed}. {ask}.")
     timed = sum(bool(one.throughput) and one.running_requests == report.running_requests for one in report.windows)
-    measured = f", from {timed} {ITEM[report.engine]}{'s' * (timed > 1)}" if timed else ""
-    text = f"{s:.1f} tokens/s are {s / b:.2f} times the {b:.1f} of plain decoding{measured}. {writes}"
+    text = f"{s:.1f} tokens/s are {s / b:.2f} times the {b:.1f} of plain decoding"
+    text += f", from {timed} {ITEM[report.engine]}{'s' * (timed > 1)}. {writes}" if timed else f". {writes}"
     text += f" and takes the time of {c:.2f} plain steps" if c else ""
     text += f", {report.draft_share:.0%} of it for drafting." if c and report.draft_share else "."
     if any(one.prompts for one in report.windows):
@@ -235,16 +235,17 @@ def _verdict(report: Report) -> Advice:
 
 
 def _length(report: Report) -> Iterator[Advice]:
-    # Of the extra time of a step some is fixed and some grows with the length. The text does not say how much, so a
-    # length has a band of speedups; lengths are compared by its geometric mean.
+    # Of the extra time of a step some is fixed and some grows with the length, the drafting in any case. The text does
+    # not say how much, so a length has a band of speedups; lengths are compared by its geometric mean.
     rates, c, now = report.per_position, report.step_price, report.speedup
     if not (c and now and len(rates) > 1 and rates[0] >= 0.3):
         return
     extra = max(0.0, c - 1)
+    drafting = min(extra, (report.draft_share or 0.0) * c)
     bands = []
     for length in range(1, len(rates)):
         tau, saved = 1 + sum(rates[:length]), 1 - length / len(rates)
-        low, high = tau / c, tau / (c - extra * saved)
+        low, high = tau / (c - drafting * saved), tau / (c - extra * saved)
         bands.append(((low * high) ** 0.5, length, tau, low, high))
     middle, length, tau, low, high = max(bands)
     if middle > 1.02 * now and high > 1:

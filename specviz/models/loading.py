@@ -46,9 +46,9 @@ def choose_device(device: str) -> torch.device:
     elif device != "cpu":
         try:
             torch.zeros(1, device=str(device)).cpu()
-        except Exception:
+        except Exception as error:
             must = "be auto, cpu, or a device such as cuda:0 or mps that torch finds on this machine"
-            raise ParameterError("device", must, device) from None
+            raise ParameterError("device", must, device, f"torch says: {cause(error)}.") from None
     return torch.device(device)
 
 

@@ -32,10 +32,10 @@ from .selftest import check_tree_reading
 class Checkpoint:
     """The weights of a folder of safetensors, one at a time, in a number format."""
 
-    def __init__(self, folder: Path, dtype: torch.dtype = torch.float32) -> None:
-        self.files, self.dtype = sorted(folder.glob("*.safetensors")), dtype
+    def __init__(self, folder: Path, dtype: torch.dtype) -> None:
+        self.dtype = dtype
         self._file_of: dict[str, Path] = {}
-        for file in self.files:
+        for file in sorted(folder.glob("*.safetensors")):
             with safe_open(file, "pt") as weights:
                 self._file_of |= dict.fromkeys(weights.keys(), file)
 
@@ -48,19 +48,20 @@ class Checkpoint:
         with safe_open(self._file_of[name], "pt") as weights:
             return weights.get_tensor(name).to(self.dtype)
 
-    def hash(self) -> str:
-        """A hash of all files; known files are not read again."""
-        digests = from_cache("weights.json", lambda path: json.loads(path.read_text("utf-8"))) or {}
-        hashes = {}
-        for file in self.files:
-            status = file.stat()
-            key = f"{file.resolve()} {status.st_size} {status.st_mtime_ns}"
-            if key not in digests:
-                with open(file, "rb") as content:
-                    digests[key] = hashlib.file_digest(content, "sha256").hexdigest()
-            hashes[file.name] = digests[key]
-        to_cache("weights.json", json.dumps(digests))
-        return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
+
+def hash_of(folder: Path) -> str:
+    """A hash of the weights in a folder; known files are not read again."""
+    digests = from_cache("weights.json", lambda path: json.loads(path.read_text("utf-8"))) or {}
+    hashes = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        status = file.stat()
+        key = f"{file.resolve()} {status.st_size} {status.st_mtime_ns}"
+        if key not in digests:
+            with open(file, "rb") as content:
+                digests[key] = hashlib.file_digest(content, "sha256").hexdigest()
+        hashes[file.name] = digests[key]
+    to_cache("weights.json", json.dumps(digests))
+    return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
 
 
 def random_weight(model: torch.nn.Module, dtype: torch.dtype, name: str) -> torch.Tensor:
@@ -100,7 +101,7 @@ def stream_target(
     else:
         folder = model_folder("target", name)
         weight = Checkpoint(folder, dtype)
-        identity = weight.hash()
+        identity = hash_of(folder)
         with suppress(OSError, ValueError):  # a model without settings of its own
             model.generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
     names = [parameter for parameter, _ in model.named_parameters() if ".layers." not in parameter]

@@ -1,19 +1,18 @@
 """The next two tokens after a prompt, sampled many times with speculation and with plain decoding, beside their exact
 distribution.
 
-Every draw is real. The distributions they are drawn from are read from the models once for each text (`cached_pair`)
-where the drafter allows it. The exact probability of two tokens is p(a) p(b | a), from the target alone.
+Every draw is real. The distributions they are drawn from are read from the models once for each text, where the drafter
+allows it. The exact probability of two tokens is p(a) p(b | a), from the target alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count, islice
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -87,7 +86,7 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     """
     config = replace(config, max_new_tokens=3)  # trees of two levels, and the token after them
     compatible(config).required()
-    source = cached = cached_pair(pair, prompt_tokens(pair, config))
+    source = cached = cast(Any, _CachedPair(pair, prompt_tokens(pair, config)))
     try:
         DecodingSession(source, config, config.drafter if config.builder.reads_draft else None)
     except NotImplementedError:  # the drafter reads more of the target than its distributions
@@ -123,20 +122,21 @@ def cached_model(session: Session, rows: int) -> Any:
     return SimpleNamespace(read=read, logits=lambda context: read(tuple(context[start:])))
 
 
-def cached_pair(pair: Any, prompt: Sequence[int]) -> Any:
-    """A pair on one prompt, whose target and draft read each continuation once.
+class _CachedPair:
+    """A pair on one prompt, whose target and draft read each continuation once; other drafters may read its cache."""
 
-    It has nothing else to draft with, as that may read the target's cache: to ask for it is a `NotImplementedError`.
-    """
+    def __init__(self, pair: Any, prompt: Sequence[int]) -> None:
+        self.pair, rows = pair, MAX_NUMBERS // pair.vocab_size
+        self.target, self.draft = (session and cached_model(session, rows) for session in pair.open(prompt))
 
-    def drafter(kind: str, **parameters: Any) -> Any:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.pair, name)
+
+    def drafter(self, kind: str, **parameters: Any) -> Any:
         raise NotImplementedError
 
-    rows, cached = MAX_NUMBERS // pair.vocab_size, copy(pair)
-    target, draft = cached.target, cached.draft = [one and cached_model(one, rows) for one in pair.open(prompt)]
-    cached.open = lambda tokens: (TableSession(target, tokens), draft and TableSession(draft, tokens))
-    cached.drafter = drafter
-    return cached
+    def open(self, tokens: Sequence[int]) -> tuple[TableSession, TableSession | None]:
+        return TableSession(self.target, tokens), self.draft and TableSession(self.draft, tokens)
 
 
 def exact_texts(pair: Any, config: RunConfig) -> dict[Text, float]:

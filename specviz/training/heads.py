@@ -18,7 +18,7 @@ from ..models.eagle import EagleLayer
 from ..models.heads import MedusaHeads, save_drafter
 from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from ..models.pair import end_of_text
-from ..models.streamed import Checkpoint
+from ..models.streamed import hash_of
 from .corpus import checksum, encode, read_texts
 from .loop import check_same_run, fit
 from .samples import random_rows, shards, write_samples
@@ -67,7 +67,7 @@ def train_heads(
         ValueError: if there are no samples, something cannot be written, or `out` holds another run.
     """
     out = out or target.parent / kind
-    place, digest = choose_device(device), Checkpoint(target).hash()
+    place, digest = choose_device(device), hash_of(target)
     teacher = load_model("target", str(target), place, choose_dtype("auto", place))
     facts = {"drafter": kind, "target": digest, "seed": seed, "heads": heads if kind == "medusa" else None}
     check_same_run(out / "checkpoint", facts)

@@ -17,7 +17,7 @@ from torch.utils.checkpoint import checkpoint
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from ..models.loading import choose_device, choose_dtype, load_model
-from ..models.streamed import Checkpoint
+from ..models.streamed import hash_of
 from .corpus import END_OF_TEXT, checksum, encode, random_windows, read_texts, train_tokenizer
 from .loop import check_same_run, fit
 from .samples import random_rows, shards, write_samples
@@ -100,7 +100,7 @@ def train_pair(
     if tokenizer.id_to_token(0) != END_OF_TEXT:
         raise ValueError(f"target must have {END_OF_TEXT} as token 0; {path} has {tokenizer.id_to_token(0)!r}.")
     text = encode(texts, tokenizer)
-    digest = Checkpoint(Path(target)).hash() if target else None
+    digest = hash_of(Path(target)) if target else None
     check_same_run(work, {"recipe": asdict(recipe), "text": checksum(text), "target": digest})
     lines = [f"# A pair trained on {sum(map(len, text.values())):,} tokens\n"]
 

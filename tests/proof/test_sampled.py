@@ -8,7 +8,7 @@ import pytest
 import specviz
 from specviz.config import compatible
 from specviz.distributions import probabilities
-from specviz.proof.sampled import Sampled, cached_pair, exact_texts, sampling
+from specviz.proof.sampled import Sampled, _CachedPair, exact_texts, sampling
 
 
 def last(pair, config, runs=400):
@@ -56,7 +56,7 @@ def test_at_temperature_zero_one_text_is_possible():
 @pytest.mark.parametrize("builder", ["sequoia:size=8", "dyspec:size=8", "eagle2", "lookahead"])
 def test_a_remembered_pair_writes_the_same_texts_and_reads_each_once(builder, drafter):
     pair = specviz.toy_pair(vocab=8)
-    cached = cached_pair(pair, pair.encode("ab"))
+    cached = _CachedPair(pair, pair.encode("ab"))
     passes = cached.target.read.cache_info
     rule = "target-match" if builder == "lookahead" else "sequoia"
     for seed in (1, 2, 1):

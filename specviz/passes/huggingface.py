@@ -122,13 +122,17 @@ class HuggingFaceModel:
         """Its small passes as compiled calls, where it has such passes and logits are read on the host."""
         return None if self.direct is None or self.lazy else self.direct.compiled
 
-    def as_rows(self, logits: torch.Tensor | np.ndarray) -> np.ndarray | DeviceLogits:
+    def as_rows(self, logits: Any) -> np.ndarray | DeviceLogits:
         """Logits as rows are made of them: on the host, or on a GPU to be pulled, `vocab_size` of them."""
-        logits = torch.as_tensor(logits)
-        if (missing := self.vocab_size - logits.shape[1]) > 0:
-            logits = torch.nn.functional.pad(logits, (0, missing), value=-torch.inf)
+        if isinstance(logits, torch.Tensor) and not self.lazy:
+            logits = logits.float().cpu().numpy()
+        missing = self.vocab_size - logits.shape[1]
+        if missing > 0 and self.lazy:
+            logits = torch.nn.functional.pad(logits, (0, missing), value=-np.inf)
+        elif missing > 0:
+            logits = np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
         logits = logits[:, : self.vocab_size]
-        return DeviceLogits(logits) if self.lazy else logits.float().cpu().numpy()
+        return DeviceLogits(logits) if self.lazy else logits
 
     def inputs(self, ids: torch.Tensor, target_hidden: torch.Tensor | None) -> torch.Tensor:
         """What the first layer of a direct forward is given: tokens, [m], or embeddings, [m, width]."""

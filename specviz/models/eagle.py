@@ -22,7 +22,7 @@ from .heads import load_drafter
 
 
 class EagleLayer(nn.Module):
-    """The joining matrix and a decoder layer with its final norm; sizes: width, heads, kv_heads, mlp, positions, eps."""
+    """The joining matrix and a decoder layer with its norm; sizes: width, heads, kv_heads, mlp, positions, eps."""
 
     def __init__(self, sizes: dict[str, Any]) -> None:
         super().__init__()

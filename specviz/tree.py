@@ -115,8 +115,8 @@ class Growth(Record):
         length: how long a chain it chose.
         threshold: below which nothing was drawn.
         waiting: for each node after the root the best slots (parent, key) that were left waiting when it was taken.
-        acceptance: the vector the shape was planned from; smoothed: whether it was made to fall; expected: tokens per
-            pass that were expected of it; split: the size of each node's subtree, [n].
+        acceptance: the vector the shape was planned from; smoothed: whether it was made to fall first; expected: tokens
+            per pass that were expected of it; split: the size of each node's subtree, [n].
         candidates: how many nodes were ranked; cut: the best of those that were left out.
         guesses: how a drafter came to a node, node -> plain facts.
     """

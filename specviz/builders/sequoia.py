@@ -29,8 +29,8 @@ _reach = lru_cache(maxsize=64)(reach)  # a shape is planned once for many steps
 
 
 class PlannedBuilder(StaticBuilder):
-    """A static builder with an `acceptance`: "auto" (stored for pair, drafter, rule and temperature), "measured" (auto
-    at first, then following the run), or numbers."""
+    """A static builder with an `acceptance`: "auto" (stored for pair, drafter, rule and temperature), "measured" (its
+    first level at first, then following the run), or numbers."""
 
     key_title = "estimated acceptance probability"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
@@ -82,7 +82,9 @@ class PlannedBuilder(StaticBuilder):
         shape = self.plan(vector)
         chance = _reach(shape, vector)
         tree = fill(draft, shape, scheme, rng, tokens_left, keys=chance)
-        tree.grew(acceptance=vector, expected=sum(chance), split=tuple(tree.topology.weight.tolist()))
+        tree.grew(
+            acceptance=vector, expected=sum(filter(None, tree.keys), 1.0), split=tuple(tree.topology.weight.tolist())
+        )
         return tree
 
     def learn(self, state, tree, verdict, rows=None):
@@ -105,8 +107,8 @@ class Sequoia(PlannedBuilder):
 class Optimal(PlannedBuilder):
     """The `size` - 1 nodes that are most likely to be accepted, by priority queue (Kobus and Gündüz 2025, algorithm 3).
 
-    This is optimal for acceptance vectors that never rise. A vector that rises is replaced by the nearest one that does
-    not; the record of growth shows the vector used.
+    This is optimal for acceptance vectors that never rise. For a vector that rises the shape is planned from the
+    nearest one that does not; `smoothed` in the record of growth says so.
     """
 
     name, title = "optimal", "Optimal by priority queue"

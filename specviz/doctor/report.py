@@ -143,7 +143,7 @@ def pool(engine: str, windows: Sequence[Window]) -> Report:
     )
     lengths = [(one.acceptance_length, one.running_requests or 1.0) for one in selected]
     rates = [
-        _mean([(one.per_position[place], one.steps or 1.0) for one in selected if len(one.per_position) > place]) or 0.0
+        _mean([(sum(one.per_position[place:][:1]), one.steps or 1.0) for one in selected if one.per_position]) or 0.0
         for place in range(max((len(one.per_position) for one in selected), default=0))
     ]
     loads = [one.running_requests for one in timed or selected if one.running_requests]
@@ -196,7 +196,7 @@ def _advise(report: Report) -> Iterator[Advice]:
     if tail is not None:
         yield Advice(
             "flat-tail",
-            f"{tail} drafted tokens instead of {len(rates)} write {1 + sum(rates[:tail]):.2f} of the {tau:.2f} tokens.",
+            f"A draft of {tail} instead of {len(rates)} writes {1 + sum(rates[:tail]):.2f} of the {tau:.2f} tokens.",
             LENGTH[report.engine].format(tail, tail + 1),
         )
     if running >= 8 and each >= 3 and rate is not None and rate < 0.5:
@@ -251,7 +251,7 @@ def _length(report: Report) -> Iterator[Advice]:
     if middle > 1.02 * now and high > 1:
         yield Advice(
             "shorten",
-            f"Draft {length} tokens instead of {len(rates)}: a step then writes {tau:.2f} tokens instead of "
+            f"Draft {length} instead of {len(rates)} tokens: a step then writes {tau:.2f} tokens instead of "
             f"{report.acceptance_length:.2f}. Estimate: {low:.2f} to {high:.2f} times plain decoding, now {now:.2f}.",
             LENGTH[report.engine].format(length, length + 1),
         )

@@ -1,7 +1,7 @@
 """transformers models that read token trees: one pass over any nodes, and a commit that keeps the accepted path.
 
-A pass reads, in this order, committed tokens that the model has not read yet (a causal run: the prompt at first,
-later the last accepted token where it was a leaf), ancestors that it has not read, and the nodes asked for. Every
+A pass reads committed tokens that the model has not read yet (a causal run: the prompt at first, later the last
+accepted token where it was a leaf), and then the nodes asked for with the ancestors that it has not read. Every
 node sits in its own slot of the cache; a mask lets it attend to the text, its ancestors and itself, and its position
 is the length of the text plus its depth, whatever its slot.
 """

@@ -94,7 +94,7 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     texts = exact_texts(cached, config)
     texts[()] = 1 - sum(texts.values())  # all others
     exact = tuple(prob if prob > 1e-9 else 0.0 for prob in texts.values())
-    pieces = tuple(pair.decode(list(text)) for text in texts)
+    pieces = tuple(pair.decode(list(text)) or "".join(map(pair.token_text, text)) for text in texts)
     speculated, plain, numbers = dict.fromkeys(texts, 0), dict.fromkeys(texts, 0), count(1)
     for run in range(runs + 1):
         if run % REPORT_EVERY == 0 or run == runs or source is pair:
@@ -140,7 +140,7 @@ class _CachedPair:
 
 
 def exact_texts(pair: Any, config: RunConfig) -> dict[Text, float]:
-    """The most probable next two tokens and their probabilities p(a) p(b | a); one token where it ends the text.
+    """The most probable next two tokens and their probabilities p(a) p(b | a); one token where the text ends there.
 
     First tokens are looked at, most probable first, until none that is left can be in a more probable text.
 
@@ -156,7 +156,7 @@ def exact_texts(pair: Any, config: RunConfig) -> dict[Text, float]:
         if len(best) == BARS and p[first] <= min(best.values()):
             break
         texts: dict[Text, float] = {(first,): float(p[first])}
-        if first not in pair.eos_ids:
+        if first not in pair.eos_ids and len(prompt) + 1 < pair.max_positions:
             after = probabilities(pair.target.logits([*prompt, first]), config.target_sampling)
             likely = np.argsort(-after, kind="stable")[:BARS].tolist()
             texts = {(first, second): float(p[first] * after[second]) for second in likely if after[second] > 0}

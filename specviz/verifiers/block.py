@@ -13,7 +13,7 @@ from .walk import ROOT, Walk, bars, ratio, untried
 
 
 class Block(Verifier):
-    """One draw per token of a chain; the last success accepts all tokens before it."""
+    """One draw per token of a chain; the last success accepts all tokens up to it."""
 
     name, title = "block", "Block verification"
     schemes = ("iid", "distinct")
@@ -36,8 +36,9 @@ class Block(Verifier):
         if accepted == last:
             return walk.end(rng.draw(p[last]))
         left = residual(weight[accepted] * p[accepted], rows[accepted])
-        walk.note(accepted, after=bars(p[accepted])(tree.tokens[accepted + 1], residual=left))
-        return walk.end(rng.draw(left))
+        bonus = rng.draw(left)
+        walk.note(accepted, after=bars(p[accepted])(tree.tokens[accepted + 1], bonus, residual=left))
+        return walk.end(bonus)
 
     def explain(self, step, node):
         outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]

@@ -1,4 +1,5 @@
-"""The endpoint `/generate`: a run as plain data, for programs; it uses the same queue as the page."""
+"""The endpoint `/generate`: a run as plain data, for programs; it uses the same queue as the
+page."""
 
 # Annotations are not postponed here: gradio reads them to document the endpoint.
 from collections.abc import Iterator
@@ -63,12 +64,22 @@ def build(engine: Engine) -> None:
         weights: str = "memory",
     ) -> tuple[str, str, str]:  # of each item
         config = config_of(
-            prompt=prompt, builder=builder, verifier=verifier, drafter=drafter, temperature=temperature, top_p=top_p,
-            top_k=top_k, draft_temperature=draft_temperature, max_new_tokens=max_new_tokens, seed=seed,
-        )  # fmt: skip
+            prompt=prompt,
+            builder=builder,
+            verifier=verifier,
+            drafter=drafter,
+            temperature=temperature,
+            top_p=top_p,
+            top_k=top_k,
+            draft_temperature=draft_temperature,
+            max_new_tokens=max_new_tokens,
+            seed=seed,
+        )
         title = title_for(engine, models, weights)
         if type(plain_rounds) is not int or not 0 <= plain_rounds <= MAX_ROUNDS:
-            raise ParameterError("plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", plain_rounds)
+            raise ParameterError(
+                "plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", plain_rounds
+            )
         yield from answers(engine, fastest(config, builder, title), title, plain_rounds)
 
     gr.api(generate, api_name="generate", api_description=DESCRIPTION, **MACHINE)
@@ -80,11 +91,14 @@ def reject(sentence: str) -> None:
 
 
 def config_of(**values: Any) -> RunConfig:
-    """The configuration of a request, checked as the page checks it; raises a `ValueError` for the caller."""
+    """The configuration of a request, checked as the page checks it; raises a `ValueError` for the
+    caller."""
     for name in TEXTS:
         if not isinstance(values[name], str):
             raise ParameterError(name, "be text", values[name])
-    config = RunConfig(**{name: value if name in TEXTS else number(value) for name, value in values.items()})
+    config = RunConfig(
+        **{name: value if name in TEXTS else number(value) for name, value in values.items()}
+    )
     limits.check(config)
     compatible(config).required()
     return config
@@ -104,20 +118,29 @@ def title_for(engine: Engine, models: Any, weights: Any) -> str:
 
 
 def fastest(config: RunConfig, builder: str, title: str) -> RunConfig:
-    """The configuration with the best tree on this machine, where Sequoia's has neither size nor depth.
+    """The configuration with the best tree on this machine, where Sequoia's has neither size nor
+    depth.
 
     It is only known for the embedded pair in memory with its draft model, if its costs are stored.
     """
     name, parameters = split_strategy("builder", builder)
     own_size = name != "sequoia" or {"size", "depth"} & parameters.keys()
-    if own_size or title != EMBEDDED or config.drafter.name != "model" or not (costs := find_costs()):
+    if (
+        own_size
+        or title != EMBEDDED
+        or config.drafter.name != "model"
+        or not (costs := find_costs())
+    ):
         return config
     cell = best_size(costs, config.verifier.name, config.temperature, limits.NODES)
     return replace(config, builder=config.builder.replace(size=cell.size, depth=cell.depth))
 
 
-def answers(engine: Engine, config: RunConfig, title: str, rounds: int = 0) -> Iterator[tuple[str, str, str]]:
-    """What is streamed: the text so far, a step, and at the end the trace, with its speedup over plain decoding."""
+def answers(
+    engine: Engine, config: RunConfig, title: str, rounds: int = 0
+) -> Iterator[tuple[str, str, str]]:
+    """What is streamed: the text so far, a step, and at the end the trace, with its speedup over
+    plain decoding."""
     text, trace, speedup = "", None, None
 
     def write(update: Update) -> list[tuple[str, str, str]]:

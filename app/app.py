@@ -1,6 +1,7 @@
 """Start the demo: `python app/app.py`, from any folder.
 
-Neither torch nor a model is loaded here: the page opens with a recorded run, the models come with the first live one.
+Neither torch nor a model is loaded here: the page opens with a recorded run, the models come with
+the first live one.
 """
 
 from __future__ import annotations
@@ -9,8 +10,12 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Python puts this script's own folder first, where `import app` would find this file instead of the package.
-sys.path[:] = [str(ROOT), *(entry for entry in sys.path if Path(entry or ".").resolve() not in (ROOT, ROOT / "app"))]
+# Python puts this script's own folder first, where `import app` would find this file instead of the
+# package.
+sys.path[:] = [
+    str(ROOT),
+    *(entry for entry in sys.path if Path(entry or ".").resolve() not in (ROOT, ROOT / "app")),
+]
 
 
 def main() -> None:

@@ -33,8 +33,16 @@ TABS = (
     Tab("Lab", pages=labs.PAGES, query="lab"),
     measure.TAB,
 )
-STYLES = ("style", "base/picker", "page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
-          *(style for tab in TABS for part in tab.parts for style in part.styles))  # fmt: skip
+STYLES = (
+    "style",
+    "base/picker",
+    "page/style",
+    "page/present",
+    "stage/stage",
+    "tree/tree",
+    "figures/figures",
+    *(style for tab in TABS for part in tab.parts for style in part.styles),
+)
 SENTENCE = "A small model drafts a tree of tokens; a large model verifies all of it in one pass."
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
@@ -52,10 +60,13 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
     """The page.
 
     Args:
-        load: returns the only pair, at the first run; by default a visitor may choose among `models.offered`.
+        load: returns the only pair, at the first run; by default a visitor may choose among
+            `models.offered`.
         tabs: Explore and others; a page of few tabs opens sooner.
     """
-    if zero_gpu.ON and load is None:  # before anybody borrows a GPU, and on it as soon as somebody does
+    if (
+        zero_gpu.ON and load is None
+    ):  # before anybody borrows a GPU, and on it as soon as somebody does
         place(offered())
     hub = Hub() if may_fetch() else None
     engine = Engine({"This pair": load}) if load else Engine(offered(), others(), hub)
@@ -65,7 +76,13 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
             page = Page(demo, header, frame, {}, {}, {})
             for tab in tabs:
                 lay_out(tab, page, engine)
-        demo.load(None, None, [frame, *page.inner.values()], js=opening.opens(tabs), api_visibility="private")
+        demo.load(
+            None,
+            None,
+            [frame, *page.inner.values()],
+            js=opening.opens(tabs),
+            api_visibility="private",
+        )
         for tab in tabs:
             for part in tab.parts:
                 part.connect(page)
@@ -91,7 +108,8 @@ def lay_out(tab: Tab, page: Page, engine: Engine) -> None:
 def launch(demo: gr.Blocks, **more: Any) -> Any:
     """Serve the page to this machine only, unless GRADIO_SERVER_NAME names another address."""
     server.raise_descriptor_limit()
-    # Threads of torch that spin while they wait take five times as long beside another busy program.
+    # Threads of torch that spin while they wait take five times as long beside another busy
+    # program.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     demo.queue(api_open=False)  # no way around the queue
     demo._queue = queue.FairQueue(demo)
@@ -106,11 +124,17 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "state_session_capacity": limits.SESSIONS,
         "footer_links": ["api", "settings"],
         "theme": theme(),
-        # The page itself is the largest thing that travels, and the only one that gradio would send as it is.
+        # The page itself is the largest thing that travels, and the only one that gradio would send
+        # as it is.
         "app_kwargs": {
             "middleware": [
                 Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6),
-                Middleware(Guard, checks=Checks(demo), queue=demo._queue, last_hop=server.behind_any_proxy()),
+                Middleware(
+                    Guard,
+                    checks=Checks(demo),
+                    queue=demo._queue,
+                    last_hop=server.behind_any_proxy(),
+                ),
             ],
             "routes": [web.route(), run_store.ROUTE],
         },
@@ -125,7 +149,8 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
 
 
 def theme() -> gr.themes.Base:
-    """Gradio's own, with the contrast that WCAG AA asks for: it writes white on light green, and grey on white."""
+    """Gradio's own, with the contrast that WCAG AA asks for: it writes white on light green, and
+    grey on white."""
     base = gr.themes.Default(primary_hue="emerald", neutral_hue="slate", font=FONT, font_mono=MONO)
     green = {
         f"button_primary_{part}{state}{dark}": "*primary_800" if state else "*primary_700"

@@ -1,4 +1,5 @@
-"""Record what Measure opens with: `python -m app.record_curves`, on an idle machine, some three minutes."""
+"""Record what Measure opens with: `python -m app.record_curves`, on an idle machine, some three
+minutes."""
 
 from __future__ import annotations
 

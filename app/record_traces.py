@@ -1,8 +1,8 @@
 """Write every recorded run that the page shows: `python -m app.record_traces`.
 
-For Explore every preset at three temperatures, for Compare a race, both with weights in memory and on disk and timed
-against plain decoding; for each lesson the runs it asks for, with the first seed whose runs show what the lesson is
-about. Times mean something on an idle machine only.
+For Explore every preset at three temperatures, for Compare a race, both with weights in memory and
+on disk and timed against plain decoding; for each lesson the runs it asks for, with the first seed
+whose runs show what the lesson is about. Times mean something on an idle machine only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ ROUNDS = 5  # of timing against plain decoding
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write all recorded runs of the page.")
-    parser.add_argument("--only", choices=("explore", "race", "lessons", *lessons.LESSONS), help="write only these")
+    parser.add_argument(
+        "--only", choices=("explore", "race", "lessons", *lessons.LESSONS), help="write only these"
+    )
     only = parser.parse_args().only
     pair = cache(lambda title: offered()[title]())
     if only in (None, "explore"):
@@ -71,7 +73,10 @@ def record(pair: Any, lesson: Lesson) -> list[Any]:
     measured = [codec.json_data(lesson.measure(pair, SEEDS[0]))] if lesson.measure else []
     for seed in SEEDS:
         traces = [decode(pair, recording, seed) for recording in lesson.recordings]
-        if all(len(trace.steps) >= FEWEST for trace in traces) and lesson.facts(*traces, *measured) is not None:
+        if (
+            all(len(trace.steps) >= FEWEST for trace in traces)
+            and lesson.facts(*traces, *measured) is not None
+        ):
             return [*traces, *measured]
     raise SystemExit(f"No seed up to {SEEDS[-1]} shows the point of the lesson “{lesson.name}”.")
 

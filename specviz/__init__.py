@@ -1,7 +1,7 @@
 """specviz: see tree speculative decoding as it happens.
 
-The public names are resolved when first used, so that `import specviz.plots` does not load torch and
-`specviz.toy_pair` needs nothing but numpy.
+The public names are resolved when first used, so that `import specviz.plots` does not load torch
+and `specviz.toy_pair` needs nothing but numpy.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ if not TYPE_CHECKING:  # else every misspelt name would type-check
         if name not in _HOMES:
             raise AttributeError(f"module 'specviz' has no attribute {name!r}")
         value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-        import_module(".plugins.load", __name__).load_installed()  # once; a plugin may use any name that is public
+        import_module(
+            ".plugins.load", __name__
+        ).load_installed()  # once; a plugin may use any name that is public
         return value
 
 

@@ -1,4 +1,5 @@
-"""Values checked by pydantic: plain classes from arguments, records from JSON, and errors as sentences.
+"""Values checked by pydantic: plain classes from arguments, records from JSON, and errors as
+sentences.
 
 What is read may come from a stranger: type and range are checked before a record is built from it.
 """
@@ -27,7 +28,9 @@ NonNegative = Annotated[float, Field(ge=0)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 Text = Annotated[str, Field(max_length=200_000)]
 Vector = Annotated[tuple[Probability, ...], Field(max_length=MAX_ITEMS)]
-Levels = Vector | Annotated[tuple[Vector, ...], Field(max_length=MAX_ITEMS)]  # a vector, or one for each level
+Levels = (
+    Vector | Annotated[tuple[Vector, ...], Field(max_length=MAX_ITEMS)]
+)  # a vector, or one for each level
 Schema = Mapping[str, Any]
 KINDS = {  # type in a JSON schema -> one value, and several
     "integer": ("a whole number", "whole numbers"),
@@ -70,15 +73,22 @@ def read(kind: Any, data: Any, what: str) -> Any:
         first = error.errors(include_url=False, include_context=False)[0]
     if first["type"] == "json_invalid":
         raise ValueError(f"{what} is not valid JSON. The file may be truncated or damaged.")
-    parts = takewhile(lambda part: not str(part).startswith(("literal[", "tuple[", "function-")), first["loc"])
+    parts = takewhile(
+        lambda part: not str(part).startswith(("literal[", "tuple[", "function-")), first["loc"]
+    )
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part:.40}" for part in parts)
-    trouble = re.sub(r"^\w+ should", "must", first["msg"].removeprefix("Value error, ")).replace("Field", "is")
-    got = "" if first["type"] in ("missing", "value_error") else f"; got {short_repr(first['input'])}"
+    trouble = re.sub(r"^\w+ should", "must", first["msg"].removeprefix("Value error, ")).replace(
+        "Field", "is"
+    )
+    got = (
+        "" if first["type"] in ("missing", "value_error") else f"; got {short_repr(first['input'])}"
+    )
     raise ValueError(f"{what} is damaged: {what}{place} {trouble}{got}.")
 
 
 def json_data(value: Any, exact: bool = False) -> Any:
-    """Records, mappings, lists, arrays and numbers as plain JSON data; nan and infinity become None.
+    """Records, mappings, lists, arrays and numbers as plain JSON data; nan and infinity become
+    None.
 
     Numbers keep six significant digits, or all of them with `exact`.
     """
@@ -87,8 +97,15 @@ def json_data(value: Any, exact: bool = False) -> Any:
     if value is None or isinstance(value, str | int):
         return value
     if names := _names(value.__class__):
-        omit, items = getattr(value, "omit_empty", False), ((name, getattr(value, name)) for name in names)
-        return {name: json_data(item, exact) for name, item in items if not (omit and item in (None, {}))}
+        omit, items = (
+            getattr(value, "omit_empty", False),
+            ((name, getattr(value, name)) for name in names),
+        )
+        return {
+            name: json_data(item, exact)
+            for name, item in items
+            if not (omit and item in (None, {}))
+        }
     if isinstance(value, Mapping):
         return {str(key): json_data(item, exact) for key, item in value.items()}
     if isinstance(value, Sequence):
@@ -103,24 +120,32 @@ def _names(cls: Any) -> tuple[str, ...]:
 
 def dumps(value: Any, exact: bool = False) -> str:
     """`json_data` as JSON text."""
-    return json.dumps(json_data(value, exact), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return json.dumps(
+        json_data(value, exact), ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    )
 
 
 def lines(value: Any, exact: bool = False) -> str:
-    """`json_data` as JSON text for people: a line for each entry, but only one for a list of numbers."""
+    """`json_data` as JSON text for people: a line for each entry, but only one for a list of
+    numbers."""
     text = json.dumps(json_data(value, exact), indent=1)
     return re.sub(r"\[[^][{}\"]*\]", lambda numbers: re.sub(r"\n *", " ", numbers[0]), text)
 
 
 def sentences(cls: Class) -> Class:
-    """Make the errors of a pydantic dataclass `ParameterError`s, and let it accept numpy's types and lists."""
+    """Make the errors of a pydantic dataclass `ParameterError`s, and let it accept numpy's types
+    and lists."""
     init, names = cls.__init__, [field.name for field in fields(cls)]
 
     @wraps(init)
     def init_in_sentences(self: Any, *args: Any, **values: Any) -> None:
         try:
             named = dict(zip(names, args, strict=False)) | values
-            init(self, *args[len(names) :], **{name: plain_value(value) for name, value in named.items()})
+            init(
+                self,
+                *args[len(names) :],
+                **{name: plain_value(value) for name, value in named.items()},
+            )
         except ValidationError as error:
             raise parameter_error(error, TypeAdapter(cls).json_schema()["properties"]) from None
 
@@ -135,11 +160,16 @@ def plain_value(value: Any) -> Any:
     return tuple(map(plain_value, value)) if isinstance(value, list) else value
 
 
-def parameter_error(error: ValidationError, schema: Mapping[str, Schema], prefix: str = "") -> ParameterError:
-    """The first error of a model as a sentence, by the JSON `schema` of its fields; `prefix` as in "sequoia."."""
+def parameter_error(
+    error: ValidationError, schema: Mapping[str, Schema], prefix: str = ""
+) -> ParameterError:
+    """The first error of a model as a sentence, by the JSON `schema` of its fields; `prefix` as in
+    "sequoia."."""
     errors = error.errors(include_url=False)
     for one in errors:
-        if isinstance(cause := one.get("ctx", {}).get("error"), ParameterError):  # raised by a validator of our own
+        if isinstance(
+            cause := one.get("ctx", {}).get("error"), ParameterError
+        ):  # raised by a validator of our own
             return cause if cause.name else cause.named(f"{prefix}{one['loc'][0]}")
     name = str(errors[0]["loc"][0])
     values = _values(schema.get(name, {}), many=False)
@@ -155,8 +185,14 @@ def _values(schema: Schema, many: bool) -> str:
         return f"{'some of ' if many else 'one of ' * (len(words) > 1)}{', '.join(map(str, words))}"
     if schema.get("type") == "array":
         each = ", each once" if schema.get("uniqueItems") else ""
-        return f"{'lists of' if many else 'list'} {_values(schema.get('items', {}), many=True)}{each}"
+        return (
+            f"{'lists of' if many else 'list'} {_values(schema.get('items', {}), many=True)}{each}"
+        )
     low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
     above = "above" if "exclusiveMinimum" in schema else "from"
     kind = KINDS.get(schema.get("type", ""), ("another value", "values"))[many]
-    return kind + (f" {above} {low}" if low is not None else "") + (f" to {high}" if high is not None else "")
+    return (
+        kind
+        + (f" {above} {low}" if low is not None else "")
+        + (f" to {high}" if high is not None else "")
+    )

@@ -1,4 +1,5 @@
-"""The configuration of a run, and whether its builder, rule and drafter are compatible: one sentence on why.
+"""The configuration of a run, and whether its builder, rule and drafter are compatible: one
+sentence on why.
 
 `proof.lossless` proves or refutes these claims by enumeration.
 """
@@ -27,9 +28,10 @@ class RunConfig:
 
     Args:
         prompt: text, or a list of token ids, not empty.
-        builder, verifier, drafter: an object from a menu such as `specviz.BUILDERS`, or a text like "sequoia:size=16".
-        temperature, top_p, top_k: of the target's distributions, see `Sampling`; top_p and top_k apply to the draft
-            too.
+        builder, verifier, drafter: an object from a menu such as `specviz.BUILDERS`, or a text like
+            "sequoia:size=16".
+        temperature, top_p, top_k: of the target's distributions, see `Sampling`; top_p and top_k
+            apply to the draft too.
         draft_temperature: None means the target's temperature, and 0.6 where that is 0.
         max_new_tokens, seed: whole numbers from 1 and from 0.
 
@@ -55,13 +57,17 @@ class RunConfig:
     @field_validator("builder", "verifier", "drafter")
     @classmethod
     def _strategy(cls, value: Any, info: Any) -> Any:
-        return strategy_of(info.field_name, "model" if value is None and info.field_name == "drafter" else value)
+        return strategy_of(
+            info.field_name, "model" if value is None and info.field_name == "drafter" else value
+        )
 
     @field_validator("prompt")
     @classmethod
     def _not_empty(cls, prompt: Any) -> Any:
         if not prompt:
-            raise ParameterError("prompt", "not be empty", hint="Give a few words for the models to continue.")
+            raise ParameterError(
+                "prompt", "not be empty", hint="Give a few words for the models to continue."
+            )
         return prompt if isinstance(prompt, str) else tuple(prompt)
 
     @property
@@ -72,7 +78,9 @@ class RunConfig:
     @property
     def draft_sampling(self) -> Sampling:
         """How the draft's logits become rows."""
-        temperature = (self.temperature or 0.6) if self.draft_temperature is None else self.draft_temperature
+        temperature = (
+            (self.temperature or 0.6) if self.draft_temperature is None else self.draft_temperature
+        )
         return Sampling(temperature, self.top_p, self.top_k)
 
     def seed_after(self, count: int) -> int:
@@ -86,7 +94,9 @@ class RunConfig:
     def to_dict(self) -> dict[str, Any]:
         """The configuration as plain JSON data, its strategies by name and parameters."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return values | {kind: values[kind].to_dict() for kind in ("builder", "verifier", "drafter")}
+        return values | {
+            kind: values[kind].to_dict() for kind in ("builder", "verifier", "drafter")
+        }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,10 +125,12 @@ class Compatibility:
 
 
 def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
-    """Whether builder, rule and drafter are compatible in a configuration, for any prompt, top_p and top_k.
+    """Whether builder, rule and drafter are compatible in a configuration, for any prompt, top_p
+    and top_k.
 
     Args:
-        config, scheme: the configuration, and how children are drawn; None lets the verifier choose.
+        config, scheme: the configuration, and how children are drawn; None lets the verifier
+            choose.
 
     >>> match = specviz.compatible(specviz.RunConfig(builder="eagle2", verifier="sequoia"))
     >>> match.possible, match.lossless, match.scheme
@@ -129,20 +141,34 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
 
 @lru_cache(maxsize=1024)
 def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
-    builder, verifier, drafter, greedy = config.builder, config.verifier, config.drafter, config.temperature == 0
+    builder, verifier, drafter, greedy = (
+        config.builder,
+        config.verifier,
+        config.drafter,
+        config.temperature == 0,
+    )
     if scheme is None:
         preferred = ("top",) if greedy else verifier.schemes
-        scheme = next((scheme for scheme in preferred if scheme in builder.schemes), builder.schemes[0])
+        scheme = next(
+            (scheme for scheme in preferred if scheme in builder.schemes), builder.schemes[0]
+        )
     if obstacle := _obstacle(config, scheme):
         return Compatibility(False, False, False, scheme, obstacle)
     # The draft's row holds a single token; the mean of several drafters' rows may hold more.
-    one_token = config.draft_sampling.temperature == 0 and builder.reads_draft and not drafter.blends
-    # No more than one child of a node counts, and the scheme draws it as one that the rule declares does.
+    one_token = (
+        config.draft_sampling.temperature == 0 and builder.reads_draft and not drafter.blends
+    )
+    # No more than one child of a node counts, and the scheme draws it as one that the rule declares
+    # does.
     one_child = builder.is_chain or (one_token and (builder.in_support or verifier.in_support))
     alike = scheme in (("iid", "distinct", "top") if one_token else ("iid", "distinct"))
     declared = scheme in verifier.schemes
-    exact = declared or (one_child and alike and not {"iid", "distinct"}.isdisjoint(verifier.schemes))
-    bias = None if greedy else _bias(config, scheme, exact)  # at temperature 0 every rule writes the greedy text
+    exact = declared or (
+        one_child and alike and not {"iid", "distinct"}.isdisjoint(verifier.schemes)
+    )
+    bias = (
+        None if greedy else _bias(config, scheme, exact)
+    )  # at temperature 0 every rule writes the greedy text
     # Siblings repeat the only token there is, instead of being others that the rule tries.
     others = scheme != "iid" and not verifier.in_support
     useful = not one_token or builder.is_chain or builder.in_support or others
@@ -156,29 +182,50 @@ def _obstacle(config: RunConfig, scheme: str) -> str | None:
     """Why a run is impossible."""
     builder, verifier = config.builder, config.verifier
     if builder.autoregressive != verifier.autoregressive:
-        return "Plain decoding drafts and verifies nothing: the builder plain is only compatible with the rule plain."
+        return (
+            "Plain decoding drafts and verifies nothing: the builder plain is only compatible "
+            "with the rule plain."
+        )
     if scheme not in builder.schemes:
-        return f"{builder.title} cannot build trees whose children are {SCHEMES.get(scheme, scheme)}."
+        return (
+            f"{builder.title} cannot build trees whose children are {SCHEMES.get(scheme, scheme)}."
+        )
     if verifier.greedy_only and config.temperature > 0:
-        return f"{verifier.title} compares with the single most probable token; set the temperature to 0."
+        return (
+            f"{verifier.title} compares with the single most probable token; set the "
+            "temperature to 0."
+        )
     if verifier.chain_only and not builder.is_chain:
-        return f"{verifier.title} is defined for chains, but {builder.title} builds trees with branches."
+        return (
+            f"{verifier.title} is defined for chains, but {builder.title} builds trees with "
+            "branches."
+        )
     if verifier.reads_draft and not builder.reads_draft:
-        return f"{verifier.title} compares with draft probabilities, but {builder.title} has no draft model."
+        return (
+            f"{verifier.title} compares with draft probabilities, but {builder.title} has no "
+            "draft model."
+        )
     if scheme == "race" and not verifier.shared_noise:
-        return f"A race shares its noise with the target, but {verifier.title} needs independent random draws."
+        return (
+            f"A race shares its noise with the target, but {verifier.title} needs independent "
+            "random draws."
+        )
     return None
 
 
 def _bias(config: RunConfig, scheme: str, exact: bool) -> str | None:
-    """Why a run at a temperature above 0 is lossy; `exact`: whether the rule is for children drawn by the scheme."""
+    """Why a run at a temperature above 0 is lossy; `exact`: whether the rule is for children drawn
+    by the scheme."""
     builder, verifier, drafter = config.builder, config.verifier, config.drafter
     may_differ = "so the output distribution may differ from the target's."
     siblings = builder.reads_draft and not builder.is_chain
     if not verifier.lossless:
         return verifier.bias
     if drafter.blends and siblings and verifier.one_row:
-        one, several = f"{verifier.title} assumes one draft distribution per node", "a node from different ones"
+        one, several = (
+            f"{verifier.title} assumes one draft distribution per node",
+            "a node from different ones",
+        )
         return f"{one}, but {drafter.title} draws the children of {several}, {may_differ}"
     if drafter.merges and siblings and scheme == "iid" and verifier.reads_draft:
         return f"Merging equal tokens drops tries that {verifier.title} relies on, {may_differ}"
@@ -192,13 +239,19 @@ def _reason(config: RunConfig, scheme: str, declared: bool, useful: bool) -> str
     """Why a run is lossless; `declared`: whether the rule names the scheme."""
     verifier = config.verifier
     if not useful:
-        return "With a draft temperature of 0 the draft has a single token, so further siblings have no effect."
+        return (
+            "With a draft temperature of 0 the draft has a single token, so further siblings "
+            "have no effect."
+        )
     if verifier.autoregressive:
         return "Only the target writes, so the output distribution is its own."
     if config.temperature == 0:
         return verifier.at_zero
     if not declared:
-        return f"Only one child per node counts, drawn from the draft's distribution, so {verifier.title} is exact."
+        return (
+            "Only one child per node counts, drawn from the draft's distribution, so "
+            f"{verifier.title} is exact."
+        )
     if verifier.shared_noise:
         return "The target's own race decides every token, so the seed alone determines the text."
     if len(verifier.schemes) == len(SCHEMES) or not verifier.reads_draft:

@@ -1,4 +1,5 @@
-"""The loop: draft a tree, score it in one pass of the target, verify, commit. Only this module knows their order.
+"""The loop: draft a tree, score it in one pass of the target, verify, commit. Only this module
+knows their order.
 
 Plain decoding is the same loop with a tree that is only a root.
 """
@@ -30,7 +31,8 @@ def speculate(
         scheme: how children are drawn, one of `strategy.SCHEMES`; None lets the rule choose.
 
     Raises:
-        ValueError: if builder, rule and drafter are incompatible or the prompt leaves no tokens to write.
+        ValueError: if builder, rule and drafter are incompatible or the prompt leaves no tokens to
+            write.
 
     >>> config = specviz.RunConfig("ab", "sequoia:size=8", max_new_tokens=8, seed=1)
     >>> for step in specviz.speculate(specviz.toy_pair(), config):
@@ -42,7 +44,9 @@ def speculate(
         yield record(result, pair.token_text)
 
 
-def decode(pair: Pair, config: RunConfig, rng: Randomness | None = None, scheme: str | None = None) -> Iterator[Result]:
+def decode(
+    pair: Pair, config: RunConfig, rng: Randomness | None = None, scheme: str | None = None
+) -> Iterator[Result]:
     """The loop itself, without records; arguments and errors as for `speculate`. p target, q draft.
 
     Source: Leviathan et al. 2023, algorithm 1, for chains; Miao et al. 2024 (SpecInfer), for trees.
@@ -93,7 +97,8 @@ def run(pair: Pair, config: RunConfig, steps: Iterable[Step] | None = None) -> T
 
 
 def autoregress(pair: Pair, config: RunConfig) -> Trace:
-    """Plain decoding with the target alone and the same seed, as a `Trace` of one-node trees: the measured baseline.
+    """Plain decoding with the target alone and the same seed, as a `Trace` of one-node trees: the
+    measured baseline.
 
     Args:
         pair, config: as for `speculate`; builder, rule and drafter are not used.
@@ -107,6 +112,8 @@ def autoregress(pair: Pair, config: RunConfig) -> Trace:
 
 def _check_order(pair: Any, config: Any) -> None:
     if not isinstance(config, RunConfig):
-        raise ParameterError("config", "be a specviz.RunConfig, after the pair", config, "Write run(pair, config).")
+        raise ParameterError(
+            "config", "be a specviz.RunConfig, after the pair", config, "Write run(pair, config)."
+        )
     if not hasattr(pair, "vocab_size"):
         raise ParameterError("pair", "be made by specviz.load_pair or specviz.toy_pair", pair)

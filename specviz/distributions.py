@@ -1,6 +1,8 @@
-"""Probability distributions: from logits to the distributions that are sampled and compared. p = target, q = draft.
+"""Probability distributions: from logits to the distributions that are sampled and compared. p =
+target, q = draft.
 
-A distribution is a float64 vector over the vocabulary with sum 1, after temperature, top-k and top-p.
+A distribution is a float64 vector over the vocabulary with sum 1, after temperature, top-k and
+top-p.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ FIRST_LOOK = 256  # tokens that are sorted first in search of top-p's mass
 CHUNK = 1 << 16  # numbers that are worked on at once: as many as a core's own cache holds
 
 
-Temperature = Literal[0] | Annotated[float, Field(ge=COLDEST, allow_inf_nan=False)]  # 0 for greedy decoding
+Temperature = (
+    Literal[0] | Annotated[float, Field(ge=COLDEST, allow_inf_nan=False)]
+)  # 0 for greedy decoding
 TopP = Annotated[float, Field(gt=0, le=1)]
 TopK = Annotated[int, Field(ge=1)]
 
@@ -42,7 +46,8 @@ class Sampling:
 
     @property
     def unfiltered(self) -> bool:
-        """True where only the temperature acts, so a probability needs no look at the other tokens' ranks."""
+        """True where only the temperature acts, so a probability needs no look at the other tokens'
+        ranks."""
         return self.top_p >= 1 and self.top_k is None
 
 
@@ -65,13 +70,15 @@ def check_finite(total: float) -> None:
     """Raise a `ValueError` unless logits are numbers, given the sum of the highest of each row."""
     if not math.isfinite(total):
         raise ValueError(
-            "logits must be finite numbers; the model returned NaN or infinity. It overflowed, or its weights are "
+            "logits must be finite numbers; the model returned NaN or infinity. It "
+            "overflowed, or its weights are "
             "damaged: load it with dtype float32, or choose another model."
         )
 
 
 def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
-    """The distribution of one row of logits [V]: temperature, then top-k, then top-p; ties go to the lower token id."""
+    """The distribution of one row of logits [V]: temperature, then top-k, then top-p; ties go to
+    the lower token id."""
     if sampling.temperature == 0:
         best = np.argmax(logits)
         check_finite(logits[best])
@@ -88,7 +95,8 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
 
 
 def _filtered(row: np.ndarray, sampling: Sampling) -> np.ndarray:
-    """The tokens that top-k and then top-p leave, most probable first, without sorting more of them than it takes."""
+    """The tokens that top-k and then top-p leave, most probable first, without sorting more of them
+    than it takes."""
     limit = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
     if sampling.top_p >= 1:
         return smallest(-row, limit)
@@ -103,11 +111,13 @@ def _filtered(row: np.ndarray, sampling: Sampling) -> np.ndarray:
         count = min(limit, 16 * count)
 
 
-Logits = Any  # float [n, V]; or what numpy pulls from a device, with a method `rows` that makes its own rows
+# float [n, V]; or what numpy pulls from a device, with a method `rows` that makes its own rows
+Logits = Any
 
 
 class Distributions:
-    """The probability distributions of a tree, computed from `logits` [n, V] when they are asked for.
+    """The probability distributions of a tree, computed from `logits` [n, V] when they are asked
+    for.
 
     A walk reads at most depth + 1 rows, so most of them are never turned into probabilities.
     """
@@ -130,21 +140,29 @@ class Distributions:
         return [self[node] for node in range(len(self))]
 
     def of(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
-        """Probabilities of `tokens[i]` after `nodes[i]`: those of the rows, and those of the model at temperature 1."""
+        """Probabilities of `tokens[i]` after `nodes[i]`: those of the rows, and those of the model
+        at temperature 1."""
         at_temperature_1 = self._gather(nodes, tokens, 1.0)
         if self.sampling == Sampling():
             return at_temperature_1, at_temperature_1
         if self.sampling.unfiltered and self.sampling.temperature > 0:
             return self._gather(nodes, tokens, self.sampling.temperature), at_temperature_1
-        return [float(self[node][token]) for node, token in zip(nodes, tokens, strict=True)], at_temperature_1
+        return [
+            float(self[node][token]) for node, token in zip(nodes, tokens, strict=True)
+        ], at_temperature_1
 
-    def _gather(self, nodes: Sequence[int], tokens: Sequence[int], temperature: float) -> list[float]:
+    def _gather(
+        self, nodes: Sequence[int], tokens: Sequence[int], temperature: float
+    ) -> list[float]:
         """The probabilities at a temperature, in the precision of the logits."""
         values: list[float] = []
         count, scale = max(1, CHUNK // self.logits.shape[1]), np.float32(1 / temperature)
         for i in range(0, len(nodes), count):
             inner = sorted(set(nodes[i : i + count]))
-            row, column = np.searchsorted(inner, nodes[i : i + count]), np.asarray(tokens[i : i + count])
+            row, column = (
+                np.searchsorted(inner, nodes[i : i + count]),
+                np.asarray(tokens[i : i + count]),
+            )
             part = self.logits[inner]
             row_max = part.max(axis=1, keepdims=True)
             check_finite(row_max.sum())
@@ -156,16 +174,19 @@ class Distributions:
 
 
 class Ranked(np.ndarray):
-    """A row [V] that came with its first tokens, `ranked`: most probable first, ties by the lower id."""
+    """A row [V] that came with its first tokens, `ranked`: most probable first, ties by the lower
+    id."""
 
     ranked: list[int] = []  # noqa: RUF012  never written to; what is computed from a row has none
 
 
 class Blend(np.ndarray):
-    """Rows of several drafters at one node: as an array their mean, [V]; each child is drawn from one of `parts`.
+    """Rows of several drafters at one node: as an array their mean, [V]; each child is drawn from
+    one of `parts`.
 
     Attributes:
-        parts: the rows, float64 [V] each; drafters: the name of the drafter that each of them came from.
+        parts: the rows, float64 [V] each; drafters: the name of the drafter that each of them came
+            from.
         merge: whether equal tokens that were drawn independently become one child.
         order: the part that each child came from, where some were merged away.
     """
@@ -177,7 +198,8 @@ class Blend(np.ndarray):
 
     @classmethod
     def of(cls, parts: Sequence[np.ndarray], drafters: Sequence[str], merge: bool = False) -> Blend:
-        """The blend of rows of which each sums to 1, or to 0 where its drafter had nothing to say."""
+        """The blend of rows of which each sums to 1, or to 0 where its drafter had nothing to
+        say."""
         speaking = [part for part in parts if part.any()]
         mean = np.mean(speaking, axis=0) if speaking else np.zeros_like(parts[0])
         blend = mean.view(cls)
@@ -186,7 +208,8 @@ class Blend(np.ndarray):
 
 
 def distributions_of(logits: Logits, sampling: Sampling, ahead: int = 1) -> Distributions:
-    """The distributions of a pass, wherever its logits [n, V] are; a device sends the first `ahead` rows at once."""
+    """The distributions of a pass, wherever its logits [n, V] are; a device sends the first `ahead`
+    rows at once."""
     rows = getattr(logits, "rows", None)
     return Distributions(logits, sampling) if rows is None else rows(sampling, ahead)
 
@@ -199,9 +222,11 @@ def excess(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The residual distribution after a rejection, norm([p - q]+) (Leviathan et al. 2023, section 2.3).
+    """The residual distribution after a rejection, norm([p - q]+) (Leviathan et al. 2023, section
+    2.3).
 
-    Where nothing is left (p = q up to rounding, so a rejection has probability zero) p itself is returned.
+    Where nothing is left (p = q up to rounding, so a rejection has probability zero) p itself is
+    returned.
     """
     left, total = excess(p, q)
     if total == 0:

@@ -8,7 +8,8 @@ from typing import Any
 
 
 class ParameterError(ValueError):
-    """An invalid parameter: its name, what it must be or do, the value it has (`...` hides it), and what to do.
+    """An invalid parameter: its name, what it must be or do, the value it has (`...` hides it), and
+    what to do.
 
     >>> print(specviz.errors.ParameterError("depth", "be a whole number from 1", 0, "Use 1 for one level."))
     depth must be a whole number from 1; got 0. Use 1 for one level.

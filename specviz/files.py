@@ -1,6 +1,7 @@
 """Where shipped files are; user files, read up to a limit and written atomically; and the cache.
 
-A failure of a user file is a `ValueError` with one sentence. A failure of the cache is logged, and it is rebuilt.
+A failure of a user file is a `ValueError` with one sentence. A failure of the cache is logged, and
+it is rebuilt.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from .errors import cause
 __version__ = "0.1.0"
 HERE = Path(__file__).resolve().parent
 # An installed package carries its files inside; in a checkout they lie beside it.
-ASSETS = next((folder for folder in (HERE / "assets", HERE.parent / "assets") if folder.is_dir()), HERE / "assets")
+ASSETS = next(
+    (folder for folder in (HERE / "assets", HERE.parent / "assets") if folder.is_dir()),
+    HERE / "assets",
+)
 PAIR = ASSETS / "pair"
 ACCEPTANCE = ASSETS / "acceptance"
 TRACES = ASSETS / "traces"
@@ -33,7 +37,9 @@ TALES = ASSETS / "library" / "tales.txt"
 HELD_OUT = ASSETS / "prompts.json"
 
 MOST_TEXT = 64_000_000  # bytes of a text
-MOST_TRACE = 4_000_000  # bytes of a recorded run; one of 64 steps with trees of 33 nodes takes about 300 kB
+MOST_TRACE = (
+    4_000_000  # bytes of a recorded run; one of 64 steps with trees of 33 nodes takes about 300 kB
+)
 
 
 @contextmanager
@@ -42,7 +48,9 @@ def file_errors(failure: str) -> Iterator[None]:
     try:
         yield
     except (OSError, UnicodeError) as error:
-        reason = "it is not UTF-8 text" if isinstance(error, UnicodeError) else error.strerror or error
+        reason = (
+            "it is not UTF-8 text" if isinstance(error, UnicodeError) else error.strerror or error
+        )
         raise ValueError(f"{failure}: {reason}.") from None
 
 
@@ -69,7 +77,9 @@ def write_text(path: str | Path, text: str) -> None:
     """Write a temporary file and move it to its place, so that a full disk keeps the old file."""
     check_output(path)
     with file_errors(f"{str(path)!r} cannot be written"):
-        if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device, which cannot be replaced
+        if os.path.exists(path) and not os.path.isfile(
+            path
+        ):  # a pipe or a device, which cannot be replaced
             Path(path).write_text(text, encoding="utf-8")
             return
         place = Path(path).resolve()  # through a link, whose target is what is meant
@@ -87,14 +97,18 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def check_output(path: str | Path, *inputs: str | Path | None) -> None:
-    """Check that a file can be written and is none of the `inputs`, before the work for its content."""
+    """Check that a file can be written and is none of the `inputs`, before the work for its
+    content."""
     place = Path(path)
     with file_errors(f"{str(path)!r} cannot be written"):
         if not place.parent.is_dir():
             raise OSError(f"there is no folder {str(place.parent)!r}")
         if place.is_dir():
             raise OSError("it is a folder")
-        if any(other and place.exists() and Path(other).exists() and place.samefile(other) for other in inputs):
+        if any(
+            other and place.exists() and Path(other).exists() and place.samefile(other)
+            for other in inputs
+        ):
             raise OSError("it is also an input. Choose another output file")
         with suppress(FileNotFoundError):
             place.stat()  # raises where a name is too long, and where a link leads to itself
@@ -117,14 +131,16 @@ Result = TypeVar("Result")
 
 
 def cache_folder() -> Path:
-    """The cache folder: SPECVIZ_CACHE, or specviz in the user's cache folder; `RuntimeError` without a home folder."""
+    """The cache folder: SPECVIZ_CACHE, or specviz in the user's cache folder; `RuntimeError`
+    without a home folder."""
     if folder := os.environ.get("SPECVIZ_CACHE"):
         return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "specviz"
 
 
 def from_cache(name: str, read: Callable[[Path], Result]) -> Result | None:
-    """What `read` finds in a file of the cache; None where there is none or anything is wrong with it."""
+    """What `read` finds in a file of the cache; None where there is none or anything is wrong with
+    it."""
     try:
         return read(cache_folder() / name)
     except FileNotFoundError:

@@ -1,7 +1,8 @@
 """Every number about runs, and its interval, each defined once.
 
-Rates are ratios of sums over steps; texts are the unit of every interval, so one text gives none. Times leave out the
-first step of each run, which also reads the prompt. What the limits or an end of text cut off does not count.
+Rates are ratios of sums over steps; texts are the unit of every interval, so one text gives none.
+Times leave out the first step of each run, which also reads the prompt. What the limits or an end
+of text cut off does not count.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ COMPARED = ("accepted", "rejected", "passed")
 
 @dataclass(frozen=True)
 class Counts:
-    """Sums over steps, of one run or of several together; every rate follows from them, nan where there is nothing.
+    """Sums over steps, of one run or of several together; every rate follows from them, nan where
+    there is nothing.
 
     Args:
         tokens, passes: tokens written, and passes of the target.
         nodes, draft_passes: drafted nodes, without roots and probes, and passes of the draft.
         accepted, compared: nodes that were accepted, and that were compared at all.
-        timed_tokens, timed_passes, seconds: those of the steps whose time counts; the seconds by `PARTS`.
+        timed_tokens, timed_passes, seconds: those of the steps whose time counts; the seconds by
+            `PARTS`.
         elapsed: seconds of all steps, the first as well.
         guesses: how many nodes each drafter guessed, by its name and what became of them.
 
@@ -53,25 +56,38 @@ class Counts:
 
         Args:
             steps: those of the run.
-            whole: whether all that the rule accepted counts, also behind an end of text, for comparison with a
-                prediction.
+            whole: whether all that the rule accepted counts, also behind an end of text, for
+                comparison with a prediction.
         """
         steps = list(steps)
         written = [len(step.path) + 1 if whole else len(step.emitted) for step in steps]
-        timed = [(step, tokens) for step, tokens in zip(steps, written, strict=True) if step.index > 0]
+        timed = [
+            (step, tokens) for step, tokens in zip(steps, written, strict=True) if step.index > 0
+        ]
         outcomes = Counter(outcome for step in steps for outcome in step.outcome)
         return cls(
-            sum(written), len(steps), outcomes.total() - outcomes["root"] - outcomes["probe"],
+            sum(written),
+            len(steps),
+            outcomes.total() - outcomes["root"] - outcomes["probe"],
             sum(step.draft_passes for step in steps),
-            outcomes["accepted"], sum(outcomes[outcome] for outcome in COMPARED),
-            sum(tokens for _, tokens in timed), len(timed),
+            outcomes["accepted"],
+            sum(outcomes[outcome] for outcome in COMPARED),
+            sum(tokens for _, tokens in timed),
+            len(timed),
             tuple(sum(getattr(step.seconds, part) for step, _ in timed) for part in PARTS),
             sum(step.seconds.total for step in steps),
-            Counter(pair for step in steps for pair in zip(step.drafter, step.outcome, strict=False) if pair[0]),
-        )  # fmt: skip
+            Counter(
+                pair
+                for step in steps
+                for pair in zip(step.drafter, step.outcome, strict=False)
+                if pair[0]
+            ),
+        )
 
     def __add__(self, other: Counts) -> Counts:
-        sums = {one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)}
+        sums = {
+            one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)
+        }
         seconds = tuple(one + more for one, more in zip(self.seconds, other.seconds, strict=True))
         return Counts(**sums | {"seconds": seconds})
 
@@ -113,12 +129,18 @@ class Counts:
     @property
     def step_parts(self) -> dict[str, float]:
         """Seconds of a step by part."""
-        return {part: _over(spent, self.timed_passes) for part, spent in zip(PARTS, self.seconds, strict=True)}
+        return {
+            part: _over(spent, self.timed_passes)
+            for part, spent in zip(PARTS, self.seconds, strict=True)
+        }
 
     @property
     def token_parts(self) -> dict[str, float]:
         """Seconds per token by part."""
-        return {part: _over(spent, self.timed_tokens) for part, spent in zip(PARTS, self.seconds, strict=True)}
+        return {
+            part: _over(spent, self.timed_tokens)
+            for part, spent in zip(PARTS, self.seconds, strict=True)
+        }
 
     def speedup(self, plain: Counts) -> float:
         """Tokens per second over those of plain decoding."""
@@ -142,7 +164,8 @@ def ratio_of_rates(sums: np.ndarray) -> np.ndarray:
 def estimate(
     rows: Any, of: Callable[[np.ndarray], np.ndarray] = ratio, texts: Sequence[str] | None = None
 ) -> tuple[Any, Any]:
-    """A number that follows from sums over texts, and the half-width of its 95 % interval, None for a single text.
+    """A number that follows from sums over texts, and the half-width of its 95 % interval, None for
+    a single text.
 
     Args:
         rows: what is summed, [..., texts, columns].
@@ -160,7 +183,8 @@ def estimate(
 
 
 def left_out_margin(left: np.ndarray) -> Any:
-    """Half of a number's 95 % interval (Tukey 1958, Student's t), from its values without each text, [..., texts]."""
+    """Half of a number's 95 % interval (Tukey 1958, Student's t), from its values without each
+    text, [..., texts]."""
     number = left.shape[-1]
     squares = ((left - left.mean(-1, keepdims=True)) ** 2).sum(-1)
     return student(number - 1) * np.sqrt((number - 1) / number * squares)
@@ -170,7 +194,8 @@ def left_out_margin(left: np.ndarray) -> Any:
 def student(freedom: int) -> float:
     """How many standard errors to either side hold 95 % of Student's t.
 
-    Of t = sqrt(freedom) tan(angle) the angle has a density that is proportional to cos(angle)^(freedom - 1).
+    Of t = sqrt(freedom) tan(angle) the angle has a density that is proportional to
+    cos(angle)^(freedom - 1).
     """
     angles = np.linspace(0, pi / 2, 100_001)
     density = np.cos(angles) ** (freedom - 1)
@@ -179,7 +204,8 @@ def student(freedom: int) -> float:
 
 
 def sum_by_text(rows: np.ndarray, texts: Sequence[str] | None) -> np.ndarray:
-    """Rows [..., rows, columns] added up by the text they belong to; the same where each is a text of its own."""
+    """Rows [..., rows, columns] added up by the text they belong to; the same where each is a text
+    of its own."""
     if texts is None:
         return rows
     names = list(dict.fromkeys(texts))

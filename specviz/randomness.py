@@ -1,7 +1,8 @@
 """Randomness: the operations that builders and verifiers may use.
 
-`flip` and `draw` take fresh numbers; a test answers them itself and so enumerates every outcome. `noise` is keyed by
-the position in the text, which makes a text that is argmin E/p independent of the draft.
+`flip` and `draw` take fresh numbers; a test answers them itself and so enumerates every outcome.
+`noise` is keyed by the position in the text, which makes a text that is argmin E/p independent of
+the draft.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ class Randomness(Protocol):
     """The random operations of builders and verifiers."""
 
     def flip(self, prob: float) -> tuple[bool, float]:
-        """True with probability `prob`, and the uniform draw u in [0, 1) that was compared with it."""
+        """True with probability `prob`, and the uniform draw u in [0, 1) that was compared with
+        it."""
 
     def draw(self, probs: np.ndarray) -> int:
         """A token drawn from `probs`, [V], non-negative weights that need not sum to one."""
@@ -29,7 +31,8 @@ class Randomness(Protocol):
 
 
 class Seeded(Randomness):
-    """Randomness from a `seed`: a stream for `flip` and `draw`, and a keyed generator for `noise`."""
+    """Randomness from a `seed`: a stream for `flip` and `draw`, and a keyed generator for
+    `noise`."""
 
     def __init__(self, seed: int) -> None:
         self.seed = int(seed)
@@ -40,17 +43,21 @@ class Seeded(Randomness):
         return coin < prob, coin
 
     def draw(self, probs: np.ndarray) -> int:
-        # The weights laid end to end: first the block on which the number falls, then the token within it.
+        # The weights laid end to end: first the block on which the number falls, then the token
+        # within it.
         ends = np.add.reduceat(probs, _block_starts(len(probs))).cumsum()
         if not 0 < ends[-1] < math.inf:
             raise ValueError(
-                f"probabilities must be finite and not all 0; they sum to {ends[-1]}. The model overflowed: "
+                f"probabilities must be finite and not all 0; they sum to {ends[-1]}. The "
+                "model overflowed: "
                 "load it with dtype float32."
             )
         mark = self._stream.random() * float(ends[-1])
         block = _search(ends, mark)
         before = float(ends[block - 1]) if block else 0.0
-        return BLOCK * block + _search(probs[BLOCK * block : BLOCK * (block + 1)].cumsum(), mark - before)
+        return BLOCK * block + _search(
+            probs[BLOCK * block : BLOCK * (block + 1)].cumsum(), mark - before
+        )
 
     def noise(self, position: int, size: int) -> np.ndarray:
         return _noise(self.seed, int(position), size)
@@ -69,20 +76,25 @@ def _block_starts(size: int) -> np.ndarray:
 
 
 def _search(ends: np.ndarray, mark: float) -> int:
-    """Where `mark` falls on weights laid end to end, given where each of them ends; never on a weight of zero."""
+    """Where `mark` falls on weights laid end to end, given where each of them ends; never on a
+    weight of zero."""
     place = int(ends.searchsorted(mark, side="right"))
-    return place if place < len(ends) else int(ends.searchsorted(ends[-1]))  # rounding carried it past the end
+    return (
+        place if place < len(ends) else int(ends.searchsorted(ends[-1]))
+    )  # rounding carried it past the end
 
 
 def first_arrivals(probs: np.ndarray, noise: np.ndarray, count: int = 1) -> np.ndarray:
-    """The tokens of positive probability that win the race E / probs, in order of arrival, int [<= count]."""
+    """The tokens of positive probability that win the race E / probs, in order of arrival, int [<=
+    count]."""
     arrival = np.divide(noise, probs, out=np.full(len(probs), np.inf), where=probs > 0)
     first = smallest(arrival, count)
     return first[probs[first] > 0]
 
 
 def smallest(values: np.ndarray, count: int) -> np.ndarray:
-    """The indices of the `count` smallest values, smallest first, ties by the lower index, int [<= count]."""
+    """The indices of the `count` smallest values, smallest first, ties by the lower index, int [<=
+    count]."""
     if count == 1:
         return np.array([values.argmin()])
     near = np.arange(len(values))

@@ -17,8 +17,16 @@ from .tree import Chart, Growth, Topology
 
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
 COLUMNS = (
-    "tokens", "texts", "draft_prob", "target_prob", "target_prob_plain", "outcome", "accept_prob", "coin", "keys",
-)  # fmt: skip
+    "tokens",
+    "texts",
+    "draft_prob",
+    "target_prob",
+    "target_prob_plain",
+    "outcome",
+    "accept_prob",
+    "coin",
+    "keys",
+)
 Column = Field(max_length=MAX_ITEMS)
 Outcomes = Annotated[tuple[Annotated[str, one_of(*OUTCOMES)], ...], Column]
 Probabilities = Annotated[tuple[Annotated[float, Field(ge=0, le=1 + 1e-6)] | None, ...], Column]
@@ -45,7 +53,8 @@ class Detail(Record):
 
 @dataclass(frozen=True)
 class Timing(Record):
-    """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest but its record."""
+    """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest but
+    its record."""
 
     draft: NonNegative = 0.0
     target: NonNegative = 0.0
@@ -60,20 +69,27 @@ class Timing(Record):
 
 @dataclass(frozen=True)
 class Step(Record):
-    """One step of a run: a drafted tree, the target's distributions, and the verdict, as columns over its nodes, [n].
+    """One step of a run: a drafted tree, the target's distributions, and the verdict, as columns
+    over its nodes, [n].
 
     Args:
-        index, start: its number in the run, from 0, and the absolute position of the root in the text, in tokens.
+        index, start: its number in the run, from 0, and the absolute position of the root in the
+            text, in tokens.
         parents, tokens, texts: the tree; `texts` are the tokens as a person reads them.
-        draft_prob: q of each token after its parent; None for the root and where no draft was asked.
-        target_prob: p of each token after its parent, after temperature, top-k and top-p; None for the root.
+        draft_prob: q of each token after its parent; None for the root and where no draft was
+            asked.
+        target_prob: p of each token after its parent, after temperature, top-k and top-p; None for
+            the root.
         target_prob_plain: the same at temperature 1 without top-k and top-p.
         outcome, accept_prob, coin, detail: see `Verdict` of `verifiers/base.py`.
-        emitted: the token ids this step added to the text, in order, cut at end of text and at the limits.
+        emitted: the token ids this step added to the text, in order, cut at end of text and at the
+            limits.
         pieces: the text each emitted token added; together they are exactly the text of the run.
-        bonus, corrected: the last of `emitted` if the target added it, else None; whether it replaced rejected nodes.
+        bonus, corrected: the last of `emitted` if the target added it, else None; whether it
+            replaced rejected nodes.
         scheme: how children were drawn.
-        keys, growth: what each node was chosen by, or None, and what the builder recorded of how its tree grew.
+        keys, growth: what each node was chosen by, or None, and what the builder recorded of how
+            its tree grew.
         draft_passes, seconds: how many passes of the draft the tree took, and where the time went.
         drafter: the drafter of each node, by menu name, [n]; () in records that do not say.
     """
@@ -102,7 +118,10 @@ class Step(Record):
     drafter: Annotated[tuple[Text | None, ...], Column] = ()
 
     def __repr__(self) -> str:
-        return f"Step({self.index}: {self.drafted} drafted, {len(self.path)} accepted, {''.join(self.pieces)[:60]!r})"
+        return (
+            f"Step({self.index}: {self.drafted} drafted, {len(self.path)} accepted, "
+            f"{''.join(self.pieces)[:60]!r})"
+        )
 
     @property
     def path(self) -> tuple[int, ...]:
@@ -115,7 +134,8 @@ class Step(Record):
         return len(self.parents) - 1 - self.outcome.count("probe")
 
     def to_networkx(self) -> Any:
-        """The tree as a `networkx.DiGraph`: nodes by number, the other columns as node data; None is left out."""
+        """The tree as a `networkx.DiGraph`: nodes by number, the other columns as node data; None
+        is left out."""
         import networkx
 
         graph = networkx.DiGraph()
@@ -138,7 +158,9 @@ class Step(Record):
     def _check(self) -> Step:
         n = len(self.parents)
         Topology(self.parents)
-        columns = {name: getattr(self, name) for name in COLUMNS} | {"growth.split": self.growth.split}
+        columns = {name: getattr(self, name) for name in COLUMNS} | {
+            "growth.split": self.growth.split
+        }
         for name, column in (columns | {"drafter": self.drafter or None}).items():
             if column is not None and len(column) != n:
                 raise ValueError(f"must have {n} values in {name}, one a node; got {len(column)}")

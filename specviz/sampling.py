@@ -16,7 +16,9 @@ from .randomness import Randomness, first_arrivals, smallest
 FEW = 8  # tokens that are found one by one faster than by a partition
 
 
-def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, position: int) -> list[int]:
+def draw_children(
+    q: np.ndarray, count: int, scheme: str, rng: Randomness, position: int
+) -> list[int]:
     """Draw up to `count` child tokens after a node, in the order in which a verifier must try them.
 
     Args:
@@ -31,14 +33,19 @@ def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, posit
     if scheme == "distinct":
         return list(islice(draw_in_turn(q, scheme, rng, position), min(count, len(q))))
     if scheme == "iid":
-        return _draw_from_blend(q, count, rng) if isinstance(q, Blend) else [rng.draw(q) for _ in range(count)]
+        return (
+            _draw_from_blend(q, count, rng)
+            if isinstance(q, Blend)
+            else [rng.draw(q) for _ in range(count)]
+        )
     if scheme == "top":
         return most_probable(q, count)
     return first_arrivals(q, rng.noise(position, len(q)), count).tolist()
 
 
 def _draw_from_blend(q: Blend, count: int, rng: Randomness) -> list[int]:
-    """The drafters of a blend draw in turn; where they merge equal tokens, the first drafter keeps the token."""
+    """The drafters of a blend draw in turn; where they merge equal tokens, the first drafter keeps
+    the token."""
     proposal, tokens, order = SequentialProposal(q, "iid"), list[int](), list[int]()
     for _ in range(count):
         token = rng.draw(proposal.row)
@@ -57,7 +64,8 @@ def children_of(q: np.ndarray, count: int, sparse: bool) -> int:
 
 
 def without(d: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
-    """The distribution of the next child, [V], where `drawn` were drawn without replacement, the last from d.
+    """The distribution of the next child, [V], where `drawn` were drawn without replacement, the
+    last from d.
 
     Once d is used up, all tokens not drawn yet are equally likely (Sequoia, algorithm 2).
     """
@@ -71,17 +79,20 @@ def without(d: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
 
 
 class SequentialProposal:
-    """The distribution from which each child of a node was drawn, one after the other: what a rule compares it with.
+    """The distribution from which each child of a node was drawn, one after the other: what a rule
+    compares it with.
 
-    Several drafters take turns; those that have nothing left to propose are passed over. With the scheme "iid" each
-    keeps its whole distribution; otherwise they draw from one pool, and every row loses what was drawn.
+    Several drafters take turns; those that have nothing left to propose are passed over. With the
+    scheme "iid" each keeps its whole distribution; otherwise they draw from one pool, and every row
+    loses what was drawn.
 
     Args:
         q: the draft's distribution after the node, float64 [V], perhaps a `Blend`.
         scheme: how the children were drawn.
 
     Attributes:
-        row, part: the distribution of the current child, float64 [V], and the number of the drafter that proposes it.
+        row, part: the distribution of the current child, float64 [V], and the number of the drafter
+            that proposes it.
     """
 
     def __init__(self, q: np.ndarray, scheme: str) -> None:
@@ -102,7 +113,8 @@ class SequentialProposal:
             self.row = without(self.row, self._drawn)
 
     def _take_turn(self, first: int) -> None:
-        """Set `row` and `part` to the next drafter, from number `first` on, that has anything left."""
+        """Set `row` and `part` to the next drafter, from number `first` on, that has anything
+        left."""
         if self._order is not None and len(self._drawn) < len(self._order):
             first = self._order[len(self._drawn)]  # as merged tokens were drawn
         for turn in range(len(self._parts)):
@@ -119,7 +131,8 @@ class SequentialProposal:
 def drafter_of(q: Blend, scheme: str, tokens: Sequence[int]) -> list[int]:
     """The number of the drafter that each child of a node came from.
 
-    Among "top" and "race" there are no turns: a child counts for the drafter with the highest probability.
+    Among "top" and "race" there are no turns: a child counts for the drafter with the highest
+    probability.
     """
     if scheme in ("top", "race"):
         return [int(np.argmax([part[token] for part in q.parts])) for token in tokens]
@@ -131,7 +144,8 @@ def drafter_of(q: Blend, scheme: str, tokens: Sequence[int]) -> list[int]:
 
 
 def draw_in_turn(q: np.ndarray, scheme: str, rng: Randomness, position: int) -> Iterator[int]:
-    """The children of `draw_children` one by one, each drawn when it is asked for; not where q is used up."""
+    """The children of `draw_children` one by one, each drawn when it is asked for; not where q is
+    used up."""
     if scheme == "distinct":
         proposal = SequentialProposal(q, scheme)
         while True:

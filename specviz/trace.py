@@ -19,9 +19,11 @@ SCHEMA = 3
 
 @dataclass(frozen=True)
 class PairedSpeedup(Record):
-    """A run against plain decoding, timed in alternating rounds: the speedup of all of them, `low` and `high` of one.
+    """A run against plain decoding, timed in alternating rounds: the speedup of all of them, `low`
+    and `high` of one.
 
-    Seconds are those that all tokens of the run take at these rates; `date` is ISO 8601, `machine` is in words.
+    Seconds are those that all tokens of the run take at these rates; `date` is ISO 8601, `machine`
+    is in words.
     """
 
     speedup: NonNegative
@@ -42,10 +44,12 @@ class Trace(Record):
 
     Args:
         config: the configuration it ran with.
-        pair: name of the model pair and what else describes it, plain JSON data with at least "name".
+        pair: name of the model pair and what else describes it, plain JSON data with at least
+            "name".
         prompt_tokens, prompt_text: the prompt as token ids and as text.
         steps: the steps in order.
-        stop, version: why it ended ("length", "end of text", "context" or "stopped"), and what version recorded it.
+        stop, version: why it ended ("length", "end of text", "context" or "stopped"), and what
+            version recorded it.
         speedup: over plain decoding, as it was measured after the run; None where it was not.
     """
 
@@ -80,23 +84,30 @@ class Trace(Record):
 
     @property
     def tokens_per_s(self) -> float:
-        """Tokens written per second after the first step, which also reads the prompt; nan where there is no other."""
+        """Tokens written per second after the first step, which also reads the prompt; nan where
+        there is no other."""
         return self.counts.tokens_per_s
 
     @property
     def acceptance(self) -> float:
-        """Accepted over compared nodes (nodes that were not visited do not count); nan if none was compared."""
+        """Accepted over compared nodes (nodes that were not visited do not count); nan if none was
+        compared."""
         return self.counts.acceptance
 
     def __repr__(self) -> str:
         name = f"{self.pair['name']:.60}"
-        return f"Trace({name!r}, {len(self.steps)} steps, {len(self.tokens)} tokens, {self.text[:60]!r})"
+        return (
+            f"Trace({name!r}, {len(self.steps)} steps, {len(self.tokens)} tokens, "
+            f"{self.text[:60]!r})"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as plain JSON data."""
         names = ("pair", "prompt_tokens", "prompt_text", "text", "stop")
         data = {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict()}
-        data |= {name: getattr(self, name) for name in names} | {"steps": [step.to_dict() for step in self.steps]}
+        data |= {name: getattr(self, name) for name in names} | {
+            "steps": [step.to_dict() for step in self.steps]
+        }
         return data | ({"speedup": codec.json_data(self.speedup)} if self.speedup else {})
 
     def to_json(self) -> str:
@@ -121,11 +132,18 @@ class Trace(Record):
             raise ValueError("Not a specviz run: it has no schema number.")
         if data["schema"] != SCHEMA:
             raise ValueError(
-                f"trace has schema {data['schema']!r:.20}; this version reads schema {SCHEMA}. Record the run again."
+                f"trace has schema {data['schema']!r:.20}; this version reads schema "
+                f"{SCHEMA}. Record the run again."
             )
         config = data.get("config")
-        missing = [f.name for f in fields(RunConfig) if f.name != "drafter" and f.name not in (config or ())]
-        if missing:  # a default would be a guess at what was run; only the oldest traces have no drafter
+        missing = [
+            f.name
+            for f in fields(RunConfig)
+            if f.name != "drafter" and f.name not in (config or ())
+        ]
+        if (
+            missing
+        ):  # a default would be a guess at what was run; only the oldest traces have no drafter
             raise ValueError(f"trace is damaged: trace.config.{missing[0]} is required.")
         return codec.read(cls, text, "trace")
 

@@ -1,6 +1,8 @@
-"""Token trees: the shape (`Topology`), the shape with its drafted tokens (`TokenTree`), and how it grew (`Growth`).
+"""Token trees: the shape (`Topology`), the shape with its drafted tokens (`TokenTree`), and how it
+grew (`Growth`).
 
-Node 0 is the root: the last committed token. Every other node is a drafted token whose parent comes before it.
+Node 0 is the root: the last committed token. Every other node is a drafted token whose parent comes
+before it.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ class Topology:
     """The shape of a tree.
 
     Args:
-        parents: index of each node's parent, [n]; `parents[0]` is -1 and `parents[i] < i` for every other node.
+        parents: index of each node's parent, [n]; `parents[0]` is -1 and `parents[i] < i` for every
+            other node.
 
     >>> shape = Topology((-1, 0, 0, 1))
     >>> shape.children, shape.depth.tolist(), shape.path(3)
@@ -32,11 +35,15 @@ class Topology:
 
     def __post_init__(self) -> None:
         if not self.parents or self.parents[0] != -1:
-            raise ValueError(f"parents must start with -1 (the root); got {list(self.parents[:5])}.")
+            raise ValueError(
+                f"parents must start with -1 (the root); got {list(self.parents[:5])}."
+            )
         for node, parent in enumerate(self.parents[1:], 1):
             if not 0 <= parent < node:
                 must = f"must be one of the nodes before it (0 to {node - 1})"
-                raise ValueError(f"parents[{node}] {must}; got {parent}. List parents before their children.")
+                raise ValueError(
+                    f"parents[{node}] {must}; got {parent}. List parents before their children."
+                )
 
     def __len__(self) -> int:
         return len(self.parents)
@@ -86,9 +93,15 @@ class Topology:
 
     @cached_property
     def heavy_path(self) -> tuple[int, ...]:
-        """All nodes, each followed at once by its subtree, the child with the largest one first; ties as drawn."""
+        """All nodes, each followed at once by its subtree, the child with the largest one first;
+        ties as drawn."""
         weight = self.weight.tolist()
-        return tuple(sorted(range(len(self)), key=lambda node: [(-weight[step], step) for step in self.path(node)]))
+        return tuple(
+            sorted(
+                range(len(self)),
+                key=lambda node: [(-weight[step], step) for step in self.path(node)],
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -103,7 +116,10 @@ class Chart(Record):
     def _check(self) -> Chart:
         for column in (self.texts, *self.rows.values()):
             if len(column) != len(self.tokens):
-                raise ValueError(f"must have {len(self.tokens)} values in every row, one a token; got {len(column)}")
+                raise ValueError(
+                    f"must have {len(self.tokens)} values in every row, one a token; got "
+                    f"{len(column)}"
+                )
         return self
 
 
@@ -114,9 +130,11 @@ class Growth(Record):
     Args:
         length: how long a chain it chose.
         threshold: below which nothing was drawn.
-        waiting: for each node after the root the best slots (parent, key) that were left waiting when it was taken.
-        acceptance: the vector the shape was planned from; smoothed: whether it was made to fall first; expected: tokens
-            per pass that were expected of it; split: the size of each node's subtree, [n].
+        waiting: for each node after the root the best slots (parent, key) that were left waiting
+            when it was taken.
+        acceptance: the vector the shape was planned from; smoothed: whether it was made to fall
+            first; expected: tokens per pass that were expected of it; split: the size of each
+            node's subtree, [n].
         candidates: how many nodes were ranked; cut: the best of those that were left out.
         guesses: how a drafter came to a node, node -> plain facts.
     """
@@ -135,19 +153,24 @@ class Growth(Record):
 
 
 class TokenTree:
-    """A tree of drafted tokens, grown node by node by a builder and then read by the target and a verifier.
+    """A tree of drafted tokens, grown node by node by a builder and then read by the target and a
+    verifier.
 
     Args:
         root, start: the last committed token, and its absolute position in the text.
-        scheme: how the children of a node are drawn from the draft's row: "iid", "distinct", "top" or "race".
+        scheme: how the children of a node are drawn from the draft's row: "iid", "distinct", "top"
+            or "race".
 
     Attributes:
         parents, tokens, keys: of each node, [n]; the key is the number it was chosen by, or None.
-        draft_distributions: the draft's probabilities after a node, node -> float64 [V], where it was asked for.
+        draft_distributions: the draft's probabilities after a node, node -> float64 [V], where it
+            was asked for.
         growth: what the builder wants shown about it.
         probes: nodes that only ask the target what follows them; no rule compares or accepts them.
-        origin: node -> the same node in the tree that the draft read, where a builder re-ranked; None elsewhere.
-        order: all nodes, parents first, as the target is to read them in its pass; None as they were drawn.
+        origin: node -> the same node in the tree that the draft read, where a builder re-ranked;
+            None elsewhere.
+        order: all nodes, parents first, as the target is to read them in its pass; None as they
+            were drawn.
 
     >>> tree = TokenTree(root=5)
     >>> child = tree.add(0, token=7)
@@ -171,7 +194,8 @@ class TokenTree:
         return len(self.parents)
 
     def add(self, parent: int, token: int, key: float | None = None) -> int:
-        """Add a drafted `token` below `parent`, chosen by its `key`, and return the new node's index."""
+        """Add a drafted `token` below `parent`, chosen by its `key`, and return the new node's
+        index."""
         self.parents.append(parent)
         self.tokens.append(int(token))
         self.depths.append(self.depths[parent] + 1)
@@ -191,11 +215,15 @@ class TokenTree:
 
     @property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """The children of each node that a rule may try, in drawing order: all of them but probes."""
+        """The children of each node that a rule may try, in drawing order: all of them but
+        probes."""
         if not self.probes:
             return self.topology.children
         probes = set(self.probes)
-        return tuple(tuple(child for child in below if child not in probes) for below in self.topology.children)
+        return tuple(
+            tuple(child for child in below if child not in probes)
+            for below in self.topology.children
+        )
 
     def position(self, node: int) -> int:
         """The absolute position in the text of the token that would follow `node`."""

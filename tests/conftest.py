@@ -1,7 +1,8 @@
 """What the browser tests share: Chromium, Firefox, a served page, a watched visit to it.
 
-They need an installed Chromium or Chrome, and a few an installed Firefox (`make browser` sees to both). The runs use
-toy tables; a gate stands where a slow model would be, so that no test has to wait for time to pass.
+They need an installed Chromium or Chrome, and a few an installed Firefox (`make browser` sees to
+both). The runs use toy tables; a gate stands where a slow model would be, so that no test has to
+wait for time to pass.
 """
 
 import os
@@ -14,21 +15,30 @@ from functools import cache
 
 import pytest
 
-if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores; torch reads this when it is imported
+if (
+    "PYTEST_XDIST_WORKER" in os.environ
+):  # workers share the cores; torch reads this when it is imported
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Gradio looks for a free port from here on. Workers must not find the same one: whoever loses it tries all others in
-# vain, five seconds each, since an app that is a tool for agents too can be started only once.
+# Gradio looks for a free port from here on. Workers must not find the same one: whoever loses it
+# tries all others in vain, five seconds each, since an app that is a tool for agents too can be
+# started only once.
 with socket.create_server(("127.0.0.1", 0)) as free:
     os.environ["GRADIO_SERVER_PORT"] = str(free.getsockname()[1])
 
 FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-    # Two pages of its own, in the menu of an address bar that nobody sees, took a quarter of the time to open one here.
-    # A second list of features replaces playwright's, so what matters of that is in this one as well.
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    # Two pages of its own, in the menu of an address bar that nobody sees, took a quarter of the
+    # time to open one here. A second list of features replaces playwright's, so what matters of
+    # that is in this one as well.
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,AvoidUnnecessaryBeforeUnloadCheckSync,"
     "DestroyProfileOnBrowserClose,HttpsUpgrades,MediaRouter,OptimizationHints,Translate",
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +57,9 @@ def installed(*names):
 @pytest.fixture(scope="session")
 def chromium(playwright):
     path = installed("chromium", "chromium-browser", "google-chrome")
-    assert path, "the browser tests need Chromium on the PATH: `make browser`, or `apt-get install chromium`"
+    assert path, (
+        "the browser tests need Chromium on the PATH: `make browser`, or `apt-get install chromium`"
+    )
     browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
     yield browser
     browser.close()
@@ -55,11 +67,14 @@ def chromium(playwright):
 
 @pytest.fixture(scope="session")
 def firefox(playwright):
-    """The system's own Firefox over WebDriver BiDi, which is what playwright's channel `moz-firefox` speaks."""
+    """The system's own Firefox over WebDriver BiDi, which is what playwright's channel
+    `moz-firefox` speaks."""
     path = installed("firefox-esr", "firefox")
     if not path:
         pytest.skip("no Firefox on the PATH: `make browser`, or `apt-get install firefox-esr`")
-    browser = playwright.firefox.launch(channel="moz-firefox", executable_path=path, timeout=120_000)
+    browser = playwright.firefox.launch(
+        channel="moz-firefox", executable_path=path, timeout=120_000
+    )
     yield browser
     browser.close()
 
@@ -70,14 +85,17 @@ def browser(chromium):
     return chromium
 
 
-# A browser that was too slow to show something on a busy machine is asked again, and listed; nothing else is.
+# A browser that was too slow to show something on a busy machine is asked again, and listed;
+# nothing else is.
 POLICY = re.compile(r"Content.Security.Policy")  # what a browser says of what that forbids
 HERE = re.compile(r"(http://127\.0\.0\.1[:/]|data:|blob:)")
 SLOW = [r"Timeout \d+ms exceeded", r"with timeout \d+ms"]
 
 
 def pytest_collection_modifyitems(config, items):
-    items.sort(key=lambda item: item.get_closest_marker("browser") is None)  # they wait, while other workers compute
+    items.sort(
+        key=lambda item: item.get_closest_marker("browser") is None
+    )  # they wait, while other workers compute
     if "nightly" not in config.option.markexpr:  # `make nightly` asks for them by name
         left = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=left)
@@ -101,14 +119,21 @@ class Site:
         from app.page import TABS, build_demo, launch
 
         self.load = None
-        self.demo = build_demo(lambda: self.load(), [tab for tab in TABS if tabs is None or tab.title in tabs])
+        self.demo = build_demo(
+            lambda: self.load(), [tab for tab in TABS if tabs is None or tab.title in tabs]
+        )
         self.engine = engine._engines[max(engine._engines)]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(networking, "url_ok", lambda url: True)  # it gives up early; the browser waits longer
-            _, self.url, _ = launch(self.demo, prevent_thread_lock=True, quiet=True, server_name="127.0.0.1")
+            patch.setattr(
+                networking, "url_ok", lambda url: True
+            )  # it gives up early; the browser waits longer
+            _, self.url, _ = launch(
+                self.demo, prevent_thread_lock=True, quiet=True, server_name="127.0.0.1"
+            )
 
     def idle(self):
-        """Whether nothing is left of the test before, in the line or on the machine; it may be leaving just now."""
+        """Whether nothing is left of the test before, in the line or on the machine; it may be
+        leaving just now."""
         line, end = self.demo._queue, time.monotonic() + 5
         while len(line) or any(line.active_jobs) or self.engine.busy or self.engine._under_way:
             if time.monotonic() > end:
@@ -139,10 +164,12 @@ def sites():
 
 @pytest.fixture
 def serve(sites, request):
-    """A function that serves the page with a pair, or with none that may be loaded, and returns its address.
+    """A function that serves the page with a pair, or with none that may be loaded, and returns its
+    address.
 
-    A test that changes the program (it takes `monkeypatch`), or serves a second page, gets one of its own. A file whose
-    tests are about few tabs names them in `PAGE`: it then has no others, and opens in half of the time.
+    A test that changes the program (it takes `monkeypatch`), or serves a second page, gets one of
+    its own. A file whose tests are about few tabs names them in `PAGE`: it then has no others, and
+    opens in half of the time.
     """
     own, shared = [], "monkeypatch" not in request.fixturenames
     tabs = getattr(request.module, "PAGE", None)
@@ -167,17 +194,20 @@ def serve(sites, request):
 
 @pytest.fixture(scope="session")
 def visitor():
-    """A function that returns a browser's visitor who has been here before, and the empty pages that he left open."""
+    """A function that returns a browser's visitor who has been here before, and the empty pages
+    that he left open."""
     return cache(lambda browser: (browser.new_context(), []))
 
 
 @contextmanager
 def visits(browser, visitor):
-    """A function that opens a page and watches it: nothing may leave the machine, nothing may break.
+    """A function that opens a page and watches it: nothing may leave the machine, nothing may
+    break.
 
-    The first page of a test belongs to whoever visited before, who has the files but remembers nothing of the page;
-    others, and those who are given special permissions, are new. That page was open before, which saves a third of the
-    time. All settings of Explore are unfolded, unless a test asks for the page as it opens.
+    The first page of a test belongs to whoever visited before, who has the files but remembers
+    nothing of the page; others, and those who are given special permissions, are new. That page was
+    open before, which saves a third of the time. All settings of Explore are unfolded, unless a
+    test asks for the page as it opens.
     """
     pages, foreign, broken = [], [], []
     known, left = visitor(browser)
@@ -239,7 +269,8 @@ def visit(browser, visitor):
 
 @pytest.fixture(scope="module")
 def shared_page(sites, chromium, visitor, request):
-    """A page of the tabs of `PAGE`, opened by the link `LINK` until there is what `READY` selects."""
+    """A page of the tabs of `PAGE`, opened by the link `LINK` until there is what `READY`
+    selects."""
     page = request.module
     if page.PAGE not in sites:
         sites[page.PAGE] = Site(page.PAGE)
@@ -257,7 +288,8 @@ def seen(shared_page):
 
 @pytest.fixture
 def step_by_step():
-    """Steps are not grouped by time, so that a gate decides how many of them are on the page, which may be shared."""
+    """Steps are not grouped by time, so that a gate decides how many of them are on the page, which
+    may be shared."""
     from app.parts import decoding
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,6 +1,7 @@
 """The table of drafters of docs/strategies.md: `make renew` measures it again.
 
-Not a test: `python -m tests.drafter_table drafters.jsonl` measures what the file lacks and replaces the table.
+Not a test: `python -m tests.drafter_table drafters.jsonl` measures what the file lacks and replaces
+the table.
 """
 
 import json
@@ -12,8 +13,23 @@ from specviz.benchmarks.grid import append_result, cells_of, key_of, measure_cel
 from specviz.files import HELD_OUT
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs/strategies.md"
-DRAFTERS = ("model", "medusa", "eagle", "ngram", "retrieval", "several", "cascade", "early-exit", "layer-skip")
-GRID = {"builders": ["sequoia:size=7,depth=4"], "drafters": list(DRAFTERS), "temperatures": [0, 0.8], "rounds": 2}
+DRAFTERS = (
+    "model",
+    "medusa",
+    "eagle",
+    "ngram",
+    "retrieval",
+    "several",
+    "cascade",
+    "early-exit",
+    "layer-skip",
+)
+GRID = {
+    "builders": ["sequoia:size=7,depth=4"],
+    "drafters": list(DRAFTERS),
+    "temperatures": [0, 0.8],
+    "rounds": 2,
+}
 KINDS = {"prose": "tales", "code": "code"}
 HEAD = (
     "| drafter | draft, ms per step | tales, T 0 | tales, T 0.8 | code, T 0 | code, T 0.8 |\n"
@@ -31,7 +47,9 @@ def measure(path: str) -> dict[tuple[str, str, float], dict]:
             if "result" not in results.get(key_of(cell), {}):
                 results[key_of(cell)] = measure_cell(cell, prompts)
                 append_result(path, results[key_of(cell)])
-            rows[cell["drafter"], KINDS[kind], cell["temperature"]] = results[key_of(cell)]["result"]
+            rows[cell["drafter"], KINDS[kind], cell["temperature"]] = results[key_of(cell)][
+                "result"
+            ]
     return rows
 
 
@@ -42,7 +60,9 @@ def table(rows: dict[tuple[str, str, float], dict]) -> str:
         cells = [rows[drafter, kind, heat] for kind in KINDS.values() for heat in (0, 0.8)]
         spent = [one["parts_ms"]["draft"] for one in cells]
         texts = [f"{one['tokens_per_pass']:.2f}, {one['speedup']:.2f} x" for one in cells]
-        lines.append(f"| {drafter} | {min(spent):.1f} to {max(spent):.1f} | {' | '.join(texts)} |\n")
+        lines.append(
+            f"| {drafter} | {min(spent):.1f} to {max(spent):.1f} | {' | '.join(texts)} |\n"
+        )
     return HEAD + "".join(lines)
 
 

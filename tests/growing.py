@@ -19,7 +19,16 @@ def small(name):
     return BUILDERS[name].smallest()
 
 
-def grow(builder, scheme=None, seed=0, vocab=6, tokens_left=50, state=None, temperature=1.0, context=(0, 1)):
+def grow(
+    builder,
+    scheme=None,
+    seed=0,
+    vocab=6,
+    tokens_left=50,
+    state=None,
+    temperature=1.0,
+    context=(0, 1),
+):
     """One tree, and the draft session it was grown with."""
     _, session = specviz.toy_pair(vocab=vocab, seed=seed).open(list(context))
     tree = TokenTree(context[-1], start=len(context) - 1, scheme=scheme or builder.schemes[0])
@@ -31,4 +40,6 @@ def grow(builder, scheme=None, seed=0, vocab=6, tokens_left=50, state=None, temp
 def path_prob(tree, node):
     """The product of q along the path of a node."""
     above = tree.topology.path(node)
-    return math.prod(float(tree.draft_distributions[tree.parents[n]][tree.tokens[n]]) for n in above)
+    return math.prod(
+        float(tree.draft_distributions[tree.parents[n]][tree.tokens[n]]) for n in above
+    )

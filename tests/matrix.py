@@ -15,4 +15,7 @@ def rest_of(*axes, fits=lambda *cell: True, few=()):
     """
     cells = {"-".join(map(str, cell)): cell for cell in product(*axes) if fits(*cell)}
     assert set(few) <= set(cells), f"no such cell: {set(few) - set(cells)}"
-    return [pytest.param(*cell, id=key, marks=() if key in few else pytest.mark.nightly) for key, cell in cells.items()]
+    return [
+        pytest.param(*cell, id=key, marks=() if key in few else pytest.mark.nightly)
+        for key, cell in cells.items()
+    ]

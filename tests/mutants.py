@@ -1,10 +1,11 @@
-"""Would the tests notice? Each edit below breaks the engine in a copy of the tree, and the test beside it must fail.
+"""Would the tests notice? Each edit below breaks the engine in a copy of the tree, and the test
+beside it must fail.
 
     python tests/mutants.py             # all of them, some minutes; `make mutants`
     python tests/mutants.py staged      # those whose file or test holds the word
 
-It exits with 1 if an edit survives, or if a test fails without any edit; and at once, with their names, if some no
-longer apply.
+It exits with 1 if an edit survives, or if a test fails without any edit; and at once, with their
+names, if some no longer apply.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Edit(NamedTuple):
-    """One mistake: `old` stands once in `file`, from the folder specviz, and becomes `new`; `test` must fail."""
+    """One mistake: `old` stands once in `file`, from the folder specviz, and becomes `new`; `test`
+    must fail."""
 
     file: str
     old: str
@@ -31,7 +33,10 @@ class Edit(NamedTuple):
 
 
 TIMEOUT = 600  # seconds
-EDITS = [Edit(**edit) for edit in tomllib.loads((ROOT / "tests/mutants.toml").read_text(encoding="utf-8"))["edit"]]
+EDITS = [
+    Edit(**edit)
+    for edit in tomllib.loads((ROOT / "tests/mutants.toml").read_text(encoding="utf-8"))["edit"]
+]
 
 
 def copy(folder: Path) -> None:
@@ -52,11 +57,15 @@ def passes(folder: Path, *tests: str) -> bool:
     command = [sys.executable, "-B", "-m", "pytest", *options, *tests]
     environment = os.environ | {"PYTHONPATH": ""}
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, timeout=TIMEOUT)
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, env=environment, timeout=TIMEOUT
+        )
     except subprocess.TimeoutExpired:  # a test that waits for ever has noticed
         return False
     if done.returncode not in (0, 1):  # 1: a test failed
-        raise RuntimeError(f"{', '.join(tests)} could not be run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise RuntimeError(
+            f"{', '.join(tests)} could not be run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        )
     return done.returncode == 0
 
 
@@ -68,11 +77,15 @@ def mutant_of(edit: Edit) -> str | None:
 
 
 def main(words: list[str]) -> int:
-    edits = [edit for edit in EDITS if not words or any(word in edit.file + edit.test for word in words)]
+    edits = [
+        edit for edit in EDITS if not words or any(word in edit.file + edit.test for word in words)
+    ]
     mutants = {edit: mutant_of(edit) for edit in edits}
     if missing := [edit for edit in edits if mutants[edit] is None]:
         print("Give tests/mutants.toml the text that stands there now:")
-        print("\n".join(f"not found  {edit.file}: {' '.join(edit.old.split())}" for edit in missing))
+        print(
+            "\n".join(f"not found  {edit.file}: {' '.join(edit.old.split())}" for edit in missing)
+        )
         return 1
     bad = 0
     with tempfile.TemporaryDirectory() as place:
@@ -88,7 +101,13 @@ def main(words: list[str]) -> int:
             result = "survived" if passes(folder, edit.test) else "killed"
             path.write_text(text, encoding="utf-8")
             bad += result == "survived"
-            print(f"{result:8} {edit.file}: {' '.join(edit.old.split())} -> {' '.join(edit.new.split())}", flush=True)
+            print(
+                (
+                    f"{result:8} {edit.file}: {' '.join(edit.old.split())} -> "
+                    f"{' '.join(edit.new.split())}"
+                ),
+                flush=True,
+            )
     print(f"{len(edits) - bad} of {len(edits)} killed")
     return bool(bad)
 

@@ -13,14 +13,27 @@ WIDTHS = (390, 768, 1280, 1440, 1920)
 CROWDED = (Path(__file__).parent / "crowded.js").read_text("utf-8")
 STAGE = "#sv-stage"
 HOSTILE = [
-    "<img src=x onerror=window.hacked=1>", "${window.hacked=1}", "{{window.hacked=1}}", "`+(window.hacked=1)+`", "\n",
-    " ", "</script><script>window.hacked=1</script>", "\u202eabc\x00", "'\"&lt;", "\t", "é漢🌳",
+    "<img src=x onerror=window.hacked=1>",
+    "${window.hacked=1}",
+    "{{window.hacked=1}}",
+    "`+(window.hacked=1)+`",
+    "\n",
+    " ",
+    "</script><script>window.hacked=1</script>",
+    "\u202eabc\x00",
+    "'\"&lt;",
+    "\t",
+    "é漢🌳",
     "javascript:window.hacked=1",
-]  # fmt: skip
+]
 READY = {
-    "Explore": "#sv-stage .sv-svg .node", "Compare": "#sv-compare .node", "Lessons": "#sv-lessons .sv-svg .node",
-    "Papers": ".sv-papers tbody tr", "Tree lab": "#sv-lab svg", "Verification lab": ".sv-v[aria-busy=false]",
-}  # fmt: skip
+    "Explore": "#sv-stage .sv-svg .node",
+    "Compare": "#sv-compare .node",
+    "Lessons": "#sv-lessons .sv-svg .node",
+    "Papers": ".sv-papers tbody tr",
+    "Tree lab": "#sv-lab svg",
+    "Verification lab": ".sv-v[aria-busy=false]",
+}
 
 
 class Gated:
@@ -72,7 +85,9 @@ def steps(page):
 def counts_add_up(page):
     """The legend counts every node of the tree but its root."""
     counts = page.locator(".sv-legend [data-letter]:not([hidden]) b").all_inner_texts()
-    assert sum(map(int, counts)) + 1 == int(page.locator(".sv-svg").first.get_attribute("data-nodes"))
+    assert sum(map(int, counts)) + 1 == int(
+        page.locator(".sv-svg").first.get_attribute("data-nodes")
+    )
 
 
 def choose(page, menu, option):
@@ -80,7 +95,9 @@ def choose(page, menu, option):
     box = page.get_by_role("combobox", name=menu, exact=True)
     expect(box.locator("option").first).to_be_attached()
     titles = box.locator("option").all_inner_texts()
-    box.select_option(index=next(i for i, title in enumerate(titles) if re.split(" [✕≠!]", title)[0] == option))
+    box.select_option(
+        index=next(i for i, title in enumerate(titles) if re.split(" [✕≠!]", title)[0] == option)
+    )
 
 
 def offline(page, folder, pair=None, **config):
@@ -114,7 +131,9 @@ def each_part(page, tabs):
     for tab in tabs:
         for part in tab.parts:
             open_tab(page, tab.title, part.title if tab.pages else None)
-            page.locator(READY.get(part.title, ".js-plotly-plot .main-svg")).locator("visible=true").first.wait_for()
+            page.locator(READY.get(part.title, ".js-plotly-plot .main-svg")).locator(
+                "visible=true"
+            ).first.wait_for()
             page.wait_for_timeout(500)  # figures and pictures follow their frames a moment later
             yield part.title
 

@@ -2,10 +2,10 @@
 
 Not a test. `make screenshots` writes assets/screenshots/.
 
-`python -m tests.screenshots FOLDER [WIDTH | light | dark ...]` writes every page of every tab into a folder, at every
-width, light and dark, before the first click and after a run, and presented, and lessons of every kind. It lists the
-text that lies on other text or is cut off in any of them, and exits with 1 if there is some. Both need a Chromium, as
-the browser tests do.
+`python -m tests.screenshots FOLDER [WIDTH | light | dark ...]` writes every page of every tab into
+a folder, at every width, light and dark, before the first click and after a run, and presented, and
+lessons of every kind. It lists the text that lies on other text or is cut off in any of them, and
+exits with 1 if there is some. Both need a Chromium, as the browser tests do.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def readme(browser: Browser, url: str) -> None:
     """The pictures of the README and of docs/guide.md."""
     OUT.mkdir(parents=True, exist_ok=True)
     for name, (width, height) in SIZES.items():
-        page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
+        page = browser.new_page(
+            viewport={"width": width, "height": height}, reduced_motion="reduce"
+        )
         page.goto(url + ("?__theme=dark" if name == "dark" else "?__theme=light"))
         page.wait_for_selector(".sv-svg .node")
         page.mouse.move(5, 5)
@@ -60,7 +62,11 @@ def take(page: Page, path: Path) -> None:
 
 
 def every(
-    browser: Browser, url: str, folder: Path, widths: tuple[int, ...] = WIDTHS, schemes: tuple[str, ...] = SCHEMES
+    browser: Browser,
+    url: str,
+    folder: Path,
+    widths: tuple[int, ...] = WIDTHS,
+    schemes: tuple[str, ...] = SCHEMES,
 ) -> list[str]:
     """Every page of every tab in a folder; returns what lies on other text or is cut off."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -91,7 +97,9 @@ def every(
         page = opened(browser, url, scheme, 1440)
         page.locator("#sv-run").click()
         page.locator("#sv-stage .sv[data-recorded=false]").wait_for(timeout=RUN_SECONDS * 1000)
-        page.locator("#sv-stage .sv-state[data-state=done]").wait_for(state="attached", timeout=RUN_SECONDS * 1000)
+        page.locator("#sv-stage .sv-state[data-state=done]").wait_for(
+            state="attached", timeout=RUN_SECONDS * 1000
+        )
         open_tab(page, "Compare")
         page.locator("#sv-compare-run").click()
         for state in ("visible", "hidden"):  # Stop, while it runs and when it ended
@@ -124,14 +132,17 @@ def size(width: int) -> dict[str, int]:
 
 
 def main(arguments: list[str]) -> int:
-    browser_path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    browser_path = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if browser_path is None:
         sys.exit("no Chromium found: install the package chromium first")
     demo, faults = build_demo(), []
     _, url, _ = launch(demo, prevent_thread_lock=True, quiet=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=browser_path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+            executable_path=browser_path,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
         )
         if arguments:
             widths = tuple(int(one) for one in arguments[1:] if one.isdigit()) or WIDTHS

@@ -13,7 +13,8 @@ DOCUMENT = Path(__file__).resolve().parent.parent / "docs/strategies.md"
 
 
 def table(menu):
-    """A row for each strategy of a menu: its name, the first sentence of its docstring and its parameters."""
+    """A row for each strategy of a menu: its name, the first sentence of its docstring and its
+    parameters."""
     rows = ["| name | what it does | parameters |", "| --- | --- | --- |"]
     for name, cls in menu.items():
         sentence = " ".join(cls.__doc__.split("\n\n")[0].split()).replace("|", "\\|")
@@ -26,7 +27,9 @@ def renewed(text):
     """The document with both tables as they are now."""
     for kind, menu in (("builders", specviz.BUILDERS), ("verifiers", specviz.VERIFIERS)):
         mark = f"<!-- {kind}: python -m tests.strategy_tables -->\n"
-        text = re.sub(f"{mark}.*?<!-- end", lambda _: f"{mark}{table(menu)}\n<!-- end", text, flags=re.DOTALL)  # noqa: B023
+        text = re.sub(
+            f"{mark}.*?<!-- end", lambda _: f"{mark}{table(menu)}\n<!-- end", text, flags=re.DOTALL
+        )
     return text
 
 

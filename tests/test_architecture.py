@@ -14,7 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted([*ROOT.glob("specviz/**/*.py"), *ROOT.glob("app/**/*.py")])
 
-# The house from the cellar up: what stands in a line may import from the lines above it, and from its own room.
+# The house from the cellar up: what stands in a line may import from the lines above it, and from
+# its own room.
 ROOMS = """
 specviz/errors
 specviz/files
@@ -88,7 +89,9 @@ def room_of(module):
 def file_of(module):
     """The file of a dotted module, or of the package that has the name."""
     at = ROOT / module.replace(".", "/")
-    return next((path for path in (at.with_suffix(".py"), at / "__init__.py") if path in FILES), None)
+    return next(
+        (path for path in (at.with_suffix(".py"), at / "__init__.py") if path in FILES), None
+    )
 
 
 @cache
@@ -127,7 +130,8 @@ def test_heavy_libraries_stay_where_they_belong():
         f"{relative(path)} imports {module}"
         for path in FILES
         for module in imports(path)
-        if (allowed := ONLY.get(module.split(".")[0])) and not relative(path).startswith(tuple(allowed.split()))
+        if (allowed := ONLY.get(module.split(".")[0]))
+        and not relative(path).startswith(tuple(allowed.split()))
     ]
     assert everywhere == []
 
@@ -148,8 +152,14 @@ def test_strategies_do_not_import_each_other():
         if len(pieces) == 3 and pieces[1] in families and path.stem not in ("__init__", "base"):
             for module in imports(path):
                 other = module.split(".")
-                if other[0] == "specviz" and other[1] in (*families, "models") and other[2] != "base":
-                    assert other[1] == pieces[1] and other[2] in SHARED, f"{relative(path)} imports {module}"
+                if (
+                    other[0] == "specviz"
+                    and other[1] in (*families, "models")
+                    and other[2] != "base"
+                ):
+                    assert other[1] == pieces[1] and other[2] in SHARED, (
+                        f"{relative(path)} imports {module}"
+                    )
 
 
 def test_a_file_can_be_read_in_one_sitting():
@@ -158,7 +168,8 @@ def test_a_file_can_be_read_in_one_sitting():
 
 
 def test_rooms_are_small():
-    """At most 16 files of the engine beside its doors, and 20 in any other room but figures, commands and builders."""
+    """At most 16 files of the engine beside its doors, and 20 in any other room but figures,
+    commands and builders."""
     files = [relative(path) for path in FILES if path.name not in ("__init__.py", "__main__.py")]
     rooms = Counter(path.rpartition("/")[0] for path in files)
     most = {"specviz": 17, "specviz/plots": 30, "specviz/commands": 25, "specviz/builders": 15}
@@ -169,7 +180,11 @@ def test_tests_stand_in_folders_named_like_the_rooms():
     others = {".", "browser", "engine"}  # engine: the files of specviz/ itself
     for path in (ROOT / "tests").rglob("test_*.py"):
         room = path.parent.relative_to(ROOT / "tests").as_posix()
-        assert room in others or (ROOT / "specviz" / room).is_dir() or (ROOT / room / "__init__.py").exists(), path
+        assert (
+            room in others
+            or (ROOT / "specviz" / room).is_dir()
+            or (ROOT / room / "__init__.py").exists()
+        ), path
 
 
 @pytest.mark.parametrize(
@@ -177,9 +192,17 @@ def test_tests_stand_in_folders_named_like_the_rooms():
     [
         (
             "np.random",
-            ("specviz/randomness.py", "specviz/models/table.py", "specviz/proof/sampled.py", "specviz/training/"),
+            (
+                "specviz/randomness.py",
+                "specviz/models/table.py",
+                "specviz/proof/sampled.py",
+                "specviz/training/",
+            ),
         ),
-        ("__file__).resolve", ("specviz/files.py", "app/app.py")),  # the others ask specviz.files for what is shipped
+        (
+            "__file__).resolve",
+            ("specviz/files.py", "app/app.py"),
+        ),  # the others ask specviz.files for what is shipped
     ],
 )
 def test_randomness_and_shipped_files_have_a_place_of_their_own(words, places):
@@ -193,15 +216,23 @@ def test_measurements_are_generators_and_call_nobody_back():
     for path in filter(lambda path: relative(path).startswith(rooms), FILES):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Callable":
-                assert not ast.unparse(node).endswith("None]"), f"{relative(path)}: yield what is known so far"
+                assert not ast.unparse(node).endswith("None]"), (
+                    f"{relative(path)}: yield what is known so far"
+                )
             if isinstance(node, ast.arg):
-                assert node.arg not in ("progress", "tell", "callback"), f"{relative(path)}: {node.arg}"
+                assert node.arg not in ("progress", "tell", "callback"), (
+                    f"{relative(path)}: {node.arg}"
+                )
 
 
 def test_public_names_need_no_torch():
     code = (
-        "import sys, specviz; specviz.run(specviz.toy_pair(), specviz.RunConfig('ab', max_new_tokens=3)); "
-        "import specviz.commands.cli; print(sorted({'torch', 'transformers', 'gradio', 'plotly'} & set(sys.modules)))"
+        "import sys, specviz; specviz.run(specviz.toy_pair(), specviz.RunConfig('ab', "
+        "max_new_tokens=3)); "
+        "import specviz.commands.cli; print(sorted({'torch', 'transformers', 'gradio', "
+        "'plotly'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"

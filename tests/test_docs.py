@@ -12,13 +12,20 @@ from specviz.commands.check import markdown
 from tests import strategy_tables
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "assets/pair/README.md",
-             *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]  # fmt: skip
+DOCUMENTS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "assets/pair/README.md",
+    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+]
 
 
 def test_the_table_of_losslessness_is_the_printed_one():
     shown = (ROOT / "docs/exactness.md").read_text(encoding="utf-8")
-    assert f"check --table -->\n{markdown()}\n<!-- end" in shown, "run: python -m specviz check --table"
+    assert f"check --table -->\n{markdown()}\n<!-- end" in shown, (
+        "run: python -m specviz check --table"
+    )
 
 
 def test_the_tables_of_builders_and_rules_are_those_of_the_classes():
@@ -39,10 +46,16 @@ def test_links_files_and_modules_exist(name):
 
 
 def test_the_house_page_names_every_room():
-    house = re.search(r"```\n(specviz/.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)[1]
+    house = re.search(
+        r"```\n(specviz/.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL
+    )[1]
     named = set(re.findall(r"([a-z]+)/", house))
     for folder in ("specviz", "app", "assets/web"):
-        rooms = {path.name for path in (ROOT / folder).iterdir() if path.is_dir() and not path.name.startswith("__")}
+        rooms = {
+            path.name
+            for path in (ROOT / folder).iterdir()
+            if path.is_dir() and not path.name.startswith("__")
+        }
         assert rooms <= named | {"tests"}, folder
 
 
@@ -55,10 +68,16 @@ def test_every_command_is_in_the_readme_and_has_an_example():
 
 def test_every_strategy_is_in_the_readme():
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    for menu, title in ((specviz.BUILDERS, "Builders"), (specviz.VERIFIERS, "Rules"), (specviz.DRAFTERS, "Drafters")):
+    for menu, title in (
+        (specviz.BUILDERS, "Builders"),
+        (specviz.VERIFIERS, "Rules"),
+        (specviz.DRAFTERS, "Drafters"),
+    ):
         listed = re.search(rf"\*\*{title}\*\*: (.*?)\.( |$)", text)[1]
         names = re.findall(r"[\w-]+", listed)
-        assert {name for name, cls in menu.items() if not getattr(cls, "autoregressive", False)} <= set(names), title
+        assert {
+            name for name, cls in menu.items() if not getattr(cls, "autoregressive", False)
+        } <= set(names), title
 
 
 def test_short_documents_stay_short():
@@ -75,7 +94,9 @@ def python_of(name):
 def test_the_python_of_the_readme_runs_on_toy_models(monkeypatch, tmp_path, capsys):
     library, rule = python_of("README.md")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(specviz, "load_pair", lambda *args, **kwargs: specviz.toy_pair(vocab=9), raising=False)
+    monkeypatch.setattr(
+        specviz, "load_pair", lambda *args, **kwargs: specviz.toy_pair(vocab=9), raising=False
+    )
     exec(library, {})
     assert "drafted," in capsys.readouterr().out
     specviz.Trace.from_json((tmp_path / "run.json").read_text())
@@ -94,7 +115,9 @@ def test_the_python_of_the_readme_runs_on_toy_models(monkeypatch, tmp_path, caps
 def test_the_notebook_example_draws_a_saved_run(monkeypatch, tmp_path):
     code = next(code for code in python_of("docs/python.md") if "specviz.plots" in code)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "run.json").write_bytes((ROOT / "assets" / "traces" / "explore" / "tree-0.6.json").read_bytes())
+    (tmp_path / "run.json").write_bytes(
+        (ROOT / "assets" / "traces" / "explore" / "tree-0.6.json").read_bytes()
+    )
     names = {}
     exec(code, names)
     trace = names["trace"]

@@ -19,7 +19,8 @@ from specviz.strategy import Strategy
 
 ROOT = Path(__file__).resolve().parent.parent
 TORCH = [pytest.mark.adapter]  # the module imports torch, and the example loads the embedded pair
-# The modules whose docstrings show how they are used; doctest runs them with the name `specviz` at hand.
+# The modules whose docstrings show how they are used; doctest runs them with the name `specviz` at
+# hand.
 SHOWN = [
     pytest.param(module, marks=TORCH if module == "models.pair" else ())
     for path in sorted((ROOT / "specviz").rglob("*.py"))
@@ -50,13 +51,21 @@ planning.forecast: Cell Forecast
 
 def named(table):
     lines = re.sub(r"\n ", " ", table).strip().splitlines()
-    return [(module, name) for module, _, names in (line.partition(": ") for line in lines) for name in names.split()]
+    return [
+        (module, name)
+        for module, _, names in (line.partition(": ") for line in lines)
+        for name in names.split()
+    ]
 
 
 def examples(module):
     """The docstrings of a module that hold examples."""
     found = importlib.import_module(f"specviz.{module}")
-    return [test for test in doctest.DocTestFinder().find(found, extraglobs={"specviz": specviz}) if test.examples]
+    return [
+        test
+        for test in doctest.DocTestFinder().find(found, extraglobs={"specviz": specviz})
+        if test.examples
+    ]
 
 
 def find(module, name):
@@ -67,7 +76,11 @@ def arguments(one):
     if inspect.isclass(one) and issubclass(one, Strategy):
         return []  # its fields say themselves what they are
     if dataclasses.is_dataclass(one):
-        return [field.name for field in dataclasses.fields(one) if field.name in inspect.get_annotations(one)]
+        return [
+            field.name
+            for field in dataclasses.fields(one)
+            if field.name in inspect.get_annotations(one)
+        ]
     return [name for name in inspect.signature(one).parameters if name != "self"]
 
 
@@ -96,7 +109,8 @@ def test_the_examples_run_and_public_names_explain_their_arguments(module):
         assert name not in specviz.__all__ or not unexplained(find(module, name)), name
 
 
-# Their modules all have the same functions, which CONTRIBUTING describes once: `run`, `measure`, `draw`.
+# Their modules all have the same functions, which CONTRIBUTING describes once: `run`, `measure`,
+# `draw`.
 ALIKE = re.compile(r"specviz\.(plugins\.templates|commands|papers|__main__|plots\.\w+$)")
 
 
@@ -106,30 +120,58 @@ def said(one):
 
 @pytest.mark.adapter
 @pytest.mark.parametrize(
-    "module", [one.name for one in pkgutil.walk_packages(specviz.__path__, "specviz.") if not ALIKE.match(one.name)]
+    "module",
+    [
+        one.name
+        for one in pkgutil.walk_packages(specviz.__path__, "specviz.")
+        if not ALIKE.match(one.name)
+    ],
 )
 def test_every_public_function_says_what_it_does(module):
     found = importlib.import_module(module)
-    here = {name: one for name, one in vars(found).items() if getattr(one, "__module__", "") == module}
+    here = {
+        name: one for name, one in vars(found).items() if getattr(one, "__module__", "") == module
+    }
     told = {name: [one] for name, one in here.items() if inspect.isfunction(one)}
     for cls in filter(inspect.isclass, here.values()):
         kinds = (property, cached_property, classmethod, staticmethod)
-        own = {name for name, one in vars(cls).items() if inspect.isfunction(one) or isinstance(one, kinds)}
-        told |= {f"{cls.__name__}.{name}": [vars(base).get(name) for base in cls.__mro__] for name in own}
-    silent = [name for name, ones in told.items() if not re.search(r"\b_", name) and not any(map(said, ones))]
+        own = {
+            name
+            for name, one in vars(cls).items()
+            if inspect.isfunction(one) or isinstance(one, kinds)
+        }
+        told |= {
+            f"{cls.__name__}.{name}": [vars(base).get(name) for base in cls.__mro__] for name in own
+        }
+    silent = [
+        name
+        for name, ones in told.items()
+        if not re.search(r"\b_", name) and not any(map(said, ones))
+    ]
     assert not silent, f"{module}: give these a sentence, or a leading underscore"
 
 
 @pytest.mark.adapter
 def test_every_public_name_has_an_example():
-    names = set(specviz.__all__) - {"BUILDERS", "VERIFIERS", "DRAFTERS", "__version__"}  # menus, of the class Menu
-    without = {name for name in names if ">>> " not in (inspect.getdoc(getattr(specviz, name)) or "")}
+    names = set(specviz.__all__) - {
+        "BUILDERS",
+        "VERIFIERS",
+        "DRAFTERS",
+        "__version__",
+    }  # menus, of the class Menu
+    without = {
+        name for name in names if ">>> " not in (inspect.getdoc(getattr(specviz, name)) or "")
+    }
     assert without <= {"Step", "Trace"}  # shown by the methods that return them
 
 
 def test_type_checkers_see_the_public_names():
     tree = ast.parse((ROOT / "specviz/__init__.py").read_text(encoding="utf-8"))
-    (block,) = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    (block,) = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
     seen = {alias.asname: one.module for one in block.body for alias in one.names}
     assert seen == specviz._HOMES
 

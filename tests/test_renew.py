@@ -1,4 +1,5 @@
-"""What `make renew` is made of: the order of its steps, the stamps, timing on an idle machine, the drafters' table."""
+"""What `make renew` is made of: the order of its steps, the stamps, timing on an idle machine, the
+drafters' table."""
 
 import re
 import shutil
@@ -12,7 +13,13 @@ from specviz.benchmarks import quiet
 from tests.drafter_table import DOCUMENT, TABLE, table
 
 ROOT = Path(__file__).resolve().parent.parent
-STEPS = ("specviz calibrate", "app.record_traces", "app.record_curves", "tests.drafter_table", "papers --measure")
+STEPS = (
+    "specviz calibrate",
+    "app.record_traces",
+    "app.record_curves",
+    "tests.drafter_table",
+    "papers --measure",
+)
 
 
 def planned(folder):
@@ -24,7 +31,11 @@ def planned(folder):
 def test_a_finished_step_is_not_done_again(tmp_path):
     whole = planned(tmp_path)
     assert all(step in whole for step in STEPS) and whole.count("specviz calibrate") == 7
-    assert whole.rindex("specviz calibrate") < whole.index("papers --measure") < whole.index("tests.screenshots")
+    assert (
+        whole.rindex("specviz calibrate")
+        < whole.index("papers --measure")
+        < whole.index("tests.screenshots")
+    )
     timed = [line for line in whole.splitlines() if re.search("record_|drafter_table", line)]
     assert timed and all("specviz.benchmarks.quiet" in line for line in timed)
     for name in re.findall(r"--drafter ([\w-]+)", whole):
@@ -38,12 +49,18 @@ def test_a_command_that_is_timed_needs_an_idle_machine(monkeypatch, capsys):
     assert quiet.main([sys.executable, "-c", "raise SystemExit(3)"]) == 3
     spent = iter((0.0, 0.0, 0.0, 1e6))  # idle before, busy meanwhile
     monkeypatch.setattr(quiet, "used_by_others", lambda: next(spent))
-    assert quiet.main([sys.executable, "-c", ""]) == 1 and "machine is busy" in capsys.readouterr().err
+    assert (
+        quiet.main([sys.executable, "-c", ""]) == 1 and "machine is busy" in capsys.readouterr().err
+    )
 
 
 def test_the_table_of_drafters_has_the_form_of_the_one_in_the_document():
     rows = {
-        ("ngram", kind, heat): {"tokens_per_pass": 2.0, "speedup": 1.25, "parts_ms": {"draft": 1 + heat}}
+        ("ngram", kind, heat): {
+            "tokens_per_pass": 2.0,
+            "speedup": 1.25,
+            "parts_ms": {"draft": 1 + heat},
+        }
         for heat in (0.0, 0.8)
         for kind in ("tales", "code")
     }

@@ -1,4 +1,5 @@
-"""A script as a user writes one: `make lint` checks it with `mypy --strict` against the package's types."""
+"""A script as a user writes one: `make lint` checks it with `mypy --strict` against the package's
+types."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ class Single(TreeBuilder):
     name: ClassVar[str] = "single"
     title: ClassVar[str] = "Single"
 
-    def __call__(self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: object) -> TokenTree:
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: object
+    ) -> TokenTree:
         if tokens_left > 1:
             (row,) = draft.expand([0])
             draft.tree.add(0, rng.draw(row))
@@ -50,7 +53,9 @@ class Single(TreeBuilder):
 
 def main() -> None:
     pair: Pair = specviz.toy_pair(vocab=5, seed=1)
-    config = specviz.RunConfig("abc", "sequoia:size=8", "sequoia", temperature=0.8, max_new_tokens=12, drafter="model")
+    config = specviz.RunConfig(
+        "abc", "sequoia:size=8", "sequoia", temperature=0.8, max_new_tokens=12, drafter="model"
+    )
     match: Compatibility = specviz.compatible(config)
     print(match.lossless, match.reason)
     trace: specviz.Trace = specviz.run(pair, config)
@@ -65,7 +70,11 @@ def main() -> None:
     print(rate, len(figures), specviz.Trace.from_json(trace.to_json()).text)
     own = specviz.RunConfig("abc", Single(), Likeliest(), max_new_tokens=12)
     print([Likeliest().explain(step, 0) for step in specviz.speculate(pair, own)])
-    print(specviz.BUILDERS["sequoia"](size=8).title, specviz.DRAFTERS["ngram"]().parameters, specviz.__version__)
+    print(
+        specviz.BUILDERS["sequoia"](size=8).title,
+        specviz.DRAFTERS["ngram"]().parameters,
+        specviz.__version__,
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""The wording of errors, in one place: `python -m tests.wording` renews tests/wording.json after a change.
+"""The wording of errors, in one place: `python -m tests.wording` renews tests/wording.json after a
+change.
 
 Other tests assert the class of an error and the parameter that it names, not its sentence.
 """
@@ -85,4 +86,6 @@ def sentence(name):
 
 if __name__ == "__main__":
     sentences = {name: sentence(name) for name in CASES}
-    SNAPSHOT.write_text(json.dumps(sentences, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    SNAPSHOT.write_text(
+        json.dumps(sentences, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )

@@ -1,4 +1,5 @@
-"""What the body of a request may hold, looked at before gradio stores it; every error is one sentence."""
+"""What the body of a request may hold, looked at before gradio stores it; every error is one
+sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ import gradio as gr
 from gradio.components.api_component import Api
 from pydantic_core import from_json
 
-MAX_NESTED = 4_000  # characters of a list or an object as JSON, which a control keeps at 20 times its size
+MAX_NESTED = (
+    4_000  # characters of a list or an object as JSON, which a control keeps at 20 times its size
+)
 MAX_DIGITS = 300  # more do not fit into a float
 LISTS = (gr.CheckboxGroup, gr.JSON, gr.State, Api)  # what may be sent a list or an object
 
@@ -45,16 +48,23 @@ class Checks:
                 self._server_function(data)
 
     def call(self, data: dict[str, Any]) -> None:
-        """Look at a call of the tool; raises `Rejected` where its arguments are not those of the endpoint."""
-        arguments = params.get("arguments") if isinstance(params := data.get("params"), dict) else None
+        """Look at a call of the tool; raises `Rejected` where its arguments are not those of the
+        endpoint."""
+        arguments = (
+            params.get("arguments") if isinstance(params := data.get("params"), dict) else None
+        )
         if not isinstance(arguments, dict):
-            raise Rejected(400, 'A call must have arguments such as {"prompt": "Once upon a time"}.')
+            raise Rejected(
+                400, 'A call must have arguments such as {"prompt": "Once upon a time"}.'
+            )
         self._arguments(arguments)
 
     def _event(self, data: dict[str, Any]) -> None:
         event = self.demo.fns.get(data["fn_index"]) if type(data.get("fn_index")) is int else None
         if event is None or event.fn is None:
-            raise Rejected(404, "fn_index must be the number of an event that this page has on its server.")
+            raise Rejected(
+                404, "fn_index must be the number of an event that this page has on its server."
+            )
         check_values(event, data.get("data"))
         if event.collects_event_data and not isinstance(data.get("event_data"), dict):
             raise Rejected(400, "event_data must be an object for this event.")
@@ -64,20 +74,26 @@ class Checks:
                 self._choice(data.get("session_hash"), block, value)
 
     def _choice(self, session: str | None, block: Any, value: Any) -> None:
-        """Whether a control can have this value, as gradio itself would find out, with a traceback in the log."""
+        """Whether a control can have this value, as gradio itself would find out, with a traceback
+        in the log."""
         state = self.demo.state_holder.session_data.get(session)
         block = state[block._id] if state and block._id in state else block
         try:
             block.preprocess(value)
         except Exception:
             raise Rejected(
-                400, f"{block.label} cannot be {str(value)[:40]!r}. Choose one of the offered values."
+                400,
+                f"{block.label} cannot be {str(value)[:40]!r}. Choose one of the offered values.",
             ) from None
 
     def _arguments(self, data: dict[str, Any]) -> None:
         if unknown := [name for name in data if name not in self.parameters]:
             raise Rejected(
-                400, f"{unknown[0][:40]!r} is not a parameter. The parameters are {', '.join(self.parameters)}."
+                400,
+                (
+                    f"{unknown[0][:40]!r} is not a parameter. The parameters are "
+                    f"{', '.join(self.parameters)}."
+                ),
             )
         if "prompt" not in data:
             raise Rejected(400, "prompt is required.")
@@ -87,35 +103,52 @@ class Checks:
     def _server_function(self, data: dict[str, Any]) -> None:
         name, number = data.get("fn_name"), data.get("component_id")
         block = self.demo.blocks.get(number) if type(number) is int else None
-        exists = isinstance(name, str) and getattr(getattr(block, name, None), "_is_server_fn", False)
+        exists = isinstance(name, str) and getattr(
+            getattr(block, name, None), "_is_server_fn", False
+        )
         if not exists or "session_hash" not in data or "data" not in data:
-            raise Rejected(404, "component_id, fn_name, session_hash and data must be those of a part of this page.")
+            raise Rejected(
+                404,
+                (
+                    "component_id, fn_name, session_hash and data must be those of a part of "
+                    "this page."
+                ),
+            )
         check_plain("data", data["data"], limit=2**20)
 
 
 def fields(body: bytes) -> dict[str, Any]:
-    """The fields of a body; raises `Rejected` where it is no object in JSON, or has what is no number or no text."""
+    """The fields of a body; raises `Rejected` where it is no object in JSON, or has what is no
+    number or no text."""
     try:
         data = from_json(body, allow_inf_nan=False)
     except ValueError:
         data = None
     if not isinstance(data, dict):
-        raise Rejected(400, "The request must be an object in JSON, with finite numbers and valid Unicode.")
+        raise Rejected(
+            400, "The request must be an object in JSON, with finite numbers and valid Unicode."
+        )
     return data
 
 
 def check_values(event: Any, data: Any, names: Sequence[str] = ()) -> None:
-    """Raises `Rejected` where data are not one fitting value for each input of an event, whose labels are its names."""
+    """Raises `Rejected` where data are not one fitting value for each input of an event, whose
+    labels are its names."""
     if not isinstance(data, list) or len(data) != len(event.inputs):
         raise Rejected(400, f"data must be a list of {len(event.inputs)} values for this event.")
-    for block, name, value in zip(event.inputs, names or [block.label for block in event.inputs], data, strict=True):
-        if isinstance(value, list | dict) and not (isinstance(block, LISTS) or getattr(block, "multiselect", False)):
+    for block, name, value in zip(
+        event.inputs, names or [block.label for block in event.inputs], data, strict=True
+    ):
+        if isinstance(value, list | dict) and not (
+            isinstance(block, LISTS) or getattr(block, "multiselect", False)
+        ):
             raise Rejected(400, f"{name} must be text or a number, not a list or an object.")
         check_plain(name, value)
 
 
 def check_plain(name: Any, value: Any, limit: int = MAX_NESTED) -> None:
-    """Raises `Rejected` where a value has a number that is too long, is a long list or object, or names a file."""
+    """Raises `Rejected` where a value has a number that is too long, is a long list or object, or
+    names a file."""
     if isinstance(value, str):
         return
     try:
@@ -124,6 +157,11 @@ def check_plain(name: Any, value: Any, limit: int = MAX_NESTED) -> None:
     except (ValueError, RecursionError):
         fits = False
     if not fits:
-        raise Rejected(400, f"{name} must have finite numbers of at most {MAX_DIGITS} digits and little nesting.")
+        raise Rejected(
+            400,
+            f"{name} must have finite numbers of at most {MAX_DIGITS} digits and little nesting.",
+        )
     if len(text) > limit or '"path":' in text:  # which gradio would take for a file of this machine
-        raise Rejected(400, f"{name} must have at most {limit:,} characters as JSON and must not name a file.")
+        raise Rejected(
+            400, f"{name} must have at most {limit:,} characters as JSON and must not name a file."
+        )

@@ -29,12 +29,15 @@ _ENDED, _numbers = object(), count()
 
 
 class Engine:
-    """Pairs that are loaded when they are first needed, and a lock because a machine can time one run at a time.
+    """Pairs that are loaded when they are first needed, and a lock because a machine can time one
+    run at a time.
 
     Args:
         load: title -> returns that pair; or only a function, where there is one pair.
-        other: what a visitor types in place of a title -> returns a function that loads it; None where none may.
-        hub: offers more, in `hub.pairs`, to visitors that can reach it; None where nothing may be fetched.
+        other: what a visitor types in place of a title -> returns a function that loads it; None
+            where none may.
+        hub: offers more, in `hub.pairs`, to visitors that can reach it; None where nothing may be
+            fetched.
     """
 
     def __init__(
@@ -45,7 +48,9 @@ class Engine:
     ) -> None:
         self._loads = load if isinstance(load, dict) else {"This pair": load}
         self.other, self.hub = other, hub
-        self.own: dict[str, str] = {}  # pairs that visitors of this machine loaded, as they named them -> for a menu
+        self.own: dict[
+            str, str
+        ] = {}  # pairs that visitors of this machine loaded, as they named them -> for a menu
         self._pairs: dict[str, Any] = {}  # the one used last comes last
         self._loading, self._counting, self._computing = Lock(), Lock(), 0
         self._under_way: dict[str, tuple[Callable, Future]] = {}  # pairs that are being loaded
@@ -63,14 +68,17 @@ class Engine:
         return title in list(self._pairs)
 
     def take(self, title: str | None = None, load: Callable[[], Any] | None = None) -> Any:
-        """A pair, loaded if need be; raises a `ValueError` if there is none of that title, or it cannot be loaded."""
+        """A pair, loaded if need be; raises a `ValueError` if there is none of that title, or it
+        cannot be loaded."""
         title = self.titles[0] if title is None else title
         load = load or self._loader(title)
         with self._loading:
             pair = self._pairs.pop(title, None)
             if pair is None:
                 check = getattr(load, "check", None)
-                pair = check() if check else load()  # one that cannot be loaded takes no other's room
+                pair = (
+                    check() if check else load()
+                )  # one that cannot be loaded takes no other's room
                 while len(self._pairs) >= MAX_LOADED:
                     del self._pairs[next(iter(self._pairs))]
                 pair = load() if check else pair
@@ -83,21 +91,27 @@ class Engine:
         if self.hub is not None and title in self.hub.pairs:
             return self.hub.pairs[title]
         if self.other is None or not isinstance(title, str):
-            raise ValueError(f"Model pair must be one of {', '.join(self._loads)}; got {str(title)[:40]!r}.")
+            raise ValueError(
+                f"Model pair must be one of {', '.join(self._loads)}; got {str(title)[:40]!r}."
+            )
         return self.other(title)
 
     def loading(self, title: str | None = None) -> Iterator[str]:
         """Load a pair if necessary; yields a message for the visitor while it is loading.
 
-        It is loaded in a thread of its own, so that a visitor who leaves meanwhile frees the machine at once. The next
-        who asks for the same pair waits for the same thread. Raises a `ValueError` as `take` does.
+        It is loaded in a thread of its own, so that a visitor who leaves meanwhile frees the
+        machine at once. The next who asks for the same pair waits for the same thread. Raises a
+        `ValueError` as `take` does.
         """
         title = self.titles[0] if title is None else title
         load = self._loader(title)
         if zero_gpu.ON or self.holds(title):  # a borrowed GPU loads its own
             return
-        while others := [future for name, (_, future) in list(self._under_way.items()) if name != title]:
-            yield LOADING  # what a visitor who left had begun to load would disturb the clocks of the next
+        while others := [
+            future for name, (_, future) in list(self._under_way.items()) if name != title
+        ]:
+            # what a visitor who left had begun to load would disturb the clocks of the next
+            yield LOADING
             wait(others, POLL)
         load, under_way = self._under_way.get(title, (load, None))
         if under_way is None:
@@ -124,7 +138,9 @@ class Engine:
             if self._under_way.get(title, (load, None))[1] is under_way:
                 self._under_way.pop(title, None)
 
-    def compute(self, work: Callable[..., Iterator[Any]], *args: Any, title: str | None = None) -> Iterator[Any]:
+    def compute(
+        self, work: Callable[..., Iterator[Any]], *args: Any, title: str | None = None
+    ) -> Iterator[Any]:
         """The items of work(pair, *args), computed where the models are: here, or on ZeroGPU.
 
         Args:
@@ -138,7 +154,9 @@ class Engine:
         try:
             while True:
                 pause_for_others()
-                with machine_turn():  # a step that goes on after its visitor has left keeps the machine until it ends
+                with (
+                    machine_turn()
+                ):  # a step that goes on after its visitor has left keeps the machine until it ends
                     item = next(items, _ENDED)
                 if item is _ENDED:
                     return
@@ -158,7 +176,9 @@ class Engine:
         return self._computing > 0
 
 
-_engines: WeakValueDictionary[int, Engine] = WeakValueDictionary()  # another process knows them by number
+_engines: WeakValueDictionary[int, Engine] = (
+    WeakValueDictionary()
+)  # another process knows them by number
 
 
 class _Rejected(NamedTuple):
@@ -171,7 +191,9 @@ def _gpu_seconds(engine: int, title: str, work: Callable, args: tuple) -> int:
 
 
 @zero_gpu.gpu(_gpu_seconds)
-def _computed(engine: int, title: str, work: Callable[..., Iterator[Any]], args: tuple) -> Iterator[Any]:
+def _computed(
+    engine: int, title: str, work: Callable[..., Iterator[Any]], args: tuple
+) -> Iterator[Any]:
     try:
         yield from work(_engines[engine].take(title), *args)
     except ValueError as error:
@@ -181,9 +203,11 @@ def _computed(engine: int, title: str, work: Callable[..., Iterator[Any]], args:
 
 
 def batch_by_time(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[Step]]:
-    """Groups of `pace` seconds of decoding, so that a slow page gets fewer messages, never a slow engine.
+    """Groups of `pace` seconds of decoding, so that a slow page gets fewer messages, never a slow
+    engine.
 
-    The first step travels alone, and what was decoded before a failure is handed on before the failure is.
+    The first step travels alone, and what was decoded before a failure is handed on before the
+    failure is.
     """
     group: list[Step] = []
     spent = pace
@@ -205,11 +229,13 @@ def batch_by_time(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[St
 def prefetch(
     steps: Iterator[Any], grouped: Callable[[Iterator[Any]], Iterable[list[Any]]] = batch_by_time
 ) -> Generator[list[Any], None, None]:
-    """Decode in a separate thread, which never waits for the page: what accumulates is handed over as one group.
+    """Decode in a separate thread, which never waits for the page: what accumulates is handed over
+    as one group.
 
-    A failure comes after all that was decoded before it. When the reader stops, the thread ends within one step; the
-    length of the run limits the number of stored steps. Closing does not wait for a slow step, because the reader may
-    be the server itself. `grouped` makes groups of steps, or of messages on them, between two steps.
+    A failure comes after all that was decoded before it. When the reader stops, the thread ends
+    within one step; the length of the run limits the number of stored steps. Closing does not wait
+    for a slow step, because the reader may be the server itself. `grouped` makes groups of steps,
+    or of messages on them, between two steps.
     """
     done: SimpleQueue[list[Any] | Exception | None] = SimpleQueue()
     left = Event()

@@ -1,4 +1,5 @@
-"""A pair by its two names: checked first, downloaded with progress, stopped when no visitor waits."""
+"""A pair by its two names: checked first, downloaded with progress, stopped when no visitor
+waits."""
 
 from __future__ import annotations
 
@@ -32,7 +33,10 @@ PAIRS = {  # title -> target, draft
     "Pythia 1.4B + 70M": ("EleutherAI/pythia-1.4b", "EleutherAI/pythia-70m"),
     f"Qwen3 4B + SmolLM2 135M{OTHER}": ("Qwen/Qwen3-4B", "HuggingFaceTB/SmolLM2-135M"),
     f"GPT-2 XL + SmolLM2 135M{OTHER}": ("openai-community/gpt2-xl", "HuggingFaceTB/SmolLM2-135M"),
-    f"TinyLlama 1.1B + SmolLM2 135M{OTHER}": ("TinyLlama/TinyLlama-1.1B-Chat-v1.0", "HuggingFaceTB/SmolLM2-135M"),
+    f"TinyLlama 1.1B + SmolLM2 135M{OTHER}": (
+        "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
+        "HuggingFaceTB/SmolLM2-135M",
+    ),
 }
 ROOM = 1.3  # memory that loading takes beyond the weights
 AGAIN = 600.0  # seconds after which the hub is asked again
@@ -58,10 +62,16 @@ class NamedPair:
     def __call__(self) -> Any:
         self._stopped.clear()
         names = {"target": self.target, "draft": self.draft or "early-exit"}
-        names = {role: name for role, name in names.items() if not name.startswith(("early-exit", RANDOM))}
+        names = {
+            role: name
+            for role, name in names.items()
+            if not name.startswith(("early-exit", RANDOM))
+        }
         try:
             problem = too_large([model_files.model_files(name) for name in names.values()])
-        except Exception:  # offline, or a name is wrong: what follows says which, or takes what is here
+        except (
+            Exception
+        ):  # offline, or a name is wrong: what follows says which, or takes what is here
             problem = ""
         if problem:
             raise ValueError(problem)
@@ -71,7 +81,9 @@ class NamedPair:
         except _Stopped:
             raise ValueError("Loading was stopped. Downloaded files are kept.") from None
         self.status = "Loading the models. This happens once."
-        return specviz.load_pair(target=self.target, draft=self.draft)  # looked up when called: torch comes with it
+        return specviz.load_pair(
+            target=self.target, draft=self.draft
+        )  # looked up when called: torch comes with it
 
     def _download(self, role: str, name: str) -> None:
         began = monotonic()
@@ -80,11 +92,17 @@ class NamedPair:
             if self._stopped.is_set():
                 raise _Stopped
             spent = monotonic() - began
-            left = f", about {spent * (total - done) / done:.0f} s left" if 0 < done < total and spent > 1 else ""
+            left = (
+                f", about {spent * (total - done) / done:.0f} s left"
+                if 0 < done < total and spent > 1
+                else ""
+            )
             self.status = f"Downloading the {role}: {size(done)} of {size(total)}{left}."
 
         constants.HF_HUB_DISABLE_XET = True  # its own threads cannot be stopped
-        hub.model_folder(role, name, download=partial(snapshot_download, tqdm_class=_progress_bar(report)))
+        hub.model_folder(
+            role, name, download=partial(snapshot_download, tqdm_class=_progress_bar(report))
+        )
 
 
 class _Stopped(BaseException):
@@ -92,11 +110,14 @@ class _Stopped(BaseException):
 
 
 def _progress_bar(report: Callable[[int, int], None]) -> Any:
-    """A class of progress bars that prints nothing, and reports the bytes of those that count bytes."""
+    """A class of progress bars that prints nothing, and reports the bytes of those that count
+    bytes."""
 
     class Bar(tqdm):
         def __init__(self, *args: Any, **options: Any) -> None:
-            self.counts_bytes = options.get("unit") == "B" and "Download" not in str(options.get("desc"))
+            self.counts_bytes = options.get("unit") == "B" and "Download" not in str(
+                options.get("desc")
+            )
             super().__init__(*args, **options | {"disable": True})
 
         def update(self, n: float | None = 1) -> None:
@@ -110,11 +131,14 @@ def _progress_bar(report: Callable[[int, int], None]) -> Any:
     return Bar
 
 
-Menu = tuple[list[tuple[str, str]], str]  # what the menu of models gains: (label, value) of pairs, and a sentence
+Menu = tuple[
+    list[tuple[str, str]], str
+]  # what the menu of models gains: (label, value) of pairs, and a sentence
 
 
 class Hub:
-    """What a hub offers of the well-known pairs, with size and licence; asked when a page opens, and then rarely."""
+    """What a hub offers of the well-known pairs, with size and licence; asked when a page opens,
+    and then rarely."""
 
     def __init__(self) -> None:
         self.pairs = {"|".join(pair): NamedPair(*pair) for pair in PAIRS.values()}
@@ -134,8 +158,15 @@ class Hub:
         names = list(dict.fromkeys(name for pair in PAIRS.values() for name in pair))
         with ThreadPoolExecutor(len(names)) as pool:
             files = dict(zip(names, pool.map(_files_or_none, names), strict=True))
-        rows = [(title, pair, [model for name in pair if (model := files[name])]) for title, pair in PAIRS.items()]
-        choices = [(label(title, models), "|".join(pair)) for title, pair, models in rows if len(models) == len(pair)]
+        rows = [
+            (title, pair, [model for name in pair if (model := files[name])])
+            for title, pair in PAIRS.items()
+        ]
+        choices = [
+            (label(title, models), "|".join(pair))
+            for title, pair, models in rows
+            if len(models) == len(pair)
+        ]
         return choices, "Well-known pairs are downloaded from the hub at their first run."
 
 
@@ -149,7 +180,11 @@ def _files_or_none(name: str) -> ModelFiles | None:
 def label(title: str, models: list[ModelFiles]) -> str:
     """A pair in the menu: size, licence, and whether it fits."""
     licences = " and ".join(dict.fromkeys(model.licence for model in models))
-    fits = "✕ too large for this machine's memory" if too_large(models) else "fits this machine's memory"
+    fits = (
+        "✕ too large for this machine's memory"
+        if too_large(models)
+        else "fits this machine's memory"
+    )
     return f"{title} · {size(sum(model.bytes for model in models))} · {licences} · {fits}"
 
 
@@ -158,17 +193,23 @@ def too_large(models: list[ModelFiles]) -> str:
     free, need = psutil.virtual_memory().available, needed(models)
     if need <= free:
         return ""
-    return f"The models need about {size(need)} of memory, but only {size(free)} are free. Choose smaller models."
+    return (
+        f"The models need about {size(need)} of memory, but only {size(free)} are free. Choose "
+        "smaller models."
+    )
 
 
 def needed(models: list[ModelFiles]) -> float:
-    """Bytes of memory that models need while they are loaded: in bfloat16 where the processor computes in it."""
+    """Bytes of memory that models need while they are loaded: in bfloat16 where the processor
+    computes in it."""
     try:
         flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
     except OSError:
         flags = ""
     width = 2 if "avx512_bf16" in flags or "amx_bf16" in flags else 4
-    return ROOM * sum(width * model.parameters if model.parameters else model.bytes for model in models)
+    return ROOM * sum(
+        width * model.parameters if model.parameters else model.bytes for model in models
+    )
 
 
 def size(count: float) -> str:
@@ -177,7 +218,8 @@ def size(count: float) -> str:
 
 
 def may_fetch() -> bool:
-    """Whether well-known pairs may be fetched: if the page is served to this machine only, or SPECVIZ_HUB is 1.
+    """Whether well-known pairs may be fetched: if the page is served to this machine only, or
+    SPECVIZ_HUB is 1.
 
     Raises:
         ValueError: if SPECVIZ_HUB is neither 0 nor 1.

@@ -1,4 +1,5 @@
-"""Protect the page: only routes that it uses, bounded bodies, a content security policy, one address per visitor."""
+"""Protect the page: only routes that it uses, bounded bodies, a content security policy, one
+address per visitor."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ from .checks import Checks, Rejected, fields
 from .pool import Slots
 from .queue import VISITOR, Visitor
 
-# Gradio compiles the code of its events; everything else comes from here, and of inline scripts only those that the
-# page was sent with (`with_hashes`).
+# Gradio compiles the code of its events; everything else comes from here, and of inline scripts
+# only those that the page was sent with (`with_hashes`).
 POLICY = "; ".join(
     (
         "default-src 'self'",
@@ -45,17 +46,21 @@ READ = re.compile(
     rf"|{API}/(info|openapi\.json|startup-events|app_id|theme\.css|queue/(data|status)|mcp"
     rf"|heartbeat/\w{{1,64}}|call/(v2/)?generate/\w{{1,64}})"
 )
-SENT = re.compile(rf"{OPEN}|{API}/(queue/join|run/predict|call/(v2/)?generate|component_server|cancel|reset|mcp)")
+SENT = re.compile(
+    rf"{OPEN}|{API}/(queue/join|run/predict|call/(v2/)?generate|component_server|cancel|reset|mcp)"
+)
 CALLS = 8  # of the tool at once; each holds a thread
 LARGE_BODIES = 8  # that are read at once
 GONE = "The messages of this run were removed. Reload the page, or start the run again."
 
 
 class Guard:
-    """ASGI middleware that lets through what this page sends, and answers everything else with a sentence.
+    """ASGI middleware that lets through what this page sends, and answers everything else with a
+    sentence.
 
-    With `last_hop` the client is the last one in X-Forwarded-For: uvicorn, which sees to the proxies that it knows by
-    address, takes the first one where it trusts them all, and anybody can write that.
+    With `last_hop` the client is the last one in X-Forwarded-For: uvicorn, which sees to the
+    proxies that it knows by address, takes the first one where it trusts them all, and anybody can
+    write that.
     """
 
     def __init__(self, app: Any, checks: Checks, queue: Any, last_hop: bool = False) -> None:
@@ -92,7 +97,9 @@ class Guard:
         try:
             answer = await self.answer(scope, receive, path, method)
         except Rejected as error:
-            answer = JSONResponse({"detail": error.args[1], "error": error.args[1]}, status_code=error.args[0])
+            answer = JSONResponse(
+                {"detail": error.args[1], "error": error.args[1]}, status_code=error.args[0]
+            )
         if isinstance(answer, Response):
             return await answer(scope, receive, send_with_policy)
         receive, place = answer
@@ -112,7 +119,10 @@ class Guard:
             raise Rejected(404, "Not found.")
         if method != "POST":
             raise Rejected(405, "Use POST.")
-        if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        if (
+            Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
+            != "application/json"
+        ):
             raise Rejected(415, "The Content-Type of a request must be application/json.")
         if path == OPEN:
             session = parse_qs(scope["query_string"].decode("latin-1")).get("session", [""])[0][:64]
@@ -129,8 +139,13 @@ class Guard:
                     try:
                         self.checks.call(data)
                     except Rejected as error:
-                        content = {"content": [{"type": "text", "text": error.args[1]}], "isError": True}
-                        return JSONResponse({"jsonrpc": "2.0", "id": data.get("id"), "result": content})
+                        content = {
+                            "content": [{"type": "text", "text": error.args[1]}],
+                            "isError": True,
+                        }
+                        return JSONResponse(
+                            {"jsonrpc": "2.0", "id": data.get("id"), "result": content}
+                        )
             else:
                 self.checks(path.removeprefix(API), data)
         messages = [{"type": "http.request", "body": body, "more_body": False}]
@@ -141,39 +156,55 @@ class Guard:
         return receive_again, place
 
     def with_client(self, scope: Any, path: str) -> Any:
-        """The request with the address of its client, which a call of the tool passes on: gradio sends it to itself."""
+        """The request with the address of its client, which a call of the tool passes on: gradio
+        sends it to itself."""
         forwarded = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
         if self.last_hop and forwarded:
-            scope = scope | {"client": (forwarded[-1].decode("latin-1").rpartition(",")[2].strip()[:64], 0)}
+            scope = scope | {
+                "client": (forwarded[-1].decode("latin-1").rpartition(",")[2].strip()[:64], 0)
+            }
         if scope.get("client") and path == f"{API}/mcp":
             headers = [pair for pair in scope["headers"] if pair[0] != b"x-forwarded-for"]
-            scope = scope | {"headers": [*headers, (b"x-forwarded-for", scope["client"][0].encode())]}
+            scope = scope | {
+                "headers": [*headers, (b"x-forwarded-for", scope["client"][0].encode())]
+            }
         return scope
 
     def gone(self, scope: Any, path: str) -> Response | None:
         """The answer to who asks for messages that were removed; gradio would log a traceback."""
         sessions, text = self.queue.pending_messages_per_session, ""
         if path == f"{API}/queue/data":
-            if parse_qs(scope["query_string"].decode("latin-1")).get("session_hash", [""])[0] not in sessions:
+            if (
+                parse_qs(scope["query_string"].decode("latin-1")).get("session_hash", [""])[0]
+                not in sessions
+            ):
                 message = UnexpectedErrorMessage(message=GONE, session_not_found=True)
                 text = f"data: {message.model_dump_json()}\n\n"
         elif path.startswith(f"{API}/call/"):
             event = path.rpartition("/")[2]
             pending = self.queue.pending_event_ids_session.values()
-            if not any(event in names for names in (sessions, self.queue.event_ids_to_events, *pending)):
+            if not any(
+                event in names for names in (sessions, self.queue.event_ids_to_events, *pending)
+            ):
                 text = f"event: error\ndata: {json.dumps(GONE)}\n\n"
         return Response(text, media_type="text/event-stream") if text else None
 
 
 def with_hashes(page: bytes) -> str:
-    """The policy of a page, which allows the inline scripts that it was sent with, and the one that gradio adds."""
+    """The policy of a page, which allows the inline scripts that it was sent with, and the one that
+    gradio adds."""
     scripts = re.findall(rb"<script[^>]*>(.*?)</script>", page, re.DOTALL)
-    hashes = {f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in scripts if script.strip()}
+    hashes = {
+        f"'sha256-{b64encode(sha256(script).digest()).decode()}'"
+        for script in scripts
+        if script.strip()
+    }
     return POLICY.replace("script-src 'self'", " ".join(["script-src 'self'", *sorted(hashes)]))
 
 
 async def read_body(scope: Any, receive: Callable[[], Any], limit: int) -> bytes:
-    """The body of a request, counted as it arrives and waited for no longer than `limits.BODY_SECONDS`."""
+    """The body of a request, counted as it arrives and waited for no longer than
+    `limits.BODY_SECONDS`."""
     length = Headers(scope=scope).get("content-length", "0")
     body, more = bytearray(), True
     too_large = not length.isdigit() or len(length) > 18 or int(length) > limit

@@ -1,4 +1,5 @@
-"""Limits for visitors, so that none can block the machine for the others; the environment can change them."""
+"""Limits for visitors, so that none can block the machine for the others; the environment can
+change them."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ def limit(name: str, default: int) -> int:
     """A limit from the environment: a whole number from 1 to a billion."""
     text = os.environ.get(name, "").strip() or str(default)
     if not (text.isascii() and text.isdigit() and len(text) < 11 and 1 <= int(text) <= 10**9):
-        raise ValueError(f"{name} must be a whole number from 1; got {text[:40]!r}. Omit it for {default}.")
+        raise ValueError(
+            f"{name} must be a whole number from 1; got {text[:40]!r}. Omit it for {default}."
+        )
     return int(text)
 
 
@@ -31,35 +34,49 @@ TOKENS = limit("SPECVIZ_MAX_TOKENS", 512)  # new ones, of one run
 NODES = limit("SPECVIZ_MAX_NODES", 1024)  # of a tree, its root included; sliders go as far
 QUEUE = limit("SPECVIZ_MAX_QUEUE", 200)  # runs that wait; below, nobody is rejected
 SECONDS = limit("SPECVIZ_MAX_SECONDS", 20)  # of the processor, for one request that is not a run
-BODY = 16_000 + 3 * PROMPT  # bytes of a request: a prompt, at most three a character, and the other controls
-OPENED_BODY = 4_000_000  # of a saved run that is opened; one of 64 steps with trees of 33 nodes takes about 300 kB
+BODY = (
+    16_000 + 3 * PROMPT
+)  # bytes of a request: a prompt, at most three a character, and the other controls
+# of a saved run that is opened; one of 64 steps with trees of 33 nodes takes about 300 kB
+OPENED_BODY = 4_000_000
 BODY_SECONDS = 20.0  # within which a request must arrive
 SESSIONS = 200  # pages whose controls are kept
 GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 60)  # of a borrowed GPU, for one run
 
-# Seconds to load a pair there, and a share for each token: 20 for a run of 96. A visitor who has less left of the day
-# is sent away, however little a run then takes.
+# Seconds to load a pair there, and a share for each token: 20 for a run of 96. A visitor who has
+# less left of the day is sent away, however little a run then takes.
 GPU_START, GPU_TOKEN = 12.0, 0.08
 
 
 def check(config: RunConfig) -> None:
     """Raise a `ParameterError` for a value above its limit."""
     for name, must, got, maximum, setting in (
-        ("prompt", "have at most {:,} characters", len(config.prompt), PROMPT, "SPECVIZ_MAX_PROMPT"),
+        (
+            "prompt",
+            "have at most {:,} characters",
+            len(config.prompt),
+            PROMPT,
+            "SPECVIZ_MAX_PROMPT",
+        ),
         ("max_new_tokens", "be at most {:,}", config.max_new_tokens, TOKENS, "SPECVIZ_MAX_TOKENS"),
         ("tree", "have at most {:,} nodes", max_nodes(config.builder), NODES, "SPECVIZ_MAX_NODES"),
     ):
         if got > maximum:
-            raise ParameterError(name, f"{must.format(maximum)} here", got, f"Reduce it ({setting} sets the limit).")
+            raise ParameterError(
+                name, f"{must.format(maximum)} here", got, f"Reduce it ({setting} sets the limit)."
+            )
 
 
 def max_nodes(builder: Any) -> int:
-    """How many nodes the trees of a builder may have: its size, or the nodes of its shape, or a chain of its length."""
+    """How many nodes the trees of a builder may have: its size, or the nodes of its shape, or a
+    chain of its length."""
     if hasattr(builder, "size"):
         return builder.size
     if hasattr(builder, "shape"):
         return len(builder.shape.parents)
-    return 1 + getattr(builder, "longest", getattr(builder, "depth", 0))  # a tree of the root alone has neither
+    return 1 + getattr(
+        builder, "longest", getattr(builder, "depth", 0)
+    )  # a tree of the root alone has neither
 
 
 def gpu_seconds(configs: Sequence[RunConfig]) -> int:

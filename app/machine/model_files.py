@@ -15,7 +15,8 @@ from specviz.models.hub import FILES, SUBFOLDERS
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model's name, the bytes of its files, its parameters where they are counted, and its licence."""
+    """A model's name, the bytes of its files, its parameters where they are counted, and its
+    licence."""
 
     name: str
     bytes: int
@@ -28,14 +29,23 @@ def model_files(name: str) -> ModelFiles:
     folder = Path(name).expanduser()
     if folder.is_dir():
         size = sum(file.stat().st_size for pattern in FILES for file in folder.glob(pattern))
-        return ModelFiles(folder.resolve().name, size, sum(map(_count_parameters, folder.glob("*.safetensors"))))
+        return ModelFiles(
+            folder.resolve().name, size, sum(map(_count_parameters, folder.glob("*.safetensors")))
+        )
     info = HfApi().model_info(name, files_metadata=True, timeout=5.0)
     files = filter_repo_objects(
-        info.siblings or (), allow_patterns=FILES, ignore_patterns=SUBFOLDERS, key=lambda file: file.rfilename
+        info.siblings or (),
+        allow_patterns=FILES,
+        ignore_patterns=SUBFOLDERS,
+        key=lambda file: file.rfilename,
     )
-    licences = (tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:"))
+    licences = (
+        tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")
+    )
     parameters = getattr(info.safetensors, "total", None)
-    return ModelFiles(name, sum(file.size or 0 for file in files), parameters, next(licences, "unknown"))
+    return ModelFiles(
+        name, sum(file.size or 0 for file in files), parameters, next(licences, "unknown")
+    )
 
 
 def _count_parameters(file: Path) -> int:

@@ -1,4 +1,5 @@
-"""The pairs a visitor may choose: the embedded one, its target as its own draft, and what the environment adds."""
+"""The pairs a visitor may choose: the embedded one, its target as its own draft, and what the
+environment adds."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ from .server import local, on_a_space
 log = logging.getLogger(__name__)
 EMBEDDED = "Embedded pair"
 EARLY_EXIT = "Embedded target, its first 3 layers as draft"
-ON_DISK = ", weights on disk"  # ends the title of a pair whose weights are read again for every pass
+ON_DISK = (
+    ", weights on disk"  # ends the title of a pair whose weights are read again for every pass
+)
 
 ON_THE_HUB = re.compile(r"\w[\w.-]*/\w[\w.-]*|early-exit:\d+", re.ASCII)
 MAX_NAMES = 400  # characters of what a visitor types
@@ -30,15 +33,18 @@ Pairs = dict[str, Callable[..., Any]]  # title -> loads it
 def offered() -> Pairs:
     """Every pair by its title, the first of which is the page's own.
 
-    SPECVIZ_PAIR=toy offers exact toy tables and nothing else; SPECVIZ_PAIRS adds pairs, "target|draft" separated by
-    commas, each a folder or a name on the hub; a draft may be "early-exit:N", or missing.
+    SPECVIZ_PAIR=toy offers exact toy tables and nothing else; SPECVIZ_PAIRS adds pairs,
+    "target|draft" separated by commas, each a folder or a name on the hub; a draft may be
+    "early-exit:N", or missing.
 
     Raises:
         ValueError: if SPECVIZ_PAIRS is not written like that.
     """
     only = os.environ.get("SPECVIZ_PAIR", "").strip()
     if only not in ("", "toy"):
-        raise ValueError(f'SPECVIZ_PAIR must be "toy", or omitted for the embedded pair; got {only[:40]!r}.')
+        raise ValueError(
+            f'SPECVIZ_PAIR must be "toy", or omitted for the embedded pair; got {only[:40]!r}.'
+        )
     if only:
         return {"Exact toy tables": partial(specviz.toy_pair, vocab=12)}
     pairs: Pairs = {EMBEDDED: _load, EARLY_EXIT: partial(_load, draft="early-exit:3")}
@@ -69,9 +75,11 @@ def on_disk(title: Any) -> bool:
 
 
 def place(pairs: Pairs) -> None:
-    """Load the weights of these pairs now; one that fails is left to its first run, which tells the visitor why.
+    """Load the weights of these pairs now; one that fails is left to its first run, which tells the
+    visitor why.
 
-    For processes that have no GPU yet, as on ZeroGPU: what was placed before is on the GPU as soon as one is borrowed.
+    For processes that have no GPU yet, as on ZeroGPU: what was placed before is on the GPU as soon
+    as one is borrowed.
     """
     from specviz.models.early_exit import count_layers
     from specviz.models.loading import choose_device, choose_dtype, load_model, placed
@@ -92,10 +100,11 @@ def place(pairs: Pairs) -> None:
 
 
 def others() -> Callable[[str], Callable[[], Any]] | None:
-    """How a pair that a visitor names is loaded: "target|draft", as in SPECVIZ_PAIRS; None where it may not be.
+    """How a pair that a visitor names is loaded: "target|draft", as in SPECVIZ_PAIRS; None where it
+    may not be.
 
-    A page for this machine only takes any pair unless SPECVIZ_CUSTOM=0; another one takes names on the hub with
-    SPECVIZ_CUSTOM=1; a Space takes none.
+    A page for this machine only takes any pair unless SPECVIZ_CUSTOM=0; another one takes names on
+    the hub with SPECVIZ_CUSTOM=1; a Space takes none.
     """
     if on_a_space() or os.environ.get("SPECVIZ_PAIR", "").strip():
         return None
@@ -105,10 +114,14 @@ def others() -> Callable[[str], Callable[[], Any]] | None:
 def _named_pair(names: str) -> NamedPair:
     if len(names) > MAX_NAMES:
         raise ValueError(f"Model pair must have at most {MAX_NAMES} characters; got {len(names)}.")
-    target, draft = _split(names, 'Model pair must be chosen from the menu or typed like "target|draft"')
+    target, draft = _split(
+        names, 'Model pair must be chosen from the menu or typed like "target|draft"'
+    )
     for name in (target, draft):
         if name and not local() and not (ON_THE_HUB.fullmatch(name) and not Path(name).is_dir()):
-            raise ValueError(f"A model must be a name on the hub here, such as org/model; got {name!r}.")
+            raise ValueError(
+                f"A model must be a name on the hub here, such as org/model; got {name!r}."
+            )
     return NamedPair(target, draft)
 
 

@@ -1,6 +1,8 @@
-"""Where requests that are not runs compute: what may take long in a process of its own, small checks in one thread.
+"""Where requests that are not runs compute: what may take long in a process of its own, small
+checks in one thread.
 
-A thread would slow down every run: while it holds the interpreter, a step that gives it up must wait to get it back.
+A thread would slow down every run: while it holds the interpreter, a step that gives it up must
+wait to get it back.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ class Full(ValueError):
 
 
 class Slots:
-    """Places where `size` visitors compute at once, in the same order as runs, while at most `limit` wait."""
+    """Places where `size` visitors compute at once, in the same order as runs, while at most
+    `limit` wait."""
 
     def __init__(self, size: int, limit: int = limits.QUEUE, order: Order = ORDER) -> None:
         self._free, self._limit, self._order = size, limit, order
@@ -84,7 +87,8 @@ atexit.register(_worker.end)
 
 @contextmanager
 def machine_turn(patience: float = -1) -> Iterator[None]:
-    """Compute while nobody else does: a step of a run, whose time is measured, or a check; they take turns.
+    """Compute while nobody else does: a step of a run, whose time is measured, or a check; they
+    take turns.
 
     After `patience` seconds it computes all the same; -1 waits for as long as it takes.
     """
@@ -98,13 +102,15 @@ def machine_turn(patience: float = -1) -> Iterator[None]:
 
 
 async def run_in_worker(work: Callable[..., Any], *args: Any) -> Any:
-    """What work(*args) returns, computed in the other process in turn; raises `Full`, and errors as `Worker` does."""
+    """What work(*args) returns, computed in the other process in turn; raises `Full`, and errors as
+    `Worker` does."""
     async with _worker_turns.turn():
         return await _worker(work, *args)
 
 
 async def run_in_thread(work: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    """What work(*args, **more) returns, computed here in turn between two steps of a run; raises `Full`."""
+    """What work(*args, **more) returns, computed here in turn between two steps of a run; raises
+    `Full`."""
 
     def compute() -> Any:
         with machine_turn(PATIENCE):
@@ -115,7 +121,8 @@ async def run_in_thread(work: Callable[..., Any], *args: Any, **more: Any) -> An
 
 
 def server_function(work: Callable[[Any], str]) -> Callable[..., Any]:
-    """A function that the page's scripts call, computed in the other process; its answer or {"error"}, as JSON."""
+    """A function that the page's scripts call, computed in the other process; its answer or
+    {"error"}, as JSON."""
 
     @wraps(work)
     async def answer(data: Any) -> str:
@@ -128,7 +135,8 @@ def server_function(work: Callable[[Any], str]) -> Callable[..., Any]:
 
 
 def check(work: Callable[..., Any]) -> Callable[..., Any]:
-    """A handler of the page that is not queued, computed in turn and never in a thread of the server."""
+    """A handler of the page that is not queued, computed in turn and never in a thread of the
+    server."""
 
     @wraps(work)
     async def answer(*args: Any, **more: Any) -> Any:

@@ -1,6 +1,8 @@
-"""One fair queue: next comes the session served least recently, of the address served least recently.
+"""One fair queue: next comes the session served least recently, of the address served least
+recently.
 
-Gradio's queue holds the runs and measurements, `Slots` everything else that may take long; both use one `Order`.
+Gradio's queue holds the runs and measurements, `Slots` everything else that may take long; both use
+one `Order`.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ ID = "machine"
 MACHINE = {"concurrency_limit": 1, "concurrency_id": ID}  # of every event that decodes
 SLICE = 5.0  # seconds that a run computes while others wait, until it pauses
 MAX_PAUSED = 12  # runs; each holds a thread and its caches
-UNREAD, FORGET = 10.0, 60.0  # seconds after which the runs of a page that reads no messages end, and its messages go
+UNREAD, FORGET = (
+    10.0,
+    60.0,
+)  # seconds after which the runs of a page that reads no messages end, and its messages go
 MAX_SERVED = 10_000  # visitors whose last turn is remembered
 FULL = "The queue is full ({} requests wait). Try again in a minute; nothing was lost."
 _END = object()
@@ -62,7 +67,8 @@ class Order:
             self._served.popitem(last=False)
 
     def sort(self, waiting: Iterable[T], visitor_of: Callable[[T], Visitor]) -> list[T]:
-        """The items, which come as they arrived, in the order in which they are served if nobody else comes."""
+        """The items, which come as they arrived, in the order in which they are served if nobody
+        else comes."""
 
         def take_turns(items: list[T], key: Callable[[T], Any]) -> list[T]:
             rounds = Counter[Any]()
@@ -72,7 +78,9 @@ class Order:
                 rounds[owner] += 1
             return [items[i] for i in sorted(range(len(items)), key=places.__getitem__)]
 
-        return take_turns(take_turns(list(waiting), visitor_of), lambda item: visitor_of(item).address)
+        return take_turns(
+            take_turns(list(waiting), visitor_of), lambda item: visitor_of(item).address
+        )
 
 
 ORDER = Order()  # a machine has one
@@ -102,9 +110,12 @@ def visitor_of(event: Any) -> Visitor:
 
 
 class FairQueue(Queue):
-    """Gradio's queue in fair order, where runs pause for others and end with the page that asked for them."""
+    """Gradio's queue in fair order, where runs pause for others and end with the page that asked
+    for them."""
 
-    def __init__(self, blocks: gr.Blocks, max_size: int = limits.QUEUE, order: Order = ORDER) -> None:
+    def __init__(
+        self, blocks: gr.Blocks, max_size: int = limits.QUEUE, order: Order = ORDER
+    ) -> None:
         super().__init__(True, blocks.max_threads, 1, max_size, blocks, default_concurrency_limit=4)
         self.order, self.limit = order, max_size
         self.max_size = None  # `push` makes room
@@ -113,20 +124,25 @@ class FairQueue(Queue):
         self._began = 0.0  # when the run that computes got its turn
 
     def __len__(self) -> int:
-        return super().__len__() + len(self._paused)  # which keeps gradio looking for whose turn is next
+        return super().__len__() + len(
+            self._paused
+        )  # which keeps gradio looking for whose turn is next
 
     def start(self) -> None:
         super().start()
         run_coro_in_background(self._end_unread)
 
     async def push(self, body: Any, request: Any, username: Any) -> Any:
-        """Add an event; at the limit, whoever would be served last is rejected, who may have waited already."""
+        """Add an event; at the limit, whoever would be served last is rejected, who may have waited
+        already."""
         success, event_id, state = await super().push(body=body, request=request, username=username)
         event = self.event_ids_to_events.get(event_id) if success else None
         if event is None:
             return success, event_id, state
         lines = self.event_queue_per_concurrency_id
-        waiting = sorted((one for line in lines.values() for one in line.queue), key=lambda one: one.enqueue_time)
+        waiting = sorted(
+            (one for line in lines.values() for one in line.queue), key=lambda one: one.enqueue_time
+        )
         if len(waiting) > self.limit:
             last, text = self.order.sort(waiting, visitor_of)[-1], FULL.format(self.limit)
             lines[last.concurrency_id].queue.remove(last)
@@ -137,7 +153,9 @@ class FairQueue(Queue):
             self.send_message(last, ProcessCompletedMessage(output={"error": text}, success=False))
         line = lines[event.concurrency_id]
         self._sort(line)
-        self.broadcast_estimations(line.concurrency_id, line.queue.index(event) if event in line.queue else None)
+        self.broadcast_estimations(
+            line.concurrency_id, line.queue.index(event) if event in line.queue else None
+        )
         return success, event_id, state
 
     def get_events(self) -> Any:
@@ -145,7 +163,9 @@ class FairQueue(Queue):
         line = self.event_queue_per_concurrency_id.get(ID)
         if line:
             active = {event._id for events in self.active_jobs if events for event in events}
-            paused = [self.event_ids_to_events[name] for name in list(self._paused) if name in active]
+            paused = [
+                self.event_ids_to_events[name] for name in list(self._paused) if name in active
+            ]
             if line.current_concurrency <= len(paused):  # nobody computes
                 first = self.order.sort([*line.queue, *paused], visitor_of)[:1]
                 if first and first[0] in paused:
@@ -166,7 +186,9 @@ class FairQueue(Queue):
             self._began = monotonic()
 
     def _sort(self, line: Any) -> None:
-        line.queue[:] = self.order.sort(sorted(line.queue, key=lambda event: event.enqueue_time), visitor_of)
+        line.queue[:] = self.order.sort(
+            sorted(line.queue, key=lambda event: event.enqueue_time), visitor_of
+        )
 
     @property
     def waiting(self) -> int:
@@ -175,9 +197,18 @@ class FairQueue(Queue):
         return (len(line.queue) if line else 0) + len(self._paused)
 
     def pause(self, event_id: str) -> None:
-        """Let others compute between two steps of a run that had its `SLICE`; a `ValueError` if its page has left."""
-        event, line = self.event_ids_to_events.get(event_id), self.event_queue_per_concurrency_id.get(ID)
-        if not event or not line or monotonic() - self._began < SLICE or len(self._paused) >= MAX_PAUSED:
+        """Let others compute between two steps of a run that had its `SLICE`; a `ValueError` if its
+        page has left."""
+        event, line = (
+            self.event_ids_to_events.get(event_id),
+            self.event_queue_per_concurrency_id.get(ID),
+        )
+        if (
+            not event
+            or not line
+            or monotonic() - self._began < SLICE
+            or len(self._paused) >= MAX_PAUSED
+        ):
             return
         if all(visitor_of(other) == visitor_of(event) for other in line.queue) and not self._paused:
             return
@@ -189,10 +220,16 @@ class FairQueue(Queue):
 
     async def _end_unread(self) -> None:
         """End the runs of pages that no longer read their messages, and forget those messages."""
-        oldest: dict[str, tuple[Any, float]] = {}  # session -> its first unread message, and since when
+        oldest: dict[
+            str, tuple[Any, float]
+        ] = {}  # session -> its first unread message, and since when
         while not self.stopped:
             now, sessions = monotonic(), self.pending_messages_per_session
-            unread = {name: messages._queue[0] for name, messages in list(sessions.items()) if messages.qsize()}
+            unread = {
+                name: messages._queue[0]
+                for name, messages in list(sessions.items())
+                if messages.qsize()
+            }
             oldest = {
                 name: oldest[name] if name in oldest and oldest[name][0] is first else (first, now)
                 for name, first in unread.items()
@@ -231,7 +268,8 @@ def current_visitor() -> Visitor:
 
 
 class FairStates(StateHolder):
-    """What gradio keeps of each page; where there are too many, the address with the most loses its oldest."""
+    """What gradio keeps of each page; where there are too many, the address with the most loses its
+    oldest."""
 
     def __init__(self, blocks: Any) -> None:
         super().__init__()
@@ -245,7 +283,9 @@ class FairStates(StateHolder):
             if session_id in self.session_data:
                 self.session_data.move_to_end(session_id)
             while len(self.session_data) > self.capacity:
-                owner = Counter(self._owners[name] for name in self.session_data).most_common(1)[0][0]
+                owner = Counter(self._owners[name] for name in self.session_data).most_common(1)[0][
+                    0
+                ]
                 oldest = next(name for name in self.session_data if self._owners[name] == owner)
                 for table in (self.session_data, self.time_last_used, self._owners):
                     table.pop(oldest, None)

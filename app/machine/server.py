@@ -1,4 +1,5 @@
-"""Where and how the page is served: its address, the proxies before it, and how many connections it may have."""
+"""Where and how the page is served: its address, the proxies before it, and how many connections it
+may have."""
 
 from __future__ import annotations
 
@@ -18,12 +19,14 @@ def on_a_space() -> bool:
 
 
 def local() -> bool:
-    """Whether the page is served to this machine only: it listens on the loopback address and is no Space."""
+    """Whether the page is served to this machine only: it listens on the loopback address and is no
+    Space."""
     return os.environ.get("GRADIO_SERVER_NAME", "").strip() in LOOPBACK and not on_a_space()
 
 
 def check_address(port: int | None = None) -> None:
-    """Check that the page can be served at a port of --port, or else GRADIO_SERVER_PORT, and at GRADIO_SERVER_NAME.
+    """Check that the page can be served at a port of --port, or else GRADIO_SERVER_PORT, and at
+    GRADIO_SERVER_NAME.
 
     Raises:
         ValueError: naming the option or setting that is wrong.
@@ -33,7 +36,9 @@ def check_address(port: int | None = None) -> None:
     name = "GRADIO_SERVER_PORT" if port is None else "--port"
     if not (text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= 65535):
         got = port if port is not None else setting
-        raise ParameterError(name, "be a whole number from 1 to 65535", got, "Omit it to use the first free port.")
+        raise ParameterError(
+            name, "be a whole number from 1 to 65535", got, "Omit it to use the first free port."
+        )
     host = os.environ.get("GRADIO_SERVER_NAME", "").strip() or "127.0.0.1"
     _bind(host, 0, "GRADIO_SERVER_NAME", host)
     if port is not None or setting is not None:
@@ -41,14 +46,16 @@ def check_address(port: int | None = None) -> None:
 
 
 def behind_any_proxy() -> bool:
-    """Whether every sender of X-Forwarded-For is believed: on a Space, or with FORWARDED_ALLOW_IPS=*."""
+    """Whether every sender of X-Forwarded-For is believed: on a Space, or with
+    FORWARDED_ALLOW_IPS=*."""
     if on_a_space():
         os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")  # which uvicorn reads for the scheme
     return os.environ.get("FORWARDED_ALLOW_IPS", "").strip() == "*"
 
 
 def raise_descriptor_limit() -> None:
-    """Allow as many connections as the system does, and log once a minute that there are no more."""
+    """Allow as many connections as the system does, and log once a minute that there are no
+    more."""
     try:
         import resource
 
@@ -62,7 +69,8 @@ def raise_descriptor_limit() -> None:
 
 
 class _OncePerMinute(logging.Filter):
-    """Lets one message of the event loop about connections that it cannot accept through per minute."""
+    """Lets one message of the event loop about connections that it cannot accept through per
+    minute."""
 
     last = float("-inf")
 

@@ -1,4 +1,5 @@
-"""A process of low priority that computes one request at a time, and is replaced after some of them.
+"""A process of low priority that computes one request at a time, and is replaced after some of
+them.
 
 Without gradio and, until it computes, without numpy, because the process imports this module first.
 """
@@ -18,7 +19,10 @@ from typing import Any
 
 REQUESTS = 100  # after which another process takes its place, so that its memory does not grow
 NICE = 10  # a run that wants the same core has nine tenths of it, and nothing starves
-TOO_LONG = "A request may use at most {} s of CPU time. Reduce the input (SPECVIZ_MAX_SECONDS sets the limit)."
+TOO_LONG = (
+    "A request may use at most {} s of CPU time. Reduce the input (SPECVIZ_MAX_SECONDS sets the "
+    "limit)."
+)
 LOST = "This was not computed: its process ended, perhaps because memory ran out. Reduce the input."
 
 
@@ -41,7 +45,9 @@ class Worker:
         except BrokenProcessPool:  # it was killed while it had nothing to do
             self.end()
         try:
-            success, answer = await asyncio.wrap_future(self._start().submit(compute, self._seconds, work, args))
+            success, answer = await asyncio.wrap_future(
+                self._start().submit(compute, self._seconds, work, args)
+            )
         except BrokenProcessPool:
             self.end()
             raise ValueError(LOST) from None
@@ -57,7 +63,9 @@ class Worker:
         with self._lock:
             if self._pool is None:
                 spawn = get_context("spawn")
-                self._pool = ProcessPoolExecutor(1, spawn, prepare, (sources(),), max_tasks_per_child=REQUESTS)
+                self._pool = ProcessPoolExecutor(
+                    1, spawn, prepare, (sources(),), max_tasks_per_child=REQUESTS
+                )
             return self._pool
 
     def end(self) -> None:

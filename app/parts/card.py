@@ -23,10 +23,17 @@ STATUS = (
 
 
 class Card:
-    """A figure with the question it answers and how to read it; `name` is that of its element and files."""
+    """A figure with the question it answers and how to read it; `name` is that of its element and
+    files."""
 
     def __init__(
-        self, name: str, question: str, explanation: str, figure: go.Figure, source: str, kind: str = "recorded"
+        self,
+        name: str,
+        question: str,
+        explanation: str,
+        figure: go.Figure,
+        source: str,
+        kind: str = "recorded",
     ) -> None:
         self.name, self.question, self.explanation = name, question, explanation
         words, plot = self._content(figure, source, kind)
@@ -35,7 +42,9 @@ class Card:
             self.plot = gr.Plot(plot, show_label=False, container=False, elem_classes="sv-plot")
         self.outputs = [self.words, self.plot]  # what `fill` changes
 
-    def fill(self, figure: go.Figure, source: str, kind: str = "recorded") -> dict[gr.components.Component, Any]:
+    def fill(
+        self, figure: go.Figure, source: str, kind: str = "recorded"
+    ) -> dict[gr.components.Component, Any]:
         """What an event returns to show another figure.
 
         Args:
@@ -48,14 +57,27 @@ class Card:
     def _content(self, figure: go.Figure, source: str, kind: str) -> tuple[str, go.Figure]:
         verdict = (figure.layout.title.text or "").replace("<br>", ", ")
         files = [{"label": "CSV", "name": f"{self.name}.csv", "text": to_csv(figure)}]
-        words = {"title": self.question, "source": {"kind": kind, "label": source}, "files": files,
-                 "read": f"{verdict}. {self.explanation}" if verdict else self.explanation}  # fmt: skip
-        figure.update_layout(title=None, height=400, margin={"l": 56, "r": 16, "t": 16, "b": 48}, legend={"y": -0.26})
+        words = {
+            "title": self.question,
+            "source": {"kind": kind, "label": source},
+            "files": files,
+            "read": f"{verdict}. {self.explanation}" if verdict else self.explanation,
+        }
+        figure.update_layout(
+            title=None, height=400, margin={"l": 56, "r": 16, "t": 16, "b": 48}, legend={"y": -0.26}
+        )
         if kind == "projection":
             figure.add_annotation(
-                text="projection", xref="paper", yref="paper", x=0.5, y=0.3, showarrow=False, textangle=-18,
-                font={"size": 54, "color": theme.GREY}, opacity=0.22,
-            )  # fmt: skip
+                text="projection",
+                xref="paper",
+                yref="paper",
+                x=0.5,
+                y=0.3,
+                showarrow=False,
+                textangle=-18,
+                font={"size": 54, "color": theme.GREY},
+                opacity=0.22,
+            )
         return dumps(words), figure
 
 
@@ -65,5 +87,6 @@ def status(elem_id: str) -> gr.HTML:
 
 
 def status_text(text: str, kind: str = "", done: int = 0, of: int = 0) -> str:
-    """The value of a status line; its kind is "error" or nothing, and without `of` it has no progress bar."""
+    """The value of a status line; its kind is "error" or nothing, and without `of` it has no
+    progress bar."""
     return dumps({"text": text, "kind": kind, "done": done, "of": of})

@@ -1,4 +1,5 @@
-"""The controls of a run: prompt, numbers, and a picker each for builder, rule and drafter; read into a `RunConfig`."""
+"""The controls of a run: prompt, numbers, and a picker each for builder, rule and drafter; read
+into a `RunConfig`."""
 
 from __future__ import annotations
 
@@ -21,22 +22,29 @@ LABELS = {"builder": "Tree builder", "verifier": "Verification rule", "drafter":
 
 
 def picker(kind: str, config: RunConfig, label: str = "", folded: bool = False) -> gr.HTML:
-    """A menu of strategies with the parameters of the chosen one, which may be folded away; `mark` marks choices.
+    """A menu of strategies with the parameters of the chosen one, which may be folded away; `mark`
+    marks choices.
 
-    Its value is the strategy as text, such as "sequoia:size=16,depth=6": what `RunConfig` takes and links set.
+    Its value is the strategy as text, such as "sequoia:size=16,depth=6": what `RunConfig` takes and
+    links set.
     """
     label = label or LABELS[kind]
     control = component(
-        "picker", '<div class="sv-picker"></div>', str(getattr(config, kind)), label=label,
-        options={"kind": kind, "label": label, "folded": folded}, marks=dumps(menus.marks(config)[kind]),
+        "picker",
+        '<div class="sv-picker"></div>',
+        str(getattr(config, kind)),
+        label=label,
+        options={"kind": kind, "label": label, "folded": folded},
+        marks=dumps(menus.marks(config)[kind]),
         elem_classes=f"sv-pick-{kind}",
-    )  # fmt: skip
+    )
     control.kind = kind
     return control
 
 
 def mark(config: RunConfig) -> list[Any]:
-    """What the pickers of builder, rule and drafter become, so that choices that do not fit the others are marked."""
+    """What the pickers of builder, rule and drafter become, so that choices that do not fit the
+    others are marked."""
     return [gr.HTML(marks=dumps(marks)) for marks in menus.marks(config).values()]
 
 
@@ -50,7 +58,8 @@ class Controls:
 
     @property
     def named(self) -> dict[str, gr.components.Component]:
-        """All controls by the name of what they hold, in the order in which `read` takes their values."""
+        """All controls by the name of what they hold, in the order in which `read` takes their
+        values."""
         return {"prompt": self.prompt, **self.scalars, **self.strategies}
 
     @property
@@ -92,7 +101,8 @@ class Controls:
 
 
 def check_strategy(kind: str, text: Any) -> None:
-    """Raises an `UnknownName` where a text does not begin with the name of a strategy that is offered."""
+    """Raises an `UnknownName` where a text does not begin with the name of a strategy that is
+    offered."""
     options = menus.offered(kind)
     name = split_strategy(kind, text)[0] if isinstance(text, str) else text
     if not isinstance(name, str) or name not in options:
@@ -100,7 +110,8 @@ def check_strategy(kind: str, text: Any) -> None:
 
 
 def number(value: Any) -> Any:
-    """A number as it came from the browser: whole where it can be, None where a box was left empty."""
+    """A number as it came from the browser: whole where it can be, None where a box was left
+    empty."""
     if isinstance(value, str):
         if not value.strip():
             return None
@@ -115,19 +126,28 @@ def scalar_controls(defaults: RunConfig | None = None) -> dict[str, gr.component
     with gr.Row():
         common = {
             "temperature": gr.Slider(
-                0, 2, value=defaults.temperature, step=0.05, label="Temperature",
-                info="0 chooses the most probable token.", min_width=230,
+                0,
+                2,
+                value=defaults.temperature,
+                step=0.05,
+                label="Temperature",
+                info="0 chooses the most probable token.",
+                min_width=230,
             ),
-            "max_new_tokens": gr.Number(defaults.max_new_tokens, label="New tokens", precision=0, min_width=100),
+            "max_new_tokens": gr.Number(
+                defaults.max_new_tokens, label="New tokens", precision=0, min_width=100
+            ),
             "seed": gr.Number(defaults.seed, label="Seed", precision=0, min_width=100),
-        }  # fmt: skip
+        }
     with gr.Accordion("More", open=False):
         # Text boxes, because a number box cannot be left empty: the browser fills in 0.
         more = {
             "draft_temperature": gr.Textbox(
                 "", label="Draft temperature", placeholder="same as temperature; 0.6 if that is 0"
             ),
-            "top_p": gr.Slider(0.05, 1, value=defaults.top_p, step=0.05, label="Top-p", info="1 keeps all tokens."),
+            "top_p": gr.Slider(
+                0.05, 1, value=defaults.top_p, step=0.05, label="Top-p", info="1 keeps all tokens."
+            ),
             "top_k": gr.Textbox("", label="Top-k", placeholder="keep all tokens"),
         }
     return common | more

@@ -32,13 +32,16 @@ class Update:
     trace: Trace | None = None  # the whole run
     speedup: PairedSpeedup | None = None  # over plain decoding, after a round of timing
     timed: bool = False  # no further round comes
-    same: Comparison | None = None  # how far its text is that of plain decoding, where a rule promises the same
+    same: Comparison | None = (
+        None  # how far its text is that of plain decoding, where a rule promises the same
+    )
     error: str = ""  # a sentence on why it failed
     begun: bool = False  # it failed after some steps
 
 
 class Endless:
-    """A pair in which the end of a text does not stop a run, so that all runs of a comparison write as many tokens."""
+    """A pair in which the end of a text does not stop a run, so that all runs of a comparison write
+    as many tokens."""
 
     eos_ids: frozenset[int] = frozenset()
 
@@ -65,12 +68,14 @@ def decode(
         engine: has the models.
         configs: what to run.
         title: of the pair; the engine's first where it is None.
-        write: what the caller makes of an update, None for nothing. While a run decodes it is called between two
-            steps, in the thread that decodes, so that no step is timed while something is written.
+        write: what the caller makes of an update, None for nothing. While a run decodes it is
+            called between two steps, in the thread that decodes, so that no step is timed while
+            something is written.
         rounds: of timing; there are fewer while others wait.
         endless: whether the end of a text stops no run.
         warm_up: steps before each run that are not counted, so that none pays for a cold start.
-        compare: whether the text is compared with that of plain decoding where the rule promises the same.
+        compare: whether the text is compared with that of plain decoding where the rule promises
+            the same.
 
     Raises:
         ValueError: if the pair cannot be loaded.
@@ -99,8 +104,11 @@ def decode(
                 yield from items(Update(at, same=same))
 
 
-def run_all(pair: Any, configs: Sequence[RunConfig], endless: bool, warm_up: int) -> Iterator[Update]:
-    """Every run, its steps in groups; one that fails keeps its steps, and the others follow; for `Engine.compute`."""
+def run_all(
+    pair: Any, configs: Sequence[RunConfig], endless: bool, warm_up: int
+) -> Iterator[Update]:
+    """Every run, its steps in groups; one that fails keeps its steps, and the others follow; for
+    `Engine.compute`."""
     pair = Endless(pair) if endless else pair
     for at, config in enumerate(configs):
         steps: list[Step] = []
@@ -117,15 +125,22 @@ def run_all(pair: Any, configs: Sequence[RunConfig], endless: bool, warm_up: int
         except Exception as error:
             sentence = reason(error, log=bool(steps))
             is_sentence = isinstance(error, ValueError) and not steps
-            yield Update(at, error=sentence if is_sentence else f"The run failed. {sentence}", begun=bool(steps))
+            yield Update(
+                at,
+                error=sentence if is_sentence else f"The run failed. {sentence}",
+                begun=bool(steps),
+            )
 
 
 def streamed(pair: Any) -> dict[str, Any]:
-    """Where the target's weights are read from for every pass, and how many bytes a second; {} where that is memory."""
+    """Where the target's weights are read from for every pass, and how many bytes a second; {}
+    where that is memory."""
     offload = getattr(pair, "offload", None)
     return {"offload": offload, "disk_speed": pair.disk_speed} if offload else {}
 
 
-def time_run(pair: Any, config: RunConfig, first: Counts, rounds: int, endless: bool) -> Iterator[PairedSpeedup | None]:
+def time_run(
+    pair: Any, config: RunConfig, first: Counts, rounds: int, endless: bool
+) -> Iterator[PairedSpeedup | None]:
     """A run against plain decoding in alternating rounds; for `Engine.compute`."""
     yield from measure_speedup(Endless(pair) if endless else pair, config, first, rounds)

@@ -1,4 +1,5 @@
-"""How a failure reaches a visitor: as one sentence, while the traceback goes to the server's log."""
+"""How a failure reaches a visitor: as one sentence, while the traceback goes to the server's
+log."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from typing import Any
 
 
 def reason(error: Exception, log: bool = True) -> str:
-    """The sentence of a `ValueError`; any other exception is not shown. A `ValueError` is logged only with `log`."""
+    """The sentence of a `ValueError`; any other exception is not shown. A `ValueError` is logged
+    only with `log`."""
     is_sentence = isinstance(error, ValueError)
     if log or not is_sentence:
         logging.getLogger(__name__).error("a run failed", exc_info=error)
@@ -29,7 +31,9 @@ def explained(
     """
 
     def end(error: Exception) -> Any:
-        return answer(words(error) if isinstance(error, ValueError) else f"{failed} {reason(error)}")
+        return answer(
+            words(error) if isinstance(error, ValueError) else f"{failed} {reason(error)}"
+        )
 
     def decorate(work: Callable) -> Callable:
         @wraps(work)

@@ -25,10 +25,12 @@ class Tab(NamedTuple):
 
     Args:
         title: its name on the page and in links.
-        build: takes the engine and lays it out; what it returns is for other tabs. None where the tab has pages.
+        build: takes the engine and lays it out; what it returns is for other tabs. None where the
+            tab has pages.
         styles: its style sheets under assets/web, without ".css".
         connect: joins it to other tabs when all of them are laid out.
-        query: a parameter of an address that opens it, as ?lesson=3 does; "lab=tree" opens at beginnings of "tree".
+        query: a parameter of an address that opens it, as ?lesson=3 does; "lab=tree" opens at
+            beginnings of "tree".
         pages: the pages of a tab.
     """
 

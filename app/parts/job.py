@@ -13,35 +13,56 @@ from .web import QUIET
 
 
 class Job:
-    """Buttons that start work, and the one Stop for all of it, which is lit while any of it waits or runs.
+    """Buttons that start work, and the one Stop for all of it, which is lit while any of it waits
+    or runs.
 
-    Gradio shows the place in the queue at `status`; `stopped` is what Stop writes, component -> value.
+    Gradio shows the place in the queue at `status`; `stopped` is what Stop writes, component ->
+    value.
     """
 
     def __init__(self, stop: gr.Button, status: gr.HTML, stopped: dict[Any, Any]) -> None:
         self.stop, self.status, self.stopped = stop, status, stopped
 
     def starts(
-        self, triggers: Callable | Sequence[Callable], run: Callable, inputs: Sequence[Any], outputs: Sequence[Any]
+        self,
+        triggers: Callable | Sequence[Callable],
+        run: Callable,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
     ) -> Any:
-        """Let triggers start `run`, a generator that turns each of its failures into a message; returns the event."""
+        """Let triggers start `run`, a generator that turns each of its failures into a message;
+        returns the event."""
 
         def count(change: str, *values: Any) -> str:
-            """JavaScript that counts jobs at the Stop, where a click is seen before the queue is."""
+            """JavaScript that counts jobs at the Stop, where a click is seen before the queue
+            is."""
             texts = "".join(f", {json.dumps(value)}" for value in values)
             return (
-                f"() => {{ const data = document.getElementById({json.dumps(self.stop.elem_id)}).dataset; "
+                f"() => {{ const data = "
+                f"document.getElementById({json.dumps(self.stop.elem_id)}).dataset; "
                 f"data.jobs = Math.max(0, {change}); "
                 f"return [{{ __type__: 'update', interactive: data.jobs > 0 }}{texts}]; }}"
             )
 
         gr.on(triggers, None, None, [self.stop], js=count("Number(data.jobs || 0) + 1"), **QUIET)
         running = gr.on(
-            triggers, run, inputs, outputs, show_progress="minimal", show_progress_on=self.status, preprocess=False,
-            api_visibility="private", **MACHINE,
-        )  # fmt: skip
+            triggers,
+            run,
+            inputs,
+            outputs,
+            show_progress="minimal",
+            show_progress_on=self.status,
+            preprocess=False,
+            api_visibility="private",
+            **MACHINE,
+        )
         running.then(None, None, [self.stop], js=count("Number(data.jobs || 0) - 1"), **QUIET)
         self.stop.click(
-            None, None, [self.stop, *self.stopped], js=count("0", *self.stopped.values()), cancels=[running], **QUIET
+            None,
+            None,
+            [self.stop, *self.stopped],
+            js=count("0", *self.stopped.values()),
+            cancels=[running],
+            **QUIET,
         )
         return running

@@ -1,6 +1,7 @@
 """Links that fill in the controls of the page; they start no run and load no model.
 
-Numbers are brought into range, other invalid values are ignored, and one sentence says what was changed.
+Numbers are brought into range, other invalid values are ignored, and one sentence says what was
+changed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,19 @@ from .web import QUIET, component
 MAX_LENGTH = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
 MAX_FIELDS = 200
 MAX_CHANGES = 4  # that are named one by one
-OTHERS = ("tab", "lesson", "lab", "recording", "picture", "step", "node", "paper", "entry", "preset", "run")
+OTHERS = (
+    "tab",
+    "lesson",
+    "lab",
+    "recording",
+    "picture",
+    "step",
+    "node",
+    "paper",
+    "entry",
+    "preset",
+    "run",
+)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 REASONS = {  # why controls are set, where it is no link of somebody
@@ -39,7 +52,8 @@ _copies = count(1)
 
 
 class Linked(Protocol):
-    """The controls that a link can set, by name, and what their values stand for; `controls.Controls` is one."""
+    """The controls that a link can set, by name, and what their values stand for;
+    `controls.Controls` is one."""
 
     @property
     def named(self) -> dict[str, gr.components.Component]: ...
@@ -55,7 +69,11 @@ class LinkedGroups(NamedTuple):
 
     @property
     def named(self) -> dict[str, gr.components.Component]:
-        prefixed = {prefix + name: one for prefix, part in self.parts.items() for name, one in part.named.items()}
+        prefixed = {
+            prefix + name: one
+            for prefix, part in self.parts.items()
+            for name, one in part.named.items()
+        }
         return {**self.single, **prefixed}
 
     def read(self, values: Sequence[Any]) -> list[Any]:
@@ -72,18 +90,24 @@ class Opened(NamedTuple):
 
 
 def write(linked: Linked, values: Sequence[Any]) -> str:
-    """The parameters of a link that opens the page with these values; raises a `ValueError` if it is too long."""
-    texts = {name: text_of(control, value) for (name, control), value in zip(linked.named.items(), values, strict=True)}
+    """The parameters of a link that opens the page with these values; raises a `ValueError` if it
+    is too long."""
+    texts = {
+        name: text_of(control, value)
+        for (name, control), value in zip(linked.named.items(), values, strict=True)
+    }
     query = urlencode({name: text for name, text in texts.items() if text}, safe=":,=")
     if len(query) > MAX_LENGTH:
         raise ValueError(
-            f"This is too long for a link: {len(query):,} characters of at most {MAX_LENGTH:,}. Shorten the prompt."
+            f"This is too long for a link: {len(query):,} characters of at most "
+            f"{MAX_LENGTH:,}. Shorten the prompt."
         )
     return query
 
 
 def text_of(control: Any, value: Any) -> str:
-    """A control's value in a link; a strategy with all of its parameters, since defaults may change."""
+    """A control's value in a link; a strategy with all of its parameters, since defaults may
+    change."""
     if hasattr(control, "kind") and isinstance(value, str):
         return strategy_of(control.kind, value).to_text(defaults=True)
     if isinstance(value, bool):
@@ -92,7 +116,8 @@ def text_of(control: Any, value: Any) -> str:
 
 
 def read(linked: Linked, search: Any) -> Opened:
-    """The checked settings of an address, such as "?temperature=0.7&seed=3"; a `ValueError` if it cannot be read."""
+    """The checked settings of an address, such as "?temperature=0.7&seed=3"; a `ValueError` if it
+    cannot be read."""
     named = linked.named
     values = {name: control.value for name, control in named.items()}
     texts, changes = parameters(search, values)
@@ -103,7 +128,10 @@ def read(linked: Linked, search: Any) -> Opened:
         except ValueError as error:
             changes.append(f"{str(error).removesuffix('.')}; it was ignored.")
     valid: list[str] = []
-    for names in (list(changed), *([name] for name in changed)):  # all at once, else those that are valid one by one
+    for names in (
+        list(changed),
+        *([name] for name in changed),
+    ):  # all at once, else those that are valid one by one
         trial = values | {name: changed[name] for name in names}
         try:
             linked.read(list(trial.values()))
@@ -114,48 +142,69 @@ def read(linked: Linked, search: Any) -> Opened:
             values, valid = trial, [*valid, *names]
         if valid == list(changed):
             break
-    if named.keys() & texts.keys():  # else the parameters are somebody else's, such as those of an advertisement
-        changes += [f"{quoted(name)} is unknown and was ignored." for name in texts if name not in named]
+    if (
+        named.keys() & texts.keys()
+    ):  # else the parameters are somebody else's, such as those of an advertisement
+        changes += [
+            f"{quoted(name)} is unknown and was ignored." for name in texts if name not in named
+        ]
     return Opened(values, valid, changes)
 
 
 def parameters(search: Any, opening: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
     """The parameters of an address by name, the first of each, and sentences about the others.
 
-    One parameter of a strategy, "builder.size=16" as older links have it, becomes a part of its text; `opening` has
-    what the controls hold.
+    One parameter of a strategy, "builder.size=16" as older links have it, becomes a part of its
+    text; `opening` has what the controls hold.
     """
     if not isinstance(search, str) or len(search) > 4 * MAX_LENGTH:
-        raise ValueError(f"The link was not opened: it must be text of at most {4 * MAX_LENGTH:,} characters.")
+        raise ValueError(
+            f"The link was not opened: it must be text of at most {4 * MAX_LENGTH:,} characters."
+        )
     try:
-        pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+        pairs = parse_qsl(
+            search.removeprefix("?"), keep_blank_values=True, max_num_fields=MAX_FIELDS
+        )
     except ValueError:
-        raise ValueError(f"The link was not opened: it has more than {MAX_FIELDS} parameters.") from None
+        raise ValueError(
+            f"The link was not opened: it has more than {MAX_FIELDS} parameters."
+        ) from None
     texts: dict[str, str] = {}
     repeated: dict[str, None] = {}
     for name, text in pairs:
         if name in texts:
             repeated[name] = None
-        elif not name.startswith("__") and name not in OTHERS:  # gradio's own begin with two underscores
+        elif (
+            not name.startswith("__") and name not in OTHERS
+        ):  # gradio's own begin with two underscores
             texts[name] = text
     for name in list(texts):
         owner, _, key = name.rpartition(".")
-        if owner.rpartition(".")[2] in REGISTRIES and (start := texts.get(owner, opening.get(owner))):
+        if owner.rpartition(".")[2] in REGISTRIES and (
+            start := texts.get(owner, opening.get(owner))
+        ):
             texts[owner] = f"{start}{',' if ':' in start else ':'}{key}={texts.pop(name)}"
-    return texts, [f"{quoted(name)} is given more than once; the first value is used." for name in repeated]
+    return texts, [
+        f"{quoted(name)} is given more than once; the first value is used." for name in repeated
+    ]
 
 
 def value_of(control: gr.components.Component, text: str, changes: list[str]) -> Any:
-    """A text of a link as the value of a control; `changes` gets a sentence if a number is brought into range."""
+    """A text of a link as the value of a control; `changes` gets a sentence if a number is brought
+    into range."""
     match control:
         case gr.HTML():
             if text.partition(":")[0].strip() not in menus.offered(control.kind):
                 plugin = "if it is a plugin, start the page with it"
-                raise ValueError(f"{control.label} {quoted(text)} is not one of the choices; {plugin}")
+                raise ValueError(
+                    f"{control.label} {quoted(text)} is not one of the choices; {plugin}"
+                )
             try:
                 return str(strategy_of(control.kind, text))
             except ParameterError as error:
-                raise error.named(menus.labels(control.kind).get(error.name, control.label)) from None
+                raise error.named(
+                    menus.labels(control.kind).get(error.name, control.label)
+                ) from None
         case gr.Dropdown() | gr.Radio():
             offered = [value for _, value in control.choices]
             if text not in offered and not (hasattr(control, "accepts") and control.accepts(text)):
@@ -173,7 +222,8 @@ def value_of(control: gr.components.Component, text: str, changes: list[str]) ->
             number = float(min(max(float(text), low), high))
             if number != float(text):
                 changes.append(
-                    f"{control.label} must be from {low:g} to {high:g}; {quoted(text)} was set to {number:g}."
+                    f"{control.label} must be from {low:g} to {high:g}; {quoted(text)} was "
+                    f"set to {number:g}."
                 )
             return int(number) if number.is_integer() else number
     return text
@@ -186,8 +236,11 @@ def quoted(text: str) -> str:
 
 
 def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
-    """The message about a link that was opened, or, for one of `REASONS`, about a run with settings of its own."""
-    start = "Press Run to start." if runs else "These settings are not compatible; change one of them."
+    """The message about a link that was opened, or, for one of `REASONS`, about a run with settings
+    of its own."""
+    start = (
+        "Press Run to start." if runs else "These settings are not compatible; change one of them."
+    )
     parts = [REASONS.get(str(why), f"Opened from a link. {start}"), *opened.changes[:MAX_CHANGES]]
     if len(opened.changes) > MAX_CHANGES:
         parts.append(f"{len(opened.changes) - MAX_CHANGES} more changes.")
@@ -208,7 +261,8 @@ def bar(tab: str, elem_id: str) -> gr.HTML:
 
 
 def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.events.Dependency:
-    """Open the address that the page came with, if it has parameters, and write links; returns the event of opening.
+    """Open the address that the page came with, if it has parameters, and write links; returns the
+    event of opening.
 
     The events in `begins` begin a run and remove the message about the link.
     """
@@ -225,7 +279,8 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.e
         runs = possible(linked.read(list(opened.values.values())))
         text = sentence(opened, getattr(event, "opened", None), runs)
         updates = [
-            gr.update(value=opened.values[name]) if name in opened.changed else gr.skip() for name in linked.named
+            gr.update(value=opened.values[name]) if name in opened.changed else gr.skip()
+            for name in linked.named
         ]
         return [message("error" if opened.changes else "link" if text else "", text), *updates]
 

@@ -1,6 +1,8 @@
-"""What the strategy pickers offer: the parameters of every strategy, and marks at those that do not fit the others.
+"""What the strategy pickers offer: the parameters of every strategy, and marks at those that do not
+fit the others.
 
-Everything comes from the strategies' schemas and from `compatible`; nothing here knows one of them by name.
+Everything comes from the strategies' schemas and from `compatible`; nothing here knows one of them
+by name.
 """
 
 from __future__ import annotations
@@ -18,27 +20,43 @@ MARKS = {"impossible": "✕ incompatible", "lossy": "≠ lossy", "useless": "! n
 
 
 def offered(kind: str) -> dict[str, type[Any]]:
-    """The strategies that may be chosen, by name; plain decoding is none, every run is compared with it."""
-    return {name: cls for name, cls in REGISTRIES[kind].items() if not getattr(cls, "autoregressive", False)}
+    """The strategies that may be chosen, by name; plain decoding is none, every run is compared
+    with it."""
+    return {
+        name: cls
+        for name, cls in REGISTRIES[kind].items()
+        if not getattr(cls, "autoregressive", False)
+    }
 
 
 def drawn_menus() -> dict[str, list[dict[str, Any]]]:
-    """What the browser draws, by kind: name, title and parameters of every strategy that is offered."""
+    """What the browser draws, by kind: name, title and parameters of every strategy that is
+    offered."""
     return {
-        kind: [{"name": name, "title": cls.title, "fields": fields(cls())} for name, cls in offered(kind).items()]
+        kind: [
+            {"name": name, "title": cls.title, "fields": fields(cls())}
+            for name, cls in offered(kind).items()
+        ]
         for kind in REGISTRIES
     }
 
 
 def fields(strategy: Strategy) -> list[dict[str, Any]]:
-    """The parameters for the browser: each a "number" with its range, a "choice", a "flag" or a "text"."""
+    """The parameters for the browser: each a "number" with its range, a "choice", a "flag" or a
+    "text"."""
     parameters = []
     for name, schema in strategy.parameter_schema().items():
-        field = {"name": name, "label": schema.get("title", name), "help": schema.get("description", "")}
+        field = {
+            "name": name,
+            "label": schema.get("title", name),
+            "help": schema.get("description", ""),
+        }
         field["value"] = format_value(getattr(strategy, name))
         match schema:
             case {"type": "integer" | "number" as number, "minimum": low, "maximum": high}:
-                step = 1 if number == "integer" else 10.0 ** math.floor(math.log10((high - low) / 50))
+                step = (
+                    1 if number == "integer" else 10.0 ** math.floor(math.log10((high - low) / 50))
+                )
                 field |= {"type": "number", "min": low, "max": high, "step": step}
             case {"type": "string", "enum": options}:
                 field |= {"type": "choice", "options": options}
@@ -69,7 +87,8 @@ def kind(match: Compatibility) -> str:
 
 
 def marks(config: RunConfig) -> dict[str, dict[str, str]]:
-    """The marks in each picker: kind -> name -> the mark and, on the next line, why; the chosen one has none."""
+    """The marks in each picker: kind -> name -> the mark and, on the next line, why; the chosen one
+    has none."""
     return {
         family: {
             name: f"{MARKS[kind(match)]}\n{match.reason}"
@@ -81,12 +100,17 @@ def marks(config: RunConfig) -> dict[str, dict[str, str]]:
 
 
 def matches(config: RunConfig, family: str) -> dict[str, Compatibility]:
-    """The verdict on each strategy of a kind, with its default parameters, in place of the one that is chosen."""
-    return {name: compatible(replace(config, **{family: cls()})) for name, cls in offered(family).items()}
+    """The verdict on each strategy of a kind, with its default parameters, in place of the one that
+    is chosen."""
+    return {
+        name: compatible(replace(config, **{family: cls()}))
+        for name, cls in offered(family).items()
+    }
 
 
 def nearest(config: RunConfig) -> dict[str, str] | None:
-    """One other choice that makes an impossible configuration possible, as a sentence and a link; None if none does."""
+    """One other choice that makes an impossible configuration possible, as a sentence and a link;
+    None if none does."""
     for family in ("verifier", "builder", "drafter"):
         for name, match in matches(config, family).items():
             if match.possible:

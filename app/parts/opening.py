@@ -9,14 +9,19 @@ from typing import Any
 from .frame import Tab
 
 OLD = {  # former names of tabs, which links still use
-    "live": "explore", "labs": "lab",
-    **dict.fromkeys(("acceptance", "speedup", "what is accepted", "what a step costs", "which tree pays"), "measure"),
-}  # fmt: skip
+    "live": "explore",
+    "labs": "lab",
+    **dict.fromkeys(
+        ("acceptance", "speedup", "what is accepted", "what a step costs", "which tree pays"),
+        "measure",
+    ),
+}
 OLD_PAGES = [["Learn", "Lessons", "lab=race"], ["Learn", "Lessons", "lab=sender and receiver"]]
 
 
 def opens(tabs: Sequence[Tab]) -> str:
-    """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens, and which page of each tab."""
+    """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens, and which
+    page of each tab."""
     inner = [tab for tab in tabs if tab.pages]
     named: list[Any] = [[tab.title, page.title, page.query] for tab in inner for page in tab.pages]
     named += [*OLD_PAGES, *([tab.title, None, tab.query] for tab in tabs)]

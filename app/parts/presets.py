@@ -1,4 +1,5 @@
-"""The choices of Explore that are recorded: a chain, a tree or a large tree, at three temperatures."""
+"""The choices of Explore that are recorded: a chain, a tree or a large tree, at three
+temperatures."""
 
 from __future__ import annotations
 
@@ -22,8 +23,16 @@ def lay_out(opened: RunConfig) -> list[gr.Radio]:
     tree, temperature = chosen(opened)
     numbers = [(f"{value:g}", value) for value in TEMPERATURES]
     return [
-        gr.Radio(list(PRESETS), value=tree, label="Tree", elem_id="sv-preset", elem_classes="sv-choice"),
-        gr.Radio(numbers, value=temperature, label="Temperature", elem_id="sv-temperature", elem_classes="sv-choice"),
+        gr.Radio(
+            list(PRESETS), value=tree, label="Tree", elem_id="sv-preset", elem_classes="sv-choice"
+        ),
+        gr.Radio(
+            numbers,
+            value=temperature,
+            label="Temperature",
+            elem_id="sv-temperature",
+            elem_classes="sv-choice",
+        ),
     ]
 
 
@@ -31,12 +40,22 @@ def connect(settings: Controls, menus: list[gr.Radio]) -> None:
     """Let the menus set the tree and the temperature, in the browser: no request is made."""
     tree, temperature = menus
     builders = dumps({name: str(strategy_of("builder", text)) for name, text in PRESETS.items()})
-    tree.input(None, tree, settings.strategies["builder"], js=f"name => ({builders})[name]", api_visibility="private")
+    tree.input(
+        None,
+        tree,
+        settings.strategies["builder"],
+        js=f"name => ({builders})[name]",
+        api_visibility="private",
+    )
     number = settings.scalars["temperature"]
     temperature.input(None, temperature, number, js="value => value", api_visibility="private")
 
 
 def chosen(config: RunConfig) -> list[Any]:
-    """What the menus show of a configuration: its preset and its temperature, None for one that is not offered."""
-    tree = next((name for name, text in PRESETS.items() if config.builder == strategy_of("builder", text)), None)
+    """What the menus show of a configuration: its preset and its temperature, None for one that is
+    not offered."""
+    tree = next(
+        (name for name, text in PRESETS.items() if config.builder == strategy_of("builder", text)),
+        None,
+    )
     return [tree, config.temperature if config.temperature in TEMPERATURES else None]

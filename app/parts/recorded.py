@@ -1,4 +1,5 @@
-"""The measurements that Measure opens with, as JSON in assets/curves.json; `python -m app.record_curves` makes them."""
+"""The measurements that Measure opens with, as JSON in assets/curves.json;
+`python -m app.record_curves` makes them."""
 
 from __future__ import annotations
 
@@ -14,10 +15,13 @@ from specviz.plots.measurement import Point
 
 @dataclass(frozen=True)
 class Recorded:
-    """What was measured of the embedded pair; keys are where the weights lie, "memory" or "disk"."""
+    """What was measured of the embedded pair; keys are where the weights lie, "memory" or
+    "disk"."""
 
     costs: dict[str, CostTable]
-    points: dict[str, tuple[Point, ...]]  # trees with their predicted and measured speedup, at temperature 0.8
+    points: dict[
+        str, tuple[Point, ...]
+    ]  # trees with their predicted and measured speedup, at temperature 0.8
     machine: str
     date: str
 
@@ -31,7 +35,10 @@ def read() -> Recorded:
     """The recorded measurements; raises a `ValueError` if the file is damaged."""
     recorded = codec.read(Recorded, json.loads(CURVES.read_text(encoding="utf-8")), "curves")
     costs = {
-        weights: replace(cost, machine=f"{recorded.machine}, weights {'on disk' if weights == 'disk' else 'in memory'}")
+        weights: replace(
+            cost,
+            machine=f"{recorded.machine}, weights {'on disk' if weights == 'disk' else 'in memory'}",
+        )
         for weights, cost in recorded.costs.items()
     }
     return replace(recorded, costs=costs)

@@ -1,4 +1,5 @@
-"""How a figure of the page answers: the request is checked by its model, and what is wrong becomes one sentence."""
+"""How a figure of the page answers: the request is checked by its model, and what is wrong becomes
+one sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ Request = TypeVar("Request", bound=BaseModel)
 
 
 def answer(model: type[Request], request: Any, work: Callable[[Request], Any]) -> str:
-    """What `work` makes of a request as JSON, or {"error": a sentence}; its `ValueError`s are shown."""
+    """What `work` makes of a request as JSON, or {"error": a sentence}; its `ValueError`s are
+    shown."""
     try:
         return dumps(work(model.model_validate(request)))
     except ValidationError as error:

@@ -1,6 +1,8 @@
-"""Runs that are stored for `SECONDS` so that a visitor who knows their unguessable name can save them.
+"""Runs that are stored for `SECONDS` so that a visitor who knows their unguessable name can save
+them.
 
-If the store is full, the address with the most data loses the oldest run of the session with the most.
+If the store is full, the address with the most data loses the oldest run of the session with the
+most.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ from .uploads import KINDS, export_run, read_run
 
 SECONDS = 1800
 BYTES = 32_000_000  # compressed; a run of 64 steps with trees of 33 nodes takes about 70 kB
-GONE = "This run is no longer stored. Press Run to decode it again; the same seed gives the same text."
+GONE = (
+    "This run is no longer stored. Press Run to decode it again; the same seed gives the same text."
+)
 
 
 @dataclass
@@ -61,7 +65,8 @@ class StoredRun:
 
 
 class RunStore:
-    """Runs by name, the oldest first, up to a limit in bytes; those that ship with the page are always there."""
+    """Runs by name, the oldest first, up to a limit in bytes; those that ship with the page are
+    always there."""
 
     def __init__(self, limit: int = BYTES) -> None:
         self._runs: dict[str, StoredRun] = {}
@@ -129,14 +134,17 @@ def new_name(kind: str) -> str:
 
 
 async def save(data: Any) -> str:
-    """A stored run as a file, from {"run": its name, "kind": one of `KINDS`}: {"text"} or {"error"}, as JSON."""
+    """A stored run as a file, from {"run": its name, "kind": one of `KINDS`}: {"text"} or
+    {"error"}, as JSON."""
     try:
         data = data if isinstance(data, dict) else {}
         kind = data.get("kind")
         if kind not in KINDS:
             raise ValueError(f"A run can be saved as {' or '.join(KINDS)}.")
         text = await run_in_thread(STORE.text, data.get("run"))
-        return json.dumps({"text": text if kind == "json" else await run_in_worker(export_run, text)})
+        return json.dumps(
+            {"text": text if kind == "json" else await run_in_worker(export_run, text)}
+        )
     except ValueError as error:
         return json.dumps({"error": str(error)})
 
@@ -148,7 +156,9 @@ async def open_run(request: Request) -> Response:
         message, packed = await run_in_worker(read_run, await request.body(), name)
         STORE.put(name, packed, owner)
     except ValueError as error:
-        message = json.dumps({"error": f"This file was not opened. {str(error)[:1].upper()}{str(error)[1:]}"})
+        message = json.dumps(
+            {"error": f"This file was not opened. {str(error)[:1].upper()}{str(error)[1:]}"}
+        )
     return Response(message, media_type="application/json")
 
 

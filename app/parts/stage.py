@@ -1,4 +1,5 @@
-"""The parts of Explore and Compare that scripts draw: the stage (text, measures, tree), notices, and openers."""
+"""The parts of Explore and Compare that scripts draw: the stage (text, measures, tree), notices,
+and openers."""
 
 from __future__ import annotations
 
@@ -19,9 +20,12 @@ NOTICE = (
 
 
 def stage(value: str, elem_id: str) -> gr.HTML:
-    """A run, step by step. Its value is one message as `payload.message` writes it; the page keeps the history."""
+    """A run, step by step. Its value is one message as `payload.message` writes it; the page keeps
+    the history."""
     options = {"most": limits.OPENED_BODY}
-    return component("stage", asset("stage/stage.html"), value, options, server_functions=[save], elem_id=elem_id)
+    return component(
+        "stage", asset("stage/stage.html"), value, options, server_functions=[save], elem_id=elem_id
+    )
 
 
 def notice(value: str, elem_id: str) -> gr.HTML:
@@ -31,21 +35,34 @@ def notice(value: str, elem_id: str) -> gr.HTML:
 
 def opener(label: str, opens: str, elem_id: str) -> gr.HTML:
     """A button that shows and hides what has the elem_id `opens`, which stays on the page."""
-    template = f'<button type="button" aria-expanded="false" aria-controls="{opens}">{label}</button>'
+    template = (
+        f'<button type="button" aria-expanded="false" aria-controls="{opens}">{label}</button>'
+    )
     return component("opener", template, elem_id=elem_id, elem_classes="sv-ui sv-opener")
 
 
 def ask(prompt: str, name: str) -> tuple[gr.Textbox, gr.Button, gr.Button]:
     """The prompt with Run and Stop; their elem_ids begin with `name`."""
     box = gr.Textbox(
-        prompt, label="Prompt", lines=1, max_lines=4, show_label=False, container=False, elem_id=f"{name}-prompt"
+        prompt,
+        label="Prompt",
+        lines=1,
+        max_lines=4,
+        show_label=False,
+        container=False,
+        elem_id=f"{name}-prompt",
     )
     go = gr.Button("Run", variant="primary", min_width=120, scale=0, elem_id=f"{name}-run")
-    return box, go, gr.Button("Stop", interactive=False, min_width=80, scale=0, elem_id=f"{name}-stop")
+    return (
+        box,
+        go,
+        gr.Button("Stop", interactive=False, min_width=80, scale=0, elem_id=f"{name}-stop"),
+    )
 
 
 def sentence(kind: str, text: str, **more: Any) -> str:
-    """The value of a notice, whose kind is a verdict of `menus.kind` or "error"; `more` is for other parts of the page.
+    """The value of a notice, whose kind is a verdict of `menus.kind` or "error"; `more` is for
+    other parts of the page.
 
     "fix" has the label of a button and the link that it opens.
     """

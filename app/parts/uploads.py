@@ -1,4 +1,5 @@
-"""A saved run from a visitor, read or exported, without gradio because another process computes it."""
+"""A saved run from a visitor, read or exported, without gradio because another process computes
+it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ KINDS = ("json", "html")  # what a run is saved as
 
 
 def read_run(body: bytes, name: str) -> tuple[bytes, bytes]:
-    """A run from a file as a message to the page, and as compressed JSON; raises a `ValueError` if it is no run."""
+    """A run from a file as a message to the page, and as compressed JSON; raises a `ValueError` if
+    it is no run."""
     try:
         trace = Trace.from_json(body.decode())
         message = recorded_message(trace, name=name, badge="opened from a file")

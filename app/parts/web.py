@@ -1,4 +1,5 @@
-"""The browser's code on the page: one script that every component starts with, sent once and kept by the browser."""
+"""The browser's code on the page: one script that every component starts with, sent once and kept
+by the browser."""
 
 from __future__ import annotations
 
@@ -16,10 +17,16 @@ from specviz.player.web import exports, joined
 from .menus import drawn_menus
 
 ENTRY = "index.js"
-# Arguments of an event that no visitor waits for: not queued, without a spinner, and each value as it was sent.
-QUIET = {"queue": False, "show_progress": "hidden", "api_visibility": "private", "preprocess": False}
-# The script is on its way when the component asks for it, so values that come meanwhile are kept for it. Its address is
-# relative to the page, which may stand behind a proxy.
+# Arguments of an event that no visitor waits for: not queued, without a spinner, and each value as
+# it was sent.
+QUIET = {
+    "queue": False,
+    "show_progress": "hidden",
+    "api_visibility": "private",
+    "preprocess": False,
+}
+# The script is on its way when the component asks for it, so values that come meanwhile are kept
+# for it. Its address is relative to the page, which may stand behind a proxy.
 START = """
 const missed = [props.value];
 let hear = value => missed.push(value);
@@ -39,26 +46,32 @@ def script() -> tuple[str, bytes]:
     """The address of the script, which changes with its content, and the script."""
     names = ", ".join(exports(ENTRY))
     code = (
-        f"{joined(ENTRY)}export const {{ {names} }} = index;\nexport const menus = {dumps(drawn_menus())};\n".encode()
-    )
+        f"{joined(ENTRY)}export const {{ {names} }} = index;\nexport const menus = "
+        f"{dumps(drawn_menus())};\n"
+    ).encode()
     return f"web/{hashlib.sha256(code).hexdigest()[:16]}.js", code
 
 
 def dumps(data: Any) -> str:
-    """JSON in which "<" is escaped, so that no layer between here and the page can mistake it for markup."""
+    """JSON in which "<" is escaped, so that no layer between here and the page can mistake it for
+    markup."""
     return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
 
 
 def starts(name: str, **options: Any) -> str:
-    """What a component does when it appears, for `js_on_load`: calls an export of assets/web/index.js with options."""
+    """What a component does when it appears, for `js_on_load`: calls an export of
+    assets/web/index.js with options."""
     if name not in exports(ENTRY):
         raise ValueError(f"name must be one of {', '.join(exports(ENTRY))}; got {name!r}.")
     filled = START.replace("ADDRESS", json.dumps(script()[0])).replace("NAME", name)
     return filled.replace("OPTIONS", json.dumps(options))
 
 
-def component(name: str, template: str, value: str = "", options: dict[str, Any] | None = None, **more: Any) -> Any:
-    """A `gradio.HTML` with a fixed template, which an export of assets/web/index.js fills with text nodes.
+def component(
+    name: str, template: str, value: str = "", options: dict[str, Any] | None = None, **more: Any
+) -> Any:
+    """A `gradio.HTML` with a fixed template, which an export of assets/web/index.js fills with text
+    nodes.
 
     Args:
         name: of the export, which gets the options.
@@ -67,10 +80,13 @@ def component(name: str, template: str, value: str = "", options: dict[str, Any]
         options: for the export.
         more: for `gradio.HTML`.
     """
-    import gradio as gr  # only here: another process computes what some of the modules do that use this one
+    # only here: another process computes what some of the modules do that use this one
+    import gradio as gr
 
     script = starts(name, **(options or {}))
-    return gr.HTML(value, html_template=template, js_on_load=script, apply_default_css=False, **more)
+    return gr.HTML(
+        value, html_template=template, js_on_load=script, apply_default_css=False, **more
+    )
 
 
 def route() -> Route:

@@ -24,8 +24,15 @@ from ..parts.job import Job
 
 TITLE = "Measure"
 TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0)  # at which vectors are stored
-MACHINES = {"In memory": "memory", "On disk": "disk", "A100": "a100", "L40, offloaded": "l40-offload"}
-RULES = tuple(dict.fromkeys(row["verifier"] for row in measured() if row["verifier"] != "exact-match"))
+MACHINES = {
+    "In memory": "memory",
+    "On disk": "disk",
+    "A100": "a100",
+    "L40, offloaded": "l40-offload",
+}
+RULES = tuple(
+    dict.fromkeys(row["verifier"] for row in measured() if row["verifier"] != "exact-match")
+)
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256)
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 
@@ -33,44 +40,69 @@ DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 def build(engine: Engine) -> None:
     """Lay out the tab and connect it."""
     past = recorded.read()
-    choices = [(title, name) for title, name in MACHINES.items() if name != "disk" or "disk" in past.costs]
+    choices = [
+        (title, name) for title, name in MACHINES.items() if name != "disk" or "disk" in past.costs
+    ]
     with gr.Row(elem_classes="sv-measure-controls"):
-        temperature = gr.Radio([(f"{value:g}", value) for value in TEMPERATURES], value=0.8, label="Temperature")
-        weights = gr.Radio(choices, value="memory", label="Target's weights or machine", elem_id="sv-machine")
+        temperature = gr.Radio(
+            [(f"{value:g}", value) for value in TEMPERATURES], value=0.8, label="Temperature"
+        )
+        weights = gr.Radio(
+            choices, value="memory", label="Target's weights or machine", elem_id="sv-machine"
+        )
         rules = gr.Dropdown(
-            [(VERIFIERS[name].title, name) for name in RULES], value=["sequoia"], multiselect=True, filterable=False,
-            label="Rules in the first figure", elem_id="sv-rules",
-        )  # fmt: skip
-        go = gr.Button("Measure this machine", variant="primary", scale=0, min_width=250, elem_id="sv-measure")
-        stop = gr.Button("Stop", interactive=False, scale=0, min_width=80, elem_id="sv-measure-stop")
+            [(VERIFIERS[name].title, name) for name in RULES],
+            value=["sequoia"],
+            multiselect=True,
+            filterable=False,
+            label="Rules in the first figure",
+            elem_id="sv-rules",
+        )
+        go = gr.Button(
+            "Measure this machine", variant="primary", scale=0, min_width=250, elem_id="sv-measure"
+        )
+        stop = gr.Button(
+            "Stop", interactive=False, scale=0, min_width=80, elem_id="sv-measure-stop"
+        )
     line = status("sv-measure-status")
     measurement = gr.State(None)
     source = past.label
     with gr.Row(elem_classes="sv-figures"):
         accepted = Card(
-            "acceptance", "What is accepted?",
-            "The probability that the k-th child of an accepted node is accepted. A steep fall favours chains, a long "
+            "acceptance",
+            "What is accepted?",
+            "The probability that the k-th child of an accepted node is accepted. A steep "
+            "fall favours chains, a long "
             "tail favours wide trees.",
-            draw_acceptance(0.8, ["sequoia"]), "recorded on 2,000 positions",
-        )  # fmt: skip
+            draw_acceptance(0.8, ["sequoia"]),
+            "recorded on 2,000 positions",
+        )
         cost = Card(
-            "cost", "What does a pass cost?",
+            "cost",
+            "What does a pass cost?",
             "While the line is flat, more nodes cost no more time: reading the weights dominates.",
-            draw_costs(None), source,
-        )  # fmt: skip
+            draw_costs(None),
+            source,
+        )
     with gr.Row(elem_classes="sv-figures"):
         speedup = Card(
-            "speedup", "Which tree pays?",
-            "Predicted speedup of Sequoia's tree of each size and depth: expected tokens per pass over the time of a "
+            "speedup",
+            "Which tree pays?",
+            "Predicted speedup of Sequoia's tree of each size and depth: expected tokens "
+            "per pass over the time of a "
             "step, relative to plain decoding. The star marks the best.",
-            draw_map(0.8, past.costs["memory"]), source,
-        )  # fmt: skip
+            draw_map(0.8, past.costs["memory"]),
+            source,
+        )
         predicted = Card(
-            "predicted", "Does the prediction hold?",
-            "Line: predicted. Marks: timed at temperature 0.8 on prompts that no model was trained on, with the "
+            "predicted",
+            "Does the prediction hold?",
+            "Line: predicted. Marks: timed at temperature 0.8 on prompts that no model was "
+            "trained on, with the "
             "range over prompts.",
-            plot("predicted", past.points["memory"]), source,
-        )  # fmt: skip
+            plot("predicted", past.points["memory"]),
+            source,
+        )
     cards = (accepted, cost, speedup, predicted)
     outputs = [line, measurement, *(part for card in cards for part in card.outputs)]
 
@@ -92,12 +124,21 @@ def build(engine: Engine) -> None:
 
     for control in (temperature, weights, rules):
         control.change(
-            explained("The figures could not be drawn.", lambda text: {line: status_text(text, "error")})(draw),
-            [temperature, weights, rules, measurement], outputs, queue=False, show_progress="hidden",
-            trigger_mode="always_last", api_visibility="private",
-        )  # fmt: skip
+            explained(
+                "The figures could not be drawn.", lambda text: {line: status_text(text, "error")}
+            )(draw),
+            [temperature, weights, rules, measurement],
+            outputs,
+            queue=False,
+            show_progress="hidden",
+            trigger_mode="always_last",
+            api_visibility="private",
+        )
 
-    @explained("The measurement failed. The figures are unchanged.", lambda text: {line: status_text(text, "error")})
+    @explained(
+        "The measurement failed. The figures are unchanged.",
+        lambda text: {line: status_text(text, "error")},
+    )
     def run(value: Any, names: Any) -> Iterator[dict]:
         value, _ = check_choices(value, "memory")
         result: MachineMeasurement | None = None
@@ -106,7 +147,9 @@ def build(engine: Engine) -> None:
         for progress in engine.compute(measure_machine, value):
             runs = f"{progress.done} of {progress.total} runs"
             yield {line: status_text(runs, done=progress.done, of=progress.total)}
-            if progress.result and (result is None or len(progress.result.points) > len(result.points)):
+            if progress.result and (
+                result is None or len(progress.result.points) > len(result.points)
+            ):
                 result = progress.result
                 yield {measurement: result, **draw(value, "memory", names, result)}
         if result:
@@ -130,14 +173,22 @@ def cost_table(name: str) -> CostTable:
 
 def draw_acceptance(temperature: float, rules: Any) -> Any:
     """The stored vectors of some rules; at temperature 0 all rules accept the same tokens."""
-    names = ["exact-match"] if temperature == 0 else [name for name in RULES if name in list(rules or ())]
-    rows = [row for row in measured() if row["temperature"] == temperature and row["verifier"] in names]
+    names = (
+        ["exact-match"]
+        if temperature == 0
+        else [name for name in RULES if name in list(rules or ())]
+    )
+    rows = [
+        row for row in measured() if row["temperature"] == temperature and row["verifier"] in names
+    ]
     return plot("acceptance", [SimpleNamespace(**row) for row in rows])
 
 
 def draw_costs(result: MachineMeasurement | None) -> Any:
     """Costs in memory, on disk and on a GPU as far as they are known."""
-    tables = {title: cost_table(name) for title, name in MACHINES.items() if name in recorded.read().costs}
+    tables = {
+        title: cost_table(name) for title, name in MACHINES.items() if name in recorded.read().costs
+    }
     if result:
         tables = {"This machine": result.cost, **tables}
     return plot("cost", tables | {"A100 (projection)": machine("a100")})

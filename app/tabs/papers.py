@@ -14,7 +14,13 @@ from specviz.player.web import asset
 from ..parts.frame import Page, Tab
 
 ALL = "all"
-MARKS = {"reproduced": "✓", "holds by proof": "∎", "undecided": "?", "differs": "≠", "not available here": "–"}
+MARKS = {
+    "reproduced": "✓",
+    "holds by proof": "∎",
+    "undecided": "?",
+    "differs": "≠",
+    "not available here": "–",
+}
 TITLES = [(source.short, name) for name, source in papers.SOURCES.items()]
 
 
@@ -31,7 +37,8 @@ def build(engine: Any) -> tuple[gr.Radio, gr.HTML]:
 
 
 def connect(page: Page) -> None:
-    """Open the source and mark the entry that an address such as ?paper=sequoia&entry=table-8 names."""
+    """Open the source and mark the entry that an address such as ?paper=sequoia&entry=table-8
+    names."""
 
     def open_link(request: gr.Request) -> tuple[Any, Any]:
         name = request.query_params.get("paper", "")
@@ -39,7 +46,13 @@ def connect(page: Page) -> None:
             return gr.skip(), gr.skip()
         return name, render(name, ALL, request.query_params.get("entry", ""))
 
-    page.demo.load(open_link, None, list(page.built["Papers"]), show_progress="hidden", api_visibility="private")
+    page.demo.load(
+        open_link,
+        None,
+        list(page.built["Papers"]),
+        show_progress="hidden",
+        api_visibility="private",
+    )
 
 
 def render(source: Any, verdict: Any, entry: str = "") -> str:
@@ -53,7 +66,9 @@ def render(source: Any, verdict: Any, entry: str = "") -> str:
     source = source if str(source) in papers.SOURCES else TITLES[0][1]
     every = papers.table(source)
     rows = [row for row in every if str(verdict) not in MARKS or row.verdict == verdict]
-    return _template().render(source=papers.SOURCES[source], rows=rows, total=len(every), marks=MARKS, entry=entry)
+    return _template().render(
+        source=papers.SOURCES[source], rows=rows, total=len(every), marks=MARKS, entry=entry
+    )
 
 
 @cache

@@ -12,10 +12,13 @@ from ..tree import Topology
 def whole_steps(trace: Trace) -> list[Step]:
     """The steps of a run after the first that had room for a tree as deep as the run's deepest.
 
-    The last steps of a run have smaller trees, which is not the tree's doing. Trees that are smaller because a drafter
-    had little to say count: how much it has to say goes with how hard a place is, so the rest alone would be biased.
+    The last steps of a run have smaller trees, which is not the tree's doing. Trees that are
+    smaller because a drafter had little to say count: how much it has to say goes with how hard a
+    place is, so the rest alone would be biased.
     """
-    end = len(trace.prompt_tokens) + (len(trace.tokens) if trace.stop == "context" else trace.config.max_new_tokens)
+    end = len(trace.prompt_tokens) + (
+        len(trace.tokens) if trace.stop == "context" else trace.config.max_new_tokens
+    )
     end = min(end, trace.pair.get("max_positions", end))
     deepest = max((int(Topology(step.parents).depth.max()) for step in trace.steps), default=0)
     return [step for step in trace.steps if step.index > 0 and step.start + 1 + deepest < end]
@@ -23,7 +26,8 @@ def whole_steps(trace: Trace) -> list[Step]:
 
 @dataclass(frozen=True)
 class DepthAcceptance:
-    """How often the k-th child of an accepted node is accepted, level by level, as matrices [levels][ranks].
+    """How often the k-th child of an accepted node is accepted, level by level, as matrices
+    [levels][ranks].
 
     Args:
         tried: how often an accepted node of level d (0 is the root) had a child of rank k.
@@ -59,7 +63,9 @@ def depth_acceptance(traces: Iterable[Trace], ranks: int = 32) -> DepthAcceptanc
     width = 0
     for step in (step for trace in traces for step in trace.steps):
         shape = Topology(step.parents)
-        for level, (node, following) in enumerate(zip((0, *step.path), (*step.path, None), strict=True)):
+        for level, (node, following) in enumerate(
+            zip((0, *step.path), (*step.path, None), strict=True)
+        ):
             children = shape.children[node][:ranks]
             if children and len(tried) <= level:
                 tried.append([0] * ranks)

@@ -1,6 +1,8 @@
-"""Single nodes: every rule on the same distributions of a text, and draft probability against acceptance.
+"""Single nodes: every rule on the same distributions of a text, and draft probability against
+acceptance.
 
-`on_text` measures acceptance by rank; here it is how often all k children are rejected. p = target, q = draft.
+`on_text` measures acceptance by rank; here it is how often all k children are rejected. p = target,
+q = draft.
 """
 
 from __future__ import annotations
@@ -32,8 +34,10 @@ class RejectionRates:
     Args:
         widths: k.
         rates: rule -> a rate for each width, None where the rule takes no such number of children.
-        low, high: intervals at 95 % with texts as the unit, in the same form; None where there was one text only.
-        floors: the rate no rule can go below, for "iid" children by optimal transport and for the draft's "top" ones.
+        low, high: intervals at 95 % with texts as the unit, in the same form; None where there was
+            one text only.
+        floors: the rate no rule can go below, for "iid" children by optimal transport and for the
+            draft's "top" ones.
         positions, temperature, draft_temperature: what was measured.
     """
 
@@ -54,7 +58,8 @@ def rejection_rates(
     widths: Sequence[int] = WIDTHS,
     read: Reader = levels_on_text,
 ) -> RejectionRates:
-    """Measure all rules at once, at every position but the last where the drafter proposes anything.
+    """Measure all rules at once, at every position but the last where the drafter proposes
+    anything.
 
     Args:
         pair, texts, config: as for `measure_acceptance`.
@@ -65,7 +70,9 @@ def rejection_rates(
     greedy = config.temperature == 0
     sums, counts, sources = [], [], []
     for number, text in enumerate(map(text_of, texts)):
-        rng = Seeded(config.seed_after(number))  # noise is keyed by position: texts with one seed would share it
+        rng = Seeded(
+            config.seed_after(number)
+        )  # noise is keyed by position: texts with one seed would share it
         nodes = [
             _node(p, rows[0], widths, rng, start + 1, greedy)
             for start, p, rows in read(pair, text, config)
@@ -82,26 +89,40 @@ def rejection_rates(
     high: Rates = {}
     for rule in sums[0]:
         rejected = [
-            [count - text[rule][i] for text, count in zip(sums, counts, strict=True)] for i in range(len(widths))
+            [count - text[rule][i] for text, count in zip(sums, counts, strict=True)]
+            for i in range(len(widths))
         ]
         rates[rule] = tuple(
-            None if np.isnan(each).any() else max(0.0, float(sum(each) / sum(counts))) for each in rejected
+            None if np.isnan(each).any() else max(0.0, float(sum(each) / sum(counts)))
+            for each in rejected
         )
-        ends = [(None, None) if np.isnan(each).any() else share_interval(each, counts, sources) for each in rejected]
+        ends = [
+            (None, None) if np.isnan(each).any() else share_interval(each, counts, sources)
+            for each in rejected
+        ]
         low[rule], high[rule] = zip(*ends, strict=True)
-    floors = {name: rates.pop(f"floor {name}") for name in ("iid", "top") if f"floor {name}" in rates}
+    floors = {
+        name: rates.pop(f"floor {name}") for name in ("iid", "top") if f"floor {name}" in rates
+    }
     low, high = ({rule: ends[rule] for rule in rates} for ends in (low, high))
     return RejectionRates(
         widths, rates, low, high, floors, sum(counts), config.temperature, config.draft_temperature
-    )  # fmt: skip
+    )
 
 
 def _node(
-    p: np.ndarray, q: np.ndarray, widths: Sequence[int], rng: Randomness, position: int, greedy: bool
+    p: np.ndarray,
+    q: np.ndarray,
+    widths: Sequence[int],
+    rng: Randomness,
+    position: int,
+    greedy: bool,
 ) -> dict[str, np.ndarray]:
-    """The acceptance of every rule at one node for every width, nan where a rule takes no such width; and the floors.
+    """The acceptance of every rule at one node for every width, nan where a rule takes no such
+    width; and the floors.
 
-    At temperature 0 (`greedy`) every rule looks for the one token among the draft's most probable ones.
+    At temperature 0 (`greedy`) every rule looks for the one token among the draft's most probable
+    ones.
     """
     accepted = {
         name: accepted_within(rule(), p, q, widths, rng, position)
@@ -109,7 +130,11 @@ def _node(
         if rule.is_built_in() and not rule.autoregressive and rule.greedy_only == greedy
     }
     floors = {} if greedy else {"floor iid": transport_acceptance(p, q, widths)}
-    return accepted | floors | {"floor top": np.cumsum(p[most_probable(q, widths[-1])])[np.array(widths) - 1]}
+    return (
+        accepted
+        | floors
+        | {"floor top": np.cumsum(p[most_probable(q, widths[-1])])[np.array(widths) - 1]}
+    )
 
 
 @dataclass(frozen=True)
@@ -127,13 +152,16 @@ class DraftUncertainty:
 
 
 def draft_uncertainty(pair: Pair, texts: Sequence[AnyText], config: RunConfig) -> DraftUncertainty:
-    """Measure it at every position where the drafter proposes anything; arguments as for `rejection_rates`."""
+    """Measure it at every position where the drafter proposes anything; arguments as for
+    `rejection_rates`."""
     rng, rows = Seeded(config.seed), []
     for text in texts:
         for _, p, levels in levels_on_text(pair, text, config):
             if (q := levels[0]).any():
                 token = rng.draw(q)
-                rows.append((float(q[token]), float(p[token]), min(1.0, float(np.minimum(p, q).sum()))))
+                rows.append(
+                    (float(q[token]), float(p[token]), min(1.0, float(np.minimum(p, q).sum())))
+                )
     if not rows:
         raise ValueError(NO_TEXT)
     return DraftUncertainty(*zip(*rows, strict=True))

@@ -1,8 +1,9 @@
-"""Acceptance vectors measured on texts: how often the k-th child of a node is accepted, for each rule.
+"""Acceptance vectors measured on texts: how often the k-th child of a node is accepted, for each
+rule.
 
-At every position of a text `width` children are drawn from the drafter's row and put before the rule. Rules that flip
-a coin per child give the expectation over their coins; of the others the decision itself is counted. Each text is
-measured alone, and `summarise` makes one vector of all.
+At every position of a text `width` children are drawn from the drafter's row and put before the
+rule. Rules that flip a coin per child give the expectation over their coins; of the others the
+decision itself is counted. Each text is measured alone, and `summarise` makes one vector of all.
 """
 
 from __future__ import annotations
@@ -43,11 +44,14 @@ class Acceptance(Record):
     Attributes:
         acceptance: P[k], the probability that the k-th child is accepted, given that its parent is.
         low, high: intervals at 95 % with texts as the unit; None where there was one text only.
-        positions, method: how many positions were measured, and how: "expected" over the rule's coins, or "counted".
+        positions, method: how many positions were measured, and how: "expected" over the rule's
+            coins, or "counted".
         verifier, scheme, temperature, draft_temperature: what was measured.
         drafter, parameters: menu name of the drafter, and its parameters.
-        levels: P of level 1, 2, ..., what is below them as the last one, where it depends on the level; else none.
-        pair, dtype, version, texts: name and number format of the pair, the version, and what was measured, in words.
+        levels: P of level 1, 2, ..., what is below them as the last one, where it depends on the
+            level; else none.
+        pair, dtype, version, texts: name and number format of the pair, the version, and what was
+            measured, in words.
         by_text: of each text its positions and its own `plan`; empty in files without them.
     """
 
@@ -93,9 +97,13 @@ class Acceptance(Record):
 
 
 def acceptance_vector(
-    pair: Pair, verifier: Verifier, texts: Iterable[AnyText], config: RunConfig, width: int = 16,
+    pair: Pair,
+    verifier: Verifier,
+    texts: Iterable[AnyText],
+    config: RunConfig,
+    width: int = 16,
     scheme: str | None = None,
-) -> Acceptance:  # fmt: skip
+) -> Acceptance:
     """One rule's acceptance on texts.
 
     Args:
@@ -112,15 +120,21 @@ def acceptance_vector(
 
 
 def measure_acceptance(
-    pair: Pair, rules: Sequence[Verifier], texts: Iterable[AnyText], config: RunConfig, width: int = 16,
-    scheme: str | None = None, positions: int = 0,
-) -> Iterator[Progress[tuple[Acceptance, ...]]]:  # fmt: skip
-    """Measure rules at one temperature, text by text, each text read once; stop iterating to stop it.
+    pair: Pair,
+    rules: Sequence[Verifier],
+    texts: Iterable[AnyText],
+    config: RunConfig,
+    width: int = 16,
+    scheme: str | None = None,
+    positions: int = 0,
+) -> Iterator[Progress[tuple[Acceptance, ...]]]:
+    """Measure rules at one temperature, text by text, each text read once; stop iterating to stop
+    it.
 
     Args:
         pair, rules: the models and the rules.
-        texts: token ids; every position but the last is measured, of a `Text` those from its start on. The children
-            of text i are drawn with config.seed + i.
+        texts: token ids; every position but the last is measured, of a `Text` those from its start
+            on. The children of text i are drawn with config.seed + i.
         config: drafter, temperatures, top-p, top-k and seed.
         width: how many children are tried at each position; one for a rule of chains.
         scheme: how they are drawn; None means as the rule asks for ("top" at temperature 0).
@@ -141,15 +155,21 @@ def measure_acceptance(
         source = text.source or f"text {number}"
         for rule, each in zip(rules, parts, strict=True):
             each.append(_on_one_text(rule, nodes, text_config, source, width, scheme))
-        vectors = [summarise(each, pair, rule, config, scheme) for rule, each in zip(rules, parts, strict=True)]
-        yield Progress(vectors[0].positions, max(positions, vectors[0].positions), result=tuple(vectors))
+        vectors = [
+            summarise(each, pair, rule, config, scheme)
+            for rule, each in zip(rules, parts, strict=True)
+        ]
+        yield Progress(
+            vectors[0].positions, max(positions, vectors[0].positions), result=tuple(vectors)
+        )
     if not any(parts):
         raise ValueError(NO_TEXT)
 
 
 @dataclass(frozen=True)
 class TextAcceptance:
-    """One rule on one text: how often the child of each rank was accepted, [levels, width], of how many, [levels]."""
+    """One rule on one text: how often the child of each rank was accepted, [levels, width], of how
+    many, [levels]."""
 
     hits: np.ndarray
     tries: np.ndarray
@@ -158,7 +178,12 @@ class TextAcceptance:
 
 
 def _on_one_text(
-    rule: Verifier, nodes: Sequence[Node], config: RunConfig, source: str, width: int, scheme: str | None
+    rule: Verifier,
+    nodes: Sequence[Node],
+    config: RunConfig,
+    source: str,
+    width: int,
+    scheme: str | None,
 ) -> TextAcceptance:
     drafter = config.drafter
     levels, width = LEVELS if drafter.by_level else 1, 1 if rule.chain_only else width
@@ -182,29 +207,50 @@ def scheme_of(rule: Verifier, config: RunConfig, scheme: str | None = None) -> s
 
 
 def summarise(
-    parts: Sequence[TextAcceptance], pair: Pair, rule: Verifier, config: RunConfig, scheme: str | None = None
+    parts: Sequence[TextAcceptance],
+    pair: Pair,
+    rule: Verifier,
+    config: RunConfig,
+    scheme: str | None = None,
 ) -> Acceptance:
     """One vector from texts that were measured alone; those with one source count as one text."""
     sources = [part.source for part in parts]
     low, high = share_interval(
-        np.array([part.hits[0] for part in parts]).T, np.array([part.tries[0] for part in parts]), sources
+        np.array([part.hits[0] for part in parts]).T,
+        np.array([part.tries[0] for part in parts]),
+        sources,
     )
     drafter, width = config.drafter, parts[0].hits.shape[1]
     texts = []
     for source in dict.fromkeys(sources):
         same = [part for part in parts if part.source == source]
-        hits, tries = np.sum([part.hits for part in same], axis=0), np.sum([part.tries for part in same], axis=0)
+        hits, tries = (
+            np.sum([part.hits for part in same], axis=0),
+            np.sum([part.tries for part in same], axis=0),
+        )
         plan = tuple(map(tuple, np.minimum(1.0, hits / np.maximum(tries, 1)[:, None]).tolist()))
         texts.append((int(tries[0]), plan if drafter.by_level else plan[0]))
     mean = _mean(texts)
     levels, vector = (mean, mean[0]) if drafter.by_level else ((), mean)
     ends: Any = [(None,) * width] * 2 if low is None else np.array([low, high]).tolist()
     return Acceptance(
-        vector, tuple(ends[0]), tuple(ends[1]), sum(count for count, _ in texts),
-        "expected" if all(part.expected for part in parts) else "counted", rule.name, scheme_of(rule, config, scheme),
-        config.temperature, config.draft_temperature, drafter.name, levels, drafter.parameters, pair.info["name"],
-        pair.info.get("dtype", ""), __version__, by_text=tuple(texts),
-    )  # fmt: skip
+        vector,
+        tuple(ends[0]),
+        tuple(ends[1]),
+        sum(count for count, _ in texts),
+        "expected" if all(part.expected for part in parts) else "counted",
+        rule.name,
+        scheme_of(rule, config, scheme),
+        config.temperature,
+        config.draft_temperature,
+        drafter.name,
+        levels,
+        drafter.parameters,
+        pair.info["name"],
+        pair.info.get("dtype", ""),
+        __version__,
+        by_text=tuple(texts),
+    )
 
 
 def _mean(texts: Sequence[tuple[int, tuple]]) -> tuple:
@@ -213,7 +259,9 @@ def _mean(texts: Sequence[tuple[int, tuple]]) -> tuple:
     if not isinstance(plans[0][0], tuple):
         return _weighted(counts, plans)
     levels = enumerate(zip(*plans, strict=True))
-    return tuple(_weighted([max(0, count - depth) for count in counts], level) for depth, level in levels)
+    return tuple(
+        _weighted([max(0, count - depth) for count in counts], level) for depth, level in levels
+    )
 
 
 def _weighted(counts: Sequence[int], vectors: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
@@ -226,9 +274,11 @@ def _shape(plan: tuple) -> list[int]:
 
 
 def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) -> tuple[Any, Any]:
-    """A 95 % interval of the ratio that hits have of tries: Wilson's (1927), which holds for rare hits too.
+    """A 95 % interval of the ratio that hits have of tries: Wilson's (1927), which holds for rare
+    hits too.
 
-    It is for as many independent tries as would be as uncertain as these texts are, with Student's t for their number.
+    It is for as many independent tries as would be as uncertain as these texts are, with Student's
+    t for their number.
 
     Args:
         hits, tries: of each text, [..., texts] and [texts]; a text without tries does not count.
@@ -254,7 +304,12 @@ def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) ->
 
 
 def wilson(ratio: Any, tries: Any, t: float) -> tuple[Any, Any]:
-    """Wilson's interval for a ratio of so many independent tries (1927); `t` standard errors to either side."""
+    """Wilson's interval for a ratio of so many independent tries (1927); `t` standard errors to
+    either side."""
     centre = (ratio + t * t / (2 * tries)) / (1 + t * t / tries)
-    spread = t / (1 + t * t / tries) * np.sqrt(ratio * (1 - ratio) / tries + t * t / (4 * tries * tries))
-    return np.clip(centre - spread, 0.0, ratio), np.clip(centre + spread, ratio, 1.0)  # whatever rounding does
+    spread = (
+        t / (1 + t * t / tries) * np.sqrt(ratio * (1 - ratio) / tries + t * t / (4 * tries * tries))
+    )
+    return np.clip(centre - spread, 0.0, ratio), np.clip(
+        centre + spread, ratio, 1.0
+    )  # whatever rounding does

@@ -1,9 +1,10 @@
-"""The rows of target and drafter at every position of a text: what every measurement of acceptance looks at.
+"""The rows of target and drafter at every position of a text: what every measurement of acceptance
+looks at.
 
-A drafter whose rows follow from the tokens alone reads the text in one pass. Any other is put to work as in a run: at
-every position the text so far is committed, with what the target saw of it, and the drafter is asked for the rows of a
-chain that holds the text's own next tokens. So heads and guessed features are measured level by level.
-p = target, q = drafter.
+A drafter whose rows follow from the tokens alone reads the text in one pass. Any other is put to
+work as in a run: at every position the text so far is committed, with what the target saw of it,
+and the drafter is asked for the rows of a chain that holds the text's own next tokens. So heads and
+guessed features are measured level by level. p = target, q = drafter.
 """
 
 from __future__ import annotations
@@ -20,12 +21,18 @@ from ..models.base import Pair
 from ..tree import TokenTree
 from .texts import AnyText, text_of
 
-LEVELS = 5  # that are distinguished where a drafter's rows depend on the level; what is below counts as the last one
+# that are distinguished where a drafter's rows depend on the level; what is below counts as the
+# last one
+LEVELS = 5
 
-Node = tuple[int, np.ndarray, Sequence[np.ndarray]]  # position, p, and q as it is at level 1, 2, ...
+Node = tuple[
+    int, np.ndarray, Sequence[np.ndarray]
+]  # position, p, and q as it is at level 1, 2, ...
 
 
-def distributions_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+def distributions_on_text(
+    pair: Pair, text: AnyText, config: RunConfig
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """(position, p, q) at every position of a text that counts; q as it is right below the text."""
     for position, p, rows in levels_on_text(pair, text, config):
         yield position, p, rows[0]
@@ -34,8 +41,8 @@ def distributions_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Itera
 def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Node]:
     """(position, p, rows) at every position of a text that counts.
 
-    rows[d] is the drafter's row there with d tokens before it drafted, not read: one row where that makes no
-    difference, else up to `LEVELS`, as many as there are positions that count.
+    rows[d] is the drafter's row there with d tokens before it drafted, not read: one row where that
+    makes no difference, else up to `LEVELS`, as many as there are positions that count.
 
     Args:
         pair: the models.
@@ -51,7 +58,9 @@ def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Nod
         return
     drafter = config.drafter
     chain = _chain(tokens[:-1], 0)
-    p = distributions_of(pair.open(tokens[:1])[0].forward(chain, range(len(chain))), config.target_sampling)
+    p = distributions_of(
+        pair.open(tokens[:1])[0].forward(chain, range(len(chain))), config.target_sampling
+    )
     read = _in_one_pass if drafter.of_tokens else _in_turn
     for node, rows in enumerate(read(pair, drafter, tokens, first, config, p), first):
         yield node, p[node], rows
@@ -78,10 +87,14 @@ def _in_turn(
     target, draft = pair.open(text[: first + 1])
     features = pair.open(text)[0].watch() if drafter.reads_features else None
     drafting = open_drafter(drafter, pair, target, draft, text[: first + 1])
-    before: deque[list[np.ndarray]] = deque(maxlen=levels)  # the rows of the last roots, the latest first
+    before: deque[list[np.ndarray]] = deque(
+        maxlen=levels
+    )  # the rows of the last roots, the latest first
     for root in range(first, len(text) - 1):
         tree = _chain(text[root : min(root + levels, len(text) - 1)], root)
-        before.appendleft([drafting.expand(tree, [node], config.draft_sampling)[0] for node in range(len(tree))])
+        before.appendleft(
+            [drafting.expand(tree, [node], config.draft_sampling)[0] for node in range(len(tree))]
+        )
         yield [rows[depth] for depth, rows in enumerate(before)]
         seen = Seen((root,), p, None if features is None else features[root : root + 1])
         emitted = [text[root + 1]]

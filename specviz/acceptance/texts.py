@@ -1,7 +1,8 @@
-"""Texts that are measured on: the target's own continuations of prompts, or windows of a given text.
+"""Texts that are measured on: the target's own continuations of prompts, or windows of a given
+text.
 
-Texts are the unit of every interval: where a text is easy all of it is, so its tokens, and windows of one text, are not
-independent.
+Texts are the unit of every interval: where a text is easy all of it is, so its tokens, and windows
+of one text, are not independent.
 """
 
 from __future__ import annotations
@@ -49,10 +50,13 @@ def continuations(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iter
     Args:
         pair: the models.
         prompts: texts to continue; the same prompt gives the same source.
-        config: temperatures, length and seed; prompt `i` is continued with seed + i, since noise is keyed by position.
+        config: temperatures, length and seed; prompt `i` is continued with seed + i, since noise is
+            keyed by position.
     """
     for number, prompt in enumerate(prompts):
-        text_config = replace(config, prompt=prompt, seed=config.seed_after(number)).autoregressive()
+        text_config = replace(
+            config, prompt=prompt, seed=config.seed_after(number)
+        ).autoregressive()
         tokens = pair.encode(prompt)
         written = (token for step in speculate(pair, text_config) for token in step.emitted)
         yield Text((*tokens, *written), max(1, len(tokens)), prompt)
@@ -66,7 +70,8 @@ def windows(pair: Pair, text: str, source: str) -> Iterator[Text]:
 
 
 def limited(texts: Iterable[Text], positions: int) -> Iterator[Text]:
-    """The first texts that have `positions` positions together, the last one cut; texts without any are left out."""
+    """The first texts that have `positions` positions together, the last one cut; texts without any
+    are left out."""
     for text in texts:
         if text.positions:
             yield replace(text, tokens=text.tokens[: text.start + positions])

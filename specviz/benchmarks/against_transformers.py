@@ -1,7 +1,9 @@
-"""Generation with transformers against this engine: timed in turns with plain decoding, and compared text by text.
+"""Generation with transformers against this engine: timed in turns with plain decoding, and
+compared text by text.
 
-Each timed side works in a process of its own, with the number format and the threads that are fastest for it: these are
-tried first, one side after the other. A process that waits for its turn uses no processor.
+Each timed side works in a process of its own, with the number format and the threads that are
+fastest for it: these are tried first, one side after the other. A process that waits for its turn
+uses no processor.
 """
 
 from __future__ import annotations
@@ -26,35 +28,47 @@ from .timing import AUTOREGRESSIVE, TimedRun, seconds_of, time_calls
 
 TRIED = 24  # tokens of each setting that is tried
 OTHER = "transformers"
-_generate: Callable[[RunConfig], Counts]  # in a process of a pool: its side with the fastest setting
+_generate: Callable[
+    [RunConfig], Counts
+]  # in a process of a pool: its side with the fastest setting
 
 
 def time_transformers(
     spec: dict[str, Any], assisted: bool, prompts: Sequence[str], config: RunConfig, rounds: int = 1
 ) -> tuple[tuple[TimedRun, ...], dict[str, Any]]:
-    """Time transformers' `generate` against plain decoding, with the draft as its assistant or without.
+    """Time transformers' `generate` against plain decoding, with the draft as its assistant or
+    without.
 
     Returns:
         The row, none if there was no step to time, and the number format and threads of each side.
     """
     sides = {AUTOREGRESSIVE: partial(_engine, spec), OTHER: partial(_transformers, spec, assisted)}
     first = replace(config, prompt=prompts[0], max_new_tokens=min(TRIED, config.max_new_tokens))
-    texts = [replace(config, prompt=text, seed=config.seed_after(place)) for place, text in enumerate(prompts)] * rounds
+    texts = [
+        replace(config, prompt=text, seed=config.seed_after(place))
+        for place, text in enumerate(prompts)
+    ] * rounds
     calls, settings = {}, {}
     try:
         with ExitStack() as stack:
             for name, side in sides.items():
-                pool = ProcessPoolExecutor(1, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+                pool = ProcessPoolExecutor(
+                    1, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
+                )
                 stack.enter_context(pool)
                 settings[name] = pool.submit(_choose, side, first).result()
                 calls[name] = lambda number, pool=pool: pool.submit(_run, texts[number]).result()
             rows = final_result(time_calls(calls, [str(text.prompt) for text in texts]))
     except BrokenExecutor:
-        raise ValueError("the process that was timed ended; memory may have been too small.") from None
+        raise ValueError(
+            "the process that was timed ended; memory may have been too small."
+        ) from None
     return rows, {"specviz": settings[AUTOREGRESSIVE], OTHER: settings[OTHER]}
 
 
-def _choose(side: Callable[[], Iterator[tuple[dict[str, Any], Callable]]], config: RunConfig) -> dict[str, Any]:
+def _choose(
+    side: Callable[[], Iterator[tuple[dict[str, Any], Callable]]], config: RunConfig
+) -> dict[str, Any]:
     """Try every setting of this process's side, and keep what generates with the fastest."""
     global _generate
     fastest = inf
@@ -70,7 +84,8 @@ def _run(config: RunConfig) -> Counts:
 
 
 def _engine(spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Callable]]:
-    """Plain decoding by this engine, with all threads: its settings, and what generates with each."""
+    """Plain decoding by this engine, with all threads: its settings, and what generates with
+    each."""
     import torch
 
     from ..models.pair import load_pair
@@ -81,8 +96,11 @@ def _engine(spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Callable]]:
         yield setting, lambda config, pair=pair: autoregress(pair, config).counts
 
 
-def _transformers(spec: dict[str, Any], assisted: bool) -> Iterator[tuple[dict[str, Any], Callable]]:
-    """`generate` of transformers with the same weights: number formats and threads, and what generates with each."""
+def _transformers(
+    spec: dict[str, Any], assisted: bool
+) -> Iterator[tuple[dict[str, Any], Callable]]:
+    """`generate` of transformers with the same weights: number formats and threads, and what
+    generates with each."""
     import torch
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
@@ -92,7 +110,9 @@ def _transformers(spec: dict[str, Any], assisted: bool) -> Iterator[tuple[dict[s
     logging.set_verbosity_error()
     pair: Any = load_pair(**spec)  # for its text side and context
     if assisted and getattr(pair.draft, "model", None) is None:
-        raise ValueError("transformers needs a draft model with the target's tokenizer as its assistant.")
+        raise ValueError(
+            "transformers needs a draft model with the target's tokenizer as its assistant."
+        )
     names = [one.model.config._name_or_path for one in (pair.target, pair.draft)[: 1 + assisted]]
     device = pair.target.device
     dtypes, threads = ("bfloat16", "float16"), [torch.get_num_threads()]
@@ -100,7 +120,11 @@ def _transformers(spec: dict[str, Any], assisted: bool) -> Iterator[tuple[dict[s
         cores = int(machine()[-1])
         dtypes, threads = ("float32", "bfloat16"), sorted({1, max(1, cores // 2), cores})
     for dtype in _dtypes(spec, *dtypes):
-        read = partial(AutoModelForCausalLM.from_pretrained, dtype=getattr(torch, dtype), trust_remote_code=False)
+        read = partial(
+            AutoModelForCausalLM.from_pretrained,
+            dtype=getattr(torch, dtype),
+            trust_remote_code=False,
+        )
         models = [read(name).to(device).eval() for name in names]
         for count in threads:
             yield {"dtype": dtype, "threads": count}, partial(_timed, models, pair, count)
@@ -111,23 +135,35 @@ def _timed(models: Sequence[Any], pair: Any, threads: int, config: RunConfig) ->
     import torch
 
     torch.set_num_threads(threads)
-    passes: list[tuple[int, float]] = []  # tokens so far and the time, after each pass of the target
+    passes: list[
+        tuple[int, float]
+    ] = []  # tokens so far and the time, after each pass of the target
     sampling: dict[str, Any] = {}
     if config.temperature > 0:
         torch.manual_seed(config.seed)
-        sampling = dict(do_sample=True, temperature=config.temperature, top_p=config.top_p, top_k=config.top_k or 0)
+        sampling = dict(
+            do_sample=True,
+            temperature=config.temperature,
+            top_p=config.top_p,
+            top_k=config.top_k or 0,
+        )
 
     def passed(tokens: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
         passes.append((tokens.shape[1], perf_counter()))
         return torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
 
     target, assistant = (*models, None)[:2]
-    new = _continue(target, pair, config, stopping_criteria=[passed], assistant_model=assistant, **sampling)
+    new = _continue(
+        target, pair, config, stopping_criteria=[passed], assistant_model=assistant, **sampling
+    )
     (before, began), (after, ended) = passes[0], passes[-1]
     return Counts(
-        len(new), len(passes), timed_tokens=after - before, timed_passes=len(passes) - 1,
+        len(new),
+        len(passes),
+        timed_tokens=after - before,
+        timed_passes=len(passes) - 1,
         seconds=(0.0, 0.0, 0.0, ended - began),
-    )  # fmt: skip
+    )
 
 
 def _dtypes(spec: dict[str, Any], *options: str) -> list[str]:
@@ -145,25 +181,38 @@ def _continue(model: Any, pair: Any, config: RunConfig, **options: Any) -> list[
         raise ValueError(f"prompts must be shorter than the context, {pair.max_positions} tokens.")
     with torch.inference_mode():
         out = model.generate(
-            ids, attention_mask=torch.ones_like(ids), max_new_tokens=room, pad_token_id=min(pair.eos_ids, default=0),
+            ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=room,
+            pad_token_id=min(pair.eos_ids, default=0),
             **{"do_sample": False} | options,
-        )  # fmt: skip
+        )
     return out[0, ids.shape[1] :].tolist()
 
 
 def compare_greedy(
     pair: Any, prompts: Sequence[str], max_new_tokens: int = 128, builders: Sequence[str] = ()
 ) -> Iterator[Progress[tuple[tuple[str, str, Comparison], ...]]]:
-    """Compare transformers' greedy `generate`, and builders or all of the menu, with plain decoding at temperature 0.
+    """Compare transformers' greedy `generate`, and builders or all of the menu, with plain decoding
+    at temperature 0.
 
-    In float32 there should be no difference. The results are who wrote, after which prompt, and how far it is equal.
+    In float32 there should be no difference. The results are who wrote, after which prompt, and how
+    far it is equal.
     """
     comparisons: list[tuple[str, str, Comparison]] = []
-    menu = [name for name, cls in BUILDERS.items() if not cls.autoregressive and (pair.draft or not cls.reads_draft)]
+    menu = [
+        name
+        for name, cls in BUILDERS.items()
+        if not cls.autoregressive and (pair.draft or not cls.reads_draft)
+    ]
     for done, prompt in enumerate(prompts, 1):
-        config = RunConfig(prompt, temperature=0.0, verifier="exact-match", max_new_tokens=max_new_tokens)
+        config = RunConfig(
+            prompt, temperature=0.0, verifier="exact-match", max_new_tokens=max_new_tokens
+        )
         texts: dict[str, Sequence[int]] = {OTHER: _continue(pair.target.model, pair, config)}
-        texts |= {name: run(pair, replace(config, builder=name)).tokens for name in builders or menu}
+        texts |= {
+            name: run(pair, replace(config, builder=name)).tokens for name in builders or menu
+        }
         for writer, tokens in texts.items():
             *_, comparison = comparing(pair, config, tokens)
             comparisons.append((writer, prompt, comparison))

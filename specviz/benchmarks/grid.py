@@ -1,6 +1,8 @@
-"""The grid of `bench`: pairs x builders x rules x drafters x temperatures x sizes, as cells, measured one by one.
+"""The grid of `bench`: pairs x builders x rules x drafters x temperatures x sizes, as cells,
+measured one by one.
 
-A cell and its outcome are plain JSON data, so it makes no difference which process or machine measures it.
+A cell and its outcome are plain JSON data, so it makes no difference which process or machine
+measures it.
 """
 
 from __future__ import annotations
@@ -26,20 +28,31 @@ from ..plugins.load import load_known, sources
 from .quiet import Watch
 from .timing import TimedRun, time_runs
 
-LISTS = {"pairs": ["embedded"], "temperatures": [RunConfig.temperature], "builders": ["all"], "verifiers": ["auto"],
-         "drafters": ["model"], "sizes": [None]}  # fmt: skip
+LISTS = {
+    "pairs": ["embedded"],
+    "temperatures": [RunConfig.temperature],
+    "builders": ["all"],
+    "verifiers": ["auto"],
+    "drafters": ["model"],
+    "sizes": [None],
+}
 NUMBERS = {"max_new_tokens": 64, "seed": 0, "rounds": 1}
 ROWS = ("draft_temperature", "top_p", "top_k")  # of `RunConfig`
 ENTRIES = (*LISTS, *NUMBERS, *ROWS, "prompts")
 LOADING = ("target", "draft", "device", "dtype", "offload", "offload_folder")
 PAIRS = {"embedded": {}, "toy": {"toy": 12}}
-TRANSFORMERS = {"transformers": False, "transformers-assisted": True}  # builder -> with its assistant
+TRANSFORMERS = {
+    "transformers": False,
+    "transformers-assisted": True,
+}  # builder -> with its assistant
 KINDS = {"result": dict, "impossible": str, "failed": str}
 
 
 def read_grid(path: str | Path) -> Any:
     """The data of a TOML or JSON file."""
-    kind, parse = ("TOML", tomllib.loads) if Path(path).suffix.lower() == ".toml" else ("JSON", parse_json)
+    kind, parse = (
+        ("TOML", tomllib.loads) if Path(path).suffix.lower() == ".toml" else ("JSON", parse_json)
+    )
     text = read_text(path, "grid")
     try:
         return parse(text)
@@ -50,8 +63,8 @@ def read_grid(path: str | Path) -> Any:
 def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
     """The cells of a grid, each once and pair by pair, and the prompts that all of them continue.
 
-    The grid has any of `ENTRIES`; what it leaves out has a default. The builder "all" stands for the menu, the rule
-    "auto" for the first one that suits.
+    The grid has any of `ENTRIES`; what it leaves out has a default. The builder "all" stands for
+    the menu, the rule "auto" for the first one that suits.
 
     Raises:
         ValueError: if an entry is unknown, or a value is none that `RunConfig` takes.
@@ -60,18 +73,28 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
         raise ParameterError("grid", f"be one object with any of {', '.join(ENTRIES)}")
     if unknown := [name for name in grid if name not in ENTRIES]:
         raise UnknownName("entry of the grid", unknown[0], ENTRIES)
-    lists = {name: grid.get(name, default) for name, default in (LISTS | {"prompts": [*prompts]}).items()}
+    lists = {
+        name: grid.get(name, default) for name, default in (LISTS | {"prompts": [*prompts]}).items()
+    }
     for name, values in lists.items():
         texts = name in ("builders", "verifiers", "drafters", "prompts")
-        if not (isinstance(values, list) and values and all(isinstance(one, str) and one for one in values if texts)):
+        if not (
+            isinstance(values, list)
+            and values
+            and all(isinstance(one, str) and one for one in values if texts)
+        ):
             raise ParameterError(name, f"be a non-empty list{' of texts' * texts}", values)
     continued: list[str] = lists.pop("prompts")
     shared = {name: grid.get(name, default) for name, default in NUMBERS.items()}
-    shared |= {name: grid[name] for name in ROWS if grid.get(name) not in (None, getattr(RunConfig, name))}
+    shared |= {
+        name: grid[name] for name in ROWS if grid.get(name) not in (None, getattr(RunConfig, name))
+    }
     shared["prompts"] = sha256(json.dumps(continued).encode()).hexdigest()[:12]
     _check_whole("rounds", shared["rounds"], 1, 10**6)
     menu = [name for name, builder in BUILDERS.items() if not builder.autoregressive]
-    lists["builders"] = [one for name in lists["builders"] for one in (menu if name == "all" else [name])]
+    lists["builders"] = [
+        one for name in lists["builders"] for one in (menu if name == "all" else [name])
+    ]
     cells = {}
     for pair, temperature, builder, verifier, drafter, size in product(*lists.values()):
         cell = {"pair": _pair(pair), "builder": builder, "temperature": temperature} | shared
@@ -89,7 +112,9 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
 def config_of(cell: dict[str, Any]) -> RunConfig:
     """What is run for a cell, apart from its size."""
     names = ("builder", "verifier", "drafter", "temperature", "max_new_tokens", "seed", *ROWS)
-    config = RunConfig(**{name: cell[name] for name in names if cell.get(name, "transformers") not in TRANSFORMERS})
+    config = RunConfig(
+        **{name: cell[name] for name in names if cell.get(name, "transformers") not in TRANSFORMERS}
+    )
     return config.autoregressive() if config.builder.autoregressive else config
 
 
@@ -101,7 +126,11 @@ def key_of(cell: dict[str, Any]) -> str:
 def _pair(value: Any) -> dict[str, Any]:
     if isinstance(value, str) and value in PAIRS:
         return PAIRS[value]
-    if isinstance(value, dict) and value and all(k in LOADING and isinstance(v, str) for k, v in value.items()):
+    if (
+        isinstance(value, dict)
+        and value
+        and all(k in LOADING and isinstance(v, str) for k, v in value.items())
+    ):
         return value
     raise ParameterError("pairs", f"be embedded, toy or texts under {', '.join(LOADING)}", value)
 
@@ -111,8 +140,11 @@ def _check_whole(name: str, value: Any, low: int, high: int) -> None:
         raise ParameterError(name, f"be a whole number from {low} to {high}", value)
 
 
-def measure_cell(cell: dict[str, Any], prompts: Sequence[str], plugins: Sequence[str] = ()) -> dict[str, Any]:
-    """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it "failed"."""
+def measure_cell(
+    cell: dict[str, Any], prompts: Sequence[str], plugins: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it
+    "failed"."""
     load_known(plugins)
     watch = Watch()
     try:
@@ -120,7 +152,11 @@ def measure_cell(cell: dict[str, Any], prompts: Sequence[str], plugins: Sequence
     except Exception as error:  # one cell that fails must not end a night's work
         return _failure(cell, error)
     if "result" in outcome:
-        outcome["result"] |= {"version": __version__, "machine": machine(), "busy_cores": round(watch.cores, 2)}
+        outcome["result"] |= {
+            "version": __version__,
+            "machine": machine(),
+            "busy_cores": round(watch.cores, 2),
+        }
     return {"cell": cell} | outcome
 
 
@@ -135,7 +171,9 @@ def _measure(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
     if cell["builder"] in TRANSFORMERS:
         from .against_transformers import time_transformers
 
-        rows, settings = time_transformers(cell["pair"], TRANSFORMERS[cell["builder"]], prompts, config, rounds)
+        rows, settings = time_transformers(
+            cell["pair"], TRANSFORMERS[cell["builder"]], prompts, config, rounds
+        )
         more = {"settings": settings, "lossless": True}
     else:
         try:
@@ -147,9 +185,15 @@ def _measure(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
             return {"impossible": str(error)}
         pair = load_cell_pair(key_of(cell["pair"]))
         rows = final_result(time_runs({"tree": (pair, config)}, prompts, rounds))
-        more = {"dtype": pair.info.get("dtype"), "offload": getattr(pair, "offload", None), "lossless": match.lossless}
+        more = {
+            "dtype": pair.info.get("dtype"),
+            "offload": getattr(pair, "offload", None),
+            "lossless": match.lossless,
+        }
     if not rows:
-        raise ValueError("the models end every text at once, so there is no step to time. Use other prompts.")
+        raise ValueError(
+            "the models end every text at once, so there is no step to time. Use other prompts."
+        )
     return {"result": summary(rows[0]) | more}
 
 
@@ -157,14 +201,21 @@ def summary(row: TimedRun) -> dict[str, Any]:
     """A timed run as plain data; times in milliseconds."""
     counts, plain = row.counts, row.plain
     return {
-        "tokens_per_pass": counts.tokens_per_pass, "tokens_margin": row.tokens_margin,
-        "speedup": row.speedup, "speedup_margin": row.margin, "low": row.low, "high": row.high,
-        "plain_ms": 1000 * plain.seconds_per_token, "step_ms": 1000 * counts.seconds_per_step,
+        "tokens_per_pass": counts.tokens_per_pass,
+        "tokens_margin": row.tokens_margin,
+        "speedup": row.speedup,
+        "speedup_margin": row.margin,
+        "low": row.low,
+        "high": row.high,
+        "plain_ms": 1000 * plain.seconds_per_token,
+        "step_ms": 1000 * counts.seconds_per_step,
         "parts_ms": {part: 1000 * seconds for part, seconds in counts.step_parts.items()},
-        "tokens_per_s": counts.tokens_per_s, "plain_tokens_per_s": plain.tokens_per_s,
-        "nodes": 1 + counts.drafted, "draft_passes": counts.draft_passes_per_step,
+        "tokens_per_s": counts.tokens_per_s,
+        "plain_tokens_per_s": plain.tokens_per_s,
+        "nodes": 1 + counts.drafted,
+        "draft_passes": counts.draft_passes_per_step,
         "steps": counts.passes,
-    }  # fmt: skip
+    }
 
 
 @lru_cache(maxsize=1)
@@ -183,17 +234,25 @@ def load_cell_pair(pair: str) -> Pair:
 def on_ray(
     cells: Sequence[dict], prompts: Sequence[str], address: str, cpus: float = 1, gpus: float = 0
 ) -> Iterator[dict[str, Any]]:
-    """The outcomes of cells in the order in which a Ray cluster finishes them; specviz must be installed there."""
+    """The outcomes of cells in the order in which a Ray cluster finishes them; specviz must be
+    installed there."""
     try:
         import ray
     except ImportError:
-        raise ValueError('--ray needs ray, which is not installed: pip install "ray>=2.9".') from None
+        raise ValueError(
+            '--ray needs ray, which is not installed: pip install "ray>=2.9".'
+        ) from None
     try:
         ray.init(address=address)
     except Exception as error:
-        raise ValueError(f"--ray: no cluster found at {address!r}: {' '.join(str(error).split())[:200]}") from error
+        raise ValueError(
+            f"--ray: no cluster found at {address!r}: {' '.join(str(error).split())[:200]}"
+        ) from error
     try:
-        task, texts = ray.remote(measure_cell).options(num_cpus=cpus, num_gpus=gpus), ray.put(list(prompts))
+        task, texts = (
+            ray.remote(measure_cell).options(num_cpus=cpus, num_gpus=gpus),
+            ray.put(list(prompts)),
+        )
         pending = {task.remote(cell, texts, sources()): cell for cell in cells}
         while pending:
             (done, *_), _ = ray.wait(list(pending), num_returns=1)
@@ -228,7 +287,8 @@ def read_results(path: str | Path | None) -> dict[str, dict[str, Any]]:
 
 
 def append_result(path: str | Path, outcome: dict[str, Any]) -> None:
-    """Append an outcome to a file, which is replaced as a whole: no failure leaves a part of a line."""
+    """Append an outcome to a file, which is replaced as a whole: no failure leaves a part of a
+    line."""
     rows = Path(path).read_text("utf-8").split("\n") if Path(path).exists() else []
     row = json.dumps(codec.json_data(outcome, exact=True), ensure_ascii=False)
     write_text(path, "".join(f"{row}\n" for row in (*filter(None, rows), row)))
@@ -241,4 +301,8 @@ def _outcome(row: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     good = isinstance(outcome, dict) and isinstance(outcome.get("cell"), dict)
-    return outcome if good and any(isinstance(outcome.get(name), kind) for name, kind in KINDS.items()) else None
+    return (
+        outcome
+        if good and any(isinstance(outcome.get(name), kind) for name, kind in KINDS.items())
+        else None
+    )

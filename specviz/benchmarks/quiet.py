@@ -1,6 +1,7 @@
 """Whether other processes work on this machine while something is timed.
 
-`python -m specviz.benchmarks.quiet COMMAND ...` runs a command, with exit code 1 if the machine was busy.
+`python -m specviz.benchmarks.quiet COMMAND ...` runs a command, with exit code 1 if the machine was
+busy.
 """
 
 from __future__ import annotations
@@ -42,8 +43,10 @@ class Watch:
         """Raise an error if the machine was busy."""
         if (cores := self.cores) > MAX_CORES:
             raise ValueError(
-                f"The machine is busy: other processes use {cores:.1f} cores, and at most {MAX_CORES} are allowed. "
-                "Nothing more was timed or stored. Close them and run the command again; it goes on where it stopped."
+                f"The machine is busy: other processes use {cores:.1f} cores, and at most "
+                f"{MAX_CORES} are allowed. "
+                "Nothing more was timed or stored. Close them and run the command again; it "
+                "goes on where it stopped."
             )
 
 
@@ -55,7 +58,8 @@ def used_by_others() -> float:
 
 
 def main(command: list[str]) -> int:
-    """Run a command on an idle machine; its exit code, or 1 where other processes worked before or meanwhile."""
+    """Run a command on an idle machine; its exit code, or 1 where other processes worked before or
+    meanwhile."""
     try:
         watch = Watch.while_idle()
         code = subprocess.run(command, check=False).returncode

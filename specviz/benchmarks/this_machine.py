@@ -1,6 +1,7 @@
 """Measure the cost of a step on this machine.
 
-Costs come from the loop itself, run on trees of increasing size, so caches are as warm and as cold as in a real run.
+Costs come from the loop itself, run on trees of increasing size, so caches are as warm and as cold
+as in a real run.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from .quiet import Watch
 from .timing import interleave
 
 PROMPT = (
-    "Once upon a time there was an old man who lived with his three sons in a small house at the edge of a great "
-    "forest. One winter, when the snow lay deep and there was no bread left, he called them to him and said"
+    "Once upon a time there was an old man who lived with his three sons in a small house "
+    "at the edge of a great "
+    "forest. One winter, when the snow lay deep and there was no bread left, he called them "
+    "to him and said"
 )
 
 
@@ -38,8 +41,8 @@ def measure_cost(
 ) -> Iterator[Progress[CostTable | None]]:
     """Measure this machine; stop iterating to stop it.
 
-    Every size is run in bursts of a few steps, whose first is not counted, and the bursts take turns. Medians are
-    reported. Sizes that the pair cannot fill are left out.
+    Every size is run in bursts of a few steps, whose first is not counted, and the bursts take
+    turns. Medians are reported. Sizes that the pair cannot fill are left out.
 
     Args:
         pair: the models.
@@ -47,13 +50,15 @@ def measure_cost(
         sizes: nodes of the trees, 1 for plain decoding.
         rounds: how many bursts each size gets.
         burst: how many steps a burst counts.
-        seconds: no burst begins later than this, so large trees are left out where the models are slow.
+        seconds: no burst begins later than this, so large trees are left out where the models are
+            slow.
 
     Returns:
         Bursts done, of how many, and the table so far; None until there is one.
 
     Raises:
-        ValueError: if the pair has not what the drafter takes, or the models end every text at once.
+        ValueError: if the pair has not what the drafter takes, or the models end every text at
+            once.
 
     >>> *_, last = measure_cost(specviz.toy_pair(), specviz.RunConfig("ab"), sizes=(1, 4), rounds=1, burst=1)
     >>> last.result.sizes
@@ -64,7 +69,9 @@ def measure_cost(
     drafter = config.drafter.name
     if drafter == "model" and pair.open(pair.encode("a") or [0])[1] is None:
         raise ValueError("the pair must have a draft to measure its cost. Choose another drafter.")
-    acceptance = find_acceptance(config.verifier.name, config.temperature, drafter, pair.info["name"])
+    acceptance = find_acceptance(
+        config.verifier.name, config.temperature, drafter, pair.info["name"]
+    )
     runs = [plain := _Run(pair, config.autoregressive())]
     for size in sorted(set(sizes) - {1}):
         levels = ceil(log2(size))
@@ -75,10 +82,14 @@ def measure_cost(
     for done, _ in enumerate(interleave(bursts, rounds), 1):
         measured = [(run.steps, run.passes) for run in runs if run.steps]
         settings = {
-            "pair": pair.info.get("name", ""), "drafter": drafter, "verifier": config.verifier.name,
-            "temperature": config.temperature, "steps": sum(len(steps) for steps, _ in measured),
-            "offload": getattr(pair, "offload", None), "busy_cores": round(watch.cores, 2),
-        }  # fmt: skip
+            "pair": pair.info.get("name", ""),
+            "drafter": drafter,
+            "verifier": config.verifier.name,
+            "temperature": config.temperature,
+            "steps": sum(len(steps) for steps, _ in measured),
+            "offload": getattr(pair, "offload", None),
+            "busy_cores": round(watch.cores, 2),
+        }
         table = fit_costs(measured, settings) if plain.steps and len(measured) > 1 else None
         yield Progress(done, rounds * len(runs), "measuring costs", table)
         if perf_counter() - began > seconds and done > 2:
@@ -88,7 +99,8 @@ def measure_cost(
 
 
 class _Run:
-    """A tree of one shape: runs of the loop one after the other, and the steps and draft passes that were counted."""
+    """A tree of one shape: runs of the loop one after the other, and the steps and draft passes
+    that were counted."""
 
     def __init__(self, pair: Pair, config: RunConfig) -> None:
         self.steps: list[Step] = []
@@ -99,7 +111,9 @@ class _Run:
 
     def burst(self, steps: int, number: int) -> None:
         for place, step in enumerate(islice(self._loop, steps + 1)):
-            if place > 0 and step.index > 0:  # the first of a burst finds cold caches, that of a text reads the prompt
+            if (
+                place > 0 and step.index > 0
+            ):  # the first of a burst finds cold caches, that of a text reads the prompt
                 self.steps.append(step)
                 self.passes += self._latest
             self._latest.clear()

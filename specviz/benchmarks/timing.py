@@ -25,13 +25,19 @@ from ..trace import PairedSpeedup
 AUTOREGRESSIVE = "plain"
 WARM_UP = 8  # tokens of an uncounted run, in which weights are loaded and code is compiled
 ROUNDS = 3  # of `measure_speedup`
-LONGEST, FEWEST = 3.0, 8  # seconds and tokens after both of which a repetition in `measure_speedup` ends
+LONGEST, FEWEST = (
+    3.0,
+    8,
+)  # seconds and tokens after both of which a repetition in `measure_speedup` ends
 Name = TypeVar("Name", bound=Hashable)
 Result = TypeVar("Result")
 
 
-def interleave(calls: Mapping[Name, Callable[[int], Result]], rounds: int) -> Iterator[tuple[int, Name, Result]]:
-    """Do everything once a round, in an order that rotates from round to round; stop iterating to stop it.
+def interleave(
+    calls: Mapping[Name, Callable[[int], Result]], rounds: int
+) -> Iterator[tuple[int, Name, Result]]:
+    """Do everything once a round, in an order that rotates from round to round; stop iterating to
+    stop it.
 
     Args:
         calls: what to do, by name; each is given the number of the round, from 0.
@@ -73,7 +79,8 @@ class TimedRun:
         margin: half-width of the 95 % interval of `speedup` over texts; None for a single text.
         low, high: the smallest and largest speedup on one prompt.
         counts, plain: sums over the counted steps of both.
-        tokens_margin: half-width of the 95 % interval of the tokens per pass; None for a single text.
+        tokens_margin: half-width of the 95 % interval of the tokens per pass; None for a single
+            text.
     """
 
     name: str
@@ -92,13 +99,18 @@ class TimedRun:
 
 
 def summarise(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tuple[TimedRun, ...]:
-    """Rows of runs, which took turns with plain decoding on texts; an entry where one had no step to time is left out.
+    """Rows of runs, which took turns with plain decoding on texts; an entry where one had no step
+    to time is left out.
 
     Args:
         counts: name -> what was counted in each entry, that of `AUTOREGRESSIVE` as well.
         texts: which text each entry continued; texts are the unit of the intervals.
     """
-    usable = [number for number in range(len(texts)) if all(runs[number].timed_passes for runs in counts.values())]
+    usable = [
+        number
+        for number in range(len(texts))
+        if all(runs[number].timed_passes for runs in counts.values())
+    ]
     texts = [texts[number] for number in usable]
     rows = []
     for name in [name for name in counts if usable and name != AUTOREGRESSIVE]:
@@ -108,24 +120,30 @@ def summarise(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> t
         rates = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in pairs]
         margin = estimate(rates, ratio_of_rates, texts)[1]
         tokens_margin = estimate([(one.tokens, one.passes) for one, _ in pairs], texts=texts)[1]
-        rows.append(TimedRun(name, ratios[0], margin, min(ratios), max(ratios), run, plain, tokens_margin))
+        rows.append(
+            TimedRun(name, ratios[0], margin, min(ratios), max(ratios), run, plain, tokens_margin)
+        )
     return tuple(rows)
 
 
 def time_runs(
-    runs: Mapping[str, tuple[Pair, RunConfig]], prompts: Sequence[str], rounds: int = 1, whole: bool = False
+    runs: Mapping[str, tuple[Pair, RunConfig]],
+    prompts: Sequence[str],
+    rounds: int = 1,
+    whole: bool = False,
 ) -> Iterator[Progress[tuple[TimedRun, ...]]]:
     """Time runs in turns with plain decoding; stop iterating to stop it.
 
     Args:
-        runs: name -> a pair and what to run; the pairs have the same target. Prompt `i` is run with seed + i.
+        runs: name -> a pair and what to run; the pairs have the same target. Prompt `i` is run with
+            seed + i.
         prompts: texts to continue, at least one.
         rounds: how often each run continues every prompt.
         whole: count only steps with room for the whole tree, as a prediction of static trees does.
 
     Returns:
-        Runs done of the total, and a row for each run once the first prompt was continued by all. A prompt on which
-        a run had no step to time is left out.
+        Runs done of the total, and a row for each run once the first prompt was continued by all. A
+        prompt on which a run had no step to time is left out.
 
     >>> runs = {"chain": (specviz.toy_pair(), specviz.RunConfig(builder="chain:depth=2", max_new_tokens=9))}
     >>> [(update.done, update.total) for update in time_runs(runs, ["ab"])]
@@ -134,10 +152,15 @@ def time_runs(
     pair, config = next(iter(runs.values()))
     runs = {AUTOREGRESSIVE: (pair, config.autoregressive()), **runs}
     for pair, config in runs.values():
-        run(pair, replace(config, prompt=prompts[0], max_new_tokens=min(WARM_UP, config.max_new_tokens)))
+        run(
+            pair,
+            replace(config, prompt=prompts[0], max_new_tokens=min(WARM_UP, config.max_new_tokens)),
+        )
 
     # The prompts move on by one each round, so that none always meets the same order of runs.
-    places = [(number + shift) % len(prompts) for shift in range(rounds) for number in range(len(prompts))]
+    places = [
+        (number + shift) % len(prompts) for shift in range(rounds) for number in range(len(prompts))
+    ]
 
     def decode(pair: Pair, config: RunConfig, number: int) -> Counts:
         place = places[number]
@@ -151,7 +174,8 @@ def time_runs(
 def time_calls(
     calls: Mapping[str, Callable[[int], Counts]], texts: Sequence[str]
 ) -> Iterator[Progress[tuple[TimedRun, ...]]]:
-    """What `time_runs` returns, of calls that continue a text by its place; `AUTOREGRESSIVE` is one of them."""
+    """What `time_runs` returns, of calls that continue a text by its place; `AUTOREGRESSIVE` is one
+    of them."""
     counts: dict[str, list[Counts]] = {name: [] for name in calls}
     for done, (number, name, result) in enumerate(interleave(calls, len(texts)), 1):
         counts[name].append(result)
@@ -162,12 +186,17 @@ def time_calls(
 def measure_speedup(
     pair: Pair, config: RunConfig, first: Counts, rounds: int = ROUNDS
 ) -> Iterator[PairedSpeedup | None]:
-    """Time a run that was just made against plain decoding; None after every step, and the result after every round.
+    """Time a run that was just made against plain decoding; None after every step, and the result
+    after every round.
 
-    Unlike `time_runs`, which asks how good a tree is, this asks how much faster one run was: the ratio of a round is
-    of two runs next to each other. `first` is the run itself, the first of its repetitions.
+    Unlike `time_runs`, which asks how good a tree is, this asks how much faster one run was: the
+    ratio of a round is of two runs next to each other. `first` is the run itself, the first of its
+    repetitions.
     """
-    calls = {"run": lambda _: speculate(pair, config), "plain": lambda _: speculate(pair, config.autoregressive())}
+    calls = {
+        "run": lambda _: speculate(pair, config),
+        "plain": lambda _: speculate(pair, config.autoregressive()),
+    }
     _, processor, cores = machine()
     counts: dict[str, list[Counts]] = {name: [] for name in calls}
     for number, name, steps in interleave(calls, rounds):
@@ -183,7 +212,14 @@ def measure_speedup(
         if len(counts["run"]) == len(counts["plain"]):
             (row,) = summarise(counts, [""] * len(counts["run"]))
             yield PairedSpeedup(
-                row.speedup, row.low, row.high, number + 1, row.counts.tokens_per_s, row.plain.tokens_per_s,
-                first.tokens * row.counts.seconds_per_token, first.tokens * row.plain.seconds_per_token,
-                date.today().isoformat(), f"{processor}, {cores} {'core' if cores == 1 else 'cores'}",
-            )  # fmt: skip
+                row.speedup,
+                row.low,
+                row.high,
+                number + 1,
+                row.counts.tokens_per_s,
+                row.plain.tokens_per_s,
+                first.tokens * row.counts.seconds_per_token,
+                first.tokens * row.plain.seconds_per_token,
+                date.today().isoformat(),
+                f"{processor}, {cores} {'core' if cores == 1 else 'cores'}",
+            )

@@ -9,6 +9,22 @@ from .static import Batch, Branching, Chain, Heuristic, KAry, KSequences, Plain
 from .svip import Cape, Svip, SvipTree
 
 BUILDERS.add(
-    Chain, Heuristic, Svip, Cape, KSequences, KAry, Branching, Batch, Sequoia, Optimal,
-    DySpec, DySpecThreshold, SvipTree, Eagle2, Ddd, PromptLookup, Lookahead, Plain,
-)  # fmt: skip
+    Chain,
+    Heuristic,
+    Svip,
+    Cape,
+    KSequences,
+    KAry,
+    Branching,
+    Batch,
+    Sequoia,
+    Optimal,
+    DySpec,
+    DySpecThreshold,
+    SvipTree,
+    Eagle2,
+    Ddd,
+    PromptLookup,
+    Lookahead,
+    Plain,
+)

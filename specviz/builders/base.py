@@ -24,7 +24,13 @@ def tree_size(default: int) -> Any:
 
 def max_depth(default: int) -> Any:
     """The field of a parameter `depth` that bounds the levels of a tree."""
-    return Field(default, ge=1, le=64, title="Max depth", description="Maximum number of levels below the root.")
+    return Field(
+        default,
+        ge=1,
+        le=64,
+        title="Max depth",
+        description="Maximum number of levels below the root.",
+    )
 
 
 class TreeBuilder(Strategy):
@@ -42,12 +48,18 @@ class TreeBuilder(Strategy):
     """
 
     kind: ClassVar[str] = "builder"
-    schemes: ClassVar[tuple[str, ...]] = tuple(SCHEMES)  # how its trees can be filled, its own first
+    schemes: ClassVar[tuple[str, ...]] = tuple(
+        SCHEMES
+    )  # how its trees can be filled, its own first
     reads_draft: ClassVar[bool] = True  # whether it needs a draft model
-    in_support: ClassVar[bool] = False  # whether it tries no tokens to which the draft gives no mass
+    in_support: ClassVar[bool] = (
+        False  # whether it tries no tokens to which the draft gives no mass
+    )
     autoregressive: ClassVar[bool] = False  # whether it drafts nothing, for plain decoding
     key_title: ClassVar[str] = "key"  # what the number is that its nodes are chosen by
-    small: ClassVar[dict[str, Any]] = {}  # parameters to enumerate: a depth of two and, but for chains, a branch
+    small: ClassVar[
+        dict[str, Any]
+    ] = {}  # parameters to enumerate: a depth of two and, but for chains, a branch
 
     @classmethod
     def smallest(cls) -> Self:
@@ -56,7 +68,8 @@ class TreeBuilder(Strategy):
 
     @classmethod
     def sized(cls, nodes: int) -> dict[str, Any]:
-        """Parameters that give its trees about `nodes` nodes, the root included (`ValueError` if there are none)."""
+        """Parameters that give its trees about `nodes` nodes, the root included (`ValueError` if
+        there are none)."""
         if "size" in cls.model_fields:
             return {"size": nodes}
         names = {"depth", "width"} & cls.model_fields.keys()
@@ -82,19 +95,24 @@ class TreeBuilder(Strategy):
         """The state before the first step, a plain value that is passed on and never kept."""
         return None
 
-    def __call__(self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any) -> TokenTree:
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
         """Grow `draft.tree` and return the tree, only its root where nothing is drafted.
 
         Args:
             draft: the draft during this step.
             rng: where chance comes from.
             scheme: how children are drawn, one of `schemes`.
-            tokens_left: how many tokens the text may still grow by, at least 1; nodes deeper than one less are useless.
+            tokens_left: how many tokens the text may still grow by, at least 1; nodes deeper than
+                one less are useless.
             state: what earlier steps left.
         """
         raise NotImplementedError
 
-    def learn(self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None) -> Any:
+    def learn(
+        self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None
+    ) -> Any:
         """The state for the next step, a new value.
 
         Args:

@@ -1,7 +1,9 @@
-"""DySpec's trees: the positions most likely to be reached are filled (Xiong et al. 2024, equations 8 to 11).
+"""DySpec's trees: the positions most likely to be reached are filled (Xiong et al. 2024, equations
+8 to 11).
 
-A position's key is the probability that a verifier gets there: q along the path, times the mass that the siblings
-before it left over. It is taken off the heap before its token is known, so no drawn token is dropped for its value.
+A position's key is the probability that a verifier gets there: q along the path, times the mass
+that the siblings before it left over. It is taken off the heap before its token is known, so no
+drawn token is dropped for its value.
 """
 
 from __future__ import annotations
@@ -26,12 +28,15 @@ RISE = 1.25  # by how much the threshold rises after a tree that was cut
 
 
 class SlotHeap:
-    """The slots where a token could be drawn, the most likely one first; at most one slot a parent at any time."""
+    """The slots where a token could be drawn, the most likely one first; at most one slot a parent
+    at any time."""
 
     def __init__(self, draft: Draft, scheme: str, rng: Randomness) -> None:
         self.draft, self.tree, self.scheme, self.rng = draft, draft.tree, scheme, rng
         self.children: dict[int, Iterator[int]] = {}  # of a node that was read, still to draw
-        self.left: dict[int, np.ndarray] = {}  # the draft's row after a node, without the tokens that were drawn
+        self.left: dict[
+            int, np.ndarray
+        ] = {}  # the draft's row after a node, without the tokens that were drawn
         self.slots: list[tuple[float, int]] = []
         self.path_prob = [1.0]
         self.waiting: list[tuple[tuple[int, float], ...]] = []
@@ -47,7 +52,8 @@ class SlotHeap:
             self.left[node] = q.copy()
 
     def fill(self, threshold: float = 0.0) -> int | None:
-        """Draw the token of the best slot; the slot after it is added if its key is above a threshold.
+        """Draw the token of the best slot; the slot after it is added if its key is above a
+        threshold.
 
         Its node is returned, None where the drafter has nothing to say there.
         """
@@ -55,10 +61,14 @@ class SlotHeap:
         left = self.left[parent]
         if not left.any():
             return None
-        self.waiting.append(tuple((other, -minus) for minus, other in nsmallest(WAITING, self.slots)))
+        self.waiting.append(
+            tuple((other, -minus) for minus, other in nsmallest(WAITING, self.slots))
+        )
         token = next(self.children[parent])
         node = self.tree.add(parent, token, -minus_key)
-        self.path_prob.append(self.path_prob[parent] * float(self.tree.draft_distributions[parent][token]))
+        self.path_prob.append(
+            self.path_prob[parent] * float(self.tree.draft_distributions[parent][token])
+        )
         left[token] = 0.0
         if (key := self.path_prob[parent] * float(left.sum())) > threshold:
             self.add(parent, key)
@@ -89,7 +99,8 @@ REORDER = Field(
 class DySpec(SlotBuilder):
     """The `size` - 1 slots of largest key, one after the other (algorithm 1).
 
-    The draft reads a node once its first child is due, and with it the nodes whose turn is likely to come next.
+    The draft reads a node once its first child is due, and with it the nodes whose turn is likely
+    to come next.
     """
 
     name, title = "dyspec", "DySpec"
@@ -97,7 +108,11 @@ class DySpec(SlotBuilder):
     size: int = tree_size(16)
     depth: int = max_depth(16)
     batch: int = Field(
-        8, ge=1, le=64, title="Nodes per draft pass", description="The required node and the most likely next ones."
+        8,
+        ge=1,
+        le=64,
+        title="Nodes per draft pass",
+        description="The required node and the most likely next ones.",
     )
     reorder: bool = REORDER
 
@@ -108,7 +123,9 @@ class DySpec(SlotBuilder):
             heap.add(0, 1.0)
         while heap.slots and len(tree) < self.size:
             if heap.slots[0][1] not in heap.left:
-                best = nsmallest(self.size - len(tree), heap.slots)  # the others are never filled, so not read either
+                best = nsmallest(
+                    self.size - len(tree), heap.slots
+                )  # the others are never filled, so not read either
                 heap.read([parent for _, parent in best if parent not in heap.left][: self.batch])
             node = heap.fill()
             if node is not None and tree.depths[node] < deepest:
@@ -117,10 +134,12 @@ class DySpec(SlotBuilder):
 
 
 class DySpecThreshold(SlotBuilder):
-    """Level by level, every slot whose key is above a threshold (algorithm 2): one draft pass per level.
+    """Level by level, every slot whose key is above a threshold (algorithm 2): one draft pass per
+    level.
 
-    With "auto" the threshold begins at 1 / size and follows the sizes of past trees; the source leaves that open
-    (section 4.4). Where a level would overflow, slots are cut by their keys, before their tokens are drawn.
+    With "auto" the threshold begins at 1 / size and follows the sizes of past trees; the source
+    leaves that open (section 4.4). Where a level would overflow, slots are cut by their keys,
+    before their tokens are drawn.
     """
 
     name, title = "dyspec-threshold", "DySpec by threshold"
@@ -128,7 +147,8 @@ class DySpecThreshold(SlotBuilder):
     threshold: Literal["auto"] | Annotated[float, Field(ge=LOW, le=HIGH)] = Field(
         "auto",
         title="Threshold",
-        description="Fill every slot with a higher probability to be reached: auto (about 1 / tree size, adapted to "
+        description="Fill every slot with a higher probability to be reached: auto (about 1 / tree "
+        "size, adapted to "
         "the sizes of past trees), or a number.",
     )
     size: int = tree_size(32)
@@ -156,7 +176,11 @@ class DySpecThreshold(SlotBuilder):
         return heap.finish(self.reorder, threshold=threshold)
 
     def learn(self, state, tree, verdict, rows=None):
-        if state is None or len(tree) == 1:  # a number was given, or the text had no room for a tree
+        if (
+            state is None or len(tree) == 1
+        ):  # a number was given, or the text had no room for a tree
             return state
-        change = RISE if len(tree) >= self.size else ((len(tree) - 1) / max(1, self.size - 1)) ** GAIN
+        change = (
+            RISE if len(tree) >= self.size else ((len(tree) - 1) / max(1, self.size - 1)) ** GAIN
+        )
         return max(LOW, min(0.5, state * change))

@@ -1,4 +1,5 @@
-"""Drafts without a draft model: prompt lookup, and lookahead decoding. Equal beginnings share their nodes.
+"""Drafts without a draft model: prompt lookup, and lookahead decoding. Equal beginnings share their
+nodes.
 
 There is no distribution q, so only rules that do not compare with q can be used.
 """
@@ -19,7 +20,9 @@ from .base import TreeBuilder, tree_size
 Tokens = tuple[int, ...]
 
 
-def add_sequences(tree: TokenTree, sequences: Iterable[tuple[Sequence[int], float | None]], size: int) -> None:
+def add_sequences(
+    tree: TokenTree, sequences: Iterable[tuple[Sequence[int], float | None]], size: int
+) -> None:
     """Add (tokens, key) sequences below the root, until the tree has `size` nodes."""
     nodes: dict[tuple[int, int], int] = {}
     for tokens, key in sequences:
@@ -35,7 +38,8 @@ def add_sequences(tree: TokenTree, sequences: Iterable[tuple[Sequence[int], floa
 class PromptLookup(TreeBuilder):
     """Continuations of the last tokens, found in the text so far (prompt lookup, Saxena 2023).
 
-    Several matches become one tree, as in REST (He et al. 2023): longer ones first, then the most recent.
+    Several matches become one tree, as in REST (He et al. 2023): longer ones first, then the most
+    recent.
     """
 
     name, title = "prompt-lookup", "Prompt lookup"
@@ -44,10 +48,18 @@ class PromptLookup(TreeBuilder):
     reads_draft = False
     small: ClassVar[dict[str, Any]] = {"depth": 2, "width": 2}
     ngram: int = Field(
-        3, ge=1, le=16, title="Max match", description="Maximum number of last tokens to match; fewer if none match."
+        3,
+        ge=1,
+        le=16,
+        title="Max match",
+        description="Maximum number of last tokens to match; fewer if none match.",
     )
-    depth: int = Field(8, ge=1, le=64, title="Max depth", description="Maximum number of tokens per continuation.")
-    width: int = Field(4, ge=1, le=64, title="Matches", description="Number of continuations merged into the tree.")
+    depth: int = Field(
+        8, ge=1, le=64, title="Max depth", description="Maximum number of tokens per continuation."
+    )
+    width: int = Field(
+        4, ge=1, le=64, title="Matches", description="Number of continuations merged into the tree."
+    )
     size: int = tree_size(32)
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
@@ -60,29 +72,38 @@ class PromptLookup(TreeBuilder):
     def _matches(self, context: Sequence[int]) -> Iterator[tuple[int, int]]:
         """(length of the match, where its continuation starts), each place once."""
         text, seen = np.asarray(context), set()
-        ends = 1 + np.flatnonzero(text[:-1] == text[-1])[::-1]  # one past every earlier copy of the last token
+        ends = (
+            1 + np.flatnonzero(text[:-1] == text[-1])[::-1]
+        )  # one past every earlier copy of the last token
         for length in range(min(self.ngram, len(text) - 1), 0, -1):
             for end in ends.tolist():
-                if end >= length and end not in seen and (text[end - length : end] == text[-length:]).all():
+                if (
+                    end >= length
+                    and end not in seen
+                    and (text[end - length : end] == text[-length:]).all()
+                ):
                     seen.add(end)
                     yield length, end
 
 
 @dataclass(frozen=True)
 class Window:
-    """What a step of lookahead leaves to the next: guesses, oldest level first, and n-grams by their first token."""
+    """What a step of lookahead leaves to the next: guesses, oldest level first, and n-grams by
+    their first token."""
 
     levels: tuple[Tokens, ...] = ()
     pool: Mapping[int, tuple[Tokens, ...]] = field(default_factory=dict)
 
 
 class Lookahead(TreeBuilder):
-    """N-grams from Jacobi iteration, tried where they fit (lookahead decoding: Fu et al. 2024, algorithm 2).
+    """N-grams from Jacobi iteration, tried where they fit (lookahead decoding: Fu et al. 2024,
+    algorithm 2).
 
-    It needs no drafter: the target fills a window of guesses for the tokens to come. These are probes, read with the
-    tree and never compared: level 0 is a chain below the root, and the token of level i and column j follows that of
-    level i - 1 there. What the target finds most probable after the last level becomes a level of the next step, and
-    each column that is then `ngram` tokens long goes into a pool. A window of 0 is plain decoding.
+    It needs no drafter: the target fills a window of guesses for the tokens to come. These are
+    probes, read with the tree and never compared: level 0 is a chain below the root, and the token
+    of level i and column j follows that of level i - 1 there. What the target finds most probable
+    after the last level becomes a level of the next step, and each column that is then `ngram`
+    tokens long goes into a pool. A window of 0 is plain decoding.
     """
 
     name, title = "lookahead", "Lookahead"
@@ -90,11 +111,21 @@ class Lookahead(TreeBuilder):
     reads_draft = False
     small: ClassVar[dict[str, Any]] = {"window": 2, "ngram": 2, "guesses": 2}
     window: int = Field(
-        5, ge=0, le=32, title="Window", description="Number of columns of guesses; 0 is plain decoding."
+        5,
+        ge=0,
+        le=32,
+        title="Window",
+        description="Number of columns of guesses; 0 is plain decoding.",
     )
-    ngram: int = Field(3, ge=2, le=8, title="N-gram length", description="Number of tokens per n-gram in the pool.")
+    ngram: int = Field(
+        3, ge=2, le=8, title="N-gram length", description="Number of tokens per n-gram in the pool."
+    )
     guesses: int = Field(
-        4, ge=1, le=32, title="Guesses", description="Maximum number of n-grams tried that start with the last token."
+        4,
+        ge=1,
+        le=32,
+        title="Guesses",
+        description="Maximum number of n-grams tried that start with the last token.",
     )
 
     @property
@@ -114,7 +145,9 @@ class Lookahead(TreeBuilder):
         guesses = state.pool.get(tree.tokens[0], ())
         add_sequences(tree, ((guess[: tokens_left - 1], None) for guess in guesses), self.size)
         levels = state.levels or (tuple(islice(cycle(draft.context[-self.window :]), self.window)),)
-        columns = max(0, min(len(levels[0]), tokens_left - len(levels)))  # the others reach behind the end
+        columns = max(
+            0, min(len(levels[0]), tokens_left - len(levels))
+        )  # the others reach behind the end
         for i, level in enumerate(levels):
             for j, token in enumerate(level[:columns]):
                 parent = tree.probes[-columns] if i else tree.probes[-1] if j else 0

@@ -1,7 +1,7 @@
 """Sequoia's tree and the optimal tree: shapes planned from an acceptance vector P.
 
-P[k] is the probability that the k-th child is accepted once its parent is. The product of P along a node's path,
-summed over all nodes, is the expected number of tokens per pass.
+P[k] is the probability that the k-th child is accepted once its parent is. The product of P along a
+node's path, summed over all nodes, is the expected number of tokens per pass.
 """
 
 from __future__ import annotations
@@ -29,18 +29,21 @@ _reach = lru_cache(maxsize=64)(reach)  # a shape is planned once for many steps
 
 
 class PlannedBuilder(StaticBuilder):
-    """A static builder with an `acceptance`: "auto" (stored for pair, drafter, rule and temperature), "measured" (its
-    first level at first, then following the run), or numbers."""
+    """A static builder with an `acceptance`: "auto" (stored for pair, drafter, rule and
+    temperature), "measured" (its first level at first, then following the run), or numbers."""
 
     key_title = "estimated acceptance probability"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
     size: int = tree_size(16)
     depth: int = max_depth(6)
-    width: int = Field(32, ge=1, le=64, title="Max branching", description="Maximum number of children per node.")
+    width: int = Field(
+        32, ge=1, le=64, title="Max branching", description="Maximum number of children per node."
+    )
     acceptance: Literal["auto", "measured"] | Acceptance = Field(
         "auto",
         title="Acceptance",
-        description="The acceptance vector: auto (stored for this drafter, rule and temperature), measured (follows "
+        description="The acceptance vector: auto (stored for this drafter, rule and temperature), "
+        "measured (follows "
         "the run), or numbers, one list for all levels or one per level.",
     )
 
@@ -54,14 +57,18 @@ class PlannedBuilder(StaticBuilder):
 
     @property
     def is_chain(self) -> bool:
-        return self.size <= 2 or all(len(level) == 1 for level in _levels(self.vector, self.depth, self.width))
+        return self.size <= 2 or all(
+            len(level) == 1 for level in _levels(self.vector, self.depth, self.width)
+        )
 
     @property
     def vector(self) -> tuple:
         """The vector before the first step."""
         if isinstance(self.acceptance, RunningAcceptance):
             return self.acceptance.vector
-        return find_acceptance("sequoia", 1.0) if isinstance(self.acceptance, str) else self.acceptance
+        return (
+            find_acceptance("sequoia", 1.0) if isinstance(self.acceptance, str) else self.acceptance
+        )
 
     @property
     def shape(self) -> Topology:
@@ -83,7 +90,9 @@ class PlannedBuilder(StaticBuilder):
         chance = _reach(shape, vector)
         tree = fill(draft, shape, scheme, rng, tokens_left, keys=chance)
         tree.grew(
-            acceptance=vector, expected=sum(filter(None, tree.keys), 1.0), split=tuple(tree.topology.weight.tolist())
+            acceptance=vector,
+            expected=sum(filter(None, tree.keys), 1.0),
+            split=tuple(tree.topology.weight.tolist()),
         )
         return tree
 
@@ -92,10 +101,13 @@ class PlannedBuilder(StaticBuilder):
 
 
 class Sequoia(PlannedBuilder):
-    """The best tree of `size` nodes and `depth` levels for an acceptance vector, by dynamic programming.
+    """The best tree of `size` nodes and `depth` levels for an acceptance vector, by dynamic
+    programming.
 
-    Source: Chen et al. 2024, section 3.1, algorithm 1; bounded depth and one vector per level: algorithm 4. Depth
-    counts levels below the root; the paper's counts the root too: its size 64 and depth 12 is `size=64, depth=11`.
+    Source: Chen et al. 2024, section 3.1, algorithm 1; bounded depth and one vector per level:
+        algorithm 4. Depth
+    counts levels below the root; the paper's counts the root too: its size 64 and depth 12 is
+    `size=64, depth=11`.
     """
 
     name, title = "sequoia", "Sequoia"
@@ -105,10 +117,11 @@ class Sequoia(PlannedBuilder):
 
 
 class Optimal(PlannedBuilder):
-    """The `size` - 1 nodes that are most likely to be accepted, by priority queue (Kobus and Gündüz 2025, algorithm 3).
+    """The `size` - 1 nodes that are most likely to be accepted, by priority queue (Kobus and Gündüz
+    2025, algorithm 3).
 
-    This is optimal for acceptance vectors that never rise. For a vector that rises the shape is planned from the
-    nearest one that does not; `smoothed` in the record of growth says so.
+    This is optimal for acceptance vectors that never rise. For a vector that rises the shape is
+    planned from the nearest one that does not; `smoothed` in the record of growth says so.
     """
 
     name, title = "optimal", "Optimal by priority queue"
@@ -127,7 +140,8 @@ def best_tree(acceptance: tuple, size: int, depth: int, width: int) -> tuple[Top
     """The tree with the most expected tokens per pass, nodes breadth first, and that number.
 
     Args:
-        acceptance: P[k] for k = 1, 2, ..., or one such vector per level (the last one is repeated); it need not fall.
+        acceptance: P[k] for k = 1, 2, ..., or one such vector per level (the last one is repeated);
+            it need not fall.
         size, depth, width: most nodes with the root, most levels below it, most children of a node.
     """
     return best_trees(acceptance, [size], [depth], width)[size, depth]
@@ -136,7 +150,8 @@ def best_tree(acceptance: tuple, size: int, depth: int, width: int) -> tuple[Top
 def best_trees(
     acceptance: tuple, sizes: Sequence[int], depths: Sequence[int], width: int
 ) -> dict[tuple[int, int], tuple[Topology, float]]:
-    """`best_tree` for every size and depth: the tables of the largest size hold all smaller trees."""
+    """`best_tree` for every size and depth: the tables of the largest size hold all smaller
+    trees."""
     trees: dict[tuple[int, int], tuple[Topology, float]] = {}
     for depth in depths:
         levels = _levels(acceptance, depth, width)
@@ -151,11 +166,15 @@ def _levels(acceptance: tuple, depth: int, width: int) -> tuple[tuple[float, ...
     return tuple(vectors[min(level, len(vectors) - 1)][:width] for level in range(depth))
 
 
-@lru_cache(maxsize=64)  # where all levels are alike, a shallower tree has the lower tables of a deeper one
+@lru_cache(
+    maxsize=64
+)  # where all levels are alike, a shallower tree has the lower tables of a deeper one
 def _knapsacks(levels: tuple[tuple[float, ...], ...], size: int) -> tuple[np.ndarray, ...]:
-    """Dynamic programme (Sequoia, algorithm 1): for each level a table [children, nodes] of the most expected tokens.
+    """Dynamic programme (Sequoia, algorithm 1): for each level a table [children, nodes] of the
+    most expected tokens.
 
-    With P of child b: table[b, m] = max over j of table[b - 1, m - j] + P * below[j]. The last table is that of leaves.
+    With P of child b: table[b, m] = max over j of table[b - 1, m - j] + P * below[j]. The last
+    table is that of leaves.
     """
     table = np.full((len(levels[0]) + 1 if levels else 1, size + 1), -np.inf)
     table[0, 1] = 1.0  # a node without children
@@ -175,7 +194,9 @@ def _knapsacks(levels: tuple[tuple[float, ...], ...], size: int) -> tuple[np.nda
     return (table, *tables)
 
 
-def _unfold(size: int, levels: tuple[tuple[float, ...], ...], tables: tuple[np.ndarray, ...]) -> tuple[Topology, float]:
+def _unfold(
+    size: int, levels: tuple[tuple[float, ...], ...], tables: tuple[np.ndarray, ...]
+) -> tuple[Topology, float]:
     """The largest tree of at most `size` nodes, by following the best splits back from the root."""
     best = [table.max(axis=0) for table in tables]
     nodes = int(np.flatnonzero(np.isfinite(best[0][: size + 1]))[-1])
@@ -184,7 +205,9 @@ def _unfold(size: int, levels: tuple[tuple[float, ...], ...], tables: tuple[np.n
         sizes: list[int] = []  # of the children's subtrees, the last one first
         for child in range(int(tables[depth][:, left].argmax()), 0, -1):
             j = np.flatnonzero(np.isfinite(best[depth + 1][:left]))
-            tokens = tables[depth][child - 1, left - j] + levels[depth][child - 1] * best[depth + 1][j]
+            tokens = (
+                tables[depth][child - 1, left - j] + levels[depth][child - 1] * best[depth + 1][j]
+            )
             sizes.append(int(j[tokens.argmax()]))
             left -= sizes[-1]
         for subtree_size in reversed(sizes):
@@ -195,25 +218,40 @@ def _unfold(size: int, levels: tuple[tuple[float, ...], ...], tables: tuple[np.n
 
 @lru_cache(maxsize=64)
 def likeliest_tree(acceptance: tuple, size: int, depth: int, width: int) -> Topology:
-    """The `size` - 1 most likely nodes for a vector, or one per level, that never rises, numbered breadth first."""
+    """The `size` - 1 most likely nodes for a vector, or one per level, that never rises, numbered
+    breadth first."""
     levels = _levels(acceptance, depth, width)
     parents = [-1]  # in the order of choice
-    slots = [(-levels[0][0], 0, 0, 1.0, 0)]  # minus the node's chance, parent, rank, the parent's chance, its level
+    slots = [
+        (-levels[0][0], 0, 0, 1.0, 0)
+    ]  # minus the node's chance, parent, rank, the parent's chance, its level
     while slots and len(parents) < size:
         minus_chance, parent, rank, parent_chance, level = heappop(slots)
         parents.append(parent)
         if rank + 1 < len(levels[level]):
-            heappush(slots, (-parent_chance * levels[level][rank + 1], parent, rank + 1, parent_chance, level))
+            heappush(
+                slots,
+                (-parent_chance * levels[level][rank + 1], parent, rank + 1, parent_chance, level),
+            )
         if level + 1 < depth:
-            heappush(slots, (minus_chance * levels[level + 1][0], len(parents) - 1, 0, -minus_chance, level + 1))
+            heappush(
+                slots,
+                (
+                    minus_chance * levels[level + 1][0],
+                    len(parents) - 1,
+                    0,
+                    -minus_chance,
+                    level + 1,
+                ),
+            )
     shape = Topology(tuple(parents))
     number = {node: i for i, node in enumerate(shape.breadth_first)}
     return Topology((-1, *(number[parents[node]] for node in shape.breadth_first[1:])))
 
 
 def falling(vector: tuple) -> tuple:
-    """The nearest vector, in squares, that never rises: neighbours that rise are pooled to their mean; level by level
-    where there is one per level."""
+    """The nearest vector, in squares, that never rises: neighbours that rise are pooled to their
+    mean; level by level where there is one per level."""
     if isinstance(vector[0], tuple):
         return tuple(map(falling, vector))
     pools: list[tuple[float, int]] = []  # (sum, how many)

@@ -1,4 +1,5 @@
-"""Static trees: a shape chosen before any token is drawn, filled level by level with one draft pass per level."""
+"""Static trees: a shape chosen before any token is drawn, filled level by level with one draft pass
+per level."""
 
 from __future__ import annotations
 
@@ -36,11 +37,17 @@ class StaticBuilder(TreeBuilder):
 
 
 def fill(
-    draft: Draft, shape: Topology, scheme: str, rng: Randomness, tokens_left: int, keys: Sequence[float] | None = None
+    draft: Draft,
+    shape: Topology,
+    scheme: str,
+    rng: Randomness,
+    tokens_left: int,
+    keys: Sequence[float] | None = None,
 ) -> TokenTree:
     """Fill a shape with drawn tokens, breadth first.
 
-    Levels deeper than `tokens_left` - 1 are left out, and so is what the vocabulary, or a sparse drafter, is too small
+    Levels deeper than `tokens_left` - 1 are left out, and so is what the vocabulary, or a sparse
+    drafter, is too small
     for: this is decided before the tokens concerned are drawn.
 
     Args:
@@ -86,13 +93,16 @@ class LevelWidths(StaticBuilder):
 
     @property
     def level_widths(self) -> Sequence[int]:
-        """How many children the nodes of each level have: chains of `depth` tokens, `width` of them, one by default."""
+        """How many children the nodes of each level have: chains of `depth` tokens, `width` of
+        them, one by default."""
         return [getattr(self, "width", 1)] + [1] * (getattr(self, "depth", 1) - 1)
 
     @model_validator(mode="after")
     def _check_size(self) -> Self:
         if 1 + sum(accumulate(self.level_widths, mul)) > MAX_NODES:
-            raise ParameterError(self.name, f"have at most {MAX_NODES} nodes", hint="Reduce its width or depth.")
+            raise ParameterError(
+                self.name, f"have at most {MAX_NODES} nodes", hint="Reduce its width or depth."
+            )
         return self
 
     @cached_property
@@ -101,7 +111,8 @@ class LevelWidths(StaticBuilder):
 
 
 class Chain(LevelWidths):
-    """A chain of `depth` tokens: speculative decoding as first published (Leviathan et al. 2023; Chen et al. 2023)."""
+    """A chain of `depth` tokens: speculative decoding as first published (Leviathan et al. 2023;
+    Chen et al. 2023)."""
 
     name, title = "chain", "Chain"
     small: ClassVar[dict[str, Any]] = {"depth": 2}
@@ -109,12 +120,17 @@ class Chain(LevelWidths):
 
 
 class KAry(LevelWidths):
-    """Every node has `width` children, `depth` levels (Medusa's Cartesian tree; Sequoia, section 2.1)."""
+    """Every node has `width` children, `depth` levels (Medusa's Cartesian tree; Sequoia, section
+    2.1)."""
 
     name, title = "k-ary", "k-ary"
     small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
-    width: int = Field(2, ge=1, le=32, title="Branching", description="Number of children per node.")
-    depth: int = Field(3, ge=1, le=64, title="Depth", description="Number of levels below the root.")
+    width: int = Field(
+        2, ge=1, le=32, title="Branching", description="Number of children per node."
+    )
+    depth: int = Field(
+        3, ge=1, le=64, title="Depth", description="Number of levels below the root."
+    )
 
     @property
     def level_widths(self):
@@ -122,12 +138,16 @@ class KAry(LevelWidths):
 
 
 class Branching(LevelWidths):
-    """Every node of level i has `widths[i]` children: SpecInfer's expansion (Miao et al. 2023, section 3)."""
+    """Every node of level i has `widths[i]` children: SpecInfer's expansion (Miao et al. 2023,
+    section 3)."""
 
     name, title = "branching", "Branching"
     small: ClassVar[dict[str, Any]] = {"widths": (2, 1)}
     widths: tuple[Annotated[int, Field(ge=1, le=64)], ...] = Field(
-        (3, 2, 1, 1), min_length=1, title="Children per level", description="Number of children per node of each level."
+        (3, 2, 1, 1),
+        min_length=1,
+        title="Children per level",
+        description="Number of children per node of each level.",
     )
 
     @property
@@ -136,17 +156,23 @@ class Branching(LevelWidths):
 
 
 class Batch(LevelWidths):
-    """`width` alternatives for the next token, one draft pass (the "batch" of Kobus and Gündüz 2025, section 2)."""
+    """`width` alternatives for the next token, one draft pass (the "batch" of Kobus and Gündüz
+    2025, section 2)."""
 
     name, title = "batch", "Batch"
     small: ClassVar[dict[str, Any]] = {"width": 2}
     width: int = Field(
-        8, ge=1, le=256, title="Children", description="Number of drafted alternatives for the next token."
+        8,
+        ge=1,
+        le=256,
+        title="Children",
+        description="Number of drafted alternatives for the next token.",
     )
 
 
 class KSequences(LevelWidths):
-    """`width` chains of `depth` tokens that share only the root (Sequoia, section 2.1), as in SpecInfer and SpecTr.
+    """`width` chains of `depth` tokens that share only the root (Sequoia, section 2.1), as in
+    SpecInfer and SpecTr.
 
     Equal first tokens stay separate nodes: merging them would drop tries that the rule relies on.
     """
@@ -163,17 +189,22 @@ class KSequences(LevelWidths):
 
 
 class Heuristic(TreeBuilder):
-    """A chain with adaptive length: two tokens more after a fully accepted draft, one fewer otherwise.
+    """A chain with adaptive length: two tokens more after a fully accepted draft, one fewer
+    otherwise.
 
-    This is the "heuristic" schedule of Hugging Face transformers, with SVIP's limit of 40 tokens (Zhang et al. 2024,
-    section 3.1.1). The length is decided before anything is drawn.
+    This is the "heuristic" schedule of Hugging Face transformers, with SVIP's limit of 40 tokens
+    (Zhang et al. 2024, section 3.1.1). The length is decided before anything is drawn.
     """
 
     name, title = "heuristic", "Heuristic chain"
     is_chain: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"depth": 2}
-    depth: int = Field(5, ge=1, le=64, title="Initial length", description="Number of tokens of the first draft.")
-    longest: int = Field(40, ge=1, le=64, title="Max length", description="Maximum number of drafted tokens.")
+    depth: int = Field(
+        5, ge=1, le=64, title="Initial length", description="Number of tokens of the first draft."
+    )
+    longest: int = Field(
+        40, ge=1, le=64, title="Max length", description="Maximum number of drafted tokens."
+    )
 
     def start(self):
         return min(self.depth, self.longest)
@@ -186,7 +217,11 @@ class Heuristic(TreeBuilder):
     def learn(self, state, tree, verdict, rows=None):
         if len(tree) == 1:  # the text had no room for a draft
             return state
-        return min(self.longest, state + 2) if len(verdict.path) == len(tree) - 1 else max(1, state - 1)
+        return (
+            min(self.longest, state + 2)
+            if len(verdict.path) == len(tree) - 1
+            else max(1, state - 1)
+        )
 
 
 class Plain(TreeBuilder):

@@ -1,7 +1,7 @@
 """Trees that depend on how certain the draft is of its next token: SVIP's chain and tree, and CaPE.
 
-Each test sees the row a token is drawn from, never the token, so lossless rules remain lossless. Rows of temperature 0
-have no entropy; there the tests look at the row at temperature 1.
+Each test sees the row a token is drawn from, never the token, so lossless rules remain lossless.
+Rows of temperature 0 have no entropy; there the tests look at the row at temperature 1.
 """
 
 from __future__ import annotations
@@ -15,19 +15,27 @@ from ..distributions import entropy
 from ..sampling import children_of, draw_children
 from .base import TreeBuilder, max_depth, tree_size
 
-FACTOR = Field(1.0, ge=0.01, le=2.0, title="Factor c", description="Factor of the entropy; 1 is the paper's value.")
+FACTOR = Field(
+    1.0,
+    ge=0.01,
+    le=2.0,
+    title="Factor c",
+    description="Factor of the entropy; 1 is the paper's value.",
+)
 
 
 def uncertainty(draft: Any, node: int, q: Any, c: float) -> float:
-    """sqrt(c H), H the entropy of the row after a node in nats; 1 less it estimates a lower bound of the acceptance."""
+    """sqrt(c H), H the entropy of the row after a node in nats; 1 less it estimates a lower bound
+    of the acceptance."""
     return math.sqrt(c * entropy(draft.drafting.at_temperature_1(node, q)))
 
 
 class Svip(TreeBuilder):
-    """A chain of at most `depth` tokens that stops after the first one with sqrt(c H) > h (Zhang et al. 2024, alg. 1).
+    """A chain of at most `depth` tokens that stops after the first one with sqrt(c H) > h (Zhang et
+    al. 2024, alg. 1).
 
-    H is the entropy of the row the token was drawn from. The default h was chosen by the paper's procedure, as the
-    fastest on eight held-out prompts.
+    H is the entropy of the row the token was drawn from. The default h was chosen by the paper's
+    procedure, as the fastest on eight held-out prompts.
     """
 
     name, title = "svip", "SVIP chain"
@@ -35,10 +43,16 @@ class Svip(TreeBuilder):
     key_title = "draft entropy"
     small: ClassVar[dict[str, Any]] = {"depth": 2, "h": 1.0}
     h: float = Field(
-        1.4, ge=0.0, le=3.0, title="Threshold h", description="Stop after sqrt(c * entropy in nats) is above this."
+        1.4,
+        ge=0.0,
+        le=3.0,
+        title="Threshold h",
+        description="Stop after sqrt(c * entropy in nats) is above this.",
     )
     c: float = FACTOR
-    depth: int = Field(40, ge=1, le=64, title="Max length", description="Maximum number of tokens in the chain.")
+    depth: int = Field(
+        40, ge=1, le=64, title="Max length", description="Maximum number of tokens in the chain."
+    )
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, node = draft.tree, 0
@@ -55,16 +69,23 @@ class Svip(TreeBuilder):
 
 
 class SvipTree(TreeBuilder):
-    """`width` children for every node whose row has low entropy; the others, but for the root, stay leaves."""
+    """`width` children for every node whose row has low entropy; the others, but for the root, stay
+    leaves."""
 
     name, title = "svip-tree", "SVIP tree"
     key_title = "draft entropy before it"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "h": 1.0}
     size: int = tree_size(32)
     depth: int = max_depth(6)
-    width: int = Field(2, ge=1, le=32, title="Branching", description="Number of children of an expanded node.")
+    width: int = Field(
+        2, ge=1, le=32, title="Branching", description="Number of children of an expanded node."
+    )
     h: float = Field(
-        1.8, ge=0.0, le=3.0, title="Threshold h", description="Expand while sqrt(c * entropy in nats) is at most this."
+        1.8,
+        ge=0.0,
+        le=3.0,
+        title="Threshold h",
+        description="Expand while sqrt(c * entropy in nats) is at most this.",
     )
     c: float = FACTOR
 
@@ -78,17 +99,20 @@ class SvipTree(TreeBuilder):
                 count = min(self.width, self.size - len(tree))
                 doubt = uncertainty(draft, node, q, self.c)
                 if count and (doubt <= self.h or node == 0):
-                    tokens = draw_children(q, children_of(q, count, draft.sparse), scheme, rng, tree.position(node))
+                    tokens = draw_children(
+                        q, children_of(q, count, draft.sparse), scheme, rng, tree.position(node)
+                    )
                     grown += [tree.add(node, token, doubt) for token in tokens]
             level = grown
         return tree
 
 
 class Cape(TreeBuilder):
-    """A chain whose nodes have the more siblings the less confident the draft is (CaPE: Du et al. 2024).
+    """A chain whose nodes have the more siblings the less confident the draft is (CaPE: Du et al.
+    2024).
 
-    The confidence is the draft's largest probability. The default counts are the first ten of the list in the authors'
-    code.
+    The confidence is the draft's largest probability. The default counts are the first ten of the
+    list in the authors' code.
     """
 
     name, title = "cape", "CaPE"
@@ -100,7 +124,10 @@ class Cape(TreeBuilder):
         (8, 8, 8, 6, 6, 6, 4, 4, 2, 2),
         min_length=1,
         title="Children by confidence",
-        description="Number of children by equal intervals of the draft's largest probability, the lowest first.",
+        description=(
+            "Number of children by equal intervals of the draft's largest probability, the "
+            "lowest first."
+        ),
     )
 
     @property

@@ -1,4 +1,5 @@
-"""The commands: one module each, with EXAMPLE, add_arguments(parser) and run(args), imported when it is asked for."""
+"""The commands: one module each, with EXAMPLE, add_arguments(parser) and run(args), imported when
+it is asked for."""
 
 from importlib import import_module
 from types import ModuleType
@@ -7,11 +8,25 @@ COMMANDS = {
     "demo": "Serve the demo page.",
     "generate": "Generate text, coloured by the origin of each token.",
     "replay": "Show a recorded run in the terminal, or export it as an HTML page or a graph.",
-    "check": "Prove which pairs of builder and rule are lossless (exit code 1 if a declaration is wrong).",
-    "bench": "Time a grid of builders, rules, drafters, temperatures, sizes and pairs against plain decoding.",
-    "calibrate": "Measure acceptance vectors and costs of a pair: one profile, which other commands read.",
-    "advise": "Find out whether speculation pays for a target, with which drafter and tree, and flags of engines.",
-    "doctor": "Find out from an engine's log or metrics whether speculation pays there, and at which draft length.",
+    "check": (
+        "Prove which pairs of builder and rule are lossless (exit code 1 if a declaration is "
+        "wrong)."
+    ),
+    "bench": (
+        "Time a grid of builders, rules, drafters, temperatures, sizes and pairs against plain "
+        "decoding."
+    ),
+    "calibrate": (
+        "Measure acceptance vectors and costs of a pair: one profile, which other commands read."
+    ),
+    "advise": (
+        "Find out whether speculation pays for a target, with which drafter and tree, and flags "
+        "of engines."
+    ),
+    "doctor": (
+        "Find out from an engine's log or metrics whether speculation pays there, and at which "
+        "draft length."
+    ),
     "papers": "List the claims of the five sources with measurements.",
     "train": "Train a draft and target pair from text files.",
 }

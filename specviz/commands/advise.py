@@ -1,4 +1,5 @@
-"""`advise`: whether speculation pays for a target, with which drafter and tree, and the nearest flags of engines."""
+"""`advise`: whether speculation pays for a target, with which drafter and tree, and the nearest
+flags of engines."""
 
 from __future__ import annotations
 
@@ -30,14 +31,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_prompts(parser)
     options.add_pair(parser, drafts=True)
     add, count = parser.add_argument, options.within(int, 1, 256)
-    add("--each", type=options.within(int, 2), default=12, metavar="N", help="prompts that are timed at most, from 2")
-    add("--no-timing", action="store_true", help="only predict")
-    add("--profile", metavar="FILE", help="acceptance and costs from `calibrate --out` (default: measure both now)")
-    add("--machine", metavar="NAME", help=f"predict for {', '.join(MACHINES)}, or flat:N (N nodes cost as much as one)")
     add(
-        "--texts", type=lambda text: [*map(count, text.split(","))], default=[], metavar="N,N",
+        "--each",
+        type=options.within(int, 2),
+        default=12,
+        metavar="N",
+        help="prompts that are timed at most, from 2",
+    )
+    add("--no-timing", action="store_true", help="only predict")
+    add(
+        "--profile",
+        metavar="FILE",
+        help="acceptance and costs from `calibrate --out` (default: measure both now)",
+    )
+    add(
+        "--machine",
+        metavar="NAME",
+        help=f"predict for {', '.join(MACHINES)}, or flat:N (N nodes cost as much as one)",
+    )
+    add(
+        "--texts",
+        type=lambda text: [*map(count, text.split(","))],
+        default=[],
+        metavar="N,N",
         help="also predict for so many texts decoded together, as in 1,4,16, from 1 to 256",
-    )  # fmt: skip
+    )
     add("--json", action="store_true", help="print the advice as JSON")
 
 
@@ -52,14 +70,21 @@ def run(args: argparse.Namespace) -> int:
     first, second = prompts[0::2][:CALIBRATED], (prompts[1::2] or prompts)[: args.each]
     timed = [] if args.no_timing or args.machine else second
     watch = Watch()
-    advice, stopped = until_stopped(advise(choices, config, first, timed, profile, costs, args.texts), "parts")
+    advice, stopped = until_stopped(
+        advise(choices, config, first, timed, profile, costs, args.texts), "parts"
+    )
     pair, _ = next(iter(choices.values()))
     data = data_of(advice) | {
-        "failed": failed | advice.failed, "target": pair.info.get("target", {}).get("name"),
-        "temperature": config.temperature, "machine": this_machine(), "dtype": pair.info.get("dtype"),
+        "failed": failed | advice.failed,
+        "target": pair.info.get("target", {}).get("name"),
+        "temperature": config.temperature,
+        "machine": this_machine(),
+        "dtype": pair.info.get("dtype"),
         "version": __version__,
-        "busy_cores": 0.0 if args.machine else max([watch.cores, *(one.busy for one in advice.options)]),
-    }  # fmt: skip
+        "busy_cores": 0.0
+        if args.machine
+        else max([watch.cores, *(one.busy for one in advice.options)]),
+    }
     if args.json:
         print(json.dumps(data))
     else:
@@ -90,14 +115,20 @@ def sentence_of(best: Option) -> str:
     """The answer in one sentence."""
     speedup, low, high = best.speedup
     interval = "" if low is None else f" [{low:.2f}, {high:.2f}]"
-    what = f"{speedup:.2f} x{interval}, {best.tree.name}, {best.tree.predicted.size} nodes, with {best.name}"
+    what = (
+        f"{speedup:.2f} x{interval}, {best.tree.name}, {best.tree.predicted.size} nodes, with "
+        f"{best.name}"
+    )
     if best.timing is None:
         return f"predicted, not timed: {what}"
     if best.verdict != "undecided":
         return f"pays: {what}" if best.verdict == "pays" else f"does not pay: the best is {what}"
     margin, distance, why = best.timing.margin, abs(speedup - 1), "the interval contains 1"
     if margin is None:
-        why, more = "one text gives no interval", f"Give at least {2 * ENOUGH} prompts: half are timed."
+        why, more = (
+            "one text gives no interval",
+            f"Give at least {2 * ENOUGH} prompts: half are timed.",
+        )
     elif distance < 0.02:
         more = "It is as fast as plain decoding."
     else:  # a half-width falls with the root of the number of prompts
@@ -107,49 +138,81 @@ def sentence_of(best: Option) -> str:
 
 
 def data_of(advice: Advice) -> dict[str, Any]:
-    """The options, the answer with its reason, and the nearest flags of other engines as plain data."""
+    """The options, the answer with its reason, and the nearest flags of other engines as plain
+    data."""
     rows = [row_of(one) for one in advice.options]
     if not advice.options:
-        return {"verdict": "undecided", "sentence": "undecided: no drafter could be used.", "interval": None,
-                "best": None, "why": None, "options": rows, "engines": []}  # fmt: skip
+        return {
+            "verdict": "undecided",
+            "sentence": "undecided: no drafter could be used.",
+            "interval": None,
+            "best": None,
+            "why": None,
+            "options": rows,
+            "engines": [],
+        }
     best = advice.options[0]
     drafter = "early-exit" if best.name.startswith("early-exit") else best.config.drafter.name
     engines = engine_flags(drafter, best.name, best.chain.builder.shape, best.tree.builder.shape)
     return {
-        "verdict": best.verdict, "sentence": sentence_of(best),
-        "interval": None if best.speedup[1] is None else best.speedup[1:], "best": rows[0], "why": reason(best),
-        "options": rows, "engines": [one._asdict() for one in engines],
-    }  # fmt: skip
+        "verdict": best.verdict,
+        "sentence": sentence_of(best),
+        "interval": None if best.speedup[1] is None else best.speedup[1:],
+        "best": rows[0],
+        "why": reason(best),
+        "options": rows,
+        "engines": [one._asdict() for one in engines],
+    }
 
 
 def row_of(option: Option) -> dict[str, Any]:
     """An option as plain data."""
     timing = option.timing
     measured = timing and {
-        "speedup": timing.speedup, "margin": timing.margin, "tokens_per_pass": timing.counts.tokens_per_pass,
-        "tokens_margin": timing.tokens_margin, "step_s": timing.counts.seconds_per_step,
-        "step_price": timing.step_price, "parts": timing.counts.step_parts, "steps": timing.counts.passes,
-    }  # fmt: skip
+        "speedup": timing.speedup,
+        "margin": timing.margin,
+        "tokens_per_pass": timing.counts.tokens_per_pass,
+        "tokens_margin": timing.tokens_margin,
+        "step_s": timing.counts.seconds_per_step,
+        "step_price": timing.step_price,
+        "parts": timing.counts.step_parts,
+        "steps": timing.counts.passes,
+    }
     return {
-        "draft": option.name, "drafter": option.config.drafter.name, "verifier": option.config.verifier.name,
-        "tree": option.tree.name, "nodes": option.tree.predicted.size, "first_child": option.first,
-        "predicted": option.predicted, "predicted_tokens_per_pass": option.tokens,
-        "predicted_price": option.tree.predicted.price, "texts": option.texts, "by_texts": option.by_texts,
-        "busy_cores": option.busy, "measured": measured,
-    }  # fmt: skip
+        "draft": option.name,
+        "drafter": option.config.drafter.name,
+        "verifier": option.config.verifier.name,
+        "tree": option.tree.name,
+        "nodes": option.tree.predicted.size,
+        "first_child": option.first,
+        "predicted": option.predicted,
+        "predicted_tokens_per_pass": option.tokens,
+        "predicted_price": option.tree.predicted.price,
+        "texts": option.texts,
+        "by_texts": option.by_texts,
+        "busy_cores": option.busy,
+        "measured": measured,
+    }
 
 
 def print_advice(data: dict[str, Any], prompts: str) -> None:
     """The plain data of an advice for people; `prompts` says where the texts come from."""
-    print(f"tokens per pass and speedup over plain decoding, 95 % intervals over texts; texts: {prompts}")
+    print(
+        "tokens per pass and speedup over plain decoding, 95 % intervals over texts; "
+        f"texts: {prompts}"
+    )
     rows = []
     for one in data["options"]:
         row = {"draft": one["draft"], "tree": one["tree"], "price": one["predicted_price"]}
         for name, predicted in (("tokens", "predicted_tokens_per_pass"), ("speedup", "predicted")):
             value, low, high = one[predicted]
-            row[f"{name}, predicted"] = f"{value:.2f}" if low is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+            row[f"{name}, predicted"] = (
+                f"{value:.2f}" if low is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+            )
         if timed := one["measured"]:
-            row["tokens, timed"] = f"{timed['tokens_per_pass']:.2f}{plus_minus(timed['tokens_margin'])}"
+            row["tokens, timed"] = (
+                f"{timed['tokens_per_pass']:.2f}{plus_minus(timed['tokens_margin'])}"
+            )
             row["speedup, timed"] = f"{timed['speedup']:.2f}{plus_minus(timed['margin'])}"
         rows.append(row)
     print(text_table(rows))
@@ -161,9 +224,16 @@ def print_advice(data: dict[str, Any], prompts: str) -> None:
         if by_texts := best["by_texts"].items():
             print("\nseveral texts decoded together, predicted:")
             print(
-                text_table([{"texts": texts, "best tree": tree, "speedup": speed} for texts, (tree, speed) in by_texts])
+                text_table(
+                    [
+                        {"texts": texts, "best tree": tree, "speedup": speed}
+                        for texts, (tree, speed) in by_texts
+                    ]
+                )
             )
-        print("\nnearest settings of other engines, whose own costs differ from those measured here:")
+        print(
+            "\nnearest settings of other engines, whose own costs differ from those measured here:"
+        )
         for engine, flags, note in map(dict.values, data["engines"]):
             print(printable(f"  {engine:10} {flags or '-'}{f'  ({note})' if note else ''}"))
     warn_if_busy(data["busy_cores"])

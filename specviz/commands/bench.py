@@ -1,4 +1,5 @@
-"""`bench`: time a grid of builders, rules, drafters, temperatures, sizes and pairs against plain decoding."""
+"""`bench`: time a grid of builders, rules, drafters, temperatures, sizes and pairs against plain
+decoding."""
 
 from __future__ import annotations
 
@@ -19,32 +20,91 @@ from . import options
 from .display import plus_minus, until_stopped, warn_if_busy
 
 FEW = 10  # built-in prompts that are timed
-EXAMPLE = "--builder sequoia --builder eagle2 --temperature 0 --temperature 0.8 --size 16 --out results.jsonl"
+EXAMPLE = (
+    "--builder sequoia --builder eagle2 --temperature 0 --temperature 0.8 --size 16 --out "
+    "results.jsonl"
+)
 WITH_GRID = {"grid", "out", "ray", "cpus", "gpus", "json", "plugin", "help"}
-WITH_SAME_TEXT = {*grid.LOADING, "same_text", "builder", "max_new_tokens", "prompts", "json", "plugin", "help"}
+WITH_SAME_TEXT = {
+    *grid.LOADING,
+    "same_text",
+    "builder",
+    "max_new_tokens",
+    "prompts",
+    "json",
+    "plugin",
+    "help",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "grid", metavar="FILE", nargs="?",
-        help=f"TOML or JSON with any of {', '.join(grid.ENTRIES)}, in place of the options (default: none)",
-    )  # fmt: skip
+        "grid",
+        metavar="FILE",
+        nargs="?",
+        help=(
+            f"TOML or JSON with any of {', '.join(grid.ENTRIES)}, in place of the options "
+            "(default: none)"
+        ),
+    )
     options.add_strategy(parser, "builder", "all", several=True)
-    options.add_strategy(parser, "verifier", "the first one that suits builder and temperature", several=True)
+    options.add_strategy(
+        parser, "verifier", "the first one that suits builder and temperature", several=True
+    )
     options.add_strategy(parser, "drafter", "the draft model", several=True)
     options.add_sampling(parser, several="0.8")
     options.add_pair(parser)
     options.add_prompts(parser)
     add = parser.add_argument
-    add("--size", type=int, action="append", metavar="N", help="nodes of the trees, repeat for several: from 2 to 1024")
+    add(
+        "--size",
+        type=int,
+        action="append",
+        metavar="N",
+        help="nodes of the trees, repeat for several: from 2 to 1024",
+    )
     add("--max-new-tokens", type=int, default=64, metavar="M", help="tokens per run, from 1")
-    add("--rounds", type=int, default=1, metavar="N", help="number of rounds over all prompts, from 1")
-    add("--transformers", action="store_true", help="also time generation with transformers, plain and assisted")
-    add("--same-text", action="store_true", help="compare greedy texts with transformers (use --dtype float32)")
-    add("--out", metavar="FILE", help="append results, a JSON object a line; what is there is not measured again")
-    add("--ray", metavar="ADDRESS", help="measure on this Ray cluster; needs ray (default: this machine)")
-    add("--cpus", type=options.within(float, 0), default=1, metavar="N", help="CPUs per cell, from 0")
-    add("--gpus", type=options.within(float, 0), default=0, metavar="N", help="GPUs per cell, from 0")
+    add(
+        "--rounds",
+        type=int,
+        default=1,
+        metavar="N",
+        help="number of rounds over all prompts, from 1",
+    )
+    add(
+        "--transformers",
+        action="store_true",
+        help="also time generation with transformers, plain and assisted",
+    )
+    add(
+        "--same-text",
+        action="store_true",
+        help="compare greedy texts with transformers (use --dtype float32)",
+    )
+    add(
+        "--out",
+        metavar="FILE",
+        help="append results, a JSON object a line; what is there is not measured again",
+    )
+    add(
+        "--ray",
+        metavar="ADDRESS",
+        help="measure on this Ray cluster; needs ray (default: this machine)",
+    )
+    add(
+        "--cpus",
+        type=options.within(float, 0),
+        default=1,
+        metavar="N",
+        help="CPUs per cell, from 0",
+    )
+    add(
+        "--gpus",
+        type=options.within(float, 0),
+        default=0,
+        metavar="N",
+        help="GPUs per cell, from 0",
+    )
     add("--json", action="store_true", help="print the outcomes as JSON")
 
 
@@ -62,16 +122,25 @@ def run(args: argparse.Namespace) -> int:
     cells, prompts = grid.cells_of(data, options.prompts_of(args, FEW))
     with file_lock(args.out) if args.out else nullcontext():
         results = grid.read_results(args.out)
-        missing = [cell for cell in cells if "failed" in results.get(grid.key_of(cell), {"failed": "not yet"})]
+        missing = [
+            cell
+            for cell in cells
+            if "failed" in results.get(grid.key_of(cell), {"failed": "not yet"})
+        ]
         if args.out:
-            print(f"{len(cells)} cells, {len(cells) - len(missing)} of them in {printable(args.out)}", file=sys.stderr)
+            print(
+                f"{len(cells)} cells, {len(cells) - len(missing)} of them in {printable(args.out)}",
+                file=sys.stderr,
+            )
         updates = measure(missing, prompts, args, results)
         stopped = bool(missing) and until_stopped(updates, "cells")[1]
     outcomes = [results[key] for key in map(grid.key_of, cells) if key in results]
     try:
         rows = [row_of(outcome) for outcome in outcomes if "result" in outcome]
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise ValueError(f"results {args.out!r} are damaged: a result lacks its numbers. Remove its line.") from None
+        raise ValueError(
+            f"results {args.out!r} are damaged: a result lacks its numbers. Remove its line."
+        ) from None
     if args.json:
         print(lines(outcomes))
     else:
@@ -82,8 +151,12 @@ def run(args: argparse.Namespace) -> int:
 def grid_of(args: argparse.Namespace) -> dict[str, Any]:
     """The grid that the options describe."""
     options.check_draft(args, args.draft)
-    pair = {name: value for name in grid.LOADING if (value := getattr(args, name)) not in (None, "auto")}
-    lists: dict[str, Any] = {f"{kind}s": [*map(str, options.strategies(args, kind))] for kind in REGISTRIES}
+    pair = {
+        name: value for name in grid.LOADING if (value := getattr(args, name)) not in (None, "auto")
+    }
+    lists: dict[str, Any] = {
+        f"{kind}s": [*map(str, options.strategies(args, kind))] for kind in REGISTRIES
+    }
     if args.transformers:
         lists["builders"] = [*(lists["builders"] or ["all"]), *grid.TRANSFORMERS]
     lists |= {"pairs": [pair or "embedded"], "temperatures": args.temperature, "sizes": args.size}
@@ -112,31 +185,64 @@ def row_of(outcome: dict[str, Any]) -> dict[str, Any]:
     draft, target, *others = result["parts_ms"].values()
     return {
         "pair": f"{pair}, {cell['pair']['offload']}" if "offload" in cell["pair"] else pair,
-        "builder": f"{cell['builder']}{size}", "rule": cell.get("verifier", ""), "drafter": cell.get("drafter", ""),
-        "T": f"{cell['temperature']:g}", "nodes": float(result["nodes"]), "plain ms": float(result["plain_ms"]),
-        "step ms": float(result["step_ms"]), "draft": draft, "target": target, "rest": sum(others),
+        "builder": f"{cell['builder']}{size}",
+        "rule": cell.get("verifier", ""),
+        "drafter": cell.get("drafter", ""),
+        "T": f"{cell['temperature']:g}",
+        "nodes": float(result["nodes"]),
+        "plain ms": float(result["plain_ms"]),
+        "step ms": float(result["step_ms"]),
+        "draft": draft,
+        "target": target,
+        "rest": sum(others),
         "tokens/pass": f"{result['tokens_per_pass']:.2f}{plus_minus(result['tokens_margin'])}",
         "times plain": f"{result['speedup']:.2f}{plus_minus(result['speedup_margin'])}",
-        "min": float(result["low"]), "max": float(result["high"]),
-        "tokens/s": float(result["tokens_per_s"]), "": "" if result["lossless"] else "lossy",
-    }  # fmt: skip
+        "min": float(result["low"]),
+        "max": float(result["high"]),
+        "tokens/s": float(result["tokens_per_s"]),
+        "": "" if result["lossless"] else "lossy",
+    }
 
 
 def print_outcomes(rows: list[dict[str, Any]], outcomes: list[dict[str, Any]]) -> None:
-    """The results as a table without columns that are the same for all, then what could not be measured."""
+    """The results as a table without columns that are the same for all, then what could not be
+    measured."""
     if rows:
-        print("± 95 % over prompts; plain ms: milliseconds per token of plain decoding next to each row")
+        print(
+            "± 95 % over prompts; plain ms: milliseconds per token of plain decoding next "
+            "to each row"
+        )
         shared = {name for name in ("pair", "drafter", "") if len({row[name] for row in rows}) == 1}
-        print(*(f"{name}: {printable(rows[0][name])}" for name in ("pair", "drafter") if name in shared), sep=", ")
-        print(text_table([{name: value for name, value in row.items() if name not in shared} for row in rows]))
+        print(
+            *(
+                f"{name}: {printable(rows[0][name])}"
+                for name in ("pair", "drafter")
+                if name in shared
+            ),
+            sep=", ",
+        )
+        print(
+            text_table(
+                [{name: value for name, value in row.items() if name not in shared} for row in rows]
+            )
+        )
     for outcome in outcomes:
         cell = outcome["cell"]
         for side, used in outcome.get("result", {}).get("settings", {}).items():
-            print(printable(f"{cell['builder']}: {side} in {used['dtype']} on {used['threads']} threads"))
+            print(
+                printable(
+                    f"{cell['builder']}: {side} in {used['dtype']} on {used['threads']} threads"
+                )
+            )
         for kind in outcome.keys() & {"impossible", "failed"}:
             what = f"{cell['builder']} + {cell.get('verifier', '')}, T {cell['temperature']:g}"
             print(printable(f"{what}: {kind}: {outcome[kind]}"))
-    warn_if_busy(max((outcome.get("result", {}).get("busy_cores") or 0.0 for outcome in outcomes), default=0.0))
+    warn_if_busy(
+        max(
+            (outcome.get("result", {}).get("busy_cores") or 0.0 for outcome in outcomes),
+            default=0.0,
+        )
+    )
 
 
 def compare_texts(args: argparse.Namespace) -> int:
@@ -144,13 +250,29 @@ def compare_texts(args: argparse.Namespace) -> int:
     from ..benchmarks.against_transformers import compare_greedy
 
     pair, prompts, builders = options.load(args), options.prompts_of(args), args.builder or ()
-    texts, stopped = until_stopped(compare_greedy(pair, prompts, args.max_new_tokens, builders), "prompts")
+    texts, stopped = until_stopped(
+        compare_greedy(pair, prompts, args.max_new_tokens, builders), "prompts"
+    )
     different = [text for text in texts if not text[2].equal]
     if args.json:
-        print(lines([{"method": writer, "prompt": prompt} | asdict(text) for writer, prompt, text in different]))
+        print(
+            lines(
+                [
+                    {"method": writer, "prompt": prompt} | asdict(text)
+                    for writer, prompt, text in different
+                ]
+            )
+        )
     else:
         for writer, prompt, text in different:
-            print(printable(f"{writer}, after {prompt!r:.60}: {text.sentence(pair.info.get('dtype'))}"))
+            print(
+                printable(
+                    f"{writer}, after {prompt!r:.60}: {text.sentence(pair.info.get('dtype'))}"
+                )
+            )
         done = len({prompt for _, prompt, _ in texts})
-        print(f"{done} prompts x {args.max_new_tokens} tokens in {args.dtype}: {len(different)} differences")
+        print(
+            f"{done} prompts x {args.max_new_tokens} tokens in {args.dtype}: "
+            f"{len(different)} differences"
+        )
     return 130 if stopped else 1 if different else 0

@@ -1,4 +1,5 @@
-"""`calibrate`: measure acceptance vectors and costs of a pair, as one profile that other commands read."""
+"""`calibrate`: measure acceptance vectors and costs of a pair, as one profile that other commands
+read."""
 
 from __future__ import annotations
 
@@ -23,23 +24,48 @@ from ..player.terminal import text_table
 from . import options
 from .display import until_stopped, warn_if_busy
 
-EXAMPLE = "--target org/target --draft org/small --temperature 0 --temperature 0.8 --out profile.json"
+EXAMPLE = (
+    "--target org/target --draft org/small --temperature 0 --temperature 0.8 --out profile.json"
+)
 TOKENS = 96  # of each continuation
 ROUNDS = 50  # of the prompts, each with seeds of its own, where they are too few
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    options.add_strategy(parser, "verifier", "every rule that suits the temperature and the drafter", several=True)
+    options.add_strategy(
+        parser, "verifier", "every rule that suits the temperature and the drafter", several=True
+    )
     options.add_strategy(parser, "drafter", "model")
     options.add_sampling(parser, several="0 and 0.8")
-    texts, costs, add = *(parser.add_mutually_exclusive_group() for _ in range(2)), parser.add_argument
+    texts, costs, add = (
+        *(parser.add_mutually_exclusive_group() for _ in range(2)),
+        parser.add_argument,
+    )
     options.add_prompts(texts)
     described = "measure on this text in place of the target's continuations of --prompts"
     texts.add_argument("--text", metavar="FILE", help=described)
     positive, ranks = options.within(float, 0, above=True), options.within(int, 1, MAX_RANKS)
-    add("--positions", type=options.within(int, 1), default=2000, metavar="N", help="number of positions, from 1")
-    add("--width", type=ranks, default=32, metavar="K", help=f"children per position, 1 to {MAX_RANKS}")
-    costs.add_argument("--seconds", type=positive, default=45.0, metavar="S", help="time limit of the costs, above 0")
+    add(
+        "--positions",
+        type=options.within(int, 1),
+        default=2000,
+        metavar="N",
+        help="number of positions, from 1",
+    )
+    add(
+        "--width",
+        type=ranks,
+        default=32,
+        metavar="K",
+        help=f"children per position, 1 to {MAX_RANKS}",
+    )
+    costs.add_argument(
+        "--seconds",
+        type=positive,
+        default=45.0,
+        metavar="S",
+        help="time limit of the costs, above 0",
+    )
     costs.add_argument("--no-costs", action="store_true", help="measure acceptance only")
     options.add_pair(parser)
     add("--out", metavar="FILE", help="write the profile to this file")
@@ -49,7 +75,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     drafter = options.strategy(args, "drafter", args.drafter)
     config = RunConfig(PROMPT, max_new_tokens=TOKENS, drafter=drafter, **options.sampling(args))
-    configs = [replace(config, temperature=value) for value in dict.fromkeys(args.temperature or (0.0, 0.8))]
+    configs = [
+        replace(config, temperature=value)
+        for value in dict.fromkeys(args.temperature or (0.0, 0.8))
+    ]
     rules = {one: rules_for(options.strategies(args, "verifier"), one) for one in configs}
     if args.out:
         check_output(args.out, args.text, args.prompts)
@@ -57,12 +86,17 @@ def run(args: argparse.Namespace) -> int:
     prompts = options.prompts_of(args)
     pair = options.load(args)
     where = options.source_of(args)
-    name = f"windows of {Path(args.text).name}" if args.text else f"the target's continuations of {where}"
+    name = (
+        f"windows of {Path(args.text).name}"
+        if args.text
+        else f"the target's continuations of {where}"
+    )
     source = f"specviz calibrate, {args.positions} positions, {name}"
     blank = Profile(source, pair.info, drafter.to_dict(), (), None, tuple(machine()))
 
     def texts_of(one: RunConfig) -> Iterator[Text]:
-        """What the target writes, again with other seeds where a seed changes anything; or the text."""
+        """What the target writes, again with other seeds where a seed changes anything; or the
+        text."""
         repeated = prompts * (1 if one.temperature == 0 else ROUNDS)
         texts = continuations(pair, repeated, one) if text is None else windows(pair, text, name)
         return limited(texts, args.positions)
@@ -83,7 +117,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def rules_for(named: Sequence[Any], config: RunConfig) -> list[Any]:
-    """The rules that are measured at a temperature: those of the option, or every one that goes with it."""
+    """The rules that are measured at a temperature: those of the option, or every one that goes
+    with it."""
     chain_of = partial(replace, config, builder="chain")
     for rule in named:
         compatible(chain_of(verifier=rule)).required()
@@ -95,26 +130,55 @@ def rules_for(named: Sequence[Any], config: RunConfig) -> list[Any]:
 def print_profile(profile: Profile) -> None:
     """The vectors and the costs as tables."""
     first = profile.vectors[0]
-    print(printable(f"{first.pair}, {first.dtype or 'exact'}, drafter {first.drafter}, {first.texts}"))
+    print(
+        printable(f"{first.pair}, {first.dtype or 'exact'}, drafter {first.drafter}, {first.texts}")
+    )
     print(f"{first.positions} positions of {len(first.by_text)} texts; P[k] ± 95 % over texts\n")
     print(text_table([vector_row(one) for one in profile.vectors], digits=3))
     if table := profile.costs:
-        print(f"\none plain step: {1000 * table.plain_s:.2f} ms; pass of the target over n nodes, rest of the step")
-        print(text_table([
-            {"nodes": size, "pass ms": 1000 * target, "rest ms": 1000 * overhead,
-             "of a plain step": target / table.plain_s}
-            for size, target, overhead in zip(table.sizes, table.target_s, table.overhead_s, strict=True)
-        ]))  # fmt: skip
+        print(
+            f"\none plain step: {1000 * table.plain_s:.2f} ms; pass of the target over n "
+            "nodes, rest of the step"
+        )
+        print(
+            text_table(
+                [
+                    {
+                        "nodes": size,
+                        "pass ms": 1000 * target,
+                        "rest ms": 1000 * overhead,
+                        "of a plain step": target / table.plain_s,
+                    }
+                    for size, target, overhead in zip(
+                        table.sizes, table.target_s, table.overhead_s, strict=True
+                    )
+                ]
+            )
+        )
         print("\npass of the draft over n nodes")
-        print(text_table([{"nodes": w, "ms": 1000 * s} for w, s in zip(table.widths, table.draft_s, strict=True)]))
+        print(
+            text_table(
+                [
+                    {"nodes": w, "ms": 1000 * s}
+                    for w, s in zip(table.widths, table.draft_s, strict=True)
+                ]
+            )
+        )
         warn_if_busy(table.settings.get("busy_cores", 0.0))
 
 
 def vector_row(one: Acceptance) -> dict[str, Any]:
-    ranks = {f"P[{k}]": (one.acceptance[k - 1] if k <= len(one.acceptance) else None) for k in (1, 2, 3, 4)}
+    ranks = {
+        f"P[{k}]": (one.acceptance[k - 1] if k <= len(one.acceptance) else None)
+        for k in (1, 2, 3, 4)
+    }
     margin = None if one.low[0] is None else one.acceptance[0] - one.low[0]
     levels = ", ".join(f"{sum(level):.2f}" for level in one.levels) or "all alike"
     return {
-        "rule": one.verifier, "T": f"{one.temperature:g}", **ranks, "± of P[1]": margin, "any": sum(one.acceptance),
+        "rule": one.verifier,
+        "T": f"{one.temperature:g}",
+        **ranks,
+        "± of P[1]": margin,
+        "any": sum(one.acceptance),
         "any, by level": levels,
-    }  # fmt: skip
+    }

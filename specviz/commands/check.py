@@ -20,22 +20,46 @@ from .display import until_stopped
 from .options import within
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
-WITH_OTHERS = ("chain", "sequoia", "dyspec", "eagle2")  # a chain, a static, a dynamic and a re-ranked tree
+WITH_OTHERS = (
+    "chain",
+    "sequoia",
+    "dyspec",
+    "eagle2",
+)  # a chain, a static, a dynamic and a re-ranked tree
 Refuted = dict[str, Counterexample | None]  # the smallest counterexample by rule
-MEANING = "error: largest deviation of the exact output distribution over two steps from the target's; 0 is lossless"
+MEANING = (
+    "error: largest deviation of the exact output distribution over two steps from the "
+    "target's; 0 is lossless"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for kind, names in {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": drafter_cases()}.items():
+    for kind, names in {
+        "builder": BUILDERS,
+        "verifier": VERIFIERS,
+        "drafter": drafter_cases(),
+    }.items():
         parser.add_argument(
-            f"--{kind}", action="append", metavar="NAME",
+            f"--{kind}",
+            action="append",
+            metavar="NAME",
             help=f"only this one; repeat for several: {', '.join(names)} (default: all)",
-        )  # fmt: skip
-    parser.add_argument("--jobs", type=within(int, 1), default=1, metavar="N", help="number of processes, from 1")
+        )
+    parser.add_argument(
+        "--jobs", type=within(int, 1), default=1, metavar="N", help="number of processes, from 1"
+    )
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     only = parser.add_mutually_exclusive_group()
-    only.add_argument("--quick", action="store_true", help="prove a few that cover every builder, rule and drafter")
-    only.add_argument("--table", action="store_true", help="print what is declared as a Markdown table, without proof")
+    only.add_argument(
+        "--quick",
+        action="store_true",
+        help="prove a few that cover every builder, rule and drafter",
+    )
+    only.add_argument(
+        "--table",
+        action="store_true",
+        help="print what is declared as a Markdown table, without proof",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,8 +69,17 @@ def run(args: argparse.Namespace) -> int:
     (rows, refuted), stopped = until_stopped(prove(args), "rows")
     if args.json:
         examples = {name: example and example.to_dict() for name, example in refuted.items()}
-        refuting = [{"counterexample": examples[row.verifier]} if row.refuted else {} for row in rows]
-        print(lines([json_data(row) | {"holds": row.holds} | more for row, more in zip(rows, refuting, strict=True)]))
+        refuting = [
+            {"counterexample": examples[row.verifier]} if row.refuted else {} for row in rows
+        ]
+        print(
+            lines(
+                [
+                    json_data(row) | {"holds": row.holds} | more
+                    for row, more in zip(rows, refuting, strict=True)
+                ]
+            )
+        )
     else:
         print(MEANING)
         print(text_table([table_row(row) for row in rows]))
@@ -55,13 +88,22 @@ def run(args: argparse.Namespace) -> int:
     if refuted or stopped:
         return 1 if refuted else 130
     group_by = ("verifier",) if args.quick else ("verifier", "scheme", "builder", "drafter")
-    lossy = [(", ".join(getattr(row, name) for name in group_by), row.holds) for row in rows if not row.lossless]
-    hidden = {group for group, _ in lossy} - {group for group, holds in lossy if holds}  # one row of each must show it
+    lossy = [
+        (", ".join(getattr(row, name) for name in group_by), row.holds)
+        for row in rows
+        if not row.lossless
+    ]
+    hidden = {group for group, _ in lossy} - {
+        group for group, holds in lossy if holds
+    }  # one row of each must show it
     for group in sorted(hidden):
         print(f"declared lossy, but no proof shows it: {group}", file=sys.stderr)
     if not (hidden or args.json):
         largest = max((row.error or 0.0 for row in rows if row.lossless), default=0.0)
-        print(f"{len(rows)} rows, all as declared; the largest error of a lossless one is {largest:.1e}")
+        print(
+            f"{len(rows)} rows, all as declared; the largest error of a lossless one is "
+            f"{largest:.1e}"
+        )
     return 1 if hidden else 0
 
 
@@ -73,7 +115,9 @@ def prove(args: argparse.Namespace) -> Iterator[Progress[tuple[list[Row], Refute
         for row in _proven(candidates, args.jobs):
             rows.append(row)
             if row.refuted and row.verifier not in refuted:
-                refuted[row.verifier] = smallest(VERIFIERS[row.verifier]()) if row.drafter == "model" else None
+                refuted[row.verifier] = (
+                    smallest(VERIFIERS[row.verifier]()) if row.drafter == "model" else None
+                )
             yield Progress(len(rows), len(candidates), result=(rows, refuted))
             if args.verifier == [row.verifier] and refuted.get(row.verifier):
                 break  # further rows say nothing new
@@ -85,10 +129,15 @@ def prove(args: argparse.Namespace) -> Iterator[Progress[tuple[list[Row], Refute
 
 
 def cases_of(args: argparse.Namespace) -> Sequence[Case]:
-    """What is to be proven: every builder and rule with the draft model, with other drafters a few builders."""
+    """What is to be proven: every builder and rule with the draft model, with other drafters a few
+    builders."""
     candidates = [*cases(args.builder, args.verifier, args.drafter or ["model"])]
-    if not args.drafter and (some := [name for name in args.builder or BUILDERS if name in WITH_OTHERS]):
-        candidates += cases(some, args.verifier, [name for name in drafter_cases() if name != "model"])
+    if not args.drafter and (
+        some := [name for name in args.builder or BUILDERS if name in WITH_OTHERS]
+    ):
+        candidates += cases(
+            some, args.verifier, [name for name in drafter_cases() if name != "model"]
+        )
     return [*cover(candidates)] if args.quick else candidates
 
 
@@ -110,17 +159,21 @@ def _prepare_process(plugins: list[str]) -> None:
 
 
 def report(rule: str, example: Counterexample | None, plugins: Sequence[str]) -> str:
-    """What is printed of a refuted rule, with a link to its counterexample on the page, unless its port is taken."""
+    """What is printed of a refuted rule, with a link to its counterexample on the page, unless its
+    port is taken."""
     if example is None:
         return (
-            f"\n{rule}: no small tree with small fractions shows it. The mistake needs several steps or several "
-            "drafters (see SequentialProposal in docs/strategies.md), or is the builder's or the drafter's."
+            f"\n{rule}: no small tree with small fractions shows it. The mistake needs "
+            "several steps or several "
+            "drafters (see SequentialProposal in docs/strategies.md), or is the builder's "
+            "or the drafter's."
         )
     if not example.link or VERIFIERS[rule].greedy_only:  # the page's lab is at temperature 1
         return f"\n{example}"
     options = "".join(f" --plugin {name}" for name in plugins)
     return (
-        f"\n{example}\nTo see it, run `python -m specviz demo{options}` and open\n  http://127.0.0.1:7860{example.link}"
+        f"\n{example}\nTo see it, run `python -m specviz demo{options}` and open\n  "
+        f"http://127.0.0.1:7860{example.link}"
     )
 
 
@@ -130,18 +183,34 @@ def table_row(row: Row) -> dict[str, str]:
     mark = "   DECLARED WRONGLY" if row.refuted else "" if row.holds else ", no deviation here"
     values = {"T draft": row.draft_temperature, "top-k": row.top_k, "top-p": row.top_p % 1 or None}
     return {
-        "drafter": row.drafter, "builder": row.builder, "rule": row.verifier, "children": row.scheme,
-        "sampling": ", ".join(f"{name} {value:g}" for name, value in values.items() if value is not None),
-        "declared": "lossless" if row.lossless else "lossy", "error": error + mark,
-    }  # fmt: skip
+        "drafter": row.drafter,
+        "builder": row.builder,
+        "rule": row.verifier,
+        "children": row.scheme,
+        "sampling": ", ".join(
+            f"{name} {value:g}" for name, value in values.items() if value is not None
+        ),
+        "declared": "lossless" if row.lossless else "lossy",
+        "error": error + mark,
+    }
 
 
 def markdown() -> str:
-    """What `compatible` declares of each builder and rule above temperature 0, as a Markdown table."""
+    """What `compatible` declares of each builder and rule above temperature 0, as a Markdown
+    table."""
     marks = {(True, True): "lossless", (True, False): "lossy", (False, False): "–"}
-    rules, builders = ([name for name, cls in menu.items() if not cls.autoregressive] for menu in (VERIFIERS, BUILDERS))
+    rules, builders = (
+        [name for name, cls in menu.items() if not cls.autoregressive]
+        for menu in (VERIFIERS, BUILDERS)
+    )
     lines = ["| | " + " | ".join(rules) + " |", "| --- |" + " --- |" * len(rules)]
     for builder in builders:
-        matches = [compatible(RunConfig(builder=builder, verifier=rule, temperature=1.0)) for rule in rules]
-        lines.append(f"| **{builder}** | " + " | ".join(marks[m.possible, m.lossless] for m in matches) + " |")
+        matches = [
+            compatible(RunConfig(builder=builder, verifier=rule, temperature=1.0)) for rule in rules
+        ]
+        lines.append(
+            f"| **{builder}** | "
+            + " | ".join(marks[m.possible, m.lossless] for m in matches)
+            + " |"
+        )
     return "\n".join(lines)

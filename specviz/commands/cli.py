@@ -46,8 +46,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command. Returns 0 on success, 1 if its output cannot be written or as the command defines, 2 for a bad
-    value, 130 if interrupted."""
+    """Run one command. Returns 0 on success, 1 if its output cannot be written or as the command
+    defines, 2 for a bad value, 130 if interrupted."""
     arguments = sys.argv[1:] if arguments is None else arguments
     name = next((argument for argument in arguments if not argument.startswith("-")), "")
     where = f"specviz {name}" if name in COMMANDS else "specviz"
@@ -69,9 +69,13 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         _drop(sys.stdout)  # no reader: end quietly
         return 0
-    except OSError as error:  # what commands open themselves is said there; this is the output, on a full disk say
+    # what commands open themselves is said there; this is the output, on a full disk say
+    except OSError as error:
         _drop(sys.stdout)
-        _complain(f"{where}: the output cannot be written: {error.strerror or error}. Write to another file.")
+        _complain(
+            f"{where}: the output cannot be written: {error.strerror or error}. Write to "
+            "another file."
+        )
         return 1
 
 
@@ -93,31 +97,47 @@ def _drop(stream: TextIO | None) -> None:
 def _parser(name: str, arguments: Sequence[str] = ()) -> Parser:
     """A parser that knows all commands, but the options of one alone: others are not imported.
 
-    Plugins are loaded first, what is installed and what --plugin names, since the menus of a command list them.
+    Plugins are loaded first, what is installed and what --plugin names, since the menus of a
+    command list them.
     """
     early = Parser(add_help=False)
     early.add_argument(
-        "--plugin", action="append", default=[], metavar="FILE",
-        help="Python file or module with builders, rules or drafters of your own; repeat for several (default: none)",
-    )  # fmt: skip
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help=(
+            "Python file or module with builders, rules or drafters of your own; repeat for "
+            "several (default: none)"
+        ),
+    )
     if name:
         load_installed()
     for plugin in early.parse_known_args(arguments)[0].plugin:
         load(plugin)
     parser = Parser(prog="specviz", description="Watch tree speculative decoding step by step.")
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", parser_class=Parser
+    )
     for other, summary in COMMANDS.items():
         one = commands.add_parser(
-            other, help=summary, description=summary, parents=[early],
+            other,
+            help=summary,
+            description=summary,
+            parents=[early],
             formatter_class=argparse.RawDescriptionHelpFormatter,
-        )  # fmt: skip
+        )
         if other == name:
             one.epilog = f"example:\n  python -m specviz {name} {command(name).EXAMPLE}"
             command(name).add_arguments(one)
             one.set_defaults(defaults={option.dest: option.default for option in one._actions})
             for option in one._actions:
-                if option.option_strings and option.nargs != 0 and not re.search("default|required", option.help or ""):
+                if (
+                    option.option_strings
+                    and option.nargs != 0
+                    and not re.search("default|required", option.help or "")
+                ):
                     default = "none" if option.default in (None, []) else option.default
                     option.help = f"{option.help} (default: {default})"
     return parser

@@ -12,7 +12,9 @@ EXAMPLE = "--port 8000"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
+    parser.add_argument(
+        "--port", type=int, help="port to listen on (default: the first free one from 7860)"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

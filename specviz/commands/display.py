@@ -1,4 +1,5 @@
-"""Show a measurement in a command: a progress bar, intervals, and Ctrl-C that keeps the results so far."""
+"""Show a measurement in a command: a progress bar, intervals, and Ctrl-C that keeps the results so
+far."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ EVERY = 30.0  # seconds between two lines of progress where there is no terminal
 
 
 def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tuple[Result, bool]:
-    """The last result of a measurement, shown with a progress bar, and whether Ctrl-C ended it early.
+    """The last result of a measurement, shown with a progress bar, and whether Ctrl-C ended it
+    early.
 
     Args:
         updates: the measurement.
@@ -25,7 +27,9 @@ def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tupl
         ValueError: if there is none.
     """
     last, stopped = None, False
-    with tqdm(unit=f" {unit}", leave=False, mininterval=0.1 if sys.stderr.isatty() else EVERY) as bar:
+    with tqdm(
+        unit=f" {unit}", leave=False, mininterval=0.1 if sys.stderr.isatty() else EVERY
+    ) as bar:
         try:
             for update in updates:
                 bar.total = update.total
@@ -43,7 +47,10 @@ def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tupl
 def warn_if_busy(cores: float) -> None:
     """Say that other processes used the machine while it was measured, if they did."""
     if cores > MAX_CORES:
-        print(f"The machine was busy: other processes used up to {cores:.1f} cores. Repeat this when it is idle.")
+        print(
+            f"The machine was busy: other processes used up to {cores:.1f} cores. Repeat "
+            "this when it is idle."
+        )
 
 
 def plus_minus(margin: float | None) -> str:

@@ -13,36 +13,57 @@ from ..doctor.report import NAMES, Report, rows_of
 from ..files import MOST_TEXT, file_errors, printable
 
 EXAMPLE = "server.log --baseline 342.2"
-BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}  # as a redirection of PowerShell begins
+BYTE_ORDER_MARKS = {
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}  # as a redirection of PowerShell begins
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "sources", nargs="+", metavar="FILE",
-        help="logs or metrics of vLLM, llama.cpp, SGLang or TensorRT-LLM, of the same time; - for standard "
+        "sources",
+        nargs="+",
+        metavar="FILE",
+        help="logs or metrics of vLLM, llama.cpp, SGLang or TensorRT-LLM, of the same time; - "
+        "for standard "
         "input. Of two scrapes of metrics, the difference counts",
-    )  # fmt: skip
+    )
     baseline = parser.add_mutually_exclusive_group()
     baseline.add_argument(
-        "--baseline", type=float, metavar="TOKENS_PER_S",
-        help="throughput without speculation, with as many requests, above 0 (default: none, and no verdict)",
-    )  # fmt: skip
-    baseline.add_argument("--baseline-log", metavar="FILE", help="its log without speculation, in place of --baseline")
-    parser.add_argument("--json", action="store_true", help="print one JSON object a line, for each engine")
+        "--baseline",
+        type=float,
+        metavar="TOKENS_PER_S",
+        help=(
+            "throughput without speculation, with as many requests, above 0 (default: none, and "
+            "no verdict)"
+        ),
+    )
+    baseline.add_argument(
+        "--baseline-log", metavar="FILE", help="its log without speculation, in place of --baseline"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object a line, for each engine"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
     baseline_text = None if args.baseline_log is None else read_source(args.baseline_log)
     reports = diagnose("\n".join(map(read_source, args.sources)), args.baseline, baseline_text)
     for place, report in enumerate(reports):
-        print(dumps(report.to_dict()) if args.json else "\n" * (place > 0) + printable(text_of(report)))
+        print(
+            dumps(report.to_dict())
+            if args.json
+            else "\n" * (place > 0) + printable(text_of(report))
+        )
 
 
 def text_of(report: Report) -> str:
     """A report as a table and sentences."""
     lines = [NAMES[report.engine], *(f"  {name:18} {value}" for name, value in rows_of(report))]
     for advice in report.advice:
-        text = fill(f"{advice.code}: {advice.text}", 100, subsequent_indent="  ", break_on_hyphens=False)
+        text = fill(
+            f"{advice.code}: {advice.text}", 100, subsequent_indent="  ", break_on_hyphens=False
+        )
         lines += ["", text, *([f"  {advice.flag}"] if advice.flag else [])]
     return "\n".join(lines)
 

@@ -24,7 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_strategy(parser, "verifier", "the first one that suits builder and temperature")
     options.add_strategy(parser, "drafter", "model")
     options.add_sampling(parser)
-    parser.add_argument("--max-new-tokens", type=int, default=128, metavar="M", help="tokens to write, from 1")
+    parser.add_argument(
+        "--max-new-tokens", type=int, default=128, metavar="M", help="tokens to write, from 1"
+    )
     options.add_pair(parser)
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print the trace instead of the text")
@@ -32,21 +34,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    builder, drafter = (options.strategy(args, kind, getattr(args, kind)) for kind in ("builder", "drafter"))
+    builder, drafter = (
+        options.strategy(args, kind, getattr(args, kind)) for kind in ("builder", "drafter")
+    )
     config = RunConfig(
-        args.prompt, builder, temperature=args.temperature, max_new_tokens=args.max_new_tokens, drafter=drafter,
+        args.prompt,
+        builder,
+        temperature=args.temperature,
+        max_new_tokens=args.max_new_tokens,
+        drafter=drafter,
         **options.sampling(args),
-    )  # fmt: skip
-    config = replace(config, verifier=options.strategy(args, "verifier", args.verifier or suited(config)))
+    )
+    config = replace(
+        config, verifier=options.strategy(args, "verifier", args.verifier or suited(config))
+    )
     match = compatible(config).required()
     vector_files = getattr(args, "vector_files", [])
     if args.trace:
         check_output(args.trace, *vector_files)
     pair = options.load(args)
     settings = {
-        "pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__, "drafter": drafter.name,
-        "parameters": drafter.parameters, "verifier": config.verifier.name, "temperature": config.temperature,
-    }  # fmt: skip
+        "pair": pair.info["name"],
+        "dtype": pair.info.get("dtype"),
+        "version": __version__,
+        "drafter": drafter.name,
+        "parameters": drafter.parameters,
+        "verifier": config.verifier.name,
+        "temperature": config.temperature,
+    }
     others = filter(None, (mismatch(path, settings) for path in vector_files))
     notice = next((f"{other}; a tree planned with it may not be optimal" for other in others), "")
     if notice := planned_with(builder, drafter, pair.info["name"]) or notice:
@@ -67,5 +82,8 @@ def run(args: argparse.Namespace) -> None:
     if args.trace:
         write_text(args.trace, text)
         if len(text.encode()) > MOST_TRACE:
-            print(f"this trace has more than {MOST_TRACE:,} bytes, which replay and the page reject", file=sys.stderr)
+            print(
+                f"this trace has more than {MOST_TRACE:,} bytes, which replay and the page reject",
+                file=sys.stderr,
+            )
     print(f"\n\n{summary(trace)}{'' if match.lossless else ' (lossy)'}")

@@ -17,13 +17,20 @@ from ..errors import ParameterError
 from ..files import parse_json, read_text
 from ..strategy import REGISTRIES, parse_strategy
 
-TEMPERATURE = RunConfig.temperature  # of every command, so that what one measures is what another uses
-WHAT = {"builder": "tree builder", "verifier": "verification rule", "drafter": "drafter of the tokens"}
+TEMPERATURE = (
+    RunConfig.temperature
+)  # of every command, so that what one measures is what another uses
+WHAT = {
+    "builder": "tree builder",
+    "verifier": "verification rule",
+    "drafter": "drafter of the tokens",
+}
 SEVERAL = ", repeat for several"
 
 
 def within(kind: type, low: float, high: float = inf, above: bool = False) -> Callable[[str], Any]:
-    """The type of an option that is a whole number (`int`) or a number (`float`) in a range, or above its lower end."""
+    """The type of an option that is a whole number (`int`) or a number (`float`) in a range, or
+    above its lower end."""
     must = f"must be a {'whole ' * (kind is int)}number {'above' if above else 'from'} {low:g}"
 
     def read(text: str) -> Any:
@@ -36,24 +43,34 @@ def within(kind: type, low: float, high: float = inf, above: bool = False) -> Ca
     return read
 
 
-def add_strategy(parser: argparse.ArgumentParser, kind: str, default: str, several: bool = False) -> None:
+def add_strategy(
+    parser: argparse.ArgumentParser, kind: str, default: str, several: bool = False
+) -> None:
     """--builder, --verifier or --drafter; `default` is a name, or how one is chosen."""
     menu = REGISTRIES[kind]
     parser.add_argument(
-        f"--{kind}", metavar="NAME:PARAMETERS", action="append" if several else "store",
+        f"--{kind}",
+        metavar="NAME:PARAMETERS",
+        action="append" if several else "store",
         default=default if default in menu else None,
-        help=f"{WHAT[kind]}{SEVERAL * several}: {', '.join(menu)} (default: {default}); parameters as in "
+        help=f"{WHAT[kind]}{SEVERAL * several}: {', '.join(menu)} (default: {default}); "
+        "parameters as in "
         "sequoia:size=16,depth=6",
-    )  # fmt: skip
+    )
 
 
 def add_temperature(parser: argparse.ArgumentParser, several: str = "") -> None:
     """--temperature; where there may be several, `several` is the default in words."""
     parser.add_argument(
-        "--temperature", type=float, default=None if several else TEMPERATURE, metavar="T",
-        action="append" if several else "store", help=f"temperature of the target{SEVERAL * bool(several)}: 0 for "
-        f"greedy decoding, or from 0.001; 1 is the model's own distribution (default: {several or TEMPERATURE})",
-    )  # fmt: skip
+        "--temperature",
+        type=float,
+        default=None if several else TEMPERATURE,
+        metavar="T",
+        action="append" if several else "store",
+        help=f"temperature of the target{SEVERAL * bool(several)}: 0 for "
+        "greedy decoding, or from 0.001; 1 is the model's own distribution (default: "
+        f"{several or TEMPERATURE})",
+    )
 
 
 def add_sampling(parser: argparse.ArgumentParser, several: str = "") -> None:
@@ -61,35 +78,78 @@ def add_sampling(parser: argparse.ArgumentParser, several: str = "") -> None:
     add_temperature(parser, several)
     add = parser.add_argument
     add(
-        "--draft-temperature", type=float, metavar="T",
-        help="temperature of the draft, 0 or from 0.001 (default: the target's, or 0.6 if that is 0)",
-    )  # fmt: skip
-    add("--top-p", type=float, default=1.0, metavar="P", help="keep the fewest tokens of total probability P, above 0")
-    add("--top-k", type=int, metavar="K", help="keep the K most probable tokens, from 1 (default: keep all)")
-    add("--seed", type=int, default=0, metavar="S", help="random seed, from 0; the same one gives the same text")
+        "--draft-temperature",
+        type=float,
+        metavar="T",
+        help=(
+            "temperature of the draft, 0 or from 0.001 (default: the target's, or 0.6 if that is 0)"
+        ),
+    )
+    add(
+        "--top-p",
+        type=float,
+        default=1.0,
+        metavar="P",
+        help="keep the fewest tokens of total probability P, above 0",
+    )
+    add(
+        "--top-k",
+        type=int,
+        metavar="K",
+        help="keep the K most probable tokens, from 1 (default: keep all)",
+    )
+    add(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="S",
+        help="random seed, from 0; the same one gives the same text",
+    )
 
 
 def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:
     """Target, draft and how they are loaded; with `drafts`, --draft may be given several times."""
     add = parser.add_argument
-    add("--target", metavar="ID", help="folder or hub name of the target (default: the embedded pair)")
     add(
-        "--draft", metavar="ID", action="append" if drafts else "store",
+        "--target",
+        metavar="ID",
+        help="folder or hub name of the target (default: the embedded pair)",
+    )
+    add(
+        "--draft",
+        metavar="ID",
+        action="append" if drafts else "store",
         help="folder or hub name of the draft, or early-exit:N for the target's first N layers"
         f"{SEVERAL * drafts} (default: the embedded draft, or none with --target)",
-    )  # fmt: skip
-    add("--device", default="auto", metavar="WHERE", help="auto (the fastest), cpu, cuda, cuda:N or mps")
-    add("--dtype", default="auto", metavar="FORMAT", help="auto (the fastest), float32, bfloat16 or float16")
-    add("--offload", metavar="WHERE", help="a target larger than the device: auto, balanced, cpu or disk")
+    )
+    add(
+        "--device",
+        default="auto",
+        metavar="WHERE",
+        help="auto (the fastest), cpu, cuda, cuda:N or mps",
+    )
+    add(
+        "--dtype",
+        default="auto",
+        metavar="FORMAT",
+        help="auto (the fastest), float32, bfloat16 or float16",
+    )
+    add(
+        "--offload",
+        metavar="WHERE",
+        help="a target larger than the device: auto, balanced, cpu or disk",
+    )
     add("--offload-folder", metavar="DIR", help="folder for weights that cannot be read in place")
 
 
 def add_prompts(parser: argparse._ActionsContainer) -> None:
     """--prompts: texts to continue."""
     parser.add_argument(
-        "--prompts", metavar="FILE", help="texts to continue: one prompt per line, or a JSON list of texts in a .json "
+        "--prompts",
+        metavar="FILE",
+        help="texts to continue: one prompt per line, or a JSON list of texts in a .json "
         "file (default: openings of tales and code)",
-    )  # fmt: skip
+    )
 
 
 def source_of(args: argparse.Namespace) -> str:
@@ -108,7 +168,11 @@ def prompts_of(args: argparse.Namespace, count: int | None = None) -> list[str]:
             texts = parse_json(text)
     else:
         texts = [line for line in text.splitlines() if line.strip()]
-    if not (isinstance(texts, list) and texts and all(isinstance(item, str) and item.strip() for item in texts)):
+    if not (
+        isinstance(texts, list)
+        and texts
+        and all(isinstance(item, str) and item.strip() for item in texts)
+    ):
         raise ParameterError(f"--prompts {args.prompts!r}", must)
     return texts
 
@@ -124,16 +188,26 @@ def load(args: argparse.Namespace, **other: Any) -> Any:
 def check_draft(args: argparse.Namespace, draft: str | None) -> None:
     """Check that target and draft belong together, before anything is loaded."""
     if draft and not args.target and not draft.startswith(("early-exit:", "random:")):
-        raise ValueError(f"--draft {draft} needs its target. Add --target, or use --draft early-exit:N alone.")
-    builders, drafters = getattr(args, "builder", "sequoia") or (), getattr(args, "drafter", None) or "model"
-    names = [text.partition(":")[0] for text in ([builders] if isinstance(builders, str) else builders)]
+        raise ValueError(
+            f"--draft {draft} needs its target. Add --target, or use --draft early-exit:N alone."
+        )
+    builders, drafters = (
+        getattr(args, "builder", "sequoia") or (),
+        getattr(args, "drafter", None) or "model",
+    )
+    names = [
+        text.partition(":")[0] for text in ([builders] if isinstance(builders, str) else builders)
+    ]
     reads = any(BUILDERS[name].reads_draft for name in names if name != "all")
     if args.target and not draft and reads and (drafters == "model" or "model" in list(drafters)):
-        raise ValueError("--target needs a draft. Add --draft, such as --draft early-exit:3, or --drafter ngram.")
+        raise ValueError(
+            "--target needs a draft. Add --draft, such as --draft early-exit:3, or --drafter ngram."
+        )
 
 
 def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:
-    """The builder, rule or drafter that a text on the command line names; a vector may be in a file."""
+    """The builder, rule or drafter that a text on the command line names; a vector may be in a
+    file."""
 
     def read(path: str) -> tuple:
         args.vector_files = [*getattr(args, "vector_files", []), path]  # for messages about them

@@ -1,4 +1,5 @@
-"""`papers`: the claims of the five sources with what was measured here; `--measure` measures and stores it."""
+"""`papers`: the claims of the five sources with what was measured here; `--measure` measures and
+stores it."""
 
 from __future__ import annotations
 
@@ -18,18 +19,42 @@ MARKS = dict(zip(papers.VERDICTS, "=∎?≠–", strict=True))
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(papers.SOURCES)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"sources ({names}) or entries such as svip-table-1")
     parser.add_argument(
-        "--measure", action="store_true",
-        help="measure with the embedded pair and store the results; what was measured with these weights is skipped",
-    )  # fmt: skip
-    parser.add_argument("--timed", action="store_true", help="with --measure: only what is timed, on an idle machine")
-    parser.add_argument("--again", action="store_true", help="with --measure: measure everything again")
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"sources ({names}) or entries such as svip-table-1",
+    )
     parser.add_argument(
-        "--texts", type=int, default=papers.TEXTS, choices=range(1, papers.MAX_TEXTS + 1), metavar="N",
-        help=f"texts of each of two kinds and each seed, up to {papers.MAX_TEXTS}; default {papers.TEXTS}",
-    )  # fmt: skip
-    parser.add_argument("--store", type=Path, help="folder of the stored measurements, default the package's own")
+        "--measure",
+        action="store_true",
+        help=(
+            "measure with the embedded pair and store the results; what was measured with these "
+            "weights is skipped"
+        ),
+    )
+    parser.add_argument(
+        "--timed",
+        action="store_true",
+        help="with --measure: only what is timed, on an idle machine",
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="with --measure: measure everything again"
+    )
+    parser.add_argument(
+        "--texts",
+        type=int,
+        default=papers.TEXTS,
+        choices=range(1, papers.MAX_TEXTS + 1),
+        metavar="N",
+        help=(
+            f"texts of each of two kinds and each seed, up to {papers.MAX_TEXTS}; default "
+            f"{papers.TEXTS}"
+        ),
+    )
+    parser.add_argument(
+        "--store", type=Path, help="folder of the stored measurements, default the package's own"
+    )
     parser.add_argument("--json", action="store_true", help="print the claims as JSON")
 
 
@@ -42,13 +67,24 @@ def run(args: argparse.Namespace) -> None:
         from ..models.pair import load_pair
 
         with tqdm(unit=" measurements") as bar:
-            for update in papers.measure(load_pair(), args.names, args.timed, args.again, store, args.texts):
+            for update in papers.measure(
+                load_pair(), args.names, args.timed, args.again, store, args.texts
+            ):
                 bar.n, bar.total = update.done, update.total
                 bar.set_description_str(update.stage[:80])
-    decided = [(source, entry, papers.decide(claim, store)) for source, entry in entries for claim in entry.claim]
+    decided = [
+        (source, entry, papers.decide(claim, store))
+        for source, entry in entries
+        for claim in entry.claim
+    ]
     if args.json:
         rows = [
-            {"source": source, "entry": entry.name, **asdict(one), "claim": one.claim.model_dump(exclude={"broken"})}
+            {
+                "source": source,
+                "entry": entry.name,
+                **asdict(one),
+                "claim": one.claim.model_dump(exclude={"broken"}),
+            }
             for source, entry, one in decided
         ]
         print(json.dumps(rows, indent=1, ensure_ascii=False))
@@ -59,5 +95,8 @@ def run(args: argparse.Namespace) -> None:
         print(f"{source}-{entry.name}: {entry.place}, {entry.title}")
         for row in papers.rows(entry, store):
             print(
-                f"  {MARKS[row.verdict]} {row.claim}: {row.measured}, published {row.published}. {row.reason}".rstrip()
+                (
+                    f"  {MARKS[row.verdict]} {row.claim}: {row.measured}, published "
+                    f"{row.published}. {row.reason}"
+                ).rstrip()
             )

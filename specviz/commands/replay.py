@@ -16,13 +16,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a trace from `generate --trace` or the demo")
     parser.add_argument("--steps", action="store_true", help="print one line per step")
     parser.add_argument("--html", metavar="OUT", help="write one HTML file that plays offline")
-    parser.add_argument("--graphml", metavar="OUT", help="write all trees as one graph, for networkx, Gephi or yEd")
+    parser.add_argument(
+        "--graphml", metavar="OUT", help="write all trees as one graph, for networkx, Gephi or yEd"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
     outputs = {name: path for name in FORMATS if (path := getattr(args, name)) is not None}
     if outputs and args.steps:
-        raise ValueError(f"--steps cannot be combined with --{next(iter(outputs))}. Omit one of them.")
+        raise ValueError(
+            f"--steps cannot be combined with --{next(iter(outputs))}. Omit one of them."
+        )
     for path in outputs.values():
         check_output(path, args.file)
     trace = Trace.from_json(read_text(args.file, "trace", MOST_TRACE))

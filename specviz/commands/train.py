@@ -18,21 +18,56 @@ EXAMPLE = "--text stories.txt --out my-pair --minutes 180"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
-        "--text", nargs="+", action="extend", default=[], metavar="FILE",
-        help="prose to train on, UTF-8 (required for a new pair); with --drafter: text that the target continues to "
+        "--text",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="prose to train on, UTF-8 (required for a new pair); with --drafter: text that the "
+        "target continues to "
         "make the samples (default: samples that are there)",
-    )  # fmt: skip
-    add("--out", metavar="DIR", help="folder of the result (required for a pair; default: beside the target)")
-    add("--target", metavar="DIR", help="keep this target and distil only a draft for it (default: train one)")
+    )
+    add(
+        "--out",
+        metavar="DIR",
+        help="folder of the result (required for a pair; default: beside the target)",
+    )
+    add(
+        "--target",
+        metavar="DIR",
+        help="keep this target and distil only a draft for it (default: train one)",
+    )
     add("--drafter", choices=("medusa", "eagle"), help="train it for --target, on its samples")
     add("--samples", metavar="DIR", help="with --drafter: the samples (default: beside the target)")
     heads, minutes = within(int, 1, 16), within(float, 0, 1e9, above=True)
-    add("--heads", type=heads, default=4, metavar="K", help="with --drafter medusa: how many, from 1 to 16")
+    add(
+        "--heads",
+        type=heads,
+        default=4,
+        metavar="K",
+        help="with --drafter medusa: how many, from 1 to 16",
+    )
     add("--minutes", type=minutes, default=180.0, metavar="M", help="time to train in all, above 0")
-    add("--code", metavar="DIR", help="folder of Python files (default: the standard library; with --drafter none)")
-    add("--code-share", type=within(float, 0, 1), default=0.2, metavar="S", help="of the target's text, from 0 to 1")
+    add(
+        "--code",
+        metavar="DIR",
+        help="folder of Python files (default: the standard library; with --drafter none)",
+    )
+    add(
+        "--code-share",
+        type=within(float, 0, 1),
+        default=0.2,
+        metavar="S",
+        help="of the target's text, from 0 to 1",
+    )
     add("--device", default="auto", metavar="WHERE", help="auto, cpu, cuda or mps")
-    add("--seed", type=within(int, 0, LARGEST), default=0, metavar="S", help="of weights, batches and samples, from 0")
+    add(
+        "--seed",
+        type=within(int, 0, LARGEST),
+        default=0,
+        metavar="S",
+        help="of weights, batches and samples, from 0",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,7 +80,9 @@ def run(args: argparse.Namespace) -> int:
     ):
         reject(args, [name] if unused else [], where)
     if args.drafter is None and not (args.text and args.out):
-        raise ValueError("--text and --out are needed to train a pair; --drafter alone goes without.")
+        raise ValueError(
+            "--text and --out are needed to train a pair; --drafter alone goes without."
+        )
     if args.drafter and args.target is None:
         raise ValueError("--drafter needs --target, the folder of the model to draft for.")
     target = Path(args.target or "")
@@ -53,7 +90,12 @@ def run(args: argparse.Namespace) -> int:
         *(("text", path, "name files that exist", Path(path).is_file()) for path in args.text),
         ("code", args.code, "be a folder of Python files", Path(args.code or "").is_dir()),
         ("target", args.target, "be a folder with a model", (target / "config.json").is_file()),
-        ("target", args.target, "have a tokenizer.json", not args.text or (target / "tokenizer.json").is_file()),
+        (
+            "target",
+            args.target,
+            "have a tokenizer.json",
+            not args.text or (target / "tokenizer.json").is_file(),
+        ),
     ):
         if path is not None and not good:
             raise ParameterError(f"--{name}", must, path)
@@ -66,15 +108,30 @@ def run(args: argparse.Namespace) -> int:
         if args.drafter:
             from ..training.heads import train_heads
 
-            common |= {"samples": args.samples and Path(args.samples), "heads": args.heads, "seed": args.seed}
-            print(train_heads(args.drafter, target, 60 * args.minutes, text_files=args.text, out=out, **common))
+            common |= {
+                "samples": args.samples and Path(args.samples),
+                "heads": args.heads,
+                "seed": args.seed,
+            }
+            print(
+                train_heads(
+                    args.drafter, target, 60 * args.minutes, text_files=args.text, out=out, **common
+                )
+            )
         else:
             from ..training.pair import Recipe, train_pair
 
             times: dict[str, Any] = {"target_time": 0.0, "sample_time": 0.3} if args.target else {}
             recipe = Recipe(seed=args.seed, code_share=args.code_share, **times)
-            print(train_pair(args.text, out, 60 * args.minutes, target=args.target, recipe=recipe, **common))
+            print(
+                train_pair(
+                    args.text, out, 60 * args.minutes, target=args.target, recipe=recipe, **common
+                )
+            )
     except KeyboardInterrupt:
-        print("\nInterrupted; the same command again continues from the last checkpoint, at most a minute old.")
+        print(
+            "\nInterrupted; the same command again continues from the last checkpoint, at "
+            "most a minute old."
+        )
         return 130
     return 0

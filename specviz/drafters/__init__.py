@@ -6,4 +6,6 @@ from .models import Eagle, EarlyExit, LayerSkip, Medusa, Model, Online
 from .ngram import NGram
 from .retrieval import Retrieval
 
-DRAFTERS.add(Model, EarlyExit, LayerSkip, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged, Online)
+DRAFTERS.add(
+    Model, EarlyExit, LayerSkip, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged, Online
+)

@@ -16,7 +16,11 @@ from ..strategy import Strategy
 from ..tree import TokenTree
 
 LAYERS = Field(
-    3, ge=1, le=128, title="Layers", description="Number of target layers that early exit uses; fewer than it has."
+    3,
+    ge=1,
+    le=128,
+    title="Layers",
+    description="Number of target layers that early exit uses; fewer than it has.",
 )
 
 
@@ -27,7 +31,8 @@ class Seen:
     Args:
         nodes: the root and the accepted path, in the tree that was verified.
         rows: the target's distributions for that tree.
-        features: its last hidden states at `nodes`, [len(nodes), width]; None where the drafter reads none.
+        features: its last hidden states at `nodes`, [len(nodes), width]; None where the drafter
+            reads none.
     """
 
     nodes: tuple[int, ...]
@@ -36,14 +41,16 @@ class Seen:
 
 
 class DrafterSession:
-    """A drafter's session on one text; `name` stands in the record, `passes` counts passes of a model."""
+    """A drafter's session on one text; `name` stands in the record, `passes` counts passes of a
+    model."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.passes = 0
 
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
-        """Rows after nodes of a tree, in one pass: float64 [V], with sum 1, or zeros where there is no prediction.
+        """Rows after nodes of a tree, in one pass: float64 [V], with sum 1, or zeros where there is
+        no prediction.
 
         Args:
             tree, nodes: what was drafted so far, and the nodes to read.
@@ -51,7 +58,9 @@ class DrafterSession:
         """
         raise NotImplementedError
 
-    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: Seen) -> None:
+    def commit(
+        self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: Seen
+    ) -> None:
         """Append what a step wrote to the text.
 
         Args:
@@ -61,7 +70,8 @@ class DrafterSession:
         """
 
     def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
-        """The row `q`, [V], after an expanded `node`; at temperature 1 if it is of temperature 0 and that is known."""
+        """The row `q`, [V], after an expanded `node`; at temperature 1 if it is of temperature 0
+        and that is known."""
         return q
 
     def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> dict[str, Any]:
@@ -74,10 +84,12 @@ class DrafterContext:
     """What a drafter may work with on one text.
 
     Args:
-        pair: the models; `pair.drafter(kind, **parameters)` makes what they can draft with besides the draft.
+        pair: the models; `pair.drafter(kind, **parameters)` makes what they can draft with besides
+            the draft.
         target, draft: their sessions; no draft where the pair has none.
         context: the token ids so far.
-        prompt_features: the target's features of `context` without its last token, for a drafter that reads them.
+        prompt_features: the target's features of `context` without its last token, for a drafter
+            that reads them.
     """
 
     pair: Pair
@@ -87,14 +99,16 @@ class DrafterContext:
     prompt_features: Any = None
 
     def draft_model(self, title: str) -> Session:
-        """The session of the pair's draft, for the drafter with this `title`; a `ValueError` if the pair has none."""
+        """The session of the pair's draft, for the drafter with this `title`; a `ValueError` if the
+        pair has none."""
         if self.draft is None:
             hint = "Load one, or choose another drafter, or prompt-lookup."
             raise ValueError(f"{title} needs a pair with a draft; this pair has none. {hint}")
         return self.draft
 
     def model(self, kind: str, **parameters: Any) -> Any:
-        """A session of what the pair drafts with, of a kind and with parameters as for `Pair.drafter`."""
+        """A session of what the pair drafts with, of a kind and with parameters as for
+        `Pair.drafter`."""
         return self.pair.drafter(kind, **parameters).open(self.context, self.target)
 
 
@@ -117,11 +131,17 @@ class Drafter(Strategy):
     needs: ClassVar[str] = "open"
     spoken: ClassVar[str]  # the title within a sentence; with a small letter where nothing is said
     reads_features: ClassVar[bool] = False  # whether it must be handed the target's hidden states
-    sparse: ClassVar[bool] = False  # whether its rows hold a few tokens and no mass elsewhere: no child is beyond them
+    sparse: ClassVar[bool] = (
+        False  # whether its rows hold a few tokens and no mass elsewhere: no child is beyond them
+    )
     blends: ClassVar[bool] = False  # whether children of one node come from different distributions
-    merges: ClassVar[bool] = False  # whether equal tokens of one node are merged after they were drawn
+    merges: ClassVar[bool] = (
+        False  # whether equal tokens of one node are merged after they were drawn
+    )
     of_tokens: ClassVar[bool] = False  # whether one pass over a text gives all its rows
-    by_level: ClassVar[bool] = False  # whether the row after the same tokens depends on how many were drafted
+    by_level: ClassVar[bool] = (
+        False  # whether the row after the same tokens depends on how many were drafted
+    )
     small: ClassVar[dict[str, Any]] = {}  # parameters that make it small enough to prove
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -159,9 +179,14 @@ class Draft:
     """
 
     def __init__(
-        self, drafting: DrafterSession | None, tree: TokenTree, context: Sequence[int], sampling: Sampling,
-        watch: Any = nullcontext, sparse: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        drafting: DrafterSession | None,
+        tree: TokenTree,
+        context: Sequence[int],
+        sampling: Sampling,
+        watch: Any = nullcontext,
+        sparse: bool = False,
+    ) -> None:
         self.drafting, self.tree, self.context, self.sampling = drafting, tree, context, sampling
         self.watch, self.sparse = watch, sparse
         self._passes_before = drafting.passes if drafting else 0
@@ -172,7 +197,8 @@ class Draft:
         return self.drafting.passes - self._passes_before if self.drafting else 0
 
     def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
-        """The rows, float64 [V], after `nodes` of `tree`, in one pass; also stored in `tree.draft_distributions`.
+        """The rows, float64 [V], after `nodes` of `tree`, in one pass; also stored in
+        `tree.draft_distributions`.
 
         A row of zeros means that the drafter has no prediction after a node, which stays a leaf.
         """

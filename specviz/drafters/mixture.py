@@ -1,4 +1,5 @@
-"""Drafters that combine others: several at every node, a cascade by level, and a draft that is itself speculated.
+"""Drafters that combine others: several at every node, a cascade by level, and a draft that is
+itself speculated.
 
 Each child is compared with the row that it was drawn from, so a lossless rule stays lossless.
 """
@@ -26,11 +27,15 @@ DEPTHS = range(sys.maxsize)  # all there are
 
 def open_parts(context: DrafterContext, names: Sequence[str], layers: int) -> list[DrafterSession]:
     """The drafters of those names, early exit with so many layers, each at work on the text."""
-    return [DRAFTERS[name](**({"layers": layers} if name == "early-exit" else {})).open(context) for name in names]
+    return [
+        DRAFTERS[name](**({"layers": layers} if name == "early-exit" else {})).open(context)
+        for name in names
+    ]
 
 
 class MixtureSession(DrafterSession):
-    """Drafters on one text, each for the nodes of some depths. A row is the `Blend` of those of its depth."""
+    """Drafters on one text, each for the nodes of some depths. A row is the `Blend` of those of its
+    depth."""
 
     def __init__(self, name: str, parts: dict[DrafterSession, range], merge: bool = False) -> None:
         super().__init__(name)
@@ -50,7 +55,9 @@ class MixtureSession(DrafterSession):
             part.commit(tree, path, emitted, seen)
 
     def describe_guess(self, tree, node, drafter):
-        return next(part for part in self.parts if part.name == drafter).describe_guess(tree, node, drafter)
+        return next(part for part in self.parts if part.name == drafter).describe_guess(
+            tree, node, drafter
+        )
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -62,8 +69,8 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 class Several(Drafter):
     """Two or more drafters that alternate at every node (SpecInfer, Miao et al. 2023, section 3).
 
-    Without replacement they draw from one pool. Merging equal tokens, as SpecInfer does, drops tries that rules with
-    ratios rely on.
+    Without replacement they draw from one pool. Merging equal tokens, as SpecInfer does, drops
+    tries that rules with ratios rely on.
     """
 
     name, title = "several", "Several drafters"
@@ -75,7 +82,9 @@ class Several(Drafter):
         json_schema_extra={"uniqueItems": True},
     )
     merge: bool = Field(
-        False, title="Merge equal tokens", description="Merge nodes with equal tokens, as SpecInfer's system does."
+        False,
+        title="Merge equal tokens",
+        description="Merge nodes with equal tokens, as SpecInfer's system does.",
     )
     layers: int = LAYERS
 
@@ -92,7 +101,8 @@ class Several(Drafter):
 
 
 class Cascade(Drafter):
-    """`first` for `at` levels, a cheaper drafter `then` below them (CS Drafting, Chen et al. 2023: horizontal)."""
+    """`first` for `at` levels, a cheaper drafter `then` below them (CS Drafting, Chen et al. 2023:
+    horizontal)."""
 
     name, title = "cascade", "Cascade"
     spoken = "a cascade"
@@ -100,13 +110,21 @@ class Cascade(Drafter):
     by_level = True
     first: Part = Field("model", title="First", description="The drafter of the upper levels.")
     then: Part = Field("ngram", title="Then", description="The drafter of the levels below.")
-    at: int = Field(2, ge=1, le=16, title="Levels of the first", description="Number of levels of the first drafter.")
+    at: int = Field(
+        2,
+        ge=1,
+        le=16,
+        title="Levels of the first",
+        description="Number of levels of the first drafter.",
+    )
     layers: int = LAYERS
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.first == self.then:  # two parts would commit to one session
-            raise ParameterError("cascade.then", f"differ from first, {self.first!r}", hint="Choose another drafter.")
+            raise ParameterError(
+                "cascade.then", f"differ from first, {self.first!r}", hint="Choose another drafter."
+            )
         return self
 
     reads_features = property(lambda self: not FEATURES.isdisjoint((self.first, self.then)))
@@ -117,10 +135,11 @@ class Cascade(Drafter):
 
 
 class Staged(Drafter):
-    """The pair's draft model, with guesses of what it will draw (Spector and Re 2023; Chen et al. 2023: vertical).
+    """The pair's draft model, with guesses of what it will draw (Spector and Re 2023; Chen et al.
+    2023: vertical).
 
-    The draft reads, with the nodes asked for, what a cheaper drafter guesses comes next. If the builder then draws that
-    token, its row is already computed and a pass is saved; no row changes.
+    The draft reads, with the nodes asked for, what a cheaper drafter guesses comes next. If the
+    builder then draws that token, its row is already computed and a pass is saved; no row changes.
     """
 
     name, title = "staged", "Staged draft"
@@ -130,7 +149,11 @@ class Staged(Drafter):
         "ngram", title="Guesser", description="The drafter that predicts what the draft will draw."
     )
     ahead: int = Field(
-        3, ge=1, le=16, title="Ahead", description="Number of tokens guessed below each node that the draft reads."
+        3,
+        ge=1,
+        le=16,
+        title="Ahead",
+        description="Number of tokens guessed below each node that the draft reads.",
     )
 
     def open(self, context):
@@ -158,7 +181,9 @@ class StagedSession(DrafterSession):
             for path, node in zip(paths, places, strict=True):
                 if node in unread:
                     unread |= dict.fromkeys(self._guess(path, sampling))
-            rows = distributions_of(self.draft.forward(self._tree, list(unread)), sampling, ahead=len(unread)).every()
+            rows = distributions_of(
+                self.draft.forward(self._tree, list(unread)), sampling, ahead=len(unread)
+            ).every()
             self._rows.update(zip(unread, rows, strict=True))
             self.passes += 1
         return [self._rows[node] for node in places]

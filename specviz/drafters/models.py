@@ -1,4 +1,5 @@
-"""Drafters that are models: the pair's draft, a copy that learns, the target's layers, EAGLE's layer and Medusa."""
+"""Drafters that are models: the pair's draft, a copy that learns, the target's layers, EAGLE's
+layer and Medusa."""
 
 from __future__ import annotations
 
@@ -50,21 +51,36 @@ class Model(Drafter):
 
 
 class Online(Drafter):
-    """A copy of the pair's draft that is trained during the run: online distillation (OSD, Liu et al. 2023).
+    """A copy of the pair's draft that is trained during the run: online distillation (OSD, Liu et
+    al. 2023).
 
-    Every few steps it takes one optimizer step towards the target's latest rows. A row is compared before anything is
-    learnt of it, so every rule stays exact.
+    Every few steps it takes one optimizer step towards the target's latest rows. A row is compared
+    before anything is learnt of it, so every rule stays exact.
     """
 
     name, title = "online", "Learning draft"
     spoken = "a learning draft"
     small: ClassVar[dict[str, Any]] = {"every": 1}
-    every: int = Field(4, ge=1, le=64, title="Learn every", description="Number of decoding steps per optimizer step.")
+    every: int = Field(
+        4,
+        ge=1,
+        le=64,
+        title="Learn every",
+        description="Number of decoding steps per optimizer step.",
+    )
     rate: float = Field(
-        3e-4, ge=0.0, le=0.1, title="Learning rate", description="Learning rate of the optimizer; 0 turns learning off."
+        3e-4,
+        ge=0.0,
+        le=0.1,
+        title="Learning rate",
+        description="Learning rate of the optimizer; 0 turns learning off.",
     )
     last: int = Field(
-        128, ge=1, le=1024, title="Learn from", description="Maximum number of the target's latest distributions used."
+        128,
+        ge=1,
+        le=1024,
+        title="Learn from",
+        description="Maximum number of the target's latest distributions used.",
     )
 
     def open(self, context):
@@ -78,7 +94,9 @@ class Learning(ModelSession):
         super().__init__(name, session)
         self.every, self.last = every, last
         self.temperature = 1.0  # of the rows it was asked for
-        self._rows: list[np.ndarray] = []  # the target's, after the last tokens of the text but its very last
+        self._rows: list[
+            np.ndarray
+        ] = []  # the target's, after the last tokens of the text but its very last
         self._steps = 0
 
     def expand(self, tree, nodes, sampling):
@@ -95,9 +113,11 @@ class Learning(ModelSession):
 
 
 class EarlyExit(Drafter):
-    """The target's first layers with its final norm and output head: no second model (LayerSkip, Elhoushi et al. 2024).
+    """The target's first layers with its final norm and output head: no second model (LayerSkip,
+    Elhoushi et al. 2024).
 
-    It shares the target's cache: the target's pass writes all layers over the positions that the draft filled.
+    It shares the target's cache: the target's pass writes all layers over the positions that the
+    draft filled.
     """
 
     name, title = "early-exit", "Early exit"
@@ -112,7 +132,8 @@ class EarlyExit(Drafter):
 class LayerSkip(Drafter):
     """The target without some of its layers: no second model (Draft & Verify, Zhang et al. 2023).
 
-    It has keys and values of its own. The paper skips attention and feed-forward parts one by one; here whole layers.
+    It has keys and values of its own. The paper skips attention and feed-forward parts one by one;
+    here whole layers.
     """
 
     name, title = "layer-skip", "Skipped layers"
@@ -120,7 +141,10 @@ class LayerSkip(Drafter):
     small: ClassVar[dict[str, Any]] = {"skip": (2,)}
     of_tokens = True
     skip: tuple[Annotated[int, Field(ge=2, le=128)], ...] = Field(
-        (3, 6, 7), min_length=1, title="Skipped layers", description="Target layers that are skipped, counted from 1."
+        (3, 6, 7),
+        min_length=1,
+        title="Skipped layers",
+        description="Target layers that are skipped, counted from 1.",
     )
 
     def open(self, context):
@@ -130,8 +154,9 @@ class LayerSkip(Drafter):
 class Eagle(Drafter):
     """One decoder layer that predicts the target's next hidden state (EAGLE, Li et al. 2024).
 
-    Its input at a token is that token's embedding beside the hidden state before it: the target's own as far as the
-    text goes, its own guesses within the tree. The target's output head makes rows of its guesses.
+    Its input at a token is that token's embedding beside the hidden state before it: the target's
+    own as far as the text goes, its own guesses within the tree. The target's output head makes
+    rows of its guesses.
     """
 
     name, title = "eagle", "EAGLE"
@@ -146,7 +171,8 @@ class Eagle(Drafter):
 
 
 class FeatureSession(ModelSession):
-    """A session that is handed the target's features at every commit, and needs one to begin with."""
+    """A session that is handed the target's features at every commit, and needs one to begin
+    with."""
 
     def __init__(self, name: str, session: Session, vocab_size: int) -> None:
         super().__init__(name, session)
@@ -163,10 +189,11 @@ class FeatureSession(ModelSession):
 
 
 class Medusa(Drafter):
-    """Heads on the target's last hidden state, one row a level (Stern et al. 2018; Medusa: Cai et al. 2024).
+    """Heads on the target's last hidden state, one row a level (Stern et al. 2018; Medusa: Cai et
+    al. 2024).
 
-    Head i guesses the i-th token after the root from what the target knew before the root was there. So all nodes of a
-    level share one row, which costs no draft pass.
+    Head i guesses the i-th token after the root from what the target knew before the root was
+    there. So all nodes of a level share one row, which costs no draft pass.
     """
 
     name, title = "medusa", "Medusa heads"
@@ -175,17 +202,23 @@ class Medusa(Drafter):
     small: ClassVar[dict[str, Any]] = {"heads": 2}
     by_level = True
     heads: int = Field(
-        4, ge=1, le=16, title="Heads", description="Number of levels with a head; at most the number of trained heads."
+        4,
+        ge=1,
+        le=16,
+        title="Heads",
+        description="Number of levels with a head; at most the number of trained heads.",
     )
 
     def open(self, context):
         heads, features = context.pair.drafter(self.name, heads=self.heads), context.prompt_features
-        return HeadSession(self.name, heads, features[-1] if len(features) else None, context.pair.vocab_size)
+        return HeadSession(
+            self.name, heads, features[-1] if len(features) else None, context.pair.vocab_size
+        )
 
 
 class HeadSession(DrafterSession):
-    """The heads on one text: a function of the target's feature of the token before the root, [width], that returns
-    logits, [levels, V]. There is no feature where the text has one token."""
+    """The heads on one text: a function of the target's feature of the token before the root,
+    [width], that returns logits, [levels, V]. There is no feature where the text has one token."""
 
     def __init__(self, name: str, heads: Any, feature: Any, vocab_size: int) -> None:
         super().__init__(name)
@@ -200,7 +233,9 @@ class HeadSession(DrafterSession):
             logits = self.heads(self.feature)
             self._levels = distributions_of(logits, sampling, ahead=len(logits)).every()
         depths = (tree.depths[node] for node in nodes)
-        return [self._levels[depth] if depth < len(self._levels) else self._zeros for depth in depths]
+        return [
+            self._levels[depth] if depth < len(self._levels) else self._zeros for depth in depths
+        ]
 
     def commit(self, tree, path, emitted, seen):
         self.feature, self._levels = seen.features[-1], None

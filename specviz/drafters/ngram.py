@@ -1,7 +1,8 @@
 """Back-off n-grams of the text so far and of a shipped text.
 
-With absolute discounting (Ney et al. 1994) every count loses a little, which goes to the row of the next shorter
-history. So every row is a distribution over the whole vocabulary, and every rule works.
+With absolute discounting (Ney et al. 1994) every count loses a little, which goes to the row of the
+next shorter history. So every row is a distribution over the whole vocabulary, and every rule
+works.
 """
 
 from __future__ import annotations
@@ -28,14 +29,24 @@ class NGram(Drafter):
     name, title = "ngram", "n-grams"
     small: ClassVar[dict[str, Any]] = {"order": 2}
     order: int = Field(
-        4, ge=1, le=8, title="Order", description="Maximum length of the history; shorter if it was not seen."
+        4,
+        ge=1,
+        le=8,
+        title="Order",
+        description="Maximum length of the history; shorter if it was not seen.",
     )
     shipped: bool = Field(
-        True, title="Shipped text", description="Start with counts of a shipped text; otherwise only the prompt."
+        True,
+        title="Shipped text",
+        description="Start with counts of a shipped text; otherwise only the prompt.",
     )
 
     def open(self, context):
-        stored = count_tokens(tales(context.pair).tobytes(), self.order) if self.shipped else Counts(self.order)
+        stored = (
+            count_tokens(tales(context.pair).tobytes(), self.order)
+            if self.shipped
+            else Counts(self.order)
+        )
         return Counting(self.name, stored, self.order, context.context, context.pair.vocab_size)
 
 
@@ -65,9 +76,16 @@ def count_tokens(text: bytes, order: int) -> Counts:
 class Counting(DrafterSession):
     """n-grams on one text; `stored` counts are only read."""
 
-    def __init__(self, name: str, stored: Counts, order: int, context: Sequence[int], vocab_size: int) -> None:
+    def __init__(
+        self, name: str, stored: Counts, order: int, context: Sequence[int], vocab_size: int
+    ) -> None:
         super().__init__(name)
-        self.stored, self.recent, self.order, self.vocab_size = stored, Counts(order), order, vocab_size
+        self.stored, self.recent, self.order, self.vocab_size = (
+            stored,
+            Counts(order),
+            order,
+            vocab_size,
+        )
         self.context = list(context)
         self.recent.add(self.context, 0)
 
@@ -99,7 +117,10 @@ class Counting(DrafterSession):
 
     def _text(self, tree: TokenTree, node: int) -> list[int]:
         """The last tokens of the text and those down to a node."""
-        return [*self.context[-self.order :], *(tree.tokens[step] for step in tree.topology.path(node))]
+        return [
+            *self.context[-self.order :],
+            *(tree.tokens[step] for step in tree.topology.path(node)),
+        ]
 
     def _table(self, history: tuple[int, ...]) -> dict[int, int]:
         """What followed a history, token -> how often."""

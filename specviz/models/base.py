@@ -10,14 +10,16 @@ from ..tree import TokenTree
 
 
 class Session(Protocol):
-    """One model reading one text: the committed tokens and the tree that is being tried after them."""
+    """One model reading one text: the committed tokens and the tree that is being tried after
+    them."""
 
     @property
     def context(self) -> Sequence[int]:
         """The committed token ids."""
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
-        """Logits after nodes, in one pass; committed tokens and ancestors that were not read yet are read in it too.
+        """Logits after nodes, in one pass; committed tokens and ancestors that were not read yet
+        are read in it too.
 
         Args:
             tree: the tree that is being tried.
@@ -33,13 +35,16 @@ class Session(Protocol):
         Args:
             tree: the tree that was tried.
             path: its accepted nodes, top down.
-            emitted: the new token ids; the first are those of `path`, the rest the model has not read.
+            emitted: the new token ids; the first are those of `path`, the rest the model has not
+                read.
         """
 
-    # A target also gives its features, the last hidden states after its final norm, to drafters that read them.
+    # A target also gives its features, the last hidden states after its final norm, to drafters
+    # that read them.
 
     def watch(self) -> Any:
-        """Read the context but its last token, return the features there, [n - 1, width], and keep them from now on."""
+        """Read the context but its last token, return the features there, [n - 1, width], and keep
+        them from now on."""
 
     def features(self, nodes: Sequence[int]) -> Any:
         """The features at `nodes` of the tree that was read last, [len(nodes), width]."""
@@ -70,13 +75,15 @@ class Pair(Protocol):
         """One `token`, an id, as a person reads it."""
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
-        """A function that is given the tokens after `context`, token ids, one by one and returns the text each adds.
+        """A function that is given the tokens after `context`, token ids, one by one and returns
+        the text each adds.
 
         A character whose bytes are spread over several tokens is returned with the last of them.
         """
 
     def drafter(self, kind: str, **parameters: Any) -> Any:
-        """A drafter model of the pair besides its draft: an object whose `open(tokens, target)` makes a session.
+        """A drafter model of the pair besides its draft: an object whose `open(tokens, target)`
+        makes a session.
 
         Args:
             kind: "early-exit", "layer-skip", "medusa", "eagle" or "online".
@@ -87,4 +94,5 @@ class Pair(Protocol):
         """
 
     def open(self, tokens: Sequence[int]) -> tuple[Session, Session | None]:
-        """Fresh sessions of target and draft that start with `tokens`; no draft session where the pair has no draft."""
+        """Fresh sessions of target and draft that start with `tokens`; no draft session where the
+        pair has no draft."""

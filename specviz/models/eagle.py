@@ -1,7 +1,9 @@
-"""EAGLE's layer: from a hidden state f_j and the next token's embedding to the next hidden state (Li et al. 2024).
+"""EAGLE's layer: from a hidden state f_j and the next token's embedding to the next hidden state
+(Li et al. 2024).
 
-What it reads at place j is the token at j + 1 of the text, so its context is the text without its first token. Along
-the text f is the target's own; below the root it is the layer's guess at the parent, which no commit keeps.
+What it reads at place j is the token at j + 1 of the text, so its context is the text without its
+first token. Along the text f is the target's own; below the root it is the layer's guess at the
+parent, which no commit keeps.
 """
 
 from __future__ import annotations
@@ -22,21 +24,31 @@ from .heads import load_drafter
 
 
 class EagleLayer(nn.Module):
-    """The joining matrix and a decoder layer with its norm; sizes: width, heads, kv_heads, mlp, positions, eps."""
+    """The joining matrix and a decoder layer with its norm; sizes: width, heads, kv_heads, mlp,
+    positions, eps."""
 
     def __init__(self, sizes: dict[str, Any]) -> None:
         super().__init__()
         self.sizes, width = sizes, sizes["width"]
         self.join = nn.Linear(2 * width, width, bias=False)
         config = LlamaConfig(
-            hidden_size=width, num_hidden_layers=1, num_attention_heads=sizes["heads"], vocab_size=1,
-            num_key_value_heads=sizes["kv_heads"], intermediate_size=sizes["mlp"], rms_norm_eps=sizes["eps"],
-            max_position_embeddings=sizes["positions"], tie_word_embeddings=True, bos_token_id=None, eos_token_id=None,
-        )  # fmt: skip
+            hidden_size=width,
+            num_hidden_layers=1,
+            num_attention_heads=sizes["heads"],
+            vocab_size=1,
+            num_key_value_heads=sizes["kv_heads"],
+            intermediate_size=sizes["mlp"],
+            rms_norm_eps=sizes["eps"],
+            max_position_embeddings=sizes["positions"],
+            tie_word_embeddings=True,
+            bos_token_id=None,
+            eos_token_id=None,
+        )
         self.llama = LlamaForCausalLM(config)
 
     def forward(self, features: torch.Tensor, embeddings: torch.Tensor) -> torch.Tensor:
-        """Guesses [rows, m, width] of the features one place on, from features and the next tokens' embeddings."""
+        """Guesses [rows, m, width] of the features one place on, from features and the next tokens'
+        embeddings."""
         x = self.join(torch.cat([features, embeddings], dim=-1))
         return self.llama.model(inputs_embeds=x, use_cache=False).last_hidden_state
 
@@ -50,7 +62,8 @@ def load_layer(folder: Path, target: HuggingFaceModel) -> EagleModel:
 
 
 class EagleModel(HuggingFaceModel):
-    """A layer that reads features beside tokens, and the target's embeddings and output head around it."""
+    """A layer that reads features beside tokens, and the target's embeddings and output head around
+    it."""
 
     def __init__(self, target: HuggingFaceModel, layer: EagleLayer) -> None:
         layer = layer.to(target.device, target.dtype).eval()
@@ -74,11 +87,14 @@ class EagleModel(HuggingFaceModel):
         return None if layer is None or target is None else layer.after(self.join.weight, target)
 
     def inputs(self, ids: torch.Tensor, target_hidden: torch.Tensor | None) -> torch.Tensor:
-        return self.join(torch.cat([target_hidden, self.target.model.get_input_embeddings()(ids)], dim=-1))
+        return self.join(
+            torch.cat([target_hidden, self.target.model.get_input_embeddings()(ids)], dim=-1)
+        )
 
 
 class EagleSession(HuggingFaceSession):
-    """The layer on one text: `take` gives it the target's features, and its own features are its guesses."""
+    """The layer on one text: `take` gives it the target's features, and its own features are its
+    guesses."""
 
     model: EagleModel
 
@@ -88,11 +104,13 @@ class EagleSession(HuggingFaceSession):
         self._target_features: list[torch.Tensor] = []  # of the text but its last token, one tensor
 
     def take(self, features: torch.Tensor) -> None:
-        """The target's features of the tokens that were committed, but for the last, in order, [n, width]."""
+        """The target's features of the tokens that were committed, but for the last, in order, [n,
+        width]."""
         self._target_features = [torch.cat([*self._target_features, features])]
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
-        """Logits after each of `nodes`: a pass for each level among them, as a token's input is its parent's guess."""
+        """Logits after each of `nodes`: a pass for each level among them, as a token's input is its
+        parent's guess."""
         nodes = self._begin(tree, nodes)
         levels: dict[int, list[int]] = {}
         for node in self._slots.unread(tree, nodes):
@@ -100,7 +118,11 @@ class EagleSession(HuggingFaceSession):
         logits = None
         for depth in sorted(levels):
             logits = super().forward(tree, levels[depth])
-        return logits if [nodes] == list(levels.values()) else self.model.target.logits_of(self.features(nodes))
+        return (
+            logits
+            if [nodes] == list(levels.values())
+            else self.model.target.logits_of(self.features(nodes))
+        )
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         super().commit(tree, (), emitted)
@@ -109,6 +131,8 @@ class EagleSession(HuggingFaceSession):
         tree, (text,) = self._tree, self._target_features
         below_root = bool(order) and order[0] != 0
         parents = (
-            self.features([tree.parents[node] for node in order]) if below_root else text[self._base :][: len(order)]
+            self.features([tree.parents[node] for node in order])
+            if below_root
+            else text[self._base :][: len(order)]
         )
         return torch.cat([text[run.start : run.stop], parents]).to(self.model.dtype)

@@ -1,7 +1,8 @@
 """The target with some of its layers as its own draft, which copies no weights.
 
-Early exit (LayerSkip, Elhoushi et al. 2024) fills the first layers of the target's own cache, which the target's pass
-then writes over. Behind a skipped layer (Draft & Verify, Zhang et al. 2023) keys differ: that draft has its own cache.
+Early exit (LayerSkip, Elhoushi et al. 2024) fills the first layers of the target's own cache, which
+the target's pass then writes over. Behind a skipped layer (Draft & Verify, Zhang et al. 2023) keys
+differ: that draft has its own cache.
 """
 
 from __future__ import annotations
@@ -27,15 +28,20 @@ def count_layers(draft: str) -> int | None:
     if kind != "early-exit":
         return None
     if not re.fullmatch("[1-9][0-9]{0,3}", number):
-        raise ParameterError("draft", 'be written like "early-exit:3", with the number of layers', draft)
+        raise ParameterError(
+            "draft", 'be written like "early-exit:3", with the number of layers', draft
+        )
     return int(number)
 
 
 def first_layers(target: HuggingFaceModel, layers: int) -> ShallowModel:
-    """The target's first `layers` layers with its final norm and output head; no weight is copied."""
+    """The target's first `layers` layers with its final norm and output head; no weight is
+    copied."""
     depth = target.layers
     if not 1 <= layers < depth:
-        raise ParameterError("early-exit", f"be from 1 to {depth - 1}, as the target has {depth} layers", layers)
+        raise ParameterError(
+            "early-exit", f"be from 1 to {depth - 1}, as the target has {depth} layers", layers
+        )
     model, direct = _with_layers("early-exit", target, range(layers))
     return ShallowModel(model, layers=layers, direct=direct)
 
@@ -44,12 +50,20 @@ def without_layers(target: HuggingFaceModel, skip: Sequence[int]) -> HuggingFace
     """The target without the layers `skip`, counted from 1; no weight is copied."""
     depth = target.layers
     if not set(skip) <= set(range(2, depth + 1)):
-        raise ParameterError("layer-skip.skip", f"be from 2 to {depth}, as the target has {depth} layers", skip)
-    model, direct = _with_layers("layer-skip", target, [i for i in range(depth) if i + 1 not in skip])
-    return HuggingFaceModel(model, layers=depth, direct=direct)  # transformers keeps the numbers of its layers
+        raise ParameterError(
+            "layer-skip.skip", f"be from 2 to {depth}, as the target has {depth} layers", skip
+        )
+    model, direct = _with_layers(
+        "layer-skip", target, [i for i in range(depth) if i + 1 not in skip]
+    )
+    return HuggingFaceModel(
+        model, layers=depth, direct=direct
+    )  # transformers keeps the numbers of its layers
 
 
-def _with_layers(drafter: str, target: HuggingFaceModel, layer_ids: Sequence[int]) -> tuple[Any, DirectForward | None]:
+def _with_layers(
+    drafter: str, target: HuggingFaceModel, layer_ids: Sequence[int]
+) -> tuple[Any, DirectForward | None]:
     """The target's model with the layers `layer_ids`, and its direct forward where it has one."""
     layers = layer_list(drafter, target.model, target.layers)
     model = shortened(target.model, layers.split("."), layer_ids)
@@ -57,24 +71,31 @@ def _with_layers(drafter: str, target: HuggingFaceModel, layer_ids: Sequence[int
 
 
 def shortened(module: Any, path: list[str], layer_ids: Sequence[int]) -> Any:
-    """`module` with the list at `path` cut to `layer_ids`; only the modules along the path are new objects."""
+    """`module` with the list at `path` cut to `layer_ids`; only the modules along the path are new
+    objects."""
     if not path:
         return torch.nn.ModuleList(module[layer] for layer in layer_ids)
     clone = copy.copy(module)
     for name, value in vars(module).items():
-        if "_hooks" in name:  # dictionaries: what is hooked to the target is not meant for its draft
+        if (
+            "_hooks" in name
+        ):  # dictionaries: what is hooked to the target is not meant for its draft
             setattr(clone, name, copy.copy(value))
     if "_hf_hook" in vars(clone):  # accelerate's wrapped forward is bound to the whole module
         for name in ("forward", "_old_forward", "_hf_hook"):
             vars(clone).pop(name, None)
-    clone._modules = module._modules | {path[0]: shortened(module._modules[path[0]], path[1:], layer_ids)}
+    clone._modules = module._modules | {
+        path[0]: shortened(module._modules[path[0]], path[1:], layer_ids)
+    }
     return clone
 
 
 class ShallowModel(HuggingFaceModel):
     """The first layers of a target."""
 
-    def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
+    def open(
+        self, tokens: Sequence[int], target: HuggingFaceSession | None = None
+    ) -> HuggingFaceSession:
         assert target is not None  # whose cache the first layers share
         return EarlyExitSession(self, tokens, target)
 
@@ -82,12 +103,16 @@ class ShallowModel(HuggingFaceModel):
 class EarlyExitSession(HuggingFaceSession):
     """A draft that reads with the target's first layers into the target's own cache."""
 
-    def __init__(self, model: HuggingFaceModel, tokens: Sequence[int], target: HuggingFaceSession) -> None:
+    def __init__(
+        self, model: HuggingFaceModel, tokens: Sequence[int], target: HuggingFaceSession
+    ) -> None:
         super().__init__(model, tokens, target.cache)
         self.target = target
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
-        if tree is not self._tree or self.cache.writer is not self:  # another draft may share the cache as well
+        if (
+            tree is not self._tree or self.cache.writer is not self
+        ):  # another draft may share the cache as well
             self._forget()
             self._read, self.cache.writer = self.target._read, self
         self.target._forget()  # its tree, if it has read one, is about to be overwritten

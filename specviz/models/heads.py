@@ -1,6 +1,8 @@
-"""Medusa's heads: from the target's last hidden state to logits of tokens ahead (Cai et al. 2024, section 2.1.1).
+"""Medusa's heads: from the target's last hidden state to logits of tokens ahead (Cai et al. 2024,
+section 2.1.1).
 
-Head i is a residual block before the target's output head: g_i = f + SiLU(W_i f). Training begins with W_i = 0.
+Head i is a residual block before the target's output head: g_i = f + SiLU(W_i f). Training begins
+with W_i = 0.
 """
 
 from __future__ import annotations
@@ -30,12 +32,15 @@ class MedusaHeads(nn.Module):
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """g of every head, [heads, n, width], from features [n, width]."""
         # One product of all heads: a batch of them takes ten times as long in bfloat16 on a CPU.
-        gates = functional.linear(features, self.weight.flatten(0, 1)).unflatten(1, self.weight.shape[:2])
+        gates = functional.linear(features, self.weight.flatten(0, 1)).unflatten(
+            1, self.weight.shape[:2]
+        )
         return features + functional.silu(gates.transpose(0, 1))
 
 
 def load_heads(folder: Path, target: HuggingFaceModel, heads: int) -> Callable[[torch.Tensor], Any]:
-    """The first `heads` of a folder: a function of one feature, [width], that returns logits, [heads, V]."""
+    """The first `heads` of a folder: a function of one feature, [width], that returns logits,
+    [heads, V]."""
     weights = load_drafter("medusa", folder, target)[1]["weight"][:heads]
     model = MedusaHeads(len(weights), weights.shape[2])
     model.load_state_dict({"weight": weights})
@@ -50,16 +55,23 @@ def load_heads(folder: Path, target: HuggingFaceModel, heads: int) -> Callable[[
 
 
 def save_drafter(kind: str, model: nn.Module, folder: Path) -> None:
-    """Write a folder that `load_drafter` reads: what was trained of a model, in bfloat16, and its `sizes`."""
+    """Write a folder that `load_drafter` reads: what was trained of a model, in bfloat16, and its
+    `sizes`."""
     folder.mkdir(parents=True, exist_ok=True)
-    trained = {name: weight for name, weight in model.state_dict().items() if "embed" not in name and "lm_" not in name}
+    trained = {
+        name: weight
+        for name, weight in model.state_dict().items()
+        if "embed" not in name and "lm_" not in name
+    }
     tensors = {name: weight.to(torch.bfloat16).contiguous() for name, weight in trained.items()}
     save_file(tensors, folder / "model.safetensors")
     sizes = json.dumps({"kind": kind} | model.sizes, indent=1)
     (folder / "config.json").write_text(sizes + "\n", encoding="utf-8")
 
 
-def load_drafter(kind: str, folder: Path, target: HuggingFaceModel) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+def load_drafter(
+    kind: str, folder: Path, target: HuggingFaceModel
+) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     """The sizes and weights that `save_drafter` wrote for a target.
 
     Raises:
@@ -71,11 +83,18 @@ def load_drafter(kind: str, folder: Path, target: HuggingFaceModel) -> tuple[dic
         weights = load_file(folder / "model.safetensors")
     except (OSError, ValueError, RecursionError, SafetensorError) as error:
         place = f"{folder.parent.name}/{folder.name}"
-        raise ValueError(f"{kind} cannot be read from {place} ({type(error).__name__}). {train}") from None
-    width = target.model.get_output_embeddings().weight.shape[1]
-    if not isinstance(sizes, dict) or sizes.pop("kind", None) != kind or sizes.get("width") != width:
         raise ValueError(
-            f"{kind} must have been trained for this target, whose states have {width} numbers; {folder.name} was not. "
+            f"{kind} cannot be read from {place} ({type(error).__name__}). {train}"
+        ) from None
+    width = target.model.get_output_embeddings().weight.shape[1]
+    if (
+        not isinstance(sizes, dict)
+        or sizes.pop("kind", None) != kind
+        or sizes.get("width") != width
+    ):
+        raise ValueError(
+            f"{kind} must have been trained for this target, whose states have {width} "
+            f"numbers; {folder.name} was not. "
             f"{train}"
         )
     return sizes, weights

@@ -1,6 +1,8 @@
-"""A draft that learns on the text it drafts for: it trains a copy in float32, and drafts in its own type.
+"""A draft that learns on the text it drafts for: it trains a copy in float32, and drafts in its own
+type.
 
-After every step it reads the text again: no weight and no key in the cache is older than the last step.
+After every step it reads the text again: no weight and no key in the cache is older than the last
+step.
 """
 
 from __future__ import annotations
@@ -25,15 +27,20 @@ class LearningSession(HuggingFaceSession):
         self._optimizer: torch.optim.Optimizer | None = None
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:
-        """One step of the optimiser towards the target's rows, [n, V], the last of them before the last token."""
+        """One step of the optimiser towards the target's rows, [n, V], the last of them before the
+        last token."""
         optimizer = self._optimizer = self._optimizer or self._copy_draft()
         model, end = self.model, len(self.context) - 1
         start = max(0, end - max(CONTEXT, len(rows)))
-        ids = torch.tensor([self.context[start:end]], device=model.device).clamp(max=model.embeddings - 1)
+        ids = torch.tensor([self.context[start:end]], device=model.device).clamp(
+            max=model.embeddings - 1
+        )
         positions = torch.arange(start, end, device=model.device)[None]
         p = torch.tensor(rows, device=model.device)
         with torch.inference_mode(False), torch.enable_grad():
-            logits = self.weights(input_ids=ids, position_ids=positions, use_cache=False).logits[0, -len(rows) :]
+            logits = self.weights(input_ids=ids, position_ids=positions, use_cache=False).logits[
+                0, -len(rows) :
+            ]
             size = min(logits.shape[1], p.shape[1])  # vocabularies may be padded
             log_q = torch.log_softmax(logits[:, :size] / temperature, dim=-1)
             (-(p[:, :size] * log_q).sum(-1).mean()).backward()
@@ -46,9 +53,15 @@ class LearningSession(HuggingFaceSession):
         super().__init__(model, self.context)
 
     def _copy_draft(self) -> torch.optim.Optimizer:
-        """Copy the draft twice, to train weights and to draft with them; returns what trains them."""
-        draft, self.weights = self.model, copy.deepcopy(self.model.model).float().requires_grad_(True)
-        self.model = HuggingFaceModel(copy.deepcopy(draft.model).requires_grad_(False), draft.vocab_size)
+        """Copy the draft twice, to train weights and to draft with them; returns what trains
+        them."""
+        draft, self.weights = (
+            self.model,
+            copy.deepcopy(self.model.model).float().requires_grad_(True),
+        )
+        self.model = HuggingFaceModel(
+            copy.deepcopy(draft.model).requires_grad_(False), draft.vocab_size
+        )
         if draft.direct is None:
             self.model.leave_to_transformers()
         return torch.optim.AdamW(self.weights.parameters(), lr=self.rate, weight_decay=0.0)

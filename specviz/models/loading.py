@@ -1,4 +1,5 @@
-"""From a name to a model in memory: a folder, a model of the Hugging Face hub, or random weights in a real one's shape.
+"""From a name to a model in memory: a folder, a model of the Hugging Face hub, or random weights in
+a real one's shape.
 
 Random weights, with a name such as "random:llama-2-7b", measure a machine without a download.
 """
@@ -22,9 +23,14 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 OFFLOADS = ("auto", "balanced", "cpu", "disk")  # where accelerate places a target's layers
 RESERVE = 1.1  # memory that random weights need, with keys, values and logits, over their own
 FIELDS = (
-    "hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size",
-    "vocab_size", "max_position_embeddings",
-)  # fmt: skip
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "intermediate_size",
+    "vocab_size",
+    "max_position_embeddings",
+)
 SHAPES = {  # from the configurations published with the models
     "tiny": (32, 2, 4, 2, 48, 97, 1024),
     "llama-68m": (768, 2, 12, 12, 3072, 32000, 2048),
@@ -36,18 +42,28 @@ SHAPES = {  # from the configurations published with the models
     "llama-2-70b": (8192, 80, 64, 8, 28672, 32000, 4096),
     "llama-3-8b": (4096, 32, 32, 8, 14336, 128256, 8192),
 }
-placed: dict[tuple[str, torch.device, torch.dtype], Any] = {}  # models that were loaded before anybody decodes
+placed: dict[
+    tuple[str, torch.device, torch.dtype], Any
+] = {}  # models that were loaded before anybody decodes
 
 
 def choose_device(device: str) -> torch.device:
     """The device that `device` names: "auto", "cpu", "cuda", "cuda:0", ..., "mps"."""
     if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        device = (
+            "cuda"
+            if torch.cuda.is_available()
+            else "mps"
+            if torch.backends.mps.is_available()
+            else "cpu"
+        )
     elif device != "cpu":
         try:
             torch.zeros(1, device=str(device)).cpu()
         except Exception as error:
-            must = "be auto, cpu, or a device such as cuda:0 or mps that torch finds on this machine"
+            must = (
+                "be auto, cpu, or a device such as cuda:0 or mps that torch finds on this machine"
+            )
             raise ParameterError("device", must, device, f"torch says: {cause(error)}.") from None
     return torch.device(device)
 
@@ -58,19 +74,34 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
         if device.type == "mps":
             return torch.float16
         if device.type == "cuda":
-            return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
-        features: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of torch have none
-        return torch.bfloat16 if features.get("avx512_bf16") or features.get("amx_bf16") else torch.float32
+            return (
+                torch.bfloat16
+                if torch.cuda.is_bf16_supported(including_emulation=False)
+                else torch.float16
+            )
+        features: dict[str, bool] = getattr(
+            torch.cpu, "get_capabilities", dict
+        )()  # older versions of torch have none
+        return (
+            torch.bfloat16
+            if features.get("avx512_bf16") or features.get("amx_bf16")
+            else torch.float32
+        )
     if dtype not in DTYPES:
         raise ParameterError("dtype", f"be auto, {', '.join(DTYPES)}", dtype)
     return DTYPES[dtype]
 
 
 def load_model(
-    role: str, name: str, device: torch.device, dtype: torch.dtype, offload: str | None = None,
+    role: str,
+    name: str,
+    device: torch.device,
+    dtype: torch.dtype,
+    offload: str | None = None,
     folder: str | Path | None = None,
-) -> Any:  # fmt: skip
-    """A causal language model with attention that takes a tree mask; a `ValueError` if it cannot be loaded.
+) -> Any:
+    """A causal language model with attention that takes a tree mask; a `ValueError` if it cannot be
+    loaded.
 
     Args:
         role: "target" or "draft", as errors name it.
@@ -84,8 +115,15 @@ def load_model(
         return placed[name, device, dtype]
     logging.disable_progress_bar()  # progress is reported to the caller
     config = load_config(role, name)
-    config._attn_implementation = None  # whatever it names: sdpa then, or eager where a family has no other
-    options: dict[str, Any] = {"config": config, "dtype": dtype, "use_safetensors": True, "output_loading_info": True}
+    config._attn_implementation = (
+        None  # whatever it names: sdpa then, or eager where a family has no other
+    )
+    options: dict[str, Any] = {
+        "config": config,
+        "dtype": dtype,
+        "use_safetensors": True,
+        "output_loading_info": True,
+    }
     if offload is not None:
         check_offload(offload, device)
         options |= {"device_map": device_map(config, offload, device), "offload_folder": folder}
@@ -103,33 +141,51 @@ def check_offload(offload: str, device: torch.device) -> None:
     if offload not in OFFLOADS:
         raise ValueError(f"offload must be one of {', '.join(OFFLOADS)}; got {offload!r}.")
     if offload == "cpu" and device.type == "cpu":
-        raise ValueError('offload "cpu" serves a GPU, but the device is the CPU. Leave it out, or use "disk".')
+        raise ValueError(
+            'offload "cpu" serves a GPU, but the device is the CPU. Leave it out, or use "disk".'
+        )
     if find_spec("accelerate") is None:
-        raise ValueError('offload needs the package accelerate, which is not installed. Run: pip install "accelerate".')
+        raise ValueError(
+            'offload needs the package accelerate, which is not installed. Run: pip install "accelerate".'
+        )
 
 
 def device_map(config: Any, offload: str, device: torch.device) -> str | dict[str, str]:
-    """Which part of a model goes where, as `from_pretrained` takes it: "cpu" and "disk" are for all layers."""
+    """Which part of a model goes where, as `from_pretrained` takes it: "cpu" and "disk" are for all
+    layers."""
     if offload in ("auto", "balanced"):
         return offload
     with torch.device("meta"):
-        model, depth = AutoModelForCausalLM.from_config(config), config.get_text_config().num_hidden_layers
+        model, depth = (
+            AutoModelForCausalLM.from_config(config),
+            config.get_text_config().num_hidden_layers,
+        )
     layers = layer_list("offload", model, depth)
-    others = [name for name, part in model.named_modules() if not name.startswith(layers) and not [*part.children()]]
+    others = [
+        name
+        for name, part in model.named_modules()
+        if not name.startswith(layers) and not [*part.children()]
+    ]
     return dict.fromkeys(others, str(device)) | {f"{layers}.{i}": offload for i in range(depth)}
 
 
 def layer_list(parameter: str, model: torch.nn.Module, depth: int) -> str:
-    """The name of the module list that holds a model's layers; a `ValueError`, of a parameter, if it has none."""
+    """The name of the module list that holds a model's layers; a `ValueError`, of a parameter, if
+    it has none."""
     modules = model.named_modules()
-    lists = [name for name, part in modules if isinstance(part, torch.nn.ModuleList) and len(part) == depth]
+    lists = [
+        name
+        for name, part in modules
+        if isinstance(part, torch.nn.ModuleList) and len(part) == depth
+    ]
     if len(lists) != 1:
         raise ParameterError(parameter, f"have a target that keeps its {depth} layers in one list")
     return lists[0]
 
 
 def load_tokenizer(role: str, name: str) -> Any:
-    """The tokenizer of a model, or the `NumberText` of random weights; arguments and errors as for `load_model`."""
+    """The tokenizer of a model, or the `NumberText` of random weights; arguments and errors as for
+    `load_model`."""
     if name.startswith(RANDOM):
         return NumberText(load_config(role, name).vocab_size)
     return _read(role, name, AutoTokenizer)
@@ -148,10 +204,13 @@ def load_config(role: str, name: str) -> Any:
 
 
 def _read(role: str, name: str, auto: Any, **options: Any) -> Any:
-    """What one of transformers' Auto classes makes of a model's folder; no code of the folder is run."""
+    """What one of transformers' Auto classes makes of a model's folder; no code of the folder is
+    run."""
     folder = model_folder(role, name, weights="use_safetensors" in options)
     try:
-        return auto.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **options)
+        return auto.from_pretrained(
+            str(folder), local_files_only=True, trust_remote_code=False, **options
+        )
     except Exception as error:
         raise ValueError(f"{role} {name!r} cannot be loaded: {cause(error)}.") from error
 
@@ -160,12 +219,19 @@ def _random_model(role: str, name: str, device: torch.device, dtype: torch.dtype
     """Random weights, made where they compute; the same every time."""
     config = load_config(role, name)
     with torch.device("meta"):
-        weights = sum(part.numel() for part in AutoModelForCausalLM.from_config(config).parameters())
+        weights = sum(
+            part.numel() for part in AutoModelForCausalLM.from_config(config).parameters()
+        )
     needed = RESERVE * weights * dtype.itemsize
-    free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
+    free = (
+        torch.cuda.mem_get_info(device)[0]
+        if device.type == "cuda"
+        else psutil.virtual_memory().available
+    )
     if needed > free:
         raise ValueError(
-            f"{role} {name!r} needs {needed / 2**30:.1f} GiB in {str(dtype).removeprefix('torch.')}, and "
+            f"{role} {name!r} needs {needed / 2**30:.1f} GiB in "
+            f"{str(dtype).removeprefix('torch.')}, and "
             f"{free / 2**30:.1f} GiB are free on {device}. Choose a smaller one, or another device."
         )
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []), device:
@@ -174,13 +240,17 @@ def _random_model(role: str, name: str, device: torch.device, dtype: torch.dtype
 
 
 def longest_text(role: str, config: Any) -> int:
-    """The longest text a model can be given, in tokens: its positions, or how far its attention looks back."""
+    """The longest text a model can be given, in tokens: its positions, or how far its attention
+    looks back."""
     config = config.get_text_config()
     sliding = getattr(config, "sliding_window", None)
-    kinds = getattr(config, "layer_types", None) or ["full_attention" if sliding is None else "sliding_attention"]
+    kinds = getattr(config, "layer_types", None) or [
+        "full_attention" if sliding is None else "sliding_attention"
+    ]
     if unknown := set(kinds) - {"full_attention", "sliding_attention"}:
         raise ValueError(
-            f"{role} has layers of kind {', '.join(sorted(unknown))}, which cannot read the branches of a tree. "
+            f"{role} has layers of kind {', '.join(sorted(unknown))}, which cannot read the "
+            "branches of a tree. "
             "Choose a model with plain attention in every layer."
         )
     limits = [getattr(config, "max_position_embeddings", None) or 2048]
@@ -191,7 +261,10 @@ def longest_text(role: str, config: Any) -> int:
         windows = (getattr(config, name) for name in names if not name.endswith("layers"))
         limits += [value for value in windows if type(value) is int and value > 0]
     rotary = getattr(config, "rope_parameters", None) or {}
-    for part in (rotary, *rotary.values()):  # at such a length longrope's positions change, also those read before
+    for part in (
+        rotary,
+        *rotary.values(),
+    ):  # at such a length longrope's positions change, also those read before
         if isinstance(part, dict) and part.get("rope_type") == "longrope":
             name = "original_max_position_embeddings"
             limits.append(part.get(name) or getattr(config, name, None))

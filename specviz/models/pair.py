@@ -29,7 +29,8 @@ Progress = Callable[[float, str], None]
 
 @dataclass(eq=False, repr=False)
 class HuggingFacePair:
-    """A target and perhaps a draft, with the text side they share, and the folder where trained drafters lie."""
+    """A target and perhaps a draft, with the text side they share, and the folder where trained
+    drafters lie."""
 
     target: HuggingFaceModel
     draft: Any  # what opens sessions of the draft, or None
@@ -41,7 +42,12 @@ class HuggingFacePair:
 
     def __post_init__(self) -> None:
         text = self.text
-        self.encode, self.decode, self.token_text, self.stream = text.encode, text.decode, text.token_text, text.stream
+        self.encode, self.decode, self.token_text, self.stream = (
+            text.encode,
+            text.decode,
+            text.token_text,
+            text.stream,
+        )
         self.vocab_size, self.disk_speed = self.target.vocab_size, self.target.disk_speed
         self.offload = None if self.disk_speed is None else "disk"
         self.drafter = cache(self._drafter)
@@ -59,18 +65,25 @@ class HuggingFacePair:
         if kind in ("medusa", "eagle"):
             if self.folder is None:
                 raise ParameterError(
-                    kind, "lie beside the target's folder; this target has none", hint="Choose another."
+                    kind,
+                    "lie beside the target's folder; this target has none",
+                    hint="Choose another.",
                 )
             load: Callable[..., Any] = load_heads if kind == "medusa" else load_layer
             return load(self.folder / kind, self.target, **parameters)
         if kind != "online":
-            raise ParameterError("drafter", "be early-exit, layer-skip, medusa, eagle or online", kind)
+            raise ParameterError(
+                "drafter", "be early-exit, layer-skip, medusa, eagle or online", kind
+            )
         if type(self.draft) is not HuggingFaceModel:
             raise ValueError(
-                "Learning draft needs a draft with weights of its own and the target's vocabulary; this pair has none. "
+                "Learning draft needs a draft with weights of its own and the target's "
+                "vocabulary; this pair has none. "
                 "Load one, or choose another drafter."
             )
-        return SimpleNamespace(open=lambda tokens, target=None: LearningSession(self.draft, tokens, **parameters))
+        return SimpleNamespace(
+            open=lambda tokens, target=None: LearningSession(self.draft, tokens, **parameters)
+        )
 
     def open(self, tokens: Sequence[int]) -> tuple[HuggingFaceSession, HuggingFaceSession | None]:
         """Fresh sessions of target and draft that start with `tokens`."""
@@ -83,8 +96,14 @@ def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str
     if target is None:
         target, embedded = PAIR / "target", PAIR / "draft"
         draft = embedded if draft is None else draft
-        if not count_layers(str(draft)) and Path(draft).expanduser().resolve() != embedded.resolve():
-            must = f"be given with the draft {str(draft)!r}, which was not made for the embedded target"
+        if (
+            not count_layers(str(draft))
+            and Path(draft).expanduser().resolve() != embedded.resolve()
+        ):
+            must = (
+                f"be given with the draft {str(draft)!r}, which was not made for the embedded "
+                "target"
+            )
             raise ParameterError("target", must)
     return str(target), None if draft is None else str(draft)
 
@@ -101,25 +120,28 @@ def load_pair(
 ) -> HuggingFacePair:
     """Load a target and a draft.
 
-    A draft with another vocabulary proposes the tokens that both have (`models.vocabulary`); `info["common"]` then says
-    how many they are and how much probability the target gives them along a sample.
+    A draft with another vocabulary proposes the tokens that both have (`models.vocabulary`);
+    `info["common"]` then says how many they are and how much probability the target gives them
+    along a sample.
 
     Args:
-        target: a local folder, a name on the Hugging Face hub, or "random:llama-2-7b" for random weights in one of
-            `models.loading.SHAPES`; None for the embedded target.
-        draft: the same; "early-exit:N" for the target's own first N layers; None for no draft, and for the embedded
-            one where the target is embedded too.
+        target: a local folder, a name on the Hugging Face hub, or "random:llama-2-7b" for random
+            weights in one of `models.loading.SHAPES`; None for the embedded target.
+        draft: the same; "early-exit:N" for the target's own first N layers; None for no draft, and
+            for the embedded one where the target is embedded too.
         device: "auto", "cpu", "cuda" or "mps".
         dtype: "auto", "float32", "bfloat16" or "float16".
         progress: gets the fraction done and what is being done.
-        offload: where the target's layers are. "disk" reads them from there for every pass. With accelerate "auto"
-            fills GPUs, then main memory, then the disk, "balanced" fills all GPUs alike, and "cpu" keeps every layer
-            in main memory. The draft is whole.
-        offload_folder: where weights go that are offloaded to disk and do not lie there as safetensors already.
+        offload: where the target's layers are. "disk" reads them from there for every pass. With
+            accelerate "auto" fills GPUs, then main memory, then the disk, "balanced" fills all GPUs
+            alike, and "cpu" keeps every layer in main memory. The draft is whole.
+        offload_folder: where weights go that are offloaded to disk and do not lie there as
+            safetensors already.
         like: a pair with the same target, which is then not loaded again.
 
     Raises:
-        ValueError: if a model is unknown, damaged, cannot read trees, or the two have no token in common.
+        ValueError: if a model is unknown, damaged, cannot read trees, or the two have no token in
+            common.
 
     >>> pair = specviz.load_pair()
     >>> pair.info["name"], specviz.run(pair, specviz.RunConfig("Once upon", temperature=0, max_new_tokens=2)).text
@@ -138,13 +160,17 @@ def load_pair(
     if target_model is None and offload == "disk":
         target_model = stream_target(target, number_format, place, report)
     if target_model is None:
-        target_model = HuggingFaceModel(load_model("target", target, place, number_format, offload, offload_folder))
+        target_model = HuggingFaceModel(
+            load_model("target", target, place, number_format, offload, offload_folder)
+        )
         check_tree_reading("target", target_model)
         target_model.capture_graphs()
     limit = longest_text("target", target_model.model.config)
     names = [_short(name) for name in (target, draft) if name is not None]
     info = {
-        "name": "embedded pair" if names == ["embedded target", "embedded draft"] else " + ".join(names),
+        "name": "embedded pair"
+        if names == ["embedded target", "embedded draft"]
+        else " + ".join(names),
         "target": _describe(target_model, target),
         "draft": None,
         "dtype": str(number_format).removeprefix("torch."),
@@ -160,7 +186,9 @@ def load_pair(
             draft_model = first_layers(target_model, layers)
         else:
             weights = load_model("draft", draft, place, number_format)
-            draft_model = HuggingFaceModel(weights, target_model.vocab_size if same_vocabulary else None)
+            draft_model = HuggingFaceModel(
+                weights, target_model.vocab_size if same_vocabulary else None
+            )
         report(0.8, "Checking the attention over a tree")
         check_tree_reading("draft", draft_model, target_model if same_vocabulary else None)
         draft_model.capture_graphs()
@@ -168,8 +196,12 @@ def load_pair(
         limit = min(limit, longest)
         info |= {"draft": _describe(draft_model, draft), "max_positions": limit}
         if not same_vocabulary:
-            common = translation(tokenizer, draft_tokenizer, target_model.vocab_size, draft_model.vocab_size)
-            draft_model = SimpleNamespace(open=partial(TranslatedSession, draft_model, common, longest))
+            common = translation(
+                tokenizer, draft_tokenizer, target_model.vocab_size, draft_model.vocab_size
+            )
+            draft_model = SimpleNamespace(
+                open=partial(TranslatedSession, draft_model, common, longest)
+            )
             sample = text.encode(TALES.read_text("utf-8")[:SAMPLE])[: min(SAMPLE, limit)]
             mass = round(common.common_mass(target_model, sample), 4)
             info["common"] = {"tokens": len(common.target_ids), "mass": mass}
@@ -180,7 +212,8 @@ def load_pair(
 
 
 def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
-    """The tokenizer of a pair, and the draft's where it has another vocabulary, else None; no weights are read."""
+    """The tokenizer of a pair, and the draft's where it has another vocabulary, else None; no
+    weights are read."""
     tokenizer = load_tokenizer("target", target)
     if draft is None or count_layers(draft):
         return tokenizer, None
@@ -191,15 +224,20 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
             hint = "Random weights know no text that could be translated."
             raise ParameterError("draft", must, draft_tokenizer.vocab_size, hint)
         return tokenizer, None
-    tokens, draft_tokens = (dict(map(reversed, side.get_vocab().items())) for side in (tokenizer, draft_tokenizer))
+    tokens, draft_tokens = (
+        dict(map(reversed, side.get_vocab().items())) for side in (tokenizer, draft_tokenizer)
+    )
     if all(tokens[i] == draft_tokens[i] for i in tokens.keys() & draft_tokens.keys()):
         return tokenizer, None
-    translation(tokenizer, draft_tokenizer, len(tokenizer), len(draft_tokenizer))  # raises where nothing is common
+    translation(
+        tokenizer, draft_tokenizer, len(tokenizer), len(draft_tokenizer)
+    )  # raises where nothing is common
     return tokenizer, draft_tokenizer
 
 
 def end_of_text(model: Any, tokenizer: Any) -> frozenset[int]:
-    """The tokens that end a text, by the generation settings, the configuration and the tokenizer."""
+    """The tokens that end a text, by the generation settings, the configuration and the
+    tokenizer."""
     ids: set[int] = set()
     for source in (getattr(model, "generation_config", None), model.config, tokenizer):
         value = getattr(source, "eos_token_id", None)

@@ -1,4 +1,5 @@
-"""A target whose layers are read from disk for every pass; only a few of them are in memory at a time."""
+"""A target whose layers are read from disk for every pass; only a few of them are in memory at a
+time."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class Checkpoint:
     def __call__(self, name: str) -> torch.Tensor:
         if name not in self._file_of:
             raise ValueError(
-                f"target lacks weights of its configuration, for example {name}; config.json and *.safetensors must "
+                f"target lacks weights of its configuration, for example {name}; "
+                "config.json and *.safetensors must "
                 "belong to the same model."
             )
         with safe_open(self._file_of[name], "pt") as weights:
@@ -65,18 +67,23 @@ def hash_of(folder: Path) -> str:
 
 
 def random_weight(model: torch.nn.Module, dtype: torch.dtype, name: str) -> torch.Tensor:
-    """A parameter of a model: ones for a norm, zeros for a bias, random for a matrix; the same whenever asked for."""
+    """A parameter of a model: ones for a norm, zeros for a bias, random for a matrix; the same
+    whenever asked for."""
     shape = model.get_parameter(name).shape
     if len(shape) == 1:
         return torch.full(shape, float("norm" in name), dtype=dtype)
     seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "little")
-    return torch.empty(shape, dtype=dtype).normal_(0, 0.02, generator=torch.Generator().manual_seed(seed))
+    return torch.empty(shape, dtype=dtype).normal_(
+        0, 0.02, generator=torch.Generator().manual_seed(seed)
+    )
 
 
 class StreamedForward(DirectForward):
     """A forward pass whose layers come from disk."""
 
-    def __init__(self, model: Any, layers: LayerStream, weight: Callable[[str], torch.Tensor]) -> None:
+    def __init__(
+        self, model: Any, layers: LayerStream, weight: Callable[[str], torch.Tensor]
+    ) -> None:
         super().__init__(model, layers)
         self.weight = weight
 
@@ -89,10 +96,13 @@ class StreamedForward(DirectForward):
 def stream_target(
     name: str, dtype: torch.dtype, device: torch.device, report: Callable[[float, str], None]
 ) -> HuggingFaceModel | None:
-    """A target whose layers are read from disk for every pass; None where its family is left to transformers."""
+    """A target whose layers are read from disk for every pass; None where its family is left to
+    transformers."""
     config = load_config("target", name)
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation="sdpa").eval()
+        model = AutoModelForCausalLM.from_config(
+            config, dtype=dtype, attn_implementation="sdpa"
+        ).eval()
     if not is_known(model):
         return None
     if name.startswith(RANDOM):
@@ -103,9 +113,13 @@ def stream_target(
         weight = Checkpoint(folder, dtype)
         identity = hash_of(folder)
         with suppress(OSError, ValueError):  # a model without settings of its own
-            model.generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
+            model.generation_config = GenerationConfig.from_pretrained(
+                folder, local_files_only=True
+            )
     names = [parameter for parameter, _ in model.named_parameters() if ".layers." not in parameter]
-    model.load_state_dict({parameter: weight(parameter).to(device) for parameter in names}, strict=False, assign=True)
+    model.load_state_dict(
+        {parameter: weight(parameter).to(device) for parameter in names}, strict=False, assign=True
+    )
     model.tie_weights()
     model.model.rotary_emb = type(model.model.rotary_emb)(config=config).to(device)
 
@@ -116,17 +130,24 @@ def stream_target(
     check_tree_reading("target", trial)
     if trial.direct is None:
         return None
-    depth, compiler = len(model.model.layers), compiler_for(model) if trial.direct.compiled else None
+    depth, compiler = (
+        len(model.model.layers),
+        compiler_for(model) if trial.direct.compiled else None,
+    )
     model.model.layers[0].to("meta")
     del shallow, trial
 
     def arranged(number: int) -> Layer:
         """The arrays of a layer, as compiled passes or torch's read them."""
-        layer = read_layer(model.model.layers[number], lambda name: weight(f"model.layers.{number}.{name}"))
+        layer = read_layer(
+            model.model.layers[number], lambda name: weight(f"model.layers.{number}.{name}")
+        )
         return compiler.compiled_layer(layer) if compiler else raw_layer(layer)
 
     def layers() -> Iterator[Layer]:
-        for number in tqdm(range(depth), "Writing the layers to disk", disable=None):  # None: without a terminal
+        for number in tqdm(
+            range(depth), "Writing the layers to disk", disable=None
+        ):  # None: without a terminal
             report(0.1 + 0.5 * number / depth, f"Writing the layers to disk: {number} of {depth}")
             yield arranged(number)
 
@@ -148,5 +169,8 @@ def stream_target(
 
 def _fill(model: Any, layer_ids: Sequence[int], weight: Any, device: torch.device) -> None:
     for number, layer in zip(layer_ids, model.model.layers, strict=True):
-        weights = {name: weight(f"model.layers.{number}.{name}").to(device) for name, _ in layer.named_parameters()}
+        weights = {
+            name: weight(f"model.layers.{number}.{name}").to(device)
+            for name, _ in layer.named_parameters()
+        }
         layer.load_state_dict(weights, assign=True)

@@ -1,4 +1,5 @@
-"""Exact toy models: a table of rows keyed by the last few tokens. numpy only, small enough to enumerate."""
+"""Exact toy models: a table of rows keyed by the last few tokens. numpy only, small enough to
+enumerate."""
 
 from __future__ import annotations
 
@@ -51,7 +52,9 @@ class TableLogits:
     def __getitem__(self, index: Any) -> np.ndarray:
         if isinstance(index, int | np.integer):
             return self.model.logits(self.texts[int(index)])
-        return np.array([self.model.logits(self.texts[node]) for node in np.arange(len(self))[index]])
+        return np.array(
+            [self.model.logits(self.texts[node]) for node in np.arange(len(self))[index]]
+        )
 
 
 class TableSession:
@@ -71,7 +74,8 @@ class TableSession:
         """See `Session.commit`."""
         self.context.extend(emitted)
 
-    # A table's "hidden state" after a token is the last tokens themselves: rows that depend on it are easily made.
+    # A table's "hidden state" after a token is the last tokens themselves: rows that depend on it
+    # are easily made.
 
     def watch(self) -> np.ndarray:
         """See `Session.watch`."""
@@ -82,7 +86,8 @@ class TableSession:
         return np.array([feature_of(text) for text in self._texts(self.context, nodes)])
 
     def _texts(self, context: list[int], nodes: Sequence[int]) -> list[list[int]]:
-        """A context and what follows it down to each of the nodes of the tree that was read last."""
+        """A context and what follows it down to each of the nodes of the tree that was read
+        last."""
         assert self._tree is not None
         path, tokens = self._tree.topology.path, self._tree.tokens
         return [context + [tokens[step] for step in path(node)] for node in nodes]
@@ -99,7 +104,8 @@ def tokens_of(feature: np.ndarray) -> list[int]:
 
 
 class ToyEagle(TableSession):
-    """A table whose rows depend on the target's last feature, the root and the tokens drafted after it."""
+    """A table whose rows depend on the target's last feature, the root and the tokens drafted after
+    it."""
 
     def take(self, features: np.ndarray) -> None:
         """Keep the last of the target's features, [n, width]."""
@@ -124,7 +130,8 @@ class ToyLearning(TableSession):
 
 
 class NumberText:
-    """The text side of models that know no text: a letter of a prompt is a token, a token a letter or its number."""
+    """The text side of models that know no text: a letter of a prompt is a token, a token a letter
+    or its number."""
 
     def __init__(self, vocab_size: int) -> None:
         self.vocab_size = vocab_size
@@ -150,9 +157,14 @@ class TablePair(NumberText, Pair):
     """A pair of table models over the letters a, b, c, ...; see `toy_pair`."""
 
     def __init__(
-        self, target: TableModel, draft: TableModel | None, vocab_size: int, eos_ids: Sequence[int], name: str,
+        self,
+        target: TableModel,
+        draft: TableModel | None,
+        vocab_size: int,
+        eos_ids: Sequence[int],
+        name: str,
         toys: dict[str, Callable[..., Any]] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(vocab_size)
         self.target, self.draft, self.toys = target, draft, toys or {}
         self.max_positions, self.eos_ids = 4096, frozenset(eos_ids)
@@ -166,7 +178,9 @@ class TablePair(NumberText, Pair):
     def drafter(self, kind: str, **parameters: Any) -> Any:
         """A toy of the kind: tables that read what the real one reads."""
         if kind not in self.toys:
-            raise ValueError(f"{self.info['name']} has nothing to draft with under the name {kind!r}.")
+            raise ValueError(
+                f"{self.info['name']} has nothing to draft with under the name {kind!r}."
+            )
         return self.toys[kind](**parameters)
 
     def open(self, tokens: Sequence[int]) -> tuple[TableSession, TableSession | None]:
@@ -174,7 +188,9 @@ class TablePair(NumberText, Pair):
         return TableSession(self.target, tokens), draft
 
 
-def toy_pair(vocab: int = 3, seed: int = 0, closeness: float = 0.6, eos: Sequence[int] = ()) -> TablePair:
+def toy_pair(
+    vocab: int = 3, seed: int = 0, closeness: float = 0.6, eos: Sequence[int] = ()
+) -> TablePair:
     """Two exact table models, for tests, lessons and enumeration.
 
     Args:
@@ -196,11 +212,15 @@ def toy_pair(vocab: int = 3, seed: int = 0, closeness: float = 0.6, eos: Sequenc
         raise ParameterError("closeness", "be from 0 to 1", closeness)
 
     def noise(number: int, context: tuple[int, ...]) -> np.ndarray:
-        return 1.5 * np.random.default_rng([seed, number, len(context), *context]).normal(size=vocab)
+        return 1.5 * np.random.default_rng([seed, number, len(context), *context]).normal(
+            size=vocab
+        )
 
     @cache
     def blend(number: int) -> TableModel:
-        return TableModel(lambda context: closeness * noise(0, context) + (1 - closeness) * noise(number, context))
+        return TableModel(
+            lambda context: closeness * noise(0, context) + (1 - closeness) * noise(number, context)
+        )
 
     def toy(session: Callable[..., TableSession], model: TableModel) -> Any:
         return SimpleNamespace(open=lambda tokens, target: session(model, tokens))
@@ -217,4 +237,6 @@ def toy_pair(vocab: int = 3, seed: int = 0, closeness: float = 0.6, eos: Sequenc
         "online": lambda rate: toy(ToyLearning, blend(1)),
     }
     name = f"toy tables (vocabulary {vocab}, seed {seed})"
-    return TablePair(TableModel(lambda context: noise(0, context)), blend(1), vocab, eos, name, toys)
+    return TablePair(
+        TableModel(lambda context: noise(0, context)), blend(1), vocab, eos, name, toys
+    )

@@ -12,7 +12,9 @@ from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 REPLACEMENT = "\ufffd"  # what a decoder writes for bytes that are no whole character
 WINDOW = 8  # tokens before the first new one that are decoded with it
-BYTE_OF_LETTER = {letter: byte for byte, letter in bytes_to_unicode().items()}  # as byte-level vocabularies write them
+BYTE_OF_LETTER = {
+    letter: byte for byte, letter in bytes_to_unicode().items()
+}  # as byte-level vocabularies write them
 
 
 class TokenText:
@@ -27,13 +29,19 @@ class TokenText:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise ValueError(f"text must be valid Unicode; character {error.start + 1} is not. Use UTF-8.") from None
-        return list(self.tokenizer.encode(text, verbose=False))  # a text too long is rejected elsewhere
+            raise ValueError(
+                f"text must be valid Unicode; character {error.start + 1} is not. Use UTF-8."
+            ) from None
+        return list(
+            self.tokenizer.encode(text, verbose=False)
+        )  # a text too long is rejected elsewhere
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of `tokens`, without special tokens and without tidying spaces."""
         ids = list(map(int, tokens))
-        return self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return self.tokenizer.decode(
+            ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
 
     def _token_text(self, token: int) -> str:
         r"""One token as a person reads it; bytes that are no whole character look like \xe2."""
@@ -56,8 +64,11 @@ class TokenText:
 
 
 def bytes_of(written: str, letters: bool = True) -> bytes:
-    """The bytes of a token as it stands in a vocabulary; `letters` where letters stand for bytes."""
+    """The bytes of a token as it stands in a vocabulary; `letters` where letters stand for
+    bytes."""
     if match := re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", written):
         return bytes([int(match[1], 16)])
     table = BYTE_OF_LETTER if letters else {}
-    return b"".join(bytes([table[letter]]) if letter in table else letter.encode() for letter in written)
+    return b"".join(
+        bytes([table[letter]]) if letter in table else letter.encode() for letter in written
+    )

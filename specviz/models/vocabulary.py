@@ -1,7 +1,8 @@
 """A draft with another vocabulary: token-level intersection (TLI, Timor et al. 2025, algorithm 4).
 
-The draft reads its own token ids and proposes the common tokens: its distribution is restricted to them and
-renormalised, so every rule stays exact. Two tokens are the same if they stand for the same bytes, whatever their
+The draft reads its own token ids and proposes the common tokens: its distribution is restricted to
+them and renormalised, so every rule stays exact. Two tokens are the same if they stand for the same
+bytes, whatever their
 spelling: "Ġthe" and "▁the" are " the".
 """
 
@@ -21,7 +22,9 @@ from ..passes.huggingface import HuggingFaceModel
 from ..tree import TokenTree
 from .text import bytes_of
 
-Vocabulary = Sequence[bytes | str | None]  # by its id the bytes of each token, or the name of a special one
+Vocabulary = Sequence[
+    bytes | str | None
+]  # by its id the bytes of each token, or the name of a special one
 SPARE = 128  # positions kept free for the tree, at most a quarter of all
 
 
@@ -34,20 +37,31 @@ class Translation:
         prefix: ids with which every text of the draft begins.
     """
 
-    def __init__(self, target: Vocabulary, draft: Vocabulary, width: int, prefix: Sequence[int] = ()) -> None:
+    def __init__(
+        self, target: Vocabulary, draft: Vocabulary, width: int, prefix: Sequence[int] = ()
+    ) -> None:
         self.width, self._target, self._prefix = width, target, list(prefix)
         # Of several tokens with the same bytes the last, since bytes that are no text come first.
         self._draft = {text: token for token, text in enumerate(draft) if text}
         target_ids = {text: token for token, text in enumerate(target) if text}
-        self._common = {token: self._draft[text] for text, token in target_ids.items() if text in self._draft}
+        self._common = {
+            token: self._draft[text] for text, token in target_ids.items() if text in self._draft
+        }
         if not self._common:
-            raise ValueError("target and draft must have tokens in common; these have none. Choose another draft.")
-        self.target_ids, self.draft_ids = (np.array(ids) for ids in zip(*sorted(self._common.items()), strict=True))
+            raise ValueError(
+                "target and draft must have tokens in common; these have none. Choose "
+                "another draft."
+            )
+        self.target_ids, self.draft_ids = (
+            np.array(ids) for ids in zip(*sorted(self._common.items()), strict=True)
+        )
         self.tokens = lru_cache(maxsize=None)(self._tokens)
 
     def _tokens(self, token: int) -> tuple[int, ...]:
-        """The draft's ids for one token: its equivalent, or as few as have its bytes, the longest first."""
-        # Each token is translated alone: the draft's context follows from the text, whatever the steps were.
+        """The draft's ids for one token: its equivalent, or as few as have its bytes, the longest
+        first."""
+        # Each token is translated alone: the draft's context follows from the text, whatever the
+        # steps were.
         if token in self._common:
             return (self._common[token],)
         text = self._target[token] if token < len(self._target) else None
@@ -56,7 +70,9 @@ class Translation:
         ids: list[int] = []
         while text:
             size = next((n for n in range(len(text), 0, -1) if text[:n] in self._draft), 0)
-            ids += [self._draft[text[:size]]] if size else []  # a byte that no token of the draft has is left out
+            ids += (
+                [self._draft[text[:size]]] if size else []
+            )  # a byte that no token of the draft has is left out
             text = text[size or 1 :]
         return tuple(ids)
 
@@ -65,26 +81,44 @@ class Translation:
         ids = [draft_id for token in tokens for draft_id in self.tokens(token)]
         if self._prefix:
             return ids if ids[: len(self._prefix)] == self._prefix else [*self._prefix, *ids]
-        return ids if self.tokens(tokens[0]) else [int(self.draft_ids[0]), *ids]  # a text must begin with something
+        return (
+            ids if self.tokens(tokens[0]) else [int(self.draft_ids[0]), *ids]
+        )  # a text must begin with something
 
     def logits(self, logits: Any, rows: list[int]) -> Logits:
-        """Rows of the draft's logits over the target's tokens, [len(rows), V], where they are; -inf if not common."""
-        tensor = logits.tensor if isinstance(logits, DeviceLogits) else torch.from_numpy(np.asarray(logits))
+        """Rows of the draft's logits over the target's tokens, [len(rows), V], where they are; -inf
+        if not common."""
+        tensor = (
+            logits.tensor
+            if isinstance(logits, DeviceLogits)
+            else torch.from_numpy(np.asarray(logits))
+        )
         indices = (np.array(rows), self.target_ids, self.draft_ids)
         at, target_ids, draft_ids = (torch.from_numpy(ids).to(tensor.device) for ids in indices)
-        columns = torch.full((len(rows), self.width), -torch.inf, dtype=tensor.dtype, device=tensor.device)
+        columns = torch.full(
+            (len(rows), self.width), -torch.inf, dtype=tensor.dtype, device=tensor.device
+        )
         columns[:, target_ids] = tensor[at][:, draft_ids]
         return DeviceLogits(columns) if isinstance(logits, DeviceLogits) else columns.numpy()
 
     def common_mass(self, target: HuggingFaceModel, text: Sequence[int]) -> float:
-        """The mean probability that the target gives to common tokens along a text, token ids, at temperature 1."""
-        p = softmax(np.asarray(target.read(text, range(len(text)), None, target.new_cache(), range(len(text)))))
+        """The mean probability that the target gives to common tokens along a text, token ids, at
+        temperature 1."""
+        p = softmax(
+            np.asarray(
+                target.read(text, range(len(text)), None, target.new_cache(), range(len(text)))
+            )
+        )
         return float(p[:, self.target_ids].sum(axis=1).mean())
 
 
 def translation(target: Any, draft: Any, width: int, draft_width: int) -> Translation:
-    """The translation between two tokenizers; special tokens are the same if their names or their roles are."""
-    target_vocabulary, draft_vocabulary = vocabulary_of("target", target), vocabulary_of("draft", draft)
+    """The translation between two tokenizers; special tokens are the same if their names or their
+    roles are."""
+    target_vocabulary, draft_vocabulary = (
+        vocabulary_of("target", target),
+        vocabulary_of("draft", draft),
+    )
     for role in ("eos_token_id", "bos_token_id"):
         ids = getattr(target, role), getattr(draft, role)
         if None not in ids:
@@ -96,13 +130,15 @@ def translation(target: Any, draft: Any, width: int, draft_width: int) -> Transl
 
 
 def vocabulary_of(role: str, tokenizer: Any) -> list[bytes | str | None]:
-    """The `Vocabulary` of a tokenizer; a `ValueError`, which names its `role`, if its tokens are not of bytes."""
+    """The `Vocabulary` of a tokenizer; a `ValueError`, which names its `role`, if its tokens are
+    not of bytes."""
     decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
     kind = "" if decoder is None else decoder.__getstate__().decode()  # JSON, as in tokenizer.json
     letters = '"ByteLevel"' in kind
     if not letters and "▁" not in kind:
         raise ValueError(
-            f"{role} must have a tokenizer of bytes (byte-level BPE or sentencepiece) if the vocabularies differ; got "
+            f"{role} must have a tokenizer of bytes (byte-level BPE or sentencepiece) if "
+            "the vocabularies differ; got "
             f"{type(tokenizer).__name__}. Choose a draft of the same family."
         )
     ids, added = tokenizer.get_vocab(), tokenizer.added_tokens_decoder
@@ -116,7 +152,8 @@ def vocabulary_of(role: str, tokenizer: Any) -> list[bytes | str | None]:
 
 
 class TranslatedSession:
-    """A draft's session on a text of the target; a node of its tree is several of the draft's, or none.
+    """A draft's session on a text of the target; a node of its tree is several of the draft's, or
+    none.
 
     Args:
         draft: a model with another vocabulary than the target's.
@@ -127,9 +164,19 @@ class TranslatedSession:
     """
 
     def __init__(
-        self, draft: HuggingFaceModel, translation: Translation, longest: int, tokens: Sequence[int], target: Any = None
+        self,
+        draft: HuggingFaceModel,
+        translation: Translation,
+        longest: int,
+        tokens: Sequence[int],
+        target: Any = None,
     ) -> None:
-        self.draft, self.translation, self.longest, self.context = draft, translation, longest, list(tokens)
+        self.draft, self.translation, self.longest, self.context = (
+            draft,
+            translation,
+            longest,
+            list(tokens),
+        )
         self._open()
 
     def _open(self) -> None:
@@ -140,7 +187,8 @@ class TranslatedSession:
         self._tree: TokenTree | None = None
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
-        """Logits after each of `nodes`, float32 [len(nodes), V] over the target's tokens; -inf if not common."""
+        """Logits after each of `nodes`, float32 [len(nodes), V] over the target's tokens; -inf if
+        not common."""
         if tree is not self._tree:
             ids = self._session.context
             self._tree, self._draft_tree = tree, TokenTree(ids[-1], start=len(ids) - 1)
@@ -154,7 +202,9 @@ class TranslatedSession:
         if node not in self._ends:
             end = self._end(tree, tree.parents[node])
             for token in self.translation.tokens(tree.tokens[node]):
-                if self._draft_tree.position(end) < self.longest:  # else it guesses from what is above
+                if (
+                    self._draft_tree.position(end) < self.longest
+                ):  # else it guesses from what is above
                     end = self._draft_tree.add(end, token)
             self._ends[node] = end
         return self._ends[node]
@@ -172,7 +222,8 @@ class TranslatedSession:
 
 
 def first_token(length: int, longest: int) -> int:
-    """The first of so many tokens that the draft reads: 0, or a multiple of half of what it can hold."""
+    """The first of so many tokens that the draft reads: 0, or a multiple of half of what it can
+    hold."""
     limit = longest - min(SPARE, longest // 4)
     half = max(1, limit // 2)
     return 0 if length <= limit else half * (1 + (length - limit) // half)

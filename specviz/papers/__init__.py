@@ -1,8 +1,9 @@
 """The claims of the five sources, each decided by arithmetic on what was measured here.
 
-A source is a file of quotes and claims (`assets/papers`, read by `claim`). A claim names measurements (`on_positions`,
-`along`, `runs`, `timings`, or a proof) and a statistic of them (`statistics`); `store` keeps what was measured and
-`verdict` decides. The page Papers and the command `papers` show them.
+A source is a file of quotes and claims (`assets/papers`, read by `claim`). A claim names
+measurements (`on_positions`, `along`, `runs`, `timings`, or a proof) and a statistic of them
+(`statistics`); `store` keeps what was measured and `verdict` decides. The page Papers and the
+command `papers` show them.
 """
 
 from __future__ import annotations
@@ -52,7 +53,11 @@ def entries(names: Sequence[str] = ()) -> list[tuple[str, Entry]]:
     Raises:
         ValueError: if there is none of a name.
     """
-    by_name = {f"{name}-{entry.name}": (name, entry) for name, source in SOURCES.items() for entry in source.entry}
+    by_name = {
+        f"{name}-{entry.name}": (name, entry)
+        for name, source in SOURCES.items()
+        for entry in source.entry
+    }
     if unknown := [name for name in names if name not in SOURCES and name not in by_name]:
         raise ValueError(f"unknown source or entry {unknown[0]!r}. `specviz papers` lists them.")
     return [pair for full, pair in by_name.items() if not names or {full, pair[0]} & set(names)]
@@ -86,7 +91,11 @@ def rows(entry: Entry, store: Store | None = None) -> list[Row]:
 
 def _row(entry: Entry, finding: Finding) -> Row:
     claim, bound, measured = finding.claim, finding.claim.bound, "–"
-    published = f"{bound[0]:.4g} to {bound[1]:.4g}" if isinstance(bound, tuple) else f"{claim.relation} {bound:.4g}"
+    published = (
+        f"{bound[0]:.4g} to {bound[1]:.4g}"
+        if isinstance(bound, tuple)
+        else f"{claim.relation} {bound:.4g}"
+    )
     if claim.proof:
         published = "exact" if claim.relation == "<" else "not exact"
     if finding.estimate is not None:
@@ -94,14 +103,24 @@ def _row(entry: Entry, finding: Finding) -> Row:
     if finding.low is not None:
         measured += f" ({finding.low:.3g} to {finding.high:.3g})"
     place = ", ".join(filter(None, (entry.place, claim.place)))
-    check = f"specviz check --builder {claim.check[0]} --verifier {claim.check[1]}" if claim.check else ""
-    return Row(entry.name, claim.text, place, published, measured, finding.verdict, finding.reason, check)
+    check = (
+        f"specviz check --builder {claim.check[0]} --verifier {claim.check[1]}"
+        if claim.check
+        else ""
+    )
+    return Row(
+        entry.name, claim.text, place, published, measured, finding.verdict, finding.reason, check
+    )
 
 
 def measure(
-    pair: Pair, names: Sequence[str] = (), timed: bool = False, again: bool = False, store: Store | None = None,
+    pair: Pair,
+    names: Sequence[str] = (),
+    timed: bool = False,
+    again: bool = False,
+    store: Store | None = None,
     texts: int = TEXTS,
-) -> Iterator[Progress[None]]:  # fmt: skip
+) -> Iterator[Progress[None]]:
     """Measure and store, one measurement after the other; what is up to date is left as it is.
 
     Args:
@@ -116,13 +135,17 @@ def measure(
         Measurements done, of how many, and what is being measured.
 
     Raises:
-        ValueError: if a name is unknown, or the machine was busy while it was timed; what was measured until then is
-            stored.
+        ValueError: if a name is unknown, or the machine was busy while it was timed; what was
+            measured until then is stored.
     """
     store, bench = store or shipped(), Workbench(pair, texts)
-    named = dict.fromkeys(key for _, entry in entries(names) for claim in entry.claim for key in claim.data)
+    named = dict.fromkeys(
+        key for _, entry in entries(names) for claim in entry.claim for key in claim.data
+    )
     keys = [key for key in named if (parse_key(key)[0].kind == "timed") == timed]
-    todo = [key for key in keys if again or not store.current(key) or _lacks_texts(bench, key, store)]
+    todo = [
+        key for key in keys if again or not store.current(key) or _lacks_texts(bench, key, store)
+    ]
     for number, key in enumerate(todo):
         watch = Watch.while_idle() if timed else None
         columns = None if again or not store.current(key) else store.read(key)
@@ -145,6 +168,17 @@ def _lacks_texts(bench: Workbench, key: str, store: Store) -> bool:
 
 
 __all__ = [
-    "MAX_TEXTS", "SOURCES", "TEXTS", "VERDICTS", "Finding", "Row", "Store", "decide", "entries", "measure", "rows",
-    "shipped", "table",
-]  # fmt: skip
+    "MAX_TEXTS",
+    "SOURCES",
+    "TEXTS",
+    "VERDICTS",
+    "Finding",
+    "Row",
+    "Store",
+    "decide",
+    "entries",
+    "measure",
+    "rows",
+    "shipped",
+    "table",
+]

@@ -1,7 +1,7 @@
 """Sources, entries and claims as they stand in `assets/papers/*.toml`.
 
-An entry is a place in a source: an algorithm, a theorem, a table or a figure. A claim is a sentence of it as a number,
-a relation and a bound. The number is a named statistic of measurements.
+An entry is a place in a source: an algorithm, a theorem, a table or a figure. A claim is a sentence
+of it as a number, a relation and a bound. The number is a named statistic of measurements.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from ..files import ASSETS
 
 Sums = Mapping[str, float]
-Columns = dict[str, dict[str, float]]  # text -> name -> sum, {} for a text that is too short; a proof has one row, ""
+Columns = dict[
+    str, dict[str, float]
+]  # text -> name -> sum, {} for a text that is too short; a proof has one row, ""
 PAPERS = ASSETS / "papers"
 EXACT = 1e-12  # what an enumeration may be off by
 NAMES = ("sequoia", "dyspec", "svip", "races", "survey")
@@ -33,7 +35,8 @@ class Claim(_Part):
         data: keys of the measurements it needs; none where it cannot be measured.
         value: the statistic of the first measurement, see `statistics`.
         over, minus: a statistic of the last measurement that the value is divided by, or less of.
-        relation, bound: what the number must be: ">", "<" or "within", and the number or numbers of the source.
+        relation, bound: what the number must be: ">", "<" or "within", and the number or numbers of
+            the source.
         check: builder and rule of the row of `check` that decides it, for a claim of losslessness.
         place: where it stands, if not where its entry does.
         why: why it differs here, where that is known.
@@ -59,7 +62,10 @@ class Claim(_Part):
     def _measure_by_check(cls, fields: dict[str, Any]) -> dict[str, Any]:
         if check := fields.get("check"):
             builder, rule = check
-            return fields | {"data": [f"lossless builder={builder} rule={rule}"], "broken": {"rule": "typical"}}
+            return fields | {
+                "data": [f"lossless builder={builder} rule={rule}"],
+                "broken": {"rule": "typical"},
+            }
         return fields
 
     @model_validator(mode="after")
@@ -105,4 +111,7 @@ class Source(_Part):
 
 def load_sources() -> dict[str, Source]:
     """The sources by name, from their files."""
-    return {name: Source(**tomllib.loads((PAPERS / f"{name}.toml").read_text(encoding="utf-8"))) for name in NAMES}
+    return {
+        name: Source(**tomllib.loads((PAPERS / f"{name}.toml").read_text(encoding="utf-8")))
+        for name in NAMES
+    }

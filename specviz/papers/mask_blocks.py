@@ -1,7 +1,9 @@
-"""Blocks of a tree's attention mask that are not empty, by the order of its nodes (DySpec, appendix C).
+"""Blocks of a tree's attention mask that are not empty, by the order of its nodes (DySpec, appendix
+C).
 
-Every node attends to its ancestors and itself. A kernel works through the mask block by block and can skip an empty
-one, so an order that keeps paths together saves work. What the tree attends to before its root is full in any order.
+Every node attends to its ancestors and itself. A kernel works through the mask block by block and
+can skip an empty one, so an order that keeps paths together saves work. What the tree attends to
+before its root is full in any order.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ def count_blocks(shape: Topology, order: Sequence[int], block: int = 32, prefix:
 
 
 def random_tree(size: int, rng: Randomness) -> Topology:
-    """A tree in which each node hangs from any earlier one with equal chance, as in DySpec's table 5.
+    """A tree in which each node hangs from any earlier one with equal chance, as in DySpec's table
+    5.
 
     Args:
         size: nodes, root included.

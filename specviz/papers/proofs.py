@@ -1,6 +1,8 @@
-"""Theorems and identities: the largest error that exact enumeration or a closed form finds, and ways to break each.
+"""Theorems and identities: the largest error that exact enumeration or a closed form finds, and
+ways to break each.
 
-Every function returns {"error": ...}; the argument that breaks it is the last one, and a test breaks every claim.
+Every function returns {"error": ...}; the argument that breaks it is the last one, and a test
+breaks every claim.
 """
 
 from __future__ import annotations
@@ -26,9 +28,12 @@ from .workbench import Workbench, measurement
 
 VECTORS, LARGEST, SEEDS = 12, 7, 8
 FORMS = {
-    "sequoia": node.sequoia_acceptance, "specinfer": node.specinfer_acceptance, "spectr": node.spectr_acceptance,
-    "target-match": node.target_match_acceptance, "naive": node.naive_acceptance,
-}  # fmt: skip
+    "sequoia": node.sequoia_acceptance,
+    "specinfer": node.specinfer_acceptance,
+    "spectr": node.spectr_acceptance,
+    "target-match": node.target_match_acceptance,
+    "naive": node.naive_acceptance,
+}
 ROWS = {"same": ([0.6, 0.4], [0.6, 0.4], 1), "cover": ([1.0, 0.0], [0.5, 0.5], 2)}
 
 exact = measurement("proof")
@@ -36,14 +41,18 @@ exact = measurement("proof")
 
 @exact
 def lossless(bench: Workbench, builder: str, rule: str) -> dict[str, float]:
-    """The error of the row of `check` for a builder and a rule; 1 where a text differs that must be equal."""
-    row = next(case for case in cases([builder], [rule]) if case.scheme == compatible(case.config).scheme).prove()
+    """The error of the row of `check` for a builder and a rule; 1 where a text differs that must be
+    equal."""
+    row = next(
+        case for case in cases([builder], [rule]) if case.scheme == compatible(case.config).scheme
+    ).prove()
     return {"error": float(row.difference is not None) if row.error is None else row.error}
 
 
 @exact
 def corrected_law(bench: Workbench, residual: str) -> dict[str, float]:
-    """How far one token's distribution is from the target's, in total variation, if corrections are drawn from this."""
+    """How far one token's distribution is from the target's, in total variation, if corrections are
+    drawn from this."""
     p, q = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
     weights = {"p - q": np.maximum(p - q, 0), "q - p": np.maximum(q - p, 0), "p": p}[residual]
     accepted = np.minimum(p, q)
@@ -60,7 +69,10 @@ def closed_form(bench: Workbench, rows: str, printed: float, rule: str) -> dict[
 def _vectors() -> list[tuple[float, ...]]:
     """Random acceptance vectors, every second one falling."""
     rng = Seeded(3)
-    return [tuple(sorted((rng.noise(i, 5) / 8).clip(0, 0.9).tolist(), reverse=i % 2 == 0)) for i in range(VECTORS)]
+    return [
+        tuple(sorted((rng.noise(i, 5) / 8).clip(0, 0.9).tolist(), reverse=i % 2 == 0))
+        for i in range(VECTORS)
+    ]
 
 
 def _trees(nodes: int) -> list[Topology]:
@@ -69,8 +81,8 @@ def _trees(nodes: int) -> list[Topology]:
 
 @exact
 def best_of_all(bench: Workbench, depth: int = 99, sort: bool = False) -> dict[str, float]:
-    """What the dynamic programme lacks to the best of all trees of up to seven nodes; `sort` plans for a sorted "
-    "vector."""
+    """What the dynamic programme lacks to the best of all trees of up to seven nodes; `sort` plans
+    for a sorted " "vector."""
     error = 0.0
     for n in range(2, LARGEST + 1):
         trees = [tree for tree in _trees(n) if tree.depth.max() <= depth]
@@ -83,12 +95,15 @@ def best_of_all(bench: Workbench, depth: int = 99, sort: bool = False) -> dict[s
 
 @exact
 def scores(bench: Workbench, shift: int = 0) -> dict[str, float]:
-    """The sum of the nodes' scores against the mean number of tokens over everything that can be accepted."""
+    """The sum of the nodes' scores against the mean number of tokens over everything that can be
+    accepted."""
     error = 0.0
     for tree, vector in product(_trees(5), _vectors()):
         vector = tuple(np.array(vector) / max(1.0, sum(vector)))
         chance = reach(tree, vector)
-        end_prob = [chance[i] - sum(chance[child] for child in tree.children[i]) for i in range(len(tree))]
+        end_prob = [
+            chance[i] - sum(chance[child] for child in tree.children[i]) for i in range(len(tree))
+        ]
         mean = sum(prob * (int(tree.depth[i]) + 1 + shift) for i, prob in enumerate(end_prob))
         error = max(error, abs(mean - expected_tokens(tree, vector)))
     return {"error": error}
@@ -96,23 +111,34 @@ def scores(bench: Workbench, shift: int = 0) -> dict[str, float]:
 
 @exact
 def queue(bench: Workbench, width: int = 5) -> dict[str, float]:
-    """What the priority queue, with so many children a node, lacks to the dynamic programme, for falling vectors."""
-    vectors = [tuple(sorted((np.array(v) / max(1.0, sum(v))).tolist(), reverse=True)) for v in _vectors()]
+    """What the priority queue, with so many children a node, lacks to the dynamic programme, for
+    falling vectors."""
+    vectors = [
+        tuple(sorted((np.array(v) / max(1.0, sum(v))).tolist(), reverse=True)) for v in _vectors()
+    ]
     error = 0.0
     for v, n in product(vectors, (4, 8, 16, 64)):
         depth = min(n - 1, 8)
-        error = max(error, abs(best_tree(v, n, depth, 5)[1] - expected_tokens(likeliest_tree(v, n, depth, width), v)))
+        error = max(
+            error,
+            abs(
+                best_tree(v, n, depth, 5)[1]
+                - expected_tokens(likeliest_tree(v, n, depth, width), v)
+            ),
+        )
     return {"error": error}
 
 
 def n_0(b: float) -> float:
-    """The logarithm of the size from which theorem F.2's proof holds: (1 + exp(2^(b + 1) / log 1.9))^b."""
+    """The logarithm of the size from which theorem F.2's proof holds: (1 + exp(2^(b + 1) / log
+    1.9))^b."""
     return (1 + math.exp(2 ** (b + 1) / math.log(1.9))) ** b
 
 
 @exact
 def theorem_f2(bench: Workbench, divisor: float = 10.0) -> dict[str, float]:
-    """By how much the proof's k-ary tree falls below b log n / (10 log log n) from its n_0 on, for rejection k^-b."""
+    """By how much the proof's k-ary tree falls below b log n / (10 log log n) from its n_0 on, for
+    rejection k^-b."""
     error = 0.0
     for b in (0.3, 0.5, 0.71, 1.0):
         for log_n in np.geomspace(n_0(b), 20 * n_0(b), 20):
@@ -135,7 +161,8 @@ def grown(builder: str, seed: int, vocab: int = 3):
 
 @exact
 def greedy_sum(bench: Workbench, depth: int = 2) -> dict[str, float]:
-    """What the greedy tree of six nodes lacks to the largest sum of slot chances (equation 11) of all trees."""
+    """What the greedy tree of six nodes lacks to the largest sum of slot chances (equation 11) of
+    all trees."""
     error = 0.0
     for seed in range(SEEDS):
         full, keys, mass = grown("k-ary:width=3,depth=2", seed), [1.0], [1.0]
@@ -147,7 +174,11 @@ def greedy_sum(bench: Workbench, depth: int = 2) -> dict[str, float]:
             keys.append(mass[parent] * (1 - sum(float(q[full.tokens[other]]) for other in elder)))
             needs.append({parent, *elder} - {0})
         subsets = combinations(range(1, len(full)), 5)
-        best = max(sum(keys[i] for i in subset) for subset in subsets if all(needs[i] <= set(subset) for i in subset))
+        best = max(
+            sum(keys[i] for i in subset)
+            for subset in subsets
+            if all(needs[i] <= set(subset) for i in subset)
+        )
         error = max(error, best - sum(grown(f"dyspec:size=6,depth={depth}", seed).keys[1:]))
     return {"error": error}
 

@@ -1,4 +1,5 @@
-"""Shapes of trees whose tokens are counted along texts, planned from the vector that is stored for the pair."""
+"""Shapes of trees whose tokens are counted along texts, planned from the vector that is stored for
+the pair."""
 
 from __future__ import annotations
 
@@ -14,13 +15,15 @@ DRAFTS = (1, 2, 4, 8, 16, 32)
 
 
 def planned(temperature: float) -> tuple[float, ...]:
-    """The stored vector that trees are planned with, never one of the texts that they are counted on."""
+    """The stored vector that trees are planned with, never one of the texts that they are counted
+    on."""
     return find_acceptance("exact-match" if temperature == 0 else "sequoia", temperature)
 
 
 @lru_cache
 def shapes(kind: str, vector: tuple[float, ...]) -> dict[str, Topology]:
-    """Shapes by name: "sizes" of every kind, one "tree", "chains", or the "strategies" of the races paper."""
+    """Shapes by name: "sizes" of every kind, one "tree", "chains", or the "strategies" of the races
+    paper."""
     if kind == "tree":
         return {"tree": best_tree(vector, 16, 5, WIDEST)[0]}
     if kind == "chains":
@@ -43,9 +46,15 @@ def _sizes(vector: tuple[float, ...]) -> dict[str, Topology]:
     for n in SIZES:
         trees[f"Sequoia {n}"] = best_tree(vector, n, DEEPEST, WIDEST)[0]
         lengths = {k: (n - 1) // k for k in DRAFTS}
-        several = [grow_shape([k] + [1] * (length - 1)) for k, length in lengths.items() if 1 <= length <= DEEPEST]
+        several = [
+            grow_shape([k] + [1] * (length - 1))
+            for k, length in lengths.items()
+            if 1 <= length <= DEEPEST
+        ]
         if several:
-            trees[f"best sequences {n}"] = max(several, key=lambda shape: expected_tokens(shape, vector))
+            trees[f"best sequences {n}"] = max(
+                several, key=lambda shape: expected_tokens(shape, vector)
+            )
         if n - 1 <= DEEPEST:
             trees[f"one sequence {n}"] = grow_shape([1] * (n - 1))
     return trees

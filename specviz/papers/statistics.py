@@ -1,7 +1,7 @@
 """Statistics that claims name: functions from the sums of a measurement to a number.
 
-A claim writes "name" or "name:argument", for example "tokens_per_pass:Sequoia 64". The argument names columns; a
-semicolon or a slash separates two of them.
+A claim writes "name" or "name:argument", for example "tokens_per_pass:Sequoia 64". The argument
+names columns; a semicolon or a slash separates two of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def statistic(text: str) -> Callable[[Sums], float]:
     """
     name, _, argument = text.partition(":")
     if name not in STATISTICS:
-        raise ValueError(f"value must name a statistic, one of {', '.join(STATISTICS)}; got {name!r}.")
+        raise ValueError(
+            f"value must name a statistic, one of {', '.join(STATISTICS)}; got {name!r}."
+        )
     return lambda sums: STATISTICS[name](sums, argument)
 
 
@@ -87,8 +89,12 @@ def expected_tokens(s: Sums, size: str) -> float:
 @named
 def largest_gain_over_sequences(s: Sums, _: str) -> float:
     """Sequoia's tokens over those of the best sequences, at the size where that is most."""
-    names = [(f"Sequoia {n}", f"best sequences {n}") for n in SIZES if f"best sequences {n} tokens" in s]
-    return max(tokens_per_pass(s, tree) / tokens_per_pass(s, sequences) for tree, sequences in names)
+    names = [
+        (f"Sequoia {n}", f"best sequences {n}") for n in SIZES if f"best sequences {n} tokens" in s
+    ]
+    return max(
+        tokens_per_pass(s, tree) / tokens_per_pass(s, sequences) for tree, sequences in names
+    )
 
 
 # Speed.
@@ -102,7 +108,8 @@ def speed(s: Sums, way: str) -> float:
 
 @named
 def speed_over_fastest(s: Sums, argument: str) -> float:
-    """Speed of one way over the fastest of others, "chosen; tree unlimited": all that begin with one of these words."""
+    """Speed of one way over the fastest of others, "chosen; tree unlimited": all that begin with
+    one of these words."""
     way, _, kinds = argument.partition("; ")
     others = [name.removesuffix(" seconds") for name in s if name.startswith(tuple(kinds.split()))]
     return speed(s, way) / max(speed(s, name) for name in others if f"{name} seconds" in s)
@@ -115,7 +122,8 @@ def _spread(s: Sums, name: str) -> tuple[float, float, float]:
     """Variance of x and y, and their covariance, times the square of their number.
 
     Raises:
-        ZeroDivisionError: if x or y does not vary by more than the rounding of stored sums, which have six digits.
+        ZeroDivisionError: if x or y does not vary by more than the rounding of stored sums, which
+            have six digits.
     """
     n, x, y, xx, yy, xy = (s[f"{name} {kind}".strip()] for kind in ("", "x", "y", "xx", "yy", "xy"))
     if n * xx - x * x < 1e-5 * n * xx or n * yy - y * y < 1e-5 * n * yy:
@@ -141,20 +149,27 @@ def variation(s: Sums, name: str) -> float:
 
 @named
 def power_law_fit(s: Sums, rule: str) -> float:
-    """How much of the variation of log rejection over log children a straight line explains (R squared)."""
+    """How much of the variation of log rejection over log children a straight line explains (R
+    squared)."""
     rates = [s[f"{rule} {k}"] / s["positions"] for k in SEVERAL]
     scale, b = fit_power_law(SEVERAL, rates)
     logs = [math.log(rate) for rate in rates]
     center = sum(logs) / len(logs)
-    off = sum((value - math.log(scale) + b * math.log(k)) ** 2 for value, k in zip(logs, SEVERAL, strict=True))
+    off = sum(
+        (value - math.log(scale) + b * math.log(k)) ** 2
+        for value, k in zip(logs, SEVERAL, strict=True)
+    )
     return 1 - off / sum((value - center) ** 2 for value in logs)
 
 
 @named
 def largest_rejection_excess(s: Sums, _: str) -> float:
-    """The largest excess of Sequoia's rejection rate over another rule's at any number of children from 2."""
+    """The largest excess of Sequoia's rejection rate over another rule's at any number of children
+    from 2."""
     others = ("specinfer", "spectr", "target-match")
-    return max((s[f"sequoia {k}"] - s[f"{rule} {k}"]) / s["positions"] for rule in others for k in SEVERAL)
+    return max(
+        (s[f"sequoia {k}"] - s[f"{rule} {k}"]) / s["positions"] for rule in others for k in SEVERAL
+    )
 
 
 @named
@@ -187,13 +202,15 @@ def among_top(s: Sums, k: str) -> float:
 
 @named
 def chain_tokens(s: Sums, length: str) -> float:
-    """Tokens per pass of a chain by (1 - a^(n + 1)) / (1 - a), with the acceptance a of the texts."""
+    """Tokens per pass of a chain by (1 - a^(n + 1)) / (1 - a), with the acceptance a of the
+    texts."""
     return chain_formula(mean(s, "accepted"), int(length))
 
 
 @named
 def memory_gain(s: Sums, length: str) -> float:
-    """By how much a chance that depends on whether the token before was accepted predicts a chain more closely."""
+    """By how much a chance that depends on whether the token before was accepted predicts a chain
+    more closely."""
     measured = tokens_per_pass(s, f"sequence {length}")
     order_1 = 1 + mean(s, "accepted") * chain_formula(s["both"] / s["before"], int(length) - 1)
     return abs(chain_tokens(s, length) - measured) - abs(order_1 - measured)
@@ -210,7 +227,9 @@ def acceptance_rise(s: Sums, _: str) -> float:
         return sum(s[f"a {i}"] for i in groups) / sum(s[f"w {i}"] for i in groups)
 
     groups = range(len(EDGES) - 1)
-    return rate([i for i in groups if EDGES[i] >= 0.5]) - rate([i for i in groups if EDGES[i + 1] <= 0.1])
+    return rate([i for i in groups if EDGES[i] >= 0.5]) - rate(
+        [i for i in groups if EDGES[i + 1] <= 0.1]
+    )
 
 
 @named
@@ -227,5 +246,6 @@ def blocks_saved(s: Sums, prefix: str) -> float:
 
 @named
 def pinsker_gain(s: Sums, _: str) -> float:
-    """By how much Pinsker's bound is tighter than Bretagnolle and Huber's: mean distance to the acceptance."""
+    """By how much Pinsker's bound is tighter than Bretagnolle and Huber's: mean distance to the
+    acceptance."""
     return 1 - (s["share"] - s["pinsker"]) / (s["share"] - s["huber"])

@@ -1,4 +1,5 @@
-"""What was measured, in two files: what no clock has part in, which any machine measures alike, and what was timed."""
+"""What was measured, in two files: what no clock has part in, which any machine measures alike, and
+what was timed."""
 
 from __future__ import annotations
 
@@ -29,23 +30,34 @@ class Store:
         for timed in (False, True):
             if stored := self._all(timed).get(key):
                 rows = stored["rows"].items()
-                return {text: dict(zip(stored["names"], row, strict=True)) if row else {} for text, row in rows}
+                return {
+                    text: dict(zip(stored["names"], row, strict=True)) if row else {}
+                    for text, row in rows
+                }
         return None
 
     def current(self, key: str) -> bool:
         """Whether it was made with the weights that are shipped now."""
-        return any(self._all(timed).get(key, {}).get("weights") == weights() for timed in (False, True))
+        return any(
+            self._all(timed).get(key, {}).get("weights") == weights() for timed in (False, True)
+        )
 
     def write(self, key: str, columns: Columns, pair: str, timed: bool) -> None:
         """Store a measurement."""
         names = list(next(filter(None, columns.values()), {}))
-        rows = {text: [sums[name] for name in names] if sums else [] for text, sums in columns.items()}
+        rows = {
+            text: [sums[name] for name in names] if sums else [] for text, sums in columns.items()
+        }
         about = {"pair": pair, "machine": f"a machine of {cpu_count()} cores", "weights": weights()}
         table = self._all(timed)
         table[key] = {**about, "names": names, "rows": rows}
         self.folder.mkdir(parents=True, exist_ok=True)
-        lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(table[key], allow_nan=False)}" for key in sorted(table))
-        part = self._file(timed).with_suffix(".part")  # whoever stops here leaves the old file whole
+        lines = ",\n".join(
+            f"{json.dumps(key)}: {json.dumps(table[key], allow_nan=False)}" for key in sorted(table)
+        )
+        part = self._file(timed).with_suffix(
+            ".part"
+        )  # whoever stops here leaves the old file whole
         part.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
         part.replace(self._file(timed))
 
@@ -68,5 +80,7 @@ def weights() -> str:
     mark = sha256()
     for file in sorted(PAIR.rglob("*.safetensors")):
         with file.open("rb") as opened:
-            mark.update(f"{file.relative_to(PAIR)} {file.stat().st_size}".encode() + opened.read(1 << 20))
+            mark.update(
+                f"{file.relative_to(PAIR)} {file.stat().st_size}".encode() + opened.read(1 << 20)
+            )
     return mark.hexdigest()[:12]

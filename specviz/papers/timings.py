@@ -1,4 +1,5 @@
-"""The time that runs, passes and trees take, one text and way after the other in alternating order."""
+"""The time that runs, passes and trees take, one text and way after the other in alternating
+order."""
 
 from __future__ import annotations
 
@@ -29,9 +30,15 @@ SIZES = (4, 8, 16, 32, 64)  # nodes of the trees that the chosen one is compared
 
 @measurement("timed")
 def speeds(
-    bench: Workbench, text: Text, ways: tuple[str, ...], temperature: float, tokens: int = TOKENS, kind: str = "",
-    draft_temperature: float | None = None, offload: str = "",
-) -> dict[str, float]:  # fmt: skip
+    bench: Workbench,
+    text: Text,
+    ways: tuple[str, ...],
+    temperature: float,
+    tokens: int = TOKENS,
+    kind: str = "",
+    draft_temperature: float | None = None,
+    offload: str = "",
+) -> dict[str, float]:
     """Tokens and seconds of plain decoding and of every way.
 
     Args:
@@ -39,12 +46,22 @@ def speeds(
         ways: a builder, and perhaps a rule and a drafter, with " | " between them.
         offload: "disk" for the embedded pair with its target's layers on the disk.
     """
-    from ..models.pair import load_pair  # which imports torch, and the page only reads what is stored
+    from ..models.pair import (
+        load_pair,
+    )  # which imports torch, and the page only reads what is stored
 
-    pair = bench.cached(("pair", offload), lambda: load_pair(offload=offload)) if offload else bench.pair
+    pair = (
+        bench.cached(("pair", offload), lambda: load_pair(offload=offload))
+        if offload
+        else bench.pair
+    )
     count = min(tokens, bench.pair.max_positions - 64)
-    plain = bench.config(text, temperature, max_new_tokens=count, draft_temperature=draft_temperature)
-    return _timed(bench, pair, plain, {way: _with(plain, *way.split(" | ")) for way in ways}, text.number)
+    plain = bench.config(
+        text, temperature, max_new_tokens=count, draft_temperature=draft_temperature
+    )
+    return _timed(
+        bench, pair, plain, {way: _with(plain, *way.split(" | ")) for way in ways}, text.number
+    )
 
 
 def _with(config: RunConfig, builder: str, rule: str = "", drafter: str = "model") -> RunConfig:
@@ -52,7 +69,9 @@ def _with(config: RunConfig, builder: str, rule: str = "", drafter: str = "model
     return replace(config, verifier=rule or suited(config))
 
 
-def _timed(bench: Workbench, pair: Pair, plain: RunConfig, ways: dict[str, RunConfig], number: int) -> dict[str, float]:
+def _timed(
+    bench: Workbench, pair: Pair, plain: RunConfig, ways: dict[str, RunConfig], number: int
+) -> dict[str, float]:
     configs = {"plain": plain.autoregressive(), **ways}
     first = number % len(configs)
     names = [*list(configs)[first:], *list(configs)[:first]]
@@ -68,7 +87,8 @@ def _timed(bench: Workbench, pair: Pair, plain: RunConfig, ways: dict[str, RunCo
 
 @measurement("timed")
 def choice(bench: Workbench, text: Text, temperature: float) -> dict[str, float]:
-    """The tree that the formula of Sequoia's section 4.1 chooses, timed beside trees of limited and unlimited depth."""
+    """The tree that the formula of Sequoia's section 4.1 chooses, timed beside trees of limited and
+    unlimited depth."""
     rule = "exact-match" if temperature == 0 else "sequoia"
     config = bench.config(text, temperature, max_new_tokens=TOKENS, verifier=rule)
     vector = planned(temperature)

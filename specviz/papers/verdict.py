@@ -1,7 +1,8 @@
 """The verdict on a claim: arithmetic on a number and its interval over texts.
 
-A measurement returns sums for each text. A claim's number follows from their totals, and its interval from the totals
-without each text in turn, so texts are the unit and no verdict is written by hand.
+A measurement returns sums for each text. A claim's number follows from their totals, and its
+interval from the totals without each text in turn, so texts are the unit and no verdict is written
+by hand.
 """
 
 from __future__ import annotations
@@ -48,7 +49,13 @@ def number_of(claim: Claim) -> Callable[..., float]:
 
     def number(*tables: Sums) -> float:
         first = value(tables[0])
-        return first / other(tables[-1]) if claim.over else first - other(tables[-1]) if claim.minus else first
+        return (
+            first / other(tables[-1])
+            if claim.over
+            else first - other(tables[-1])
+            if claim.minus
+            else first
+        )
 
     return number
 
@@ -68,7 +75,9 @@ def find(claim: Claim, measurements: Sequence[Columns | None]) -> Finding:
         return Finding(claim, MISSING, f"Not measured yet: specviz papers --measure{timed}.")
     texts = [name for name in tables[0] if all(columns.get(name) for columns in tables)]
     try:
-        number, margin = over_texts(number_of(claim), [[columns[name] for name in texts] for columns in tables])
+        number, margin = over_texts(
+            number_of(claim), [[columns[name] for name in texts] for columns in tables]
+        )
     except (ArithmeticError, IndexError):
         number, margin = math.nan, None
     except (KeyError, TypeError, ValueError):
@@ -83,12 +92,16 @@ def find(claim: Claim, measurements: Sequence[Columns | None]) -> Finding:
         return Finding(claim, UNDECIDED, "One text gives no interval.", number, texts=len(texts))
     low, high = number - margin, number + margin
     result = compare(low, high, claim)
-    reason = {DIFFERS: claim.why, UNDECIDED: texts_needed(number, margin, claim.bound, len(texts))}.get(result, "")
+    reason = {
+        DIFFERS: claim.why,
+        UNDECIDED: texts_needed(number, margin, claim.bound, len(texts)),
+    }.get(result, "")
     return Finding(claim, result, reason, number, low, high, len(texts))
 
 
 def compare(low: float, high: float, claim: Claim) -> str:
-    """Whether an interval fulfils a claim's relation as a whole, violates it as a whole, or neither."""
+    """Whether an interval fulfils a claim's relation as a whole, violates it as a whole, or
+    neither."""
     bound = claim.bound
     if isinstance(bound, tuple):
         inside, outside = bound[0] <= low and high <= bound[1], high < bound[0] or low > bound[1]
@@ -99,7 +112,9 @@ def compare(low: float, high: float, claim: Claim) -> str:
     return REPRODUCED if inside else DIFFERS if outside else UNDECIDED
 
 
-def texts_needed(number: float, margin: float, bound: float | tuple[float, float], texts: int) -> str:
+def texts_needed(
+    number: float, margin: float, bound: float | tuple[float, float], texts: int
+) -> str:
     """How many texts would decide: the margin falls with the root of their number."""
     gap = min(abs(number - end) for end in (bound if isinstance(bound, tuple) else (bound,)))
     needed = texts * (margin / gap) ** 2 if gap else math.inf
@@ -108,17 +123,29 @@ def texts_needed(number: float, margin: float, bound: float | tuple[float, float
     return f"About {math.ceil(needed / 10) * 10:,} texts would decide it."
 
 
-def over_texts(number: Callable[..., float], tables: Sequence[Sequence[Sums]]) -> tuple[float, float | None]:
-    """A number from the totals of each table, and half of its 95 % interval over texts (`left_out_margin`)."""
+def over_texts(
+    number: Callable[..., float], tables: Sequence[Sequence[Sums]]
+) -> tuple[float, float | None]:
+    """A number from the totals of each table, and half of its 95 % interval over texts
+    (`left_out_margin`)."""
     names = [list(rows[0]) for rows in tables]
-    values = [np.array([[row[key] for key in keys] for row in rows]) for keys, rows in zip(names, tables, strict=True)]
+    values = [
+        np.array([[row[key] for key in keys] for row in rows])
+        for keys, rows in zip(names, tables, strict=True)
+    ]
 
     def of(columns: Sequence[np.ndarray]) -> float:
-        sums = (dict(zip(keys, row.tolist(), strict=True)) for keys, row in zip(names, columns, strict=True))
+        sums = (
+            dict(zip(keys, row.tolist(), strict=True))
+            for keys, row in zip(names, columns, strict=True)
+        )
         return float(number(*sums))
 
     totals = [rows.sum(0) for rows in values]
     if (texts := len(values[0])) < 2:
         return of(totals), None
-    left = [of([total - rows[at] for total, rows in zip(totals, values, strict=True)]) for at in range(texts)]
+    left = [
+        of([total - rows[at] for total, rows in zip(totals, values, strict=True)])
+        for at in range(texts)
+    ]
     return of(totals), float(left_out_margin(np.array(left)))

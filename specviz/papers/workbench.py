@@ -21,11 +21,15 @@ from ..models.base import Pair
 from .claim import Columns
 
 SEEDS = (1, 2, 3)
-TEXTS, MAX_TEXTS = 2, 6  # of each kind and seed: by default, and at most, so that no two seeds have a prompt in common
+TEXTS, MAX_TEXTS = (
+    2,
+    6,
+)  # of each kind and seed: by default, and at most, so that no two seeds have a prompt in common
 
 
 class Measurement(NamedTuple):
-    """A function of (bench, text, **arguments) to the sums of one text; of a proof (bench, **arguments)."""
+    """A function of (bench, text, **arguments) to the sums of one text; of a proof (bench,
+    **arguments)."""
 
     function: Callable[..., Mapping[str, Any]]
     kind: str  # "counted" (texts, no clock), "timed" or "proof"
@@ -45,14 +49,17 @@ def measurement(kind: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def parse_key(key: str) -> tuple[Measurement, dict[str, Any]]:
-    """The measurement that a key names, and its arguments: "runs builder=chain rule=block temperature=0.6".
+    """The measurement that a key names, and its arguments: "runs builder=chain rule=block
+    temperature=0.6".
 
     Raises:
         ValueError: if there is no such measurement.
     """
     name, *parts = re.split(r" (?=\w+=)", key)
     if name not in MEASUREMENTS:
-        raise ValueError(f"data must name a measurement, one of {', '.join(MEASUREMENTS)}; got {name!r}.")
+        raise ValueError(
+            f"data must name a measurement, one of {', '.join(MEASUREMENTS)}; got {name!r}."
+        )
     pairs = (part.partition("=") for part in parts)
     return MEASUREMENTS[name], {argument: _literal(value) for argument, _, value in pairs}
 
@@ -65,7 +72,8 @@ def _literal(text: str) -> Any:
 
 
 class Text(NamedTuple):
-    """A prompt that training never saw, with the seed it is continued with: one unit of every interval."""
+    """A prompt that training never saw, with the seed it is continued with: one unit of every
+    interval."""
 
     group: int
     number: int
@@ -123,7 +131,11 @@ class Workbench:
 
     def config(self, text: Text, temperature: float, **more: Any) -> RunConfig:
         """The configuration that continues a text."""
-        defaults: dict[str, Any] = {"prompt": text.prompt, "max_new_tokens": self.tokens, "seed": text.seed}
+        defaults: dict[str, Any] = {
+            "prompt": text.prompt,
+            "max_new_tokens": self.tokens,
+            "seed": text.seed,
+        }
         return RunConfig(temperature=temperature, **defaults | more)
 
     def rows(self, text: Text, temperature: float, top_p: float = 1.0, **more: Any) -> list[Row]:
@@ -132,7 +144,10 @@ class Workbench:
         key = ("written", text.name, temperature, top_p)
         written = self.cached(key, lambda: next(continuations(self.pair, [text.prompt], config)))
         config = self.config(text, temperature, top_p=top_p, **more)
-        return [Row(p, q, written.tokens[at + 1]) for at, p, q in distributions_on_text(self.pair, written, config)]
+        return [
+            Row(p, q, written.tokens[at + 1])
+            for at, p, q in distributions_on_text(self.pair, written, config)
+        ]
 
     def measure(self, key: str, stored: Columns | None = None) -> Iterator[Progress[Columns]]:
         """Measure every text that is not stored yet.

@@ -1,1 +1,2 @@
-"""One pass of a transformers model over a whole tree: its cache, its rows, and its optimizations."""
+"""One pass of a transformers model over a whole tree: its cache, its rows, and its
+optimizations."""

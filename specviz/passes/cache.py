@@ -1,8 +1,10 @@
-"""The key-value cache of a token tree: slots 0, 1, 2, ... that are written where we say, and who sees which of them.
+"""The key-value cache of a token tree: slots 0, 1, 2, ... that are written where we say, and who
+sees which of them.
 
-Slots hold keys and values in the order in which tokens were read. The text fills the first; a tree's nodes follow in
-whatever order they were read, and after a commit only the accepted ones move up to the text. A layer sees a view of
-the slots in use, so nothing that was read is ever copied for a pass.
+Slots hold keys and values in the order in which tokens were read. The text fills the first; a
+tree's nodes follow in whatever order they were read, and after a commit only the accepted ones move
+up to the text. A layer sees a view of the slots in use, so nothing that was read is ever copied for
+a pass.
 """
 
 from __future__ import annotations
@@ -24,12 +26,14 @@ class TreeCache(Cache):
 
     Args:
         layers: how many attention layers the model has.
-        spread: whether they compute on several devices; then each has memory of its own, where it computes.
+        spread: whether they compute on several devices; then each has memory of its own, where it
+            computes.
 
     Attributes:
         used: slots in use; a pass writes behind them.
         writer: the draft that wrote there last, where drafts share the target's cache.
-        blocks: memory of all layers, or of each, [2 * layers in it, 1, heads, slots, width]; keys are even.
+        blocks: memory of all layers, or of each, [2 * layers in it, 1, heads, slots, width]; keys
+            are even.
     """
 
     def __init__(self, layers: int, spread: bool = False) -> None:
@@ -46,9 +50,13 @@ class TreeCache(Cache):
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, layer_idx: int, *args, **kwargs
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write one layer's new keys and values, [1, heads, new, width], and return all in use, as views."""
+        """Write one layer's new keys and values, [1, heads, new, width], and return all in use, as
+        views."""
         if key_states.shape != value_states.shape:
-            raise ValueError("keys and values must have the same shape; this model's differ. Choose another model.")
+            raise ValueError(
+                "keys and values must have the same shape; this model's differ. Choose "
+                "another model."
+            )
         number, layer = (layer_idx, 0) if self.spread else (0, layer_idx)
         end = self.used + key_states.shape[2]
         both = self._reserve(number, key_states, end)[2 * layer : 2 * layer + 2, :, :, :end]
@@ -57,13 +65,15 @@ class TreeCache(Cache):
         return both[0], both[1]
 
     def numbers(self, slots: int, heads: int, width: int) -> np.ndarray:
-        """All layers in float32 as numpy sees them, [2 * layers, heads, at least `slots`, width]."""
+        """All layers in float32 as numpy sees them, [2 * layers, heads, at least `slots`,
+        width]."""
         if self._numbers is None or self._numbers.shape[2] < slots:
             self._numbers = self._reserve(0, torch.empty(1, heads, 1, width), slots).numpy()[:, 0]
         return self._numbers
 
     def _reserve(self, number: int, keys: torch.Tensor, slots: int) -> torch.Tensor:
-        """The block of that number, with at least so many slots, for keys of the given shape, type and device."""
+        """The block of that number, with at least so many slots, for keys of the given shape, type
+        and device."""
         block = self.blocks[number]
         if block is not None and slots <= block.shape[3]:
             return block
@@ -78,7 +88,8 @@ class TreeCache(Cache):
 
     @torch.inference_mode()
     def keep(self, slots: Sequence[int], start: int) -> None:
-        """Move `slots`, ascending, to `start`, `start` + 1, ... in all layers; everything behind them is free again."""
+        """Move `slots`, ascending, to `start`, `start` + 1, ... in all layers; everything behind
+        them is free again."""
         self.used = start + len(slots)
         blocks = self.blocks if self._numbers is None else [self._numbers]
         for place, slot in enumerate(slots, start):
@@ -106,10 +117,13 @@ class Slots(dict[int, int]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sees = np.zeros((64, 64), dtype=bool)  # [slot, slot]: its row may attend to its column
+        self._sees = np.zeros(
+            (64, 64), dtype=bool
+        )  # [slot, slot]: its row may attend to its column
 
     def unread(self, tree: TokenTree, nodes: list[int]) -> list[int]:
-        """The nodes that a pass must read, in the tree's order: those asked for and their unread ancestors."""
+        """The nodes that a pass must read, in the tree's order: those asked for and their unread
+        ancestors."""
         need = set(nodes)
         for node in nodes:
             node = tree.parents[node]
@@ -118,7 +132,9 @@ class Slots(dict[int, int]):
                 node = tree.parents[node]
         return sorted(need) if tree.order is None else [node for node in tree.order if node in need]
 
-    def place(self, tree: TokenTree, nodes: list[int], run: int, first: bool) -> tuple[list[int], np.ndarray | None]:
+    def place(
+        self, tree: TokenTree, nodes: list[int], run: int, first: bool
+    ) -> tuple[list[int], np.ndarray | None]:
         """Give nodes and their unread ancestors the next slots.
 
         Args:
@@ -127,8 +143,9 @@ class Slots(dict[int, int]):
             first: whether the cache is empty.
 
         Returns:
-            The nodes that the pass reads, in the order of their slots, and which of the last slots each of its tokens
-            must not see, bool [run + nodes, run + slots of the tree]; None where plain causal reading does the same.
+            The nodes that the pass reads, in the order of their slots, and which of the last slots
+            each of its tokens must not see, bool [run + nodes, run + slots of the tree]; None where
+            plain causal reading does the same.
         """
         order, begin = self.unread(tree, nodes), len(self)
         end = begin + len(order)
@@ -151,11 +168,14 @@ class Slots(dict[int, int]):
         return order, masked if masked.any() else None
 
 
-def additive_mask(masked: np.ndarray, slots: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+def additive_mask(
+    masked: np.ndarray, slots: int, dtype: torch.dtype, device: torch.device
+) -> torch.Tensor:
     """What is added to the products of queries and keys, [1, 1, m, slots].
 
     Args:
-        masked: which of the last slots each token of a pass must not see, bool [m, w]; it sees all before them.
+        masked: which of the last slots each token of a pass must not see, bool [m, w]; it sees all
+            before them.
         slots: in use, those of the pass included.
         dtype, device: of the result.
     """

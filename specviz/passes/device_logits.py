@@ -1,8 +1,10 @@
-"""Logits that stay on the device that computed them: what is read of them is pulled, a level or a row at a time.
+"""Logits that stay on the device that computed them: what is read of them is pulled, a level or a
+row at a time.
 
-A walk reads at most depth + 1 of a tree's rows, and with a vocabulary of 150 000 tokens and a GPU moving all of them
-costs more than the pass. Softmax, top-k and top-p run where the logits are, in float64; the arithmetic of residuals is
-numpy's, on the rows that were pulled. `pull` is the only way to the host, and the only place that waits for a device.
+A walk reads at most depth + 1 of a tree's rows, and with a vocabulary of 150 000 tokens and a GPU
+moving all of them costs more than the pass. Softmax, top-k and top-p run where the logits are, in
+float64; the arithmetic of residuals is numpy's, on the rows that were pulled. `pull` is the only
+way to the host, and the only place that waits for a device.
 """
 
 from __future__ import annotations
@@ -60,8 +62,8 @@ class DeviceLogits:
 class DeviceRows(Distributions):
     """Probability distributions of logits on a device.
 
-    The transfer that ends the pass brings what is read first in any case: the rows of the first `ahead` nodes, and at
-    temperature 0 the most probable token after every node.
+    The transfer that ends the pass brings what is read first in any case: the rows of the first
+    `ahead` nodes, and at temperature 0 the most probable token after every node.
 
     Args:
         logits: of one pass.
@@ -75,7 +77,9 @@ class DeviceRows(Distributions):
         super().__init__(logits, sampling)
         if sampling.temperature == 0:
             row_max, best = logits.tensor.max(dim=1)
-            both = pull(torch.stack([row_max.double(), best.double()]))  # whole numbers, exact in float64
+            both = pull(
+                torch.stack([row_max.double(), best.double()])
+            )  # whole numbers, exact in float64
             check_finite(both[0].sum())
             self._best = both[1].astype(np.int64)
         else:
@@ -101,9 +105,13 @@ class DeviceRows(Distributions):
         if not nodes:
             return []
         if sampling.temperature == 0:
-            return [float(self._best[node] == token) for node, token in zip(nodes, tokens, strict=True)]
+            return [
+                float(self._best[node] == token) for node, token in zip(nodes, tokens, strict=True)
+            ]
         tensor, (inner, above) = self.logits.tensor, np.unique(nodes, return_inverse=True)
-        inner, above, tokens = (push(np.asarray(index, np.int64), tensor.device) for index in (inner, above, tokens))
+        inner, above, tokens = (
+            push(np.asarray(index, np.int64), tensor.device) for index in (inner, above, tokens)
+        )
         rows = torch.cat([probabilities(part, sampling) for part in tensor[inner].split(AT_ONCE)])
         gathered = pull(rows[above, tokens])
         check_finite(gathered.sum())
@@ -121,14 +129,17 @@ def pull_ranked(rows: torch.Tensor) -> list[Ranked]:
     check_finite(both[:, 0].sum())  # a row of logits with NaN or infinity is NaN throughout
     ranked = list(both[:, :width].view(Ranked))
     for row, tokens in zip(ranked, both[:, width:].astype(np.int64), strict=True):
-        if len(tokens) < width:  # of tokens as probable as the last one there may be more, with lower ids
+        if (
+            len(tokens) < width
+        ):  # of tokens as probable as the last one there may be more, with lower ids
             tokens = tokens[row[tokens] > row[tokens[-1]]]
         row.ranked = sorted(tokens.tolist(), key=lambda token: (-row[token], token))
     return ranked
 
 
 def probabilities(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
-    """`distributions.probabilities` of many rows where they are, float64 [n, V]; the temperature is above 0."""
+    """`distributions.probabilities` of many rows where they are, float64 [n, V]; the temperature is
+    above 0."""
     row = logits.double()
     row = ((row - row.amax(dim=1, keepdim=True)) / sampling.temperature).exp_()
     row.masked_fill_(row < NOTHING, 0.0)
@@ -140,7 +151,8 @@ def probabilities(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
         falling[:, sampling.top_k :] = 0.0
     if sampling.top_p < 1:
         mass = falling.cumsum(dim=1)
-        # A token is kept while those before it have not reached the threshold, so the one that crosses it stays.
+        # A token is kept while those before it have not reached the threshold, so the one that
+        # crosses it stays.
         falling[:, 1:].masked_fill_(mass[:, :-1] >= sampling.top_p * mass[:, -1:], 0.0)
     falling /= falling.sum(dim=1, keepdim=True)
     return torch.zeros_like(row).scatter_(1, order, falling)

@@ -1,13 +1,16 @@
-"""The forward pass of Llama-like models, called directly: the same arithmetic as transformers', without its overhead.
+"""The forward pass of Llama-like models, called directly: the same arithmetic as transformers',
+without its overhead.
 
-At the sizes of the bundled pair a transformers forward takes about twice as long as its arithmetic. Here
+At the sizes of the bundled pair a transformers forward takes about twice as long as its arithmetic.
+Here
 
 - query, key and value are one matrix product, gate and up another;
 - rotary embeddings are one table for queries and keys, and the cache is written in place;
-- on a CPU, half precision attends in float32, a third of the time, and small passes are compiled (`compiled/`).
+- on a CPU, half precision attends in float32, a third of the time, and small passes are compiled
+    (`compiled/`).
 
-`direct_forward` returns None for an architecture that is not supported; the self-test of a pair (`models/selftest.py`)
-returns to transformers' forward where the logits differ.
+`direct_forward` returns None for an architecture that is not supported; the self-test of a pair
+(`models/selftest.py`) returns to transformers' forward where the logits differ.
 """
 
 from __future__ import annotations
@@ -31,7 +34,8 @@ class DirectForward:
     """A Llama-like model's forward pass over given tokens, positions and mask.
 
     Args:
-        model: the transformers model, of which only embeddings, final norm and output head need to be in memory.
+        model: the transformers model, of which only embeddings, final norm and output head need to
+            be in memory.
         layers: its layers, `Layer`s in a list, or a `LayerStream` from disk.
 
     Attributes:
@@ -46,14 +50,19 @@ class DirectForward:
         self.width = getattr(config, "head_dim", None) or config.hidden_size // self.heads
         self.mlp = config.intermediate_size
         self.scale, self.eps = model.model.layers[0].self_attn.scaling, config.rms_norm_eps
-        self.embed, self.norm, self.head = model.get_input_embeddings().weight, model.model.norm.weight, model.lm_head
+        self.embed, self.norm, self.head = (
+            model.get_input_embeddings().weight,
+            model.model.norm.weight,
+            model.lm_head,
+        )
         half_precision = self.embed.is_cpu and self.embed.dtype.itemsize < 4
         self.kv_dtype = torch.float32 if half_precision else self.embed.dtype
         self.rotary = self._rotary(config.max_position_embeddings)
         self.compiled: Any = None
 
     def of(self, layer_ids: Sequence[int], model: Any) -> DirectForward | None:
-        """The same with some of its layers, in memory; `model` is a shortened copy of this one's and has no others."""
+        """The same with some of its layers, in memory; `model` is a shortened copy of this one's
+        and has no others."""
         layers = list(self.layers)
         some = DirectForward(model, [layers[layer] for layer in layer_ids])
         some.compiled = self.compiled and self.compiled.of(layer_ids)
@@ -67,7 +76,8 @@ class DirectForward:
     def _rotary(self, length: int) -> torch.Tensor:
         """cos and sin for every position, [length, 2, 1, width]; the first half of sin is negative.
 
-        With that sign, turning a vector is v cos + roll(v) sin, the products that transformers forms.
+        With that sign, turning a vector is v cos + roll(v) sin, the products that transformers
+        forms.
         """
         positions = torch.arange(length, device=self.embed.device)[None]
         cos, sin = self.model.model.rotary_emb(self.embed, positions)
@@ -80,14 +90,21 @@ class DirectForward:
         return self.head(self.states(*arguments))
 
     def states(
-        self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor | None, cache: Any,
+        self,
+        ids: torch.Tensor,
+        positions: torch.Tensor,
+        mask: torch.Tensor | None,
+        cache: Any,
         rows: torch.Tensor | None,
-    ) -> torch.Tensor:  # fmt: skip
-        """Last hidden states after the final norm, [len(rows), width]: what the output head is applied to.
+    ) -> torch.Tensor:
+        """Last hidden states after the final norm, [len(rows), width]: what the output head is
+        applied to.
 
         Args:
-            ids, positions: the tokens to read and where they stand, [m]; instead of tokens also embeddings, [m, width].
-            mask: additive, of the type `kv_dtype`, [1, 1, m, slots + m]; None for a causal run in an empty cache.
+            ids, positions: the tokens to read and where they stand, [m]; instead of tokens also
+                embeddings, [m, width].
+            mask: additive, of the type `kv_dtype`, [1, 1, m, slots + m]; None for a causal run in
+                an empty cache.
             cache: a `TreeCache`, or what has its `used` and `update`.
             rows: which tokens need logits; None for all.
         """
@@ -97,25 +114,39 @@ class DirectForward:
         x = ids if ids.is_floating_point() else self.embed.index_select(0, ids)
         for index, w in enumerate(self.layers):
             qkv = F.linear(rms_norm(x, w.input_norm, self.eps), w.qkv, w.qkv_bias)
-            qk, v = qkv.to(self.kv_dtype).view(1, m, -1, width).split_with_sizes([heads + kv_heads, kv_heads], 2)
+            qk, v = (
+                qkv.to(self.kv_dtype)
+                .view(1, m, -1, width)
+                .split_with_sizes([heads + kv_heads, kv_heads], 2)
+            )
             qk = torch.addcmul(qk * cos, qk.roll(width // 2, -1), sin)
             q, k = qk.transpose(1, 2).split_with_sizes([heads, kv_heads], 1)
             k, v = cache.update(k, v.transpose(1, 2), index)
             mixed = attend(q, k, v, mask, causal, self.scale)
-            x = x + F.linear(mixed.transpose(1, 2).reshape(m, -1).to(x.dtype), w.output, w.output_bias)
-            gate, up = F.linear(rms_norm(x, w.mlp_norm, self.eps), w.gate_up, w.gate_up_bias).chunk(2, dim=-1)
+            x = x + F.linear(
+                mixed.transpose(1, 2).reshape(m, -1).to(x.dtype), w.output, w.output_bias
+            )
+            gate, up = F.linear(rms_norm(x, w.mlp_norm, self.eps), w.gate_up, w.gate_up_bias).chunk(
+                2, dim=-1
+            )
             x = x + F.linear(F.silu(gate).mul_(up), w.down, w.down_bias)
         return rms_norm(x if rows is None else x.index_select(0, rows), self.norm, self.eps)
 
 
 def attend(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: torch.Tensor | None,
+    causal: bool,
+    scale: float,
 ) -> torch.Tensor:
     """Scaled dot-product attention, [1, heads, m, width].
 
     Args:
         q: queries, [1, heads, m, width].
-        k, v: keys and values, [1, key heads, slots, width]; the number of key heads divides that of heads.
+        k, v: keys and values, [1, key heads, slots, width]; the number of key heads divides that of
+            heads.
         mask: additive, [1, 1, m, slots]; None for none.
         causal: whether each query sees only the slots up to its own; without a mask.
         scale: factor of the products.
@@ -125,13 +156,17 @@ def attend(
         return scaled_dot_product_attention(
             q, k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=group > 1
         )
-    # Query heads that share a key head are further queries of it: fused kernels want as many heads on both sides.
+    # Query heads that share a key head are further queries of it: fused kernels want as many heads
+    # on both sides.
     q_in_line, mask = q.reshape(1, k.shape[1], -1, q.shape[3]), mask.repeat(1, 1, group, 1)
-    return scaled_dot_product_attention(q_in_line, k, v, attn_mask=mask, scale=scale).reshape(q.shape)
+    return scaled_dot_product_attention(q_in_line, k, v, attn_mask=mask, scale=scale).reshape(
+        q.shape
+    )
 
 
 def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
-    """x / rms(x) * weight, on a CPU in one call, elsewhere rounded where transformers' module rounds."""
+    """x / rms(x) * weight, on a CPU in one call, elsewhere rounded where transformers' module
+    rounds."""
     if x.is_cpu:
         return torch.rms_norm(x, weight.shape, weight, eps)
     x32 = x.float()
@@ -139,15 +174,19 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
 
 
 def _is_plain(module: torch.nn.Module) -> bool:
-    """Whether a module is torch's or transformers' own, without a hook; accelerate's hooks replace its forward."""
+    """Whether a module is torch's or transformers' own, without a hook; accelerate's hooks replace
+    its forward."""
     is_library = type(module).__module__.startswith(
         ("torch.nn.modules.", "transformers.models.", "transformers.activations")
     )
-    return is_library and not (module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module))
+    return is_library and not (
+        module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module)
+    )
 
 
 def is_known(model: Any) -> bool:
-    """Whether this file knows all that a model's configuration has; its weights need not be in memory."""
+    """Whether this file knows all that a model's configuration has; its weights need not be in
+    memory."""
     config = model.config
     rotary = getattr(config, "rope_parameters", None) or {}
     return (
@@ -167,7 +206,9 @@ def direct_forward(model: Any) -> DirectForward | None:
     if not is_known(model):
         return None
     compiler = compiler_for(model)
-    for weight in model.parameters() if compiler else ():  # a copy, so that the memory-mapped file can be released
+    for weight in (
+        model.parameters() if compiler else ()
+    ):  # a copy, so that the memory-mapped file can be released
         weight.data = weight.data.clone()
     with torch.inference_mode():
         direct = DirectForward(model, [fuse(module) for module in model.model.layers])

@@ -1,12 +1,13 @@
-"""Passes of fixed shape: padded to a bucket of nodes and a bucket of slots, and on a GPU replayed as CUDA graphs.
+"""Passes of fixed shape: padded to a bucket of nodes and a bucket of slots, and on a GPU replayed
+as CUDA graphs.
 
-A small pass on a GPU waits for its kernels to be launched one by one. Captured once, a pass is launched as a whole; but
-then it must read the same buffers at every replay and have one shape. So tokens, positions, slots and mask are copied
-into buffers of the bucket's size. Padding is token 0 that sees slot 0, and its keys and values go to the last slot of
-the block, which nobody sees.
+A small pass on a GPU waits for its kernels to be launched one by one. Captured once, a pass is
+launched as a whole; but then it must read the same buffers at every replay and have one shape. So
+tokens, positions, slots and mask are copied into buffers of the bucket's size. Padding is token 0
+that sees slot 0, and its keys and values go to the last slot of the block, which nobody sees.
 
-The function that is captured is the direct forward itself, and it runs as well without being captured: that is how it
-is checked, and what happens until a shape comes for the second time.
+The function that is captured is the direct forward itself, and it runs as well without being
+captured: that is how it is checked, and what happens until a shape comes for the second time.
 """
 
 from __future__ import annotations
@@ -37,26 +38,36 @@ class StaticPass:
 
     Args:
         direct: the forward pass.
-        block: keys and values, [2 * layers, 1, heads, slots, width of a head]; the last slot is for padding.
+        block: keys and values, [2 * layers, 1, heads, slots, width of a head]; the last slot is for
+            padding.
         width: tokens, padding included.
         length: slots they may see, fewer than the block has.
 
     Attributes:
-        run: computes the logits [width, V] of what is in the buffers; a replay of it once `captured`.
+        run: computes the logits [width, V] of what is in the buffers; a replay of it once
+            `captured`.
     """
 
     def __init__(self, direct: DirectForward, block: torch.Tensor, width: int, length: int) -> None:
         self.direct, self.block, self.width, self.length = direct, block, width, length
         self.used = 0  # what a forward asks of a cache: the mask speaks for all slots
-        self.numbers = torch.zeros((4, width), dtype=torch.int64, device=block.device)  # ids, positions, slots, rows
+        self.numbers = torch.zeros(
+            (4, width), dtype=torch.int64, device=block.device
+        )  # ids, positions, slots, rows
         self.masked = torch.zeros((width, length), dtype=torch.bool, device=block.device)
         self.run: Run = self._forward
         self.captured = False
 
     def fill(
-        self, ids: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, used: int, rows: Sequence[int]
+        self,
+        ids: Sequence[int],
+        positions: Sequence[int],
+        masked: np.ndarray | None,
+        used: int,
+        rows: Sequence[int],
     ) -> None:
-        """Put one pass into the buffers; arguments as for `StaticPasses`, `used` the slots in use before."""
+        """Put one pass into the buffers; arguments as for `StaticPasses`, `used` the slots in use
+        before."""
         m, end = len(ids), used + len(ids)
         numbers = np.zeros((4, self.width), dtype=np.int64)
         numbers[2] = self.block.shape[3] - 1
@@ -75,8 +86,11 @@ class StaticPass:
         mask.masked_fill_(self.masked, torch.finfo(mask.dtype).min)
         return self.direct(ids, positions, mask[None, None], self, rows)
 
-    def update(self, keys: torch.Tensor, values: torch.Tensor, layer: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write one layer's keys and values into their slots and return those in sight, as views."""
+    def update(
+        self, keys: torch.Tensor, values: torch.Tensor, layer: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write one layer's keys and values into their slots and return those in sight, as
+        views."""
         both = self.block[2 * layer : 2 * layer + 2]
         for place, new in zip(both, (keys, values), strict=True):
             place.index_copy_(2, self.numbers[2], new)
@@ -84,12 +98,13 @@ class StaticPass:
 
 
 class StaticPasses:
-    """The passes of one model over a block of its own, which one text at a time may use as its cache.
+    """The passes of one model over a block of its own, which one text at a time may use as its
+    cache.
 
     Args:
         direct: the model's forward pass.
-        capture: turns a pass into its replay, None to run passes as they are; a pass is captured when its shape comes
-            for the second time.
+        capture: turns a pass into its replay, None to run passes as they are; a pass is captured
+            when its shape comes for the second time.
     """
 
     def __init__(self, direct: DirectForward, capture: Callable[[Run], Run] | None = None) -> None:
@@ -97,18 +112,33 @@ class StaticPasses:
         self.passes: dict[tuple[int, int], StaticPass] = {}  # the one used last comes last
         self._block: torch.Tensor | None = None
         self._owner: weakref.ref[TreeCache] | None = None
-        self._lending = threading.Lock()  # two threads that decode with one model may ask at the same moment
+        self._lending = (
+            threading.Lock()
+        )  # two threads that decode with one model may ask at the same moment
         self._off = False
 
     @torch.inference_mode()
     def __call__(
-        self, ids: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache,
+        self,
+        ids: Sequence[int],
+        positions: Sequence[int],
+        masked: np.ndarray | None,
+        cache: TreeCache,
         rows: Sequence[int],
-    ) -> torch.Tensor | None:  # fmt: skip
-        """Logits [len(rows), V], None where that must be done without; arguments as for `HuggingFaceModel.read`."""
+    ) -> torch.Tensor | None:
+        """Logits [len(rows), V], None where that must be done without; arguments as for
+        `HuggingFaceModel.read`."""
         m, end = len(ids), cache.used + len(ids)
-        prompt = masked is None and cache.used == 0 and m > 1  # read once, and causal kernels are faster
-        if self._off or prompt or m > BUCKETS[-1] or cache.spread or cache.depth != len(self.direct.layers):
+        prompt = (
+            masked is None and cache.used == 0 and m > 1
+        )  # read once, and causal kernels are faster
+        if (
+            self._off
+            or prompt
+            or m > BUCKETS[-1]
+            or cache.spread
+            or cache.depth != len(self.direct.layers)
+        ):
             return None
         shape = BUCKETS[bisect_left(BUCKETS, m)], slots_bucket(end)
         try:
@@ -122,14 +152,19 @@ class StaticPasses:
             if self.capture and before and not static.captured:
                 static.run, static.captured = self.capture(static.run), True
         except RuntimeError as error:  # no memory, or an operation that cannot be captured
-            logging.getLogger(__name__).warning("Passes run without CUDA graphs from here on: %s", cause(error))
+            logging.getLogger(__name__).warning(
+                "Passes run without CUDA graphs from here on: %s", cause(error)
+            )
             self._off = True
             self.passes.clear()
             return None
-        return static.run()[: len(rows)].clone()  # the next pass of this shape writes over its result
+        return static.run()[
+            : len(rows)
+        ].clone()  # the next pass of this shape writes over its result
 
     def _lend(self, cache: TreeCache, length: int) -> bool:
-        """Make this block the cache's, with more than `length` slots; False while it is that of another text."""
+        """Make this block the cache's, with more than `length` slots; False while it is that of
+        another text."""
         with self._lending:
             owner = self._owner and self._owner()
             if owner is not None and owner is not cache:
@@ -143,7 +178,9 @@ class StaticPasses:
                 slots = max(length, 2 * block.shape[3] if block is not None else 4 * SLOTS) + 1
                 heads, width, weights = self.direct.kv_heads, self.direct.width, self.direct.embed
                 self.passes.clear()  # they point to the old one
-                block = weights.new_zeros(2 * cache.depth, 1, heads, slots, width, dtype=self.direct.kv_dtype)
+                block = weights.new_zeros(
+                    2 * cache.depth, 1, heads, slots, width, dtype=self.direct.kv_dtype
+                )
             if theirs is not None:
                 block[:, :, :, : cache.used] = theirs[:, :, :, : cache.used]
             self._block = cache.blocks[0] = block
@@ -158,14 +195,17 @@ def slots_bucket(slots: int) -> int:
 
 
 def cuda_graphs(device: torch.device) -> Callable[[Run], Run]:
-    """A `capture` for `StaticPasses`: all its graphs share one pool of memory, as no two of them run at once."""
+    """A `capture` for `StaticPasses`: all its graphs share one pool of memory, as no two of them
+    run at once."""
     pool = torch.cuda.graph_pool_handle()
 
     def capture(run: Run) -> Run:
         with torch.cuda.device(device):
             here, side = torch.cuda.current_stream(), torch.cuda.Stream()
             side.wait_stream(here)
-            with torch.cuda.stream(side):  # a first run may allocate and choose kernels, which a capture must not
+            with torch.cuda.stream(
+                side
+            ):  # a first run may allocate and choose kernels, which a capture must not
                 for _ in range(3):
                     expected = run()
             here.wait_stream(side)
@@ -174,7 +214,9 @@ def cuda_graphs(device: torch.device) -> Callable[[Run], Run]:
                 result = run()
             graph.replay()
             if not (result - expected).abs().max() <= 0.05 * expected.abs().max():
-                raise RuntimeError("a replayed pass gave other logits than the pass it was captured from")
+                raise RuntimeError(
+                    "a replayed pass gave other logits than the pass it was captured from"
+                )
 
         def replay() -> torch.Tensor:
             graph.replay()

@@ -1,9 +1,11 @@
-"""transformers models that read token trees: one pass over any nodes, and a commit that keeps the accepted path.
+"""transformers models that read token trees: one pass over any nodes, and a commit that keeps the
+accepted path.
 
-A pass reads committed tokens that the model has not read yet (a causal run: the prompt at first, later the last
-accepted token where it was a leaf), and then the nodes asked for with the ancestors that it has not read. Every
-node sits in its own slot of the cache; a mask lets it attend to the text, its ancestors and itself, and its position
-is the length of the text plus its depth, whatever its slot.
+A pass reads committed tokens that the model has not read yet (a causal run: the prompt at first,
+later the last accepted token where it was a leaf), and then the nodes asked for with the ancestors
+that it has not read. Every node sits in its own slot of the cache; a mask lets it attend to the
+text, its ancestors and itself, and its position is the length of the text plus its depth, whatever
+its slot.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .graphs import StaticPasses, cuda_graphs
 
-MAX_RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
+MAX_RUN = (
+    512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
+)
 
 
 def is_spread(model: Any) -> bool:
@@ -34,7 +38,8 @@ class HuggingFaceModel:
 
     Args:
         model: a transformers model whose attention is "sdpa" or "eager".
-        vocab_size: V, the width of the rows it is to give: fewer logits are padded with -inf, more are cut.
+        vocab_size: V, the width of the rows it is to give: fewer logits are padded with -inf, more
+            are cut.
         layers: how many attention layers it has, where that is not what its configuration says.
         direct: its forward pass without transformers' overhead, where that has been made already.
     """
@@ -48,7 +53,9 @@ class HuggingFaceModel:
     ) -> None:
         config = model.config.get_text_config()
         self.model = model.eval()
-        embed = model.get_input_embeddings()  # accelerate's hook knows the device of weights that are away
+        embed = (
+            model.get_input_embeddings()
+        )  # accelerate's hook knows the device of weights that are away
         hook = getattr(embed, "_hf_hook", None) if embed.weight.is_meta else None
         self.device = embed.weight.device if hook is None else torch.device(hook.execution_device)
         self.dtype, self.embeddings = model.dtype, embed.weight.shape[0]
@@ -56,13 +63,20 @@ class HuggingFaceModel:
         self.layers = layers or config.num_hidden_layers
         self.spread = is_spread(model)
         self.direct = direct or direct_forward(model)
-        self.lazy = self.device.type == "cuda"  # whether logits stay where they are until they are read
+        self.lazy = (
+            self.device.type == "cuda"
+        )  # whether logits stay where they are until they are read
         # On a GPU: passes of fixed shape, which can be captured.
         self.static = StaticPasses(self.direct) if self.lazy and self.direct is not None else None
-        self.disk_speed: float | None = None  # bytes of weights read per second, where passes read them from disk
+        self.disk_speed: float | None = (
+            None  # bytes of weights read per second, where passes read them from disk
+        )
 
-    def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
-        """A session that starts with `tokens`; `target` is the target's where this model drafts for it."""
+    def open(
+        self, tokens: Sequence[int], target: HuggingFaceSession | None = None
+    ) -> HuggingFaceSession:
+        """A session that starts with `tokens`; `target` is the target's where this model drafts for
+        it."""
         return HuggingFaceSession(self, tokens)
 
     def new_cache(self) -> TreeCache:
@@ -70,7 +84,8 @@ class HuggingFaceModel:
         return TreeCache(self.layers, self.spread)
 
     def capture_graphs(self) -> None:
-        """From now on replay passes of fixed shape as CUDA graphs, where the model has such passes."""
+        """From now on replay passes of fixed shape as CUDA graphs, where the model has such
+        passes."""
         if self.static is not None:
             self.static.capture = cuda_graphs(self.device)
 
@@ -79,24 +94,34 @@ class HuggingFaceModel:
         self.direct = self.static = None
 
     def read(
-        self, ids: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache,
-        rows: Sequence[int], features: list[torch.Tensor] | None = None, target_hidden: torch.Tensor | None = None,
-    ) -> np.ndarray | DeviceLogits:  # fmt: skip
+        self,
+        ids: Sequence[int],
+        positions: Sequence[int],
+        masked: np.ndarray | None,
+        cache: TreeCache,
+        rows: Sequence[int],
+        features: list[torch.Tensor] | None = None,
+        target_hidden: torch.Tensor | None = None,
+    ) -> np.ndarray | DeviceLogits:
         """One forward pass.
 
         Args:
             ids, positions: the tokens to read and where they stand in the text, [m].
-            masked: which of the last slots each token must not see, bool [m, <= slots in use + m]; None for a plain
-                causal run.
+            masked: which of the last slots each token must not see, bool [m, <= slots in use + m];
+                None for a plain causal run.
             cache: where keys and values are.
             rows: which of the m tokens need logits.
-            features: where to put the last hidden states after the final norm at `rows`, [len(rows), width].
-            target_hidden: hidden states to read with the tokens, [m, width], of a model that takes them.
+            features: where to put the last hidden states after the final norm at `rows`,
+                [len(rows), width].
+            target_hidden: hidden states to read with the tokens, [m, width], of a model that takes
+                them.
 
         Returns:
             Logits after those tokens, float32 [len(rows), V], on a GPU pulled when they are read.
         """
-        if self.embeddings < self.vocab_size:  # a token that it cannot know is read as the last one that it knows
+        if (
+            self.embeddings < self.vocab_size
+        ):  # a token that it cannot know is read as the last one that it knows
             ids = [min(token, self.embeddings - 1) for token in ids]
         compiled = None if cache.spread else self.compiled
         logits: Any = None
@@ -105,25 +130,32 @@ class HuggingFaceModel:
         elif self.static is not None and features is None:
             logits = self.static(ids, positions, masked, cache, rows)
         if logits is None:
-            states, logits = self._pass(ids, positions, masked, cache, rows, target_hidden, features is not None)
+            states, logits = self._pass(
+                ids, positions, masked, cache, rows, target_hidden, features is not None
+            )
         cache.used += len(ids)
         if features is not None:
-            features.append(states if compiled is None else torch.from_numpy(states).view(self.dtype))
+            features.append(
+                states if compiled is None else torch.from_numpy(states).view(self.dtype)
+            )
         return self.as_rows(logits)
 
     def logits_of(self, states: torch.Tensor) -> np.ndarray | DeviceLogits:
-        """Logits of last hidden states after the final norm, [n, width], by the output head; as `read` returns them."""
+        """Logits of last hidden states after the final norm, [n, width], by the output head; as
+        `read` returns them."""
         with torch.inference_mode():
             head = self.compiled.logits if self.compiled else self.model.get_output_embeddings()
             return self.as_rows(head(states))
 
     @property
     def compiled(self) -> Any:
-        """Its small passes as compiled calls, where it has such passes and logits are read on the host."""
+        """Its small passes as compiled calls, where it has such passes and logits are read on the
+        host."""
         return None if self.direct is None or self.lazy else self.direct.compiled
 
     def as_rows(self, logits: Any) -> np.ndarray | DeviceLogits:
-        """Logits as rows are made of them: on the host, or on a GPU to be pulled, `vocab_size` of them."""
+        """Logits as rows are made of them: on the host, or on a GPU to be pulled, `vocab_size` of
+        them."""
         if isinstance(logits, torch.Tensor) and not self.lazy:
             logits = logits.float().cpu().numpy()
         missing = self.vocab_size - logits.shape[1]
@@ -135,25 +167,47 @@ class HuggingFaceModel:
         return DeviceLogits(logits) if self.lazy else logits
 
     def inputs(self, ids: torch.Tensor, target_hidden: torch.Tensor | None) -> torch.Tensor:
-        """What the first layer of a direct forward is given: tokens, [m], or embeddings, [m, width]."""
+        """What the first layer of a direct forward is given: tokens, [m], or embeddings, [m,
+        width]."""
         return ids
 
     @torch.inference_mode()
-    def _pass(self, ids, positions, masked, cache, rows, target_hidden, wants_states) -> tuple[Any, torch.Tensor]:
-        """Last hidden states, None where nobody wants them, and logits [len(rows), V']; arguments as for `read`."""
-        keep = None if list(rows) == list(range(len(ids))) else push(np.asarray(rows, dtype=np.int64), self.device)
+    def _pass(
+        self, ids, positions, masked, cache, rows, target_hidden, wants_states
+    ) -> tuple[Any, torch.Tensor]:
+        """Last hidden states, None where nobody wants them, and logits [len(rows), V']; arguments
+        as for `read`."""
+        keep = (
+            None
+            if list(rows) == list(range(len(ids)))
+            else push(np.asarray(rows, dtype=np.int64), self.device)
+        )
         dtype = self.dtype if self.direct is None else self.direct.kv_dtype
-        if masked is None and cache.used and len(ids) > 1:  # torch's "causal" begins at the first slot
+        if (
+            masked is None and cache.used and len(ids) > 1
+        ):  # torch's "causal" begins at the first slot
             masked = ~np.tri(len(ids), dtype=bool)
-        mask = None if masked is None else additive_mask(masked, cache.used + len(ids), dtype, self.device)
-        ids, positions = (push(np.asarray(numbers, dtype=np.int64), self.device) for numbers in (ids, positions))
+        mask = (
+            None
+            if masked is None
+            else additive_mask(masked, cache.used + len(ids), dtype, self.device)
+        )
+        ids, positions = (
+            push(np.asarray(numbers, dtype=np.int64), self.device) for numbers in (ids, positions)
+        )
         if self.direct is not None:
-            states = self.direct.states(self.inputs(ids, target_hidden), positions, mask, cache, keep)
+            states = self.direct.states(
+                self.inputs(ids, target_hidden), positions, mask, cache, keep
+            )
             return states, self.direct.head(states)
         output = self.model(
-            input_ids=ids[None], position_ids=positions[None], attention_mask=mask, output_hidden_states=wants_states,
-            logits_to_keep=0 if keep is None else keep, past_key_values=cache,
-        )  # fmt: skip
+            input_ids=ids[None],
+            position_ids=positions[None],
+            attention_mask=mask,
+            output_hidden_states=wants_states,
+            logits_to_keep=0 if keep is None else keep,
+            past_key_values=cache,
+        )
         states = output.hidden_states[-1][0] if wants_states else None
         return states if states is None or keep is None else states[keep], output.logits[0]
 
@@ -167,12 +221,17 @@ class HuggingFaceSession:
         cache: where to keep what it reads; a cache of its own by default.
     """
 
-    def __init__(self, model: HuggingFaceModel, tokens: Sequence[int], cache: TreeCache | None = None) -> None:
+    def __init__(
+        self, model: HuggingFaceModel, tokens: Sequence[int], cache: TreeCache | None = None
+    ) -> None:
         self.model = model
         self.context = list(tokens)
         self.cache = model.new_cache() if cache is None else cache
-        self._read = 0  # tokens of the context that the cache holds; never the last, which is the root of the tree
-        self._features: dict[int, torch.Tensor] | None = None  # at nodes of this tree, if they are kept
+        # tokens of the context that the cache holds; never the last, which is the root of the tree
+        self._read = 0
+        self._features: dict[int, torch.Tensor] | None = (
+            None  # at nodes of this tree, if they are kept
+        )
         self._slots = Slots()
         self._forget()
 
@@ -212,7 +271,8 @@ class HuggingFaceSession:
         return logits
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
-        """Append `emitted` to the context and keep what was read of it: the root and the nodes of `path`."""
+        """Append `emitted` to the context and keep what was read of it: the root and the nodes of
+        `path`."""
         base, slots = self._base, list[int]()
         if tree is self._tree:
             for node in (0, *path)[: len(emitted)]:
@@ -225,7 +285,8 @@ class HuggingFaceSession:
         self._forget()
 
     def watch(self) -> torch.Tensor:
-        """Read the context but its last token, return the features there, [n - 1, width], and keep them from now on."""
+        """Read the context but its last token, return the features there, [n - 1, width], and keep
+        them from now on."""
         states: list[torch.Tensor] = []
         while self._read < self._base:
             self._read_run(states)
@@ -233,7 +294,8 @@ class HuggingFaceSession:
         return torch.cat(states) if states else self.model.model.get_output_embeddings().weight[:0]
 
     def features(self, nodes: Sequence[int]) -> torch.Tensor:
-        """The features at `nodes` of the tree that was read last, [len(nodes), width]; `watch` comes first."""
+        """The features at `nodes` of the tree that was read last, [len(nodes), width]; `watch`
+        comes first."""
         assert self._features is not None
         return torch.stack([self._features[node] for node in nodes])
 
@@ -245,8 +307,11 @@ class HuggingFaceSession:
         self._read = span.stop
 
     def _ask(self, run, order, masked, rows, features) -> np.ndarray | DeviceLogits:
-        """One pass over the committed tokens in `run`, then the nodes in `order`; the rest as for a model's `read`."""
-        tokens, depths = (self._tree.tokens, self._tree.depths) if self._tree is not None else ((), ())
+        """One pass over the committed tokens in `run`, then the nodes in `order`; the rest as for a
+        model's `read`."""
+        tokens, depths = (
+            (self._tree.tokens, self._tree.depths) if self._tree is not None else ((), ())
+        )
         ids = self.context[run.start : run.stop] + [tokens[node] for node in order]
         base = self._base
         positions = [*run, *(base + depths[node] for node in order)]

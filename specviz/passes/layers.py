@@ -1,4 +1,5 @@
-"""The weights of a decoder layer of a Llama-like model, where products of the same input are one product."""
+"""The weights of a decoder layer of a Llama-like model, where products of the same input are one
+product."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ import torch
 
 
 class Layer(NamedTuple):
-    """Weights of a decoder layer: matrices [out, in], and norms and biases as vectors; None for a bias that is missing.
+    """Weights of a decoder layer: matrices [out, in], and norms and biases as vectors; None for a
+    bias that is missing.
 
     Gate and up are one matrix, the rows of gate first, and so are query, key and value.
     """
@@ -29,15 +31,21 @@ class Layer(NamedTuple):
 
 def _named(module: str, *products: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The parameters' names of the weights, and of the biases, of some products."""
-    weights, biases = (tuple(f"{module}.{product}.{kind}" for product in products) for kind in ("weight", "bias"))
+    weights, biases = (
+        tuple(f"{module}.{product}.{kind}" for product in products) for kind in ("weight", "bias")
+    )
     return weights, biases
 
 
 # The parameters of a transformers module that are below each other in each weight.
 PARAMETERS = Layer(
-    ("input_layernorm.weight",), *_named("self_attn", "q_proj", "k_proj", "v_proj"), *_named("self_attn", "o_proj"),
-    ("post_attention_layernorm.weight",), *_named("mlp", "gate_proj", "up_proj"), *_named("mlp", "down_proj"),
-)  # fmt: skip
+    ("input_layernorm.weight",),
+    *_named("self_attn", "q_proj", "k_proj", "v_proj"),
+    *_named("self_attn", "o_proj"),
+    ("post_attention_layernorm.weight",),
+    *_named("mlp", "gate_proj", "up_proj"),
+    *_named("mlp", "down_proj"),
+)
 
 
 def read_layer(module: torch.nn.Module, weight: Callable[[str], torch.Tensor]) -> Layer:
@@ -49,11 +57,14 @@ def read_layer(module: torch.nn.Module, weight: Callable[[str], torch.Tensor]) -
     """
     present = dict(module.named_parameters())
     parts = ([weight(name) for name in names if name in present] for names in PARAMETERS)
-    return Layer(*(torch.cat(some) if some else None for some in parts))  # a copy: products depend on its alignment
+    return Layer(
+        *(torch.cat(some) if some else None for some in parts)
+    )  # a copy: products depend on its alignment
 
 
 def raw(tensor: torch.Tensor) -> np.ndarray:
-    """The numbers of a tensor on a CPU as numpy and numba see them: bfloat16 as the int16 of its bits."""
+    """The numbers of a tensor on a CPU as numpy and numba see them: bfloat16 as the int16 of its
+    bits."""
     tensor = tensor.detach().contiguous()
     return (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
 

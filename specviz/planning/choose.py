@@ -1,7 +1,9 @@
-"""Choose a tree for a machine: the best of all candidates as predicted, and how good it is on texts it did not see.
+"""Choose a tree for a machine: the best of all candidates as predicted, and how good it is on texts
+it did not see.
 
-Sequoia's trees of many sizes and depths, chains, and k sequences are predicted from an acceptance vector and a cost
-table. The best of many noisy estimates is too good, so what is promised of it comes from held-out texts.
+Sequoia's trees of many sizes and depths, chains, and k sequences are predicted from an acceptance
+vector and a cost table. The best of many noisy estimates is too good, so what is promised of it
+comes from held-out texts.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from .cost_table import CostTable
 from .forecast import Cell, forecast, predict
 
 CHAINS = (*range(1, 13), 14, 16, 20, 24)
-SEQUENCES = tuple((width, length) for width in (2, 3, 4, 6, 8, 16) for length in (1, 2, 3, 4, 6, 8, 12))
+SEQUENCES = tuple(
+    (width, length) for width in (2, 3, 4, 6, 8, 16) for length in (1, 2, 3, 4, 6, 8, 12)
+)
 FOLDS = 5
 
 
@@ -32,20 +36,22 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """The builder as it is written on the command line, without the vector that it was planned with."""
+        """The builder as it is written on the command line, without the vector that it was planned
+        with."""
         one = self.builder
         planned = isinstance(one, PlannedBuilder)
         return (one.replace(acceptance="auto") if planned else one).to_text(defaults=True)
 
 
 def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candidate]:
-    """Every tree that is considered, the one of largest predicted speedup first, the smaller among equals.
+    """Every tree that is considered, the one of largest predicted speedup first, the smaller among
+    equals.
 
     Args:
         vector: P[k], or one vector per level.
         cost: the machine.
-        config: rule, drafter and temperatures; what cannot run under them is left out, and so is what they make lossy
-            where something else is lossless.
+        config: rule, drafter and temperatures; what cannot run under them is left out, and so is
+            what they make lossy where something else is lossless.
     """
     chain, sequences = BUILDERS["chain"], BUILDERS["k-sequences"]
     fixed = [chain(depth=depth) for depth in CHAINS]
@@ -84,11 +90,13 @@ def _alike(one: Candidate, other: Candidate) -> bool:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Tokens per pass of the best tree on texts that it was not chosen on, as a factor of those on texts that it was.
+    """Tokens per pass of the best tree on texts that it was not chosen on, as a factor of those on
+    texts that it was.
 
     Args:
         ratio: the factor.
-        margin: half-width of its 95 % interval over texts; None for a single text, where nothing is held out.
+        margin: half-width of its 95 % interval over texts; None for a single text, where nothing is
+            held out.
         texts: how many there were.
     """
 
@@ -108,7 +116,8 @@ class HeldOut:
         )
 
     def speedup(self, one: Candidate, cost: CostTable) -> tuple[float, float | None, float | None]:
-        """The predicted speedup of a tree that was chosen, with an interval over texts and costs."""
+        """The predicted speedup of a tree that was chosen, with an interval over texts and
+        costs."""
         tokens, low, high = self.tokens(one.predicted)
         cheap, dear = cost.price_range(one.builder.shape)
         price = one.predicted.price
@@ -116,7 +125,8 @@ class HeldOut:
 
 
 def held_out(acceptance: Acceptance, cost: CostTable, config: RunConfig) -> HeldOut:
-    """Choose without each part of the texts in turn, and see what the chosen tree brings on that part.
+    """Choose without each part of the texts in turn, and see what the chosen tree brings on that
+    part.
 
     Args:
         acceptance: measured text by text.
@@ -134,12 +144,19 @@ def held_out(acceptance: Acceptance, cost: CostTable, config: RunConfig) -> Held
             seen[text] = best.predicted.tokens_per_pass
             unseen[text] = expected_tokens(best.builder.shape, acceptance.by_text[text][1])
     counts = [count for count, _ in acceptance.by_text]
-    rows = [(count * new, count * old) for count, new, old in zip(counts, unseen, seen, strict=True)]
+    rows = [
+        (count * new, count * old) for count, new, old in zip(counts, unseen, seen, strict=True)
+    ]
     return HeldOut(*estimate(rows), len(texts))
 
 
 def suited(config: RunConfig) -> str:
-    """The name of the first rule in the menu for which a configuration is lossless: exact match at temperature 0."""
-    greedy = [name for name, rule in VERIFIERS.items() if rule.greedy_only and config.temperature == 0]
+    """The name of the first rule in the menu for which a configuration is lossless: exact match at
+    temperature 0."""
+    greedy = [
+        name for name, rule in VERIFIERS.items() if rule.greedy_only and config.temperature == 0
+    ]
     names = [*greedy, *VERIFIERS]
-    return next(name for name in names if compatible(replace(config, verifier=VERIFIERS[name]())).lossless)
+    return next(
+        name for name in names if compatible(replace(config, verifier=VERIFIERS[name]())).lossless
+    )

@@ -1,7 +1,8 @@
 """The settings of other engines that come nearest to a drafter and its tree.
 
-Flags as in the documentation of vLLM 0.32, SGLang (speculative decoding) and llama.cpp (`--spec-*`, since May 2026),
-read in November 2026. Only SGLang drafts trees of its own; the others get the best chain.
+Flags as in the documentation of vLLM 0.32, SGLang (speculative decoding) and llama.cpp (`--spec-*`,
+since May 2026), read in November 2026. Only SGLang drafts trees of its own; the others get the best
+chain.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ OWN_FORMAT = "needs a checkpoint in its own format"
 LOOKUP = "looks in the text so far only"
 VLLM = "--speculative-config '{{{method}, \"num_speculative_tokens\": {length}}}'"
 SGLANG = (
-    "--speculative-algorithm {algorithm} --speculative-draft-model-path {path} --speculative-num-steps {depth} "
+    "--speculative-algorithm {algorithm} --speculative-draft-model-path {path} "
+    "--speculative-num-steps {depth} "
     "--speculative-eagle-topk {width} --speculative-num-draft-tokens {size}"
 )
 SGLANG_NGRAM = "--speculative-algorithm NGRAM --speculative-num-draft-tokens {size}"
@@ -26,14 +28,30 @@ LLAMA_NGRAM = "--spec-type ngram-simple --spec-ngram-simple-size-m {length}"
 # engine -> drafter -> template, values of it, and what differs
 ENGINES: dict[str, dict[str, tuple[str, dict[str, str], str]]] = {
     "vLLM": {
-        "model": (VLLM, {"method": '"method": "draft_model", "model": {json}'}, "a chain, since it drafts no trees"),
+        "model": (
+            VLLM,
+            {"method": '"method": "draft_model", "model": {json}'},
+            "a chain, since it drafts no trees",
+        ),
         "medusa": (VLLM, {"method": '"method": "medusa", "model": "HEADS"'}, OWN_FORMAT),
         "eagle": (VLLM, {"method": '"method": "eagle", "model": "LAYER"'}, OWN_FORMAT),
-        "ngram": (VLLM, {"method": '"method": "ngram", "prompt_lookup_min": 2, "prompt_lookup_max": 4'}, LOOKUP),
-        "retrieval": (VLLM, {"method": '"method": "suffix"'}, "looks in the text so far and in earlier answers"),
+        "ngram": (
+            VLLM,
+            {"method": '"method": "ngram", "prompt_lookup_min": 2, "prompt_lookup_max": 4'},
+            LOOKUP,
+        ),
+        "retrieval": (
+            VLLM,
+            {"method": '"method": "suffix"'},
+            "looks in the text so far and in earlier answers",
+        ),
     },
     "SGLang": {
-        "model": (SGLANG, {"algorithm": "STANDALONE", "path": "{model}"}, "grows its tree by confidence"),
+        "model": (
+            SGLANG,
+            {"algorithm": "STANDALONE", "path": "{model}"},
+            "grows its tree by confidence",
+        ),
         "eagle": (SGLANG, {"algorithm": "EAGLE", "path": "LAYER"}, OWN_FORMAT),
         "ngram": (SGLANG_NGRAM, {}, "on a CUDA device only"),
         "retrieval": (SGLANG_NGRAM, {}, "on a CUDA device only"),
@@ -47,14 +65,17 @@ ENGINES: dict[str, dict[str, tuple[str, dict[str, str], str]]] = {
 
 
 class EngineSettings(NamedTuple):
-    """What one engine has: its name, the flags as they are typed ("" where it has none), and what differs."""
+    """What one engine has: its name, the flags as they are typed ("" where it has none), and what
+    differs."""
 
     engine: str
     flags: str
     note: str
 
 
-def engine_flags(drafter: str, draft: str, chain: Topology, tree: Topology) -> tuple[EngineSettings, ...]:
+def engine_flags(
+    drafter: str, draft: str, chain: Topology, tree: Topology
+) -> tuple[EngineSettings, ...]:
     """The nearest settings of each engine.
 
     Args:
@@ -68,9 +89,14 @@ def engine_flags(drafter: str, draft: str, chain: Topology, tree: Topology) -> t
     """
     quoted = json.dumps(draft).replace("'", "'\"'\"'")
     values = {
-        "json": quoted, "model": shlex.quote(draft), "gguf": shlex.quote(f"{draft}.gguf"), "length": len(chain) - 1,
-        "size": len(tree), "depth": int(tree.depth.max()), "width": max(map(len, tree.children)),
-    }  # fmt: skip
+        "json": quoted,
+        "model": shlex.quote(draft),
+        "gguf": shlex.quote(f"{draft}.gguf"),
+        "length": len(chain) - 1,
+        "size": len(tree),
+        "depth": int(tree.depth.max()),
+        "width": max(map(len, tree.children)),
+    }
     rows = []
     for engine, drafters in ENGINES.items():
         if drafter not in drafters:

@@ -1,10 +1,11 @@
 """Predicted speedup of a tree on a machine: expected tokens per pass over the seconds per step.
 
-    speedup(n, d) = G(n, d) / price,    price = (t(n) + draft passes of the tree's levels + overhead) / plain step
+    speedup(n, d) = G(n, d) / price,    price = (t(n) + draft passes of the tree's levels +
+    overhead) / plain step
 
-G(n, d) is the best tree of n nodes and d levels for an acceptance vector, and 1.0 is plain decoding on the same machine
-(Sequoia, section 4.1). A step makes a pass over at least one node, as a plain step does, so its price is at least 1:
-no prediction exceeds its tokens per pass.
+G(n, d) is the best tree of n nodes and d levels for an acceptance vector, and 1.0 is plain decoding
+on the same machine (Sequoia, section 4.1). A step makes a pass over at least one node, as a plain
+step does, so its price is at least 1: no prediction exceeds its tokens per pass.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class Cell:
         return self.tokens_per_pass / self.price
 
 
-def predict(shape: Topology, acceptance: tuple, cost: CostTable, tokens: float | None = None) -> Cell:
+def predict(
+    shape: Topology, acceptance: tuple, cost: CostTable, tokens: float | None = None
+) -> Cell:
     """The prediction for a static shape.
 
     Args:
@@ -71,7 +74,8 @@ class Forecast:
 
     Args:
         sizes, depths: the axes.
-        cells: cells[i][j] is size i with at most depth j; None where the size does not fit in the depth.
+        cells: cells[i][j] is size i with at most depth j; None where the size does not fit in the
+            depth.
         cost: the machine.
     """
 
@@ -83,7 +87,9 @@ class Forecast:
     @property
     def best(self) -> Cell:
         """The cell of largest predicted speedup, the smaller tree among equals."""
-        return max((cell for row in self.cells for cell in row if cell), key=lambda cell: cell.speedup)
+        return max(
+            (cell for row in self.cells for cell in row if cell), key=lambda cell: cell.speedup
+        )
 
 
 def forecast(

@@ -1,4 +1,5 @@
-"""The costs of the embedded pair on this machine, which `calibrate` stores, and the best tree that follows from them.
+"""The costs of the embedded pair on this machine, which `calibrate` stores, and the best tree that
+follows from them.
 
 They lie in a file of the user's cache folder (SPECVIZ_CACHE names another one).
 """
@@ -35,21 +36,28 @@ def machine() -> list[str | int]:
 
 
 def about() -> dict[str, Any]:
-    """What the costs depend on: this machine, the version, and the embedded weights, whose size changes with them."""
+    """What the costs depend on: this machine, the version, and the embedded weights, whose size
+    changes with them."""
     size = sum(file.stat().st_size for file in PAIR.glob("*/*.safetensors"))
     return {"machine": machine(), "version": __version__, "bytes": size}
 
 
 def store_costs(costs: CostTable) -> None:
-    """Store costs in place of older ones if they are those of the embedded pair in memory with its draft model."""
+    """Store costs in place of older ones if they are those of the embedded pair in memory with its
+    draft model."""
     settings = costs.settings
-    if (settings.get("pair"), settings.get("drafter"), settings.get("offload")) == (EMBEDDED, "model", None):
+    if (settings.get("pair"), settings.get("drafter"), settings.get("offload")) == (
+        EMBEDDED,
+        "model",
+        None,
+    ):
         text = codec.dumps({"about": about(), "costs": costs}, exact=True)
         to_cache(CACHE, text)
 
 
 def find_costs() -> CostTable | None:
-    """What was stored of the embedded pair, which need not be loaded; None where it is missing, damaged or outdated."""
+    """What was stored of the embedded pair, which need not be loaded; None where it is missing,
+    damaged or outdated."""
     return from_cache(CACHE, _read)
 
 

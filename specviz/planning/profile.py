@@ -1,4 +1,5 @@
-"""A profile of a pair: acceptance vectors and costs, in one file that `calibrate` writes and other commands read.
+"""A profile of a pair: acceptance vectors and costs, in one file that `calibrate` writes and other
+commands read.
 
 The vectors that are shipped in assets/acceptance have the same form, without costs.
 """
@@ -39,8 +40,12 @@ class Profile(Record):
     machine: tuple[str | Positive, ...] = ()
 
     def vector(self, verifier: str, temperature: float) -> Acceptance:
-        """The vector for a rule at the nearest measured temperature, Sequoia's where the rule has none."""
-        rows = [{"verifier": one.verifier, "temperature": one.temperature, "row": one} for one in self.vectors]
+        """The vector for a rule at the nearest measured temperature, Sequoia's where the rule has
+        none."""
+        rows = [
+            {"verifier": one.verifier, "temperature": one.temperature, "row": one}
+            for one in self.vectors
+        ]
         return find_row({"vectors": rows}, verifier, temperature)["row"]
 
     def check(self, pair: Pair, config: RunConfig) -> None:
@@ -49,20 +54,30 @@ class Profile(Record):
         Raises:
             ValueError: if it is another's, or lacks the temperature.
         """
-        names = {"pair": (self.pair, pair.info.get("name")), "drafter": (self.drafter, config.drafter.name)}
+        names = {
+            "pair": (self.pair, pair.info.get("name")),
+            "drafter": (self.drafter, config.drafter.name),
+        }
         for name, (about, used) in names.items():
             measured = about.get("name")
             if measured != used:
                 raise ValueError(
-                    f"the profile is of the {name} {measured!r}, not {used!r}. Run `calibrate` for this one."
+                    f"the profile is of the {name} {measured!r}, not {used!r}. Run "
+                    "`calibrate` for this one."
                 )
-        if self.costs and (measured := self.costs.settings.get("offload")) != (used := getattr(pair, "offload", None)):
-            raise ValueError(f"the costs were measured with offload {measured}, not {used}. Run `calibrate` again.")
+        if self.costs and (measured := self.costs.settings.get("offload")) != (
+            used := getattr(pair, "offload", None)
+        ):
+            raise ValueError(
+                f"the costs were measured with offload {measured}, not {used}. Run "
+                "`calibrate` again."
+            )
         temperatures = sorted({one.temperature for one in self.vectors})
         if not any(abs(config.temperature - one) <= 0.05 for one in temperatures):
             listed = ", ".join(f"{one:g}" for one in temperatures)
             raise ValueError(
-                f"the profile has temperature {listed}, not {config.temperature:g}. Use one of these, or calibrate."
+                f"the profile has temperature {listed}, not {config.temperature:g}. Use one "
+                "of these, or calibrate."
             )
 
     def to_json(self) -> str:
@@ -76,12 +91,22 @@ def read_profile(path: str | Path) -> Profile:
     try:
         data = parse_json(text)
     except ValueError:
-        raise ValueError(f"profile {str(path)!r} is not valid JSON. Make it with `calibrate --out`.") from None
+        raise ValueError(
+            f"profile {str(path)!r} is not valid JSON. Make it with `calibrate --out`."
+        ) from None
     if not isinstance(data, dict) or not {"pair", "drafter", "vectors"} <= data.keys():
-        raise ValueError(f"profile {str(path)!r} must be a file from `calibrate --out`; it is other JSON.")
+        raise ValueError(
+            f"profile {str(path)!r} must be a file from `calibrate --out`; it is other JSON."
+        )
     pair = data.get("pair")
-    shared = {"pair": pair.get("name", ""), "dtype": pair.get("dtype", "")} if isinstance(pair, dict) else {}
+    shared = (
+        {"pair": pair.get("name", ""), "dtype": pair.get("dtype", "")}
+        if isinstance(pair, dict)
+        else {}
+    )
     vectors = data.get("vectors")
     if isinstance(vectors, list):
-        data = data | {"vectors": [shared | row if isinstance(row, dict) else row for row in vectors]}
+        data = data | {
+            "vectors": [shared | row if isinstance(row, dict) else row for row in vectors]
+        }
     return codec.read(Profile, data, f"profile {str(path)!r}")

@@ -1,4 +1,5 @@
-"""A run as others see it: plain JSON for the browser, a page that plays offline, a graph, lines of a terminal."""
+"""A run as others see it: plain JSON for the browser, a page that plays offline, a graph, lines of
+a terminal."""
 
 from .graphml import graphml
 from .offline import offline_page

@@ -18,9 +18,14 @@ def graphml(trace: Trace) -> str:
     for step in trace.steps:
         tree = step.to_networkx()
         for _, values in tree.nodes(data=True):
-            values |= {name: printable(value) for name, value in values.items() if isinstance(value, str)}
+            values |= {
+                name: printable(value) for name, value in values.items() if isinstance(value, str)
+            }
         tree = nx.relabel_nodes(tree, {node: f"{step.index}.{node}" for node in tree})
-        graph.update(tree.edges, ((node, values | {"step": step.index}) for node, values in tree.nodes(data=True)))
+        graph.update(
+            tree.edges,
+            ((node, values | {"step": step.index}) for node, values in tree.nodes(data=True)),
+        )
         if last:
             graph.add_edge(last, f"{step.index}.0")
         last = f"{step.index}.{step.path[-1] if step.path else 0}"

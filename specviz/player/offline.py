@@ -1,4 +1,5 @@
-"""A run as one HTML file that plays with no server and no network: the demo's own stage around a recorded run.
+"""A run as one HTML file that plays with no server and no network: the demo's own stage around a
+recorded run.
 
 A notebook shows it in an iframe without access to the notebook or the network.
 """
@@ -11,10 +12,14 @@ from .. import Trace
 from .payload import recorded_message
 from .web import asset, joined
 
-# Nothing may be fetched, not even by a hostile text that found a way in; pictures may be saved from the page.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
+# Nothing may be fetched, not even by a hostile text that found a way in; pictures may be saved from
+# the page.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
+)
 HEIGHT = 900  # pixels, until the page in the frame says that it needs more
-# The page in the frame reports its height, on this message and when it changes. The frame never shrinks: nothing jumps.
+# The page in the frame reports its height, on this message and when it changes. The frame never
+# shrinks: nothing jumps.
 GROWS = """
 window.addEventListener('message', ({ source, data }) => {
   if (source !== this.contentWindow || !(data.height > this.offsetHeight)) return;
@@ -30,7 +35,9 @@ def offline_page(trace: Trace) -> str:
     Args:
         trace: the run; all of its text travels as JSON and reaches the page as text nodes only.
     """
-    style = "".join(asset(f"{name}.css") for name in ("style", "stage/stage", "tree/tree", "page/offline"))
+    style = "".join(
+        asset(f"{name}.css") for name in ("style", "stage/stage", "tree/tree", "page/offline")
+    )
     script = f"{joined('offline.js')}offline.play(document.body);\n"
     title = html.escape(trace.prompt_text[:60])
     return (
@@ -47,8 +54,8 @@ def offline_page(trace: Trace) -> str:
 def in_notebook(trace: Trace) -> str:
     """The run as HTML that a notebook shows below a cell.
 
-    The frame may run the player's own script and save pictures; it has no origin, so it reaches neither the notebook
-    nor its server, and the page's own policy lets it fetch nothing.
+    The frame may run the player's own script and save pictures; it has no origin, so it reaches
+    neither the notebook nor its server, and the page's own policy lets it fetch nothing.
     """
     return (
         f'<iframe title="specviz: a run of {len(trace.steps)} steps" sandbox="allow-scripts allow-downloads" '

@@ -1,4 +1,5 @@
-"""Runs and results as lines of a terminal. No text of a model can command it: control characters are replaced."""
+"""Runs and results as lines of a terminal. No text of a model can command it: control characters
+are replaced."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from ..files import printable
 
 
 def paint(step: Step) -> str:
-    """The text of a step, on a terminal with colours: accepted green, corrected orange, bonus blue."""
+    """The text of a step, on a terminal with colours: accepted green, corrected orange, bonus
+    blue."""
     if not (sys.stdout.isatty() or "FORCE_COLOR" in os.environ):
         return printable("".join(step.pieces))
     colours = ["32"] * len(step.pieces)
@@ -25,9 +27,16 @@ def paint(step: Step) -> str:
 
 def step_line(step: Step) -> str:
     """How much of a step's tree was accepted, and what it wrote."""
-    end = "" if step.bonus is None else f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
+    end = (
+        ""
+        if step.bonus is None
+        else f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
+    )
     written = " ".join(repr(text) for text in step.pieces[: len(step.path)])
-    return f"{step.index + 1:4}  {len(step.path)} of {step.drafted} drafted nodes accepted  {written}{end}"
+    return (
+        f"{step.index + 1:4}  {len(step.path)} of {step.drafted} drafted nodes accepted  "
+        f"{written}{end}"
+    )
 
 
 def summary(trace: Trace) -> str:
@@ -40,10 +49,15 @@ def summary(trace: Trace) -> str:
     if not trace.steps:
         return f"no step; ended by {printable(trace.stop)}"
     rate, acceptance = trace.tokens_per_s, trace.acceptance
-    compared = "no node was compared" if isnan(acceptance) else f"{acceptance:.0%} of compared tokens accepted"
+    compared = (
+        "no node was compared"
+        if isnan(acceptance)
+        else f"{acceptance:.0%} of compared tokens accepted"
+    )
     speed = "" if isnan(rate) else f", {rate:.0f} tokens/s"
     return (
-        f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: {trace.tokens_per_pass:.2f} per pass, "
+        f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: "
+        f"{trace.tokens_per_pass:.2f} per pass, "
         f"{compared}{speed}; ended by {printable(trace.stop)}"
     )
 
@@ -63,7 +77,13 @@ def text_table(rows: Sequence[dict[str, Any]], digits: int = 2) -> str:
     columns = []
     for name in dict.fromkeys(name for row in rows for name in row):
         values = ["" if (value := row.get(name)) is None else value for row in rows]
-        cells = [name, *(f"{one:.{digits}f}" if isinstance(one, float) else printable(str(one)) for one in values)]
+        cells = [
+            name,
+            *(
+                f"{one:.{digits}f}" if isinstance(one, float) else printable(str(one))
+                for one in values
+            ),
+        ]
         align = "<" if any(isinstance(one, str) and one for one in values) else ">"
         columns.append([f"{cell:{align}{max(map(len, cells))}}" for cell in cells])
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))

@@ -1,4 +1,5 @@
-"""The figures for notebooks and the page: `plot(name, data)` returns a plotly figure. Nothing here loads torch."""
+"""The figures for notebooks and the page: `plot(name, data)` returns a plotly figure. Nothing here
+loads torch."""
 
 from __future__ import annotations
 
@@ -52,4 +53,6 @@ def plot(name: str, *data: Any, **options: Any) -> go.Figure:
         return PLOTS[name](*data, **options)
     except (TypeError, AttributeError) as error:
         summary = (PLOTS[name].__doc__ or "").partition("\n")[0]
-        raise ValueError(f"plot {name!r} cannot draw these arguments ({error}). {summary}") from error
+        raise ValueError(
+            f"plot {name!r} cannot draw these arguments ({error}). {summary}"
+        ) from error

@@ -27,12 +27,20 @@ def plot_acceptance(vectors: Sequence[Acceptance]) -> go.Figure:
     rules = [vector.verifier for vector in vectors]
     for place, vector in enumerate(vectors):
         values = list(vector.acceptance)
-        name = f"{theme.rule_title(vector.verifier)}, T {vector.temperature:g}, sum {sum(values):.3f}"
-        bars = theme.error_bars(values, vector.low, vector.high) if len(vector.low) == len(values) else None
+        name = (
+            f"{theme.rule_title(vector.verifier)}, T {vector.temperature:g}, sum {sum(values):.3f}"
+        )
+        bars = (
+            theme.error_bars(values, vector.low, vector.high)
+            if len(vector.low) == len(values)
+            else None
+        )
         style = theme.rule_series(vector.verifier, rules[:place].count(vector.verifier))
         ranks = list(range(1, len(values) + 1))
         theme.curve(fig, ranks, values, name, style, "child %{x}: %{y:.4f}", error_y=bars)
-    fig.update_xaxes(range=[0.5, min(12, max(len(vector.acceptance) for vector in vectors)) + 0.5], dtick=1)
+    fig.update_xaxes(
+        range=[0.5, min(12, max(len(vector.acceptance) for vector in vectors)) + 0.5], dtick=1
+    )
     fig.update_yaxes(rangemode="tozero")
     return fig
 
@@ -42,26 +50,42 @@ def plot_depth(measured: DepthAcceptance) -> go.Figure:
     if not measured.tried:
         return theme.empty("No recorded run has a tree.")
     labels = [
-        [f"{hits} of {tried} accepted" if tried else "not tried" for hits, tried in zip(*rows, strict=True)]
+        [
+            f"{hits} of {tried} accepted" if tried else "not tried"
+            for hits, tried in zip(*rows, strict=True)
+        ]
         for rows in zip(measured.accepted, measured.tried, strict=True)
     ]
-    fig = theme.figure("k, rank of the child", "level of the child below the root", "Acceptance by level and rank")
+    fig = theme.figure(
+        "k, rank of the child", "level of the child below the root", "Acceptance by level and rank"
+    )
     fig.add_heatmap(
-        x=list(range(1, len(measured.tried[0]) + 1)), y=list(range(1, len(labels) + 1)), z=measured.rates,
-        text=labels, zmin=0, xgap=1, ygap=1, hoverongaps=False, texttemplate="%{z:.2f}",
-        colorscale=[[0, "#e6ebe9"], [1, theme.GREEN]], colorbar={"title": {"text": "accepted"}, "outlinewidth": 0},
+        x=list(range(1, len(measured.tried[0]) + 1)),
+        y=list(range(1, len(labels) + 1)),
+        z=measured.rates,
+        text=labels,
+        zmin=0,
+        xgap=1,
+        ygap=1,
+        hoverongaps=False,
+        texttemplate="%{z:.2f}",
+        colorscale=[[0, "#e6ebe9"], [1, theme.GREEN]],
+        colorbar={"title": {"text": "accepted"}, "outlinewidth": 0},
         hovertemplate="level %{y}, child %{x}: %{z:.3f} (%{text})<extra></extra>",
-    )  # fmt: skip
+    )
     fig.update_yaxes(autorange="reversed", dtick=1)
     fig.update_xaxes(dtick=1)
     return fig
 
 
 def plot_rejection(measured: RejectionRates) -> go.Figure:
-    """Draw the probability that all k children of a node are rejected, on log-log axes (Sequoia, figure 3)."""
+    """Draw the probability that all k children of a node are rejected, on log-log axes (Sequoia,
+    figure 3)."""
     if not any(any(rates) for rates in measured.rates.values()):
         return theme.empty("No rejection was measured.")
-    title = f"Rejection rate, temperature {measured.temperature:g}, {measured.positions:,} positions"
+    title = (
+        f"Rejection rate, temperature {measured.temperature:g}, {measured.positions:,} positions"
+    )
     fig = theme.figure("k, children of a node", "P(all k children rejected)", title)
     for rule, rates in measured.rates.items():
         columns = zip(measured.widths, rates, measured.low[rule], measured.high[rule], strict=True)
@@ -69,10 +93,16 @@ def plot_rejection(measured: RejectionRates) -> go.Figure:
         if points:
             widths, positive, low, high = zip(*points, strict=True)
             _, exponent = fit_power_law(widths, positive)
-            name = theme.rule_title(rule) + ("" if math.isnan(exponent) else f" ~ k^-{exponent:.2f}")
+            name = theme.rule_title(rule) + (
+                "" if math.isnan(exponent) else f" ~ k^-{exponent:.2f}"
+            )
             bars, hover = theme.error_bars(positive, low, high), "%{x} children: %{y:.4f}"
             theme.curve(fig, widths, positive, name, theme.rule_series(rule), hover, error_y=bars)
-    bound = [(width, rate) for width, rate in zip(measured.widths, measured.floors["iid"], strict=True) if rate]
+    bound = [
+        (width, rate)
+        for width, rate in zip(measured.widths, measured.floors["iid"], strict=True)
+        if rate
+    ]
     if bound:
         x, y = zip(*bound, strict=True)
         theme.guide(fig, x, y, "lower bound for independent children (optimal transport)")
@@ -82,22 +112,31 @@ def plot_rejection(measured: RejectionRates) -> go.Figure:
 
 
 def plot_probability(measured: DraftUncertainty, bins: int = 12) -> go.Figure:
-    """Draw the target's probability and the acceptance of drafted tokens by draft probability (DySpec, figure 2)."""
+    """Draw the target's probability and the acceptance of drafted tokens by draft probability
+    (DySpec, figure 2)."""
     q, p = np.asarray(measured.draft_prob), np.asarray(measured.target_prob)
     if not q.size:
         return theme.empty("No position was measured.")
     fig = theme.figure("q, the draft's probability of the token", "probability")
     every = max(1, q.size // 2000)
     fig.add_scatter(
-        x=q[::every], y=p[::every], name="p, the target's probability", mode="markers",
-        marker={"color": theme.SKY, "size": 4, "opacity": 0.4}, hovertemplate="q %{x:.3f}, p %{y:.3f}<extra></extra>",
-    )  # fmt: skip
+        x=q[::every],
+        y=p[::every],
+        name="p, the target's probability",
+        mode="markers",
+        marker={"color": theme.SKY, "size": 4, "opacity": 0.4},
+        hovertemplate="q %{x:.3f}, p %{y:.3f}<extra></extra>",
+    )
     theme.guide(fig, [0, 1], [0, 1], "p = q")
     order = np.argsort(q, kind="stable")
     parts = [part for part in np.array_split(order, bins) if part.size]
     accepted = np.minimum(1.0, p / q)
     theme.curve(
-        fig, [q[part].mean() for part in parts], [accepted[part].mean() for part in parts],
-        "mean acceptance probability, min(1, p / q)", theme.series(0), "q %{x:.3f}: accepted %{y:.3f}",
-    )  # fmt: skip
+        fig,
+        [q[part].mean() for part in parts],
+        [accepted[part].mean() for part in parts],
+        "mean acceptance probability, min(1, p / q)",
+        theme.series(0),
+        "q %{x:.3f}: accepted %{y:.3f}",
+    )
     return fig

@@ -29,7 +29,9 @@ def to_csv(figure: go.Figure) -> str:
             for y, row in zip(trace.y, trace.z, strict=True):
                 writer.writerows([name, x, y, _safe(z)] for x, z in zip(trace.x, row, strict=True))
         elif trace.x is not None and trace.y is not None:
-            writer.writerows([name, _safe(x), _safe(y), ""] for x, y in zip(trace.x, trace.y, strict=True))
+            writer.writerows(
+                [name, _safe(x), _safe(y), ""] for x, y in zip(trace.x, trace.y, strict=True)
+            )
     return text.getvalue()
 
 

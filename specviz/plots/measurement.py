@@ -17,7 +17,8 @@ from ..planning.forecast import forecast
 
 
 class Point(NamedTuple):
-    """A timed tree: its place on an axis (nodes with the root, or a temperature), its speedups, the measured range."""
+    """A timed tree: its place on an axis (nodes with the root, or a temperature), its speedups, the
+    measured range."""
 
     name: str
     size: float
@@ -28,7 +29,8 @@ class Point(NamedTuple):
 
 
 class MachineMeasurement(NamedTuple):
-    """The cost of a pair's passes, and trees with their predicted and measured speedup once they were timed."""
+    """The cost of a pair's passes, and trees with their predicted and measured speedup once they
+    were timed."""
 
     cost: CostTable
     points: tuple[Point, ...] = ()
@@ -41,7 +43,8 @@ def measure_machine(
     rounds: int = 6,
     seconds: float = 40.0,
 ) -> Iterator[Progress[MachineMeasurement | None]]:
-    """Measure costs, predict the best of Sequoia's trees of each size, and time them against plain decoding.
+    """Measure costs, predict the best of Sequoia's trees of each size, and time them against plain
+    decoding.
 
     Args:
         pair: the models.
@@ -56,9 +59,14 @@ def measure_machine(
     cost = None
     for update in measure_cost(pair, config, (1, *sizes, 64), seconds=seconds):
         cost = update.result
-        yield Progress(update.done, 2 * update.total, update.stage, MachineMeasurement(cost) if cost else None)
+        yield Progress(
+            update.done, 2 * update.total, update.stage, MachineMeasurement(cost) if cost else None
+        )
     assert cost  # or `measure_cost` raises
-    cells = [max(filter(None, row), key=lambda cell: cell.speedup) for row in forecast(acceptance, cost, sizes).cells]
+    cells = [
+        max(filter(None, row), key=lambda cell: cell.speedup)
+        for row in forecast(acceptance, cost, sizes).cells
+    ]
     runs = {}
     for cell in cells:
         tree = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=acceptance)
@@ -68,4 +76,9 @@ def measure_machine(
             Point(row.name, cell.size, cell.speedup, row.speedup, row.low, row.high)
             for cell, row in zip(cells, timing.result, strict=False)
         )
-        yield Progress(timing.total + timing.done, 2 * timing.total, "timing trees", MachineMeasurement(cost, points))
+        yield Progress(
+            timing.total + timing.done,
+            2 * timing.total,
+            "timing trees",
+            MachineMeasurement(cost, points),
+        )

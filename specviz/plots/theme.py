@@ -1,5 +1,6 @@
-"""How every figure looks: readable on light and dark pages, colours that people who confuse red and green can tell
-apart (Okabe and Ito), no background of its own, and a different line or mark for every series.
+"""How every figure looks: readable on light and dark pages, colours that people who confuse red and
+green can tell apart (Okabe and Ito), no background of its own, and a different line or mark for
+every series.
 """
 
 from __future__ import annotations
@@ -44,13 +45,19 @@ def empty(sentence: str) -> go.Figure:
     fig = figure("", "")
     fig.update_xaxes(visible=False)
     fig.update_yaxes(visible=False)
-    fig.add_annotation(text=sentence, showarrow=False, font={"size": 15, "color": TEXT}, xref="paper", yref="paper")
+    fig.add_annotation(
+        text=sentence, showarrow=False, font={"size": 15, "color": TEXT}, xref="paper", yref="paper"
+    )
     return fig
 
 
 def series(place: int) -> dict:
-    """Colour, dash and mark of the series at a place; a colour that comes again has an open mark."""
-    colour, symbol = CYCLE[place % len(CYCLE)], MARKS[place % len(MARKS)] + "-open" * (place // len(MARKS) % 2)
+    """Colour, dash and mark of the series at a place; a colour that comes again has an open
+    mark."""
+    colour, symbol = (
+        CYCLE[place % len(CYCLE)],
+        MARKS[place % len(MARKS)] + "-open" * (place // len(MARKS) % 2),
+    )
     return {
         "line": {"color": colour, "dash": DASHES[place % len(DASHES)]},
         "marker": {"symbol": symbol, "size": 8, "color": colour},
@@ -70,17 +77,31 @@ def rule_series(rule: str, again: int = 0) -> dict:
     return style
 
 
-def error_bars(values: Sequence[float], low: Sequence[float | None], high: Sequence[float | None]) -> dict:
+def error_bars(
+    values: Sequence[float], low: Sequence[float | None], high: Sequence[float | None]
+) -> dict:
     """Error bars from intervals; none where there is None."""
     return {
-        "type": "data", "symmetric": False, "thickness": 1, "width": 3,
-        "array": [end if end is None else max(0.0, end - value) for value, end in zip(values, high, strict=True)],
-        "arrayminus": [end if end is None else max(0.0, value - end) for value, end in zip(values, low, strict=True)],
-    }  # fmt: skip
+        "type": "data",
+        "symmetric": False,
+        "thickness": 1,
+        "width": 3,
+        "array": [
+            end if end is None else max(0.0, end - value)
+            for value, end in zip(values, high, strict=True)
+        ],
+        "arrayminus": [
+            end if end is None else max(0.0, value - end)
+            for value, end in zip(values, low, strict=True)
+        ],
+    }
 
 
-def curve(fig: go.Figure, x: Sequence, y: Sequence, name: str, style: dict, hover: str, **more) -> None:
-    """A line with marks; `style` is from `series` or `rule_series`, `hover` what is shown of a point."""
+def curve(
+    fig: go.Figure, x: Sequence, y: Sequence, name: str, style: dict, hover: str, **more
+) -> None:
+    """A line with marks; `style` is from `series` or `rule_series`, `hover` what is shown of a
+    point."""
     fig.add_scatter(x=x, y=y, name=name, mode="lines+markers", hovertemplate=hover, **style, **more)
 
 
@@ -102,7 +123,12 @@ def rule_title(rule: str) -> str:
 
 
 def visible(text: str, max_length: int = 24) -> str:
-    """A token as a person can see it, escaped for a figure: white space and control characters get a sign."""
+    """A token as a person can see it, escaped for a figure: white space and control characters get
+    a sign."""
     signs = {"\n": "↵", "\t": "⇥", " ": "·", "\r": "↵"}
-    signed = "".join(signs.get(c) or (c if c.isprintable() else f"\\x{ord(c):02x}") for c in text) or "∅"
-    return html.escape(signed if len(signed) <= max_length else signed[: max_length - 1] + "…", quote=False)
+    signed = (
+        "".join(signs.get(c) or (c if c.isprintable() else f"\\x{ord(c):02x}") for c in text) or "∅"
+    )
+    return html.escape(
+        signed if len(signed) <= max_length else signed[: max_length - 1] + "…", quote=False
+    )

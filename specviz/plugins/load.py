@@ -1,6 +1,7 @@
 """Load plugins: Python files and modules that call `specviz.register`.
 
-They are named by `--plugin`, `SPECVIZ_PLUGINS` or installed packages; nothing in a page or a trace is.
+They are named by `--plugin`, `SPECVIZ_PLUGINS` or installed packages; nothing in a page or a trace
+is.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def load_installed() -> None:
 
 
 def load_known(names: Iterable[str]) -> None:
-    """Load plugins that were chosen elsewhere, such as the `sources` of a parent process; log and skip failures."""
+    """Load plugins that were chosen elsewhere, such as the `sources` of a parent process; log and
+    skip failures."""
     for name in names:
         try:
             load(name)
@@ -45,27 +47,43 @@ def load_known(names: Iterable[str]) -> None:
 
 
 def load(name: str) -> None:
-    """Run a file whose name ends in .py, or import a module, that registers builders, rules or drafters; once."""
+    """Run a file whose name ends in .py, or import a module, that registers builders, rules or
+    drafters; once."""
     source = str(Path(name).expanduser().resolve()) if name.endswith(".py") else name
     if source in _loaded:
         return
     try:
         module = _run(Path(source)) if name.endswith(".py") else import_module(name)
     except (Exception, SystemExit) as error:
-        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == source]
+        lines = [
+            frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == source
+        ]
         where = f"line {lines[-1]}: " if lines else ""
-        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {cause(error)}"
-        raise ValueError(f"plugin {name!r} cannot be loaded: {where}{' '.join(reason.split()).rstrip('.')}.") from error
+        reason = (
+            str(error)
+            if isinstance(error, ValueError)
+            else f"{type(error).__name__}: {cause(error)}"
+        )
+        raise ValueError(
+            f"plugin {name!r} cannot be loaded: {where}{' '.join(reason.split()).rstrip('.')}."
+        ) from error
     root = module.__name__.partition(".")[0]
     if not any(cls.__module__.partition(".")[0] == root for cls in _registered()):
-        raise ValueError(f"plugin {name!r} registers nothing. Write @specviz.register above its class.")
+        raise ValueError(
+            f"plugin {name!r} registers nothing. Write @specviz.register above its class."
+        )
     _loaded.append(source)
 
 
 def sources() -> list[str]:
-    """The plugins that another process must load to know the same strategies; those of a script or notebook cannot."""
+    """The plugins that another process must load to know the same strategies; those of a script or
+    notebook cannot."""
     modules = (cls.__module__ for cls in _registered())
-    return [*dict.fromkeys([*_loaded, *(name for name in modules if not name.startswith((PREFIX, "__main__")))])]
+    return [
+        *dict.fromkeys(
+            [*_loaded, *(name for name in modules if not name.startswith((PREFIX, "__main__")))]
+        )
+    ]
 
 
 def _registered() -> list[type]:

@@ -1,1 +1,2 @@
-"""What is proven rather than declared: losslessness by enumeration, equal texts, one node by hand."""
+"""What is proven rather than declared: losslessness by enumeration, equal texts, one node by
+hand."""

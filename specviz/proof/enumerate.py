@@ -1,7 +1,9 @@
-"""The exact distribution of a random program, by enumerating every random outcome; and of a rule on one small tree.
+"""The exact distribution of a random program, by enumerating every random outcome; and of a rule on
+one small tree.
 
-A program is any function of a `Randomness`. It is run again and again; each run follows a plan of answers and then
-takes the first possible one, until every sequence of answers has been taken once. No seeds, no statistics.
+A program is any function of a `Randomness`. It is run again and again; each run follows a plan of
+answers and then takes the first possible one, until every sequence of answers has been taken once.
+No seeds, no statistics.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from ..verifiers.base import Verifier
 
 
 class Planned(Randomness):
-    """Randomness that follows a plan of answers, and adds the first possible one where the plan ends.
+    """Randomness that follows a plan of answers, and adds the first possible one where the plan
+    ends.
 
     Args:
         plan: for each question which answer is chosen, and of how many.
@@ -50,7 +53,9 @@ class Planned(Randomness):
         return (True, prob / 2) if self._choose([prob, 1 - prob]) == 0 else (False, (1 + prob) / 2)
 
     def draw(self, probs: np.ndarray) -> int:
-        weights = probs.tolist()  # a handful of numbers, for which plain Python is faster than numpy
+        weights = (
+            probs.tolist()
+        )  # a handful of numbers, for which plain Python is faster than numpy
         total = sum(weights)
         if not (min(weights) >= 0 and 0 < total < math.inf):
             raise ValueError(f"the weights of draw must be from 0 and not all 0; got {probs}.")
@@ -58,7 +63,9 @@ class Planned(Randomness):
         return possible[self._choose([weights[token] / total for token in possible])]
 
     def noise(self, position: int, size: int) -> np.ndarray:
-        raise ValueError("noise keyed by position is continuous and cannot be enumerated. Compare texts instead.")
+        raise ValueError(
+            "noise keyed by position is continuous and cannot be enumerated. Compare texts instead."
+        )
 
 
 Result = TypeVar("Result", bound=Hashable)
@@ -69,7 +76,8 @@ def distribution_of(program: Callable[[Planned], Result]) -> dict[Result, float]
     """The exact distribution of what `program(rng)` returns, outcome -> probability.
 
     Args:
-        program: a function of a `Randomness` whose every other input is fixed; it must end after finitely many answers.
+        program: a function of a `Randomness` whose every other input is fixed; it must end after
+            finitely many answers.
     """
     outcomes: dict[Result, float] = {}
     plan: list[tuple[int, int]] = []
@@ -114,14 +122,19 @@ class Outcome:
     @property
     def deviation(self) -> float:
         """The largest difference."""
-        return float(np.max(np.abs(list(self.errors.values()))))  # numpy's max keeps a NaN, the worst of errors
+        return float(
+            np.max(np.abs(list(self.errors.values())))
+        )  # numpy's max keeps a NaN, the worst of errors
 
 
-def compare_with_target(written: dict[Text, float], row: Callable[[Text], np.ndarray], length: int) -> Outcome:
+def compare_with_target(
+    written: dict[Text, float], row: Callable[[Text], np.ndarray], length: int
+) -> Outcome:
     """The distribution of the first `length` tokens beside the target's.
 
     Args:
-        written: text -> probability; shorter texts are completed by the target's own distribution, longer ones cut.
+        written: text -> probability; shorter texts are completed by the target's own distribution,
+            longer ones cut.
         row: the target's distribution after a text, [V].
         length: how many tokens are compared.
     """
@@ -141,18 +154,22 @@ def compare_with_target(written: dict[Text, float], row: Callable[[Text], np.nda
     return Outcome(target, errors, len(written))
 
 
-def enumerate_node(rule: Verifier, p: np.ndarray, q: np.ndarray, scheme: str, children: int = 1) -> Outcome:
-    """Run a rule under every random outcome on a small tree: children below the root, or a chain of some levels.
+def enumerate_node(
+    rule: Verifier, p: np.ndarray, q: np.ndarray, scheme: str, children: int = 1
+) -> Outcome:
+    """Run a rule under every random outcome on a small tree: children below the root, or a chain of
+    some levels.
 
     Args:
         rule: the rule; one that is keyed cannot be enumerated.
-        p: the target's row at each depth, [depths, V]. As many tokens are compared, so one more than levels shows
-            what follows a leaf.
+        p: the target's row at each depth, [depths, V]. As many tokens are compared, so one more
+            than levels shows what follows a leaf.
         q: the draft's row for each level, [levels, V].
         scheme: how children are drawn.
         children: how many the root has; 1 where there are several levels.
     """
-    # Beyond the tokens that are compared a row of one token, so that chance need not be asked for it.
+    # Beyond the tokens that are compared a row of one token, so that chance need not be asked for
+    # it.
     rows = [*p, *np.tile(np.eye(p.shape[1])[0], (len(q) + 1, 1))]
     accepted, runs = 0.0, 0
 
@@ -161,7 +178,10 @@ def enumerate_node(rule: Verifier, p: np.ndarray, q: np.ndarray, scheme: str, ch
         tree, leaves = TokenTree(0, scheme=scheme), [0]
         for level, row in enumerate(q, 1):
             tree.draft_distributions[leaves[0]] = row
-            leaves = [tree.add(leaves[0], token) for token in draw_children(row, children, scheme, rng, level)]
+            leaves = [
+                tree.add(leaves[0], token)
+                for token in draw_children(row, children, scheme, rng, level)
+            ]
         after: Any = {node: rows[depth] for node, depth in enumerate(tree.depths)}
         verdict = rule(tree, after, rng)
         accepted, runs = accepted + len(verdict.path) * rng.weight, runs + 1

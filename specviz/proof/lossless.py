@@ -1,8 +1,10 @@
-"""Which pairs of builder and rule are lossless: declared by `compatible`, proven here by enumeration.
+"""Which pairs of builder and rule are lossless: declared by `compatible`, proven here by
+enumeration.
 
-Two whole steps of the real loop are enumerated on toy models, since one step cannot see chance that is shared between
-steps, and the distribution of the text is compared with the target's own. Rules whose noise is keyed by position cannot
-be enumerated; for them the text must equal that of plain decoding, seed by seed.
+Two whole steps of the real loop are enumerated on toy models, since one step cannot see chance that
+is shared between steps, and the distribution of the text is compared with the target's own. Rules
+whose noise is keyed by position cannot be enumerated; for them the text must equal that of plain
+decoding, seed by seed.
 """
 
 from __future__ import annotations
@@ -29,8 +31,12 @@ SEEDS = (1, 5)  # of the toy pairs that a case is tried on, until one refutes it
 TEXTS = 40  # that are compared with plain decoding where noise is keyed by position
 EXACT, LOSSY = 1e-12, 1e-3  # errors: at most that of a lossless row, at least that of a lossy one
 SAMPLINGS: tuple[dict[str, Any], ...] = (
-    {}, {"draft_temperature": 0.0}, {"draft_temperature": 0.6}, {"top_k": 2}, {"top_p": 0.9},
-)  # fmt: skip
+    {},
+    {"draft_temperature": 0.0},
+    {"draft_temperature": 0.6},
+    {"top_k": 2},
+    {"top_p": 0.9},
+)
 
 
 def drafter_cases() -> Mapping[str, Drafter]:
@@ -64,26 +70,47 @@ class Case:
             proof, (runs, difference) = "text equality", compare_texts(config, self.scheme)
         else:
             proof, runs, error = "enumeration", 0, 0.0
-            for seed in SEEDS:  # the draft is far from the target, or a lossy rule would hardly show
+            for (
+                seed
+            ) in SEEDS:  # the draft is far from the target, or a lossy rule would hardly show
                 largest, more = error_in(config, toy_pair(seed=seed, closeness=0.2), self.scheme)
-                error, runs = float(np.maximum(error, largest)), runs + more  # numpy's keeps a NaN, the worst of errors
+                error, runs = (
+                    float(np.maximum(error, largest)),
+                    runs + more,
+                )  # numpy's keeps a NaN, the worst of errors
                 if not error < LOSSY:
                     break
         return Row(
-            self.builder, config.verifier.name, self.scheme, config.temperature, match.lossless, match.useful, error,
-            proof, runs, match.reason, difference, self.drafter, config.draft_temperature, config.top_k, config.top_p,
-        )  # fmt: skip
+            self.builder,
+            config.verifier.name,
+            self.scheme,
+            config.temperature,
+            match.lossless,
+            match.useful,
+            error,
+            proof,
+            runs,
+            match.reason,
+            difference,
+            self.drafter,
+            config.draft_temperature,
+            config.top_k,
+            config.top_p,
+        )
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: a builder, a rule and a sampling scheme, what is declared of them and what was found.
+    """One line of the table: a builder, a rule and a sampling scheme, what is declared of them and
+    what was found.
 
     Attributes:
-        error: the largest difference between the exact output distribution and the target's, over all texts; None where
-            the proof is another.
-        proof: "enumeration" or "text equality"; runs: how many outcomes were enumerated, or texts compared.
-        difference: what was found wrong beside the error, the first text that was not plain decoding's for one.
+        error: the largest difference between the exact output distribution and the target's, over
+            all texts; None where the proof is another.
+        proof: "enumeration" or "text equality"; runs: how many outcomes were enumerated, or texts
+            compared.
+        difference: what was found wrong beside the error, the first text that was not plain
+            decoding's for one.
         draft_temperature, top_k, top_p: as in `RunConfig`.
     """
 
@@ -112,25 +139,35 @@ class Row:
 
     @property
     def refuted(self) -> bool:
-        """Whether what is declared is wrong. A text that may drift need not drift on two toy pairs."""
+        """Whether what is declared is wrong. A text that may drift need not drift on two toy
+        pairs."""
         return not self.holds and (self.lossless or self.error is None or np.isnan(self.error))
 
 
 def cases(
-    builders: Sequence[str] | None = None, verifiers: Sequence[str] | None = None, drafters: Sequence[str] = ("model",)
+    builders: Sequence[str] | None = None,
+    verifiers: Sequence[str] | None = None,
+    drafters: Sequence[str] = ("model",),
 ) -> Iterator[Case]:
     """Every compatible combination of builder, rule, scheme, drafter and sampling.
 
     A builder has its small parameters; a tree with a width is narrowed to a chain as well.
 
     Args:
-        builders, verifiers: menu names; None means all but plain decoding, which the rest is compared with.
-        drafters: names of `drafter_cases`; a builder without a drafter is checked with the first of them alone.
+        builders, verifiers: menu names; None means all but plain decoding, which the rest is
+            compared with.
+        drafters: names of `drafter_cases`; a builder without a drafter is checked with the first of
+            them alone.
     """
-    menus = [[name for name, cls in menu.items() if not cls.autoregressive] for menu in (BUILDERS, VERIFIERS)]
+    menus = [
+        [name for name, cls in menu.items() if not cls.autoregressive]
+        for menu in (BUILDERS, VERIFIERS)
+    ]
     for d, b, v in product(drafters, builders or menus[0], verifiers or menus[1]):
         small, verifier = BUILDERS[b].smallest(), VERIFIERS[v]()
-        if drafter_cases()[d].merges and "acceptance" in small.parameters:  # two merged children would be exact
+        if (
+            drafter_cases()[d].merges and "acceptance" in small.parameters
+        ):  # two merged children would be exact
             small = small.replace(size=5, width=3, acceptance=(0.4, 0.3, 0.2))
         shapes = {b: small}
         if not small.is_chain and "width" in small.parameters:
@@ -139,22 +176,32 @@ def cases(
             if not builder.reads_draft and (d != drafters[0] or "draft_temperature" in sampling):
                 continue
             config = RunConfig(
-                PROMPT, builder, verifier, 0.0 if verifier.greedy_only else 1.0, max_new_tokens=LENGTH,
-                drafter=drafter_cases()[d], **sampling,
-            )  # fmt: skip
+                PROMPT,
+                builder,
+                verifier,
+                0.0 if verifier.greedy_only else 1.0,
+                max_new_tokens=LENGTH,
+                drafter=drafter_cases()[d],
+                **sampling,
+            )
             for scheme in builder.schemes if config.temperature > 0 else ("top",):
                 if compatible(config, scheme).possible:
                     yield Case(name, d, config, scheme)
 
 
 def cover(candidates: Iterable[Case]) -> Iterator[Case]:
-    """The cases in which a strategy is met for the first time, lossless and lossy ones apart, cheap ones first.
+    """The cases in which a strategy is met for the first time, lossless and lossy ones apart, cheap
+    ones first.
 
     A builder counts with each scheme; a rule and a drafter with each scheme and sampling.
     """
 
     def expensive(case: Case) -> bool:  # it draws from whole distributions
-        return case.scheme in ("iid", "distinct") and case.config.draft_temperature != 0 and case.config.top_k is None
+        return (
+            case.scheme in ("iid", "distinct")
+            and case.config.draft_temperature != 0
+            and case.config.top_k is None
+        )
 
     covered: set[tuple] = set()
     for case in sorted(candidates, key=expensive):
@@ -171,7 +218,8 @@ def cover(candidates: Iterable[Case]) -> Iterator[Case]:
 
 
 def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None) -> tuple[float, int]:
-    """The largest error of the exact output distribution over `STEPS` steps, and how many outcomes were enumerated.
+    """The largest error of the exact output distribution over `STEPS` steps, and how many outcomes
+    were enumerated.
 
     Args:
         config: of the run, with `PROMPT`; texts are compared in their first `LENGTH` tokens.
@@ -187,17 +235,21 @@ def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None) -> t
         return tuple(token for step in steps for token in step.emitted)
 
     def row(text: Text) -> np.ndarray:
-        return probabilities(pair.target.logits([*pair.encode(PROMPT), *text]), config.target_sampling)
+        return probabilities(
+            pair.target.logits([*pair.encode(PROMPT), *text]), config.target_sampling
+        )
 
     comparison = compare_with_target(distribution_of(write), row, LENGTH)
     return comparison.deviation, comparison.runs
 
 
 def compare_texts(config: RunConfig, scheme: str | None = None) -> tuple[int, str | None]:
-    """How many random toy runs were compared with plain decoding, seed by seed, and the first that differs.
+    """How many random toy runs were compared with plain decoding, seed by seed, and the first that
+    differs.
 
     Args:
-        config: builder, rule, drafter and sampling; each run has a temperature, a seed and a vocabulary of its own.
+        config: builder, rule, drafter and sampling; each run has a temperature, a seed and a
+            vocabulary of its own.
         scheme: how children are drawn; None lets the rule choose.
     """
     for seed in range(TEXTS):

@@ -1,9 +1,9 @@
 """Same seed, same text: compare a run with plain decoding, token by token.
 
-Rules that write argmin E / p with noise keyed by position, and every rule at temperature 0, must give plain decoding's
-text whatever was drafted, and end it where it ends. In float32 they do. In half precision a pass over many tokens
-rounds differently from a pass over one, so two candidates that are nearly tied can change places; then the margin
-between them is given.
+Rules that write argmin E / p with noise keyed by position, and every rule at temperature 0, must
+give plain decoding's text whatever was drafted, and end it where it ends. In float32 they do. In
+half precision a pass over many tokens rounds differently from a pass over one, so two candidates
+that are nearly tied can change places; then the margin between them is given.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from ..session import prompt_tokens
 from ..tree import TokenTree
 from ..verifiers.base import Verifier
 
-# Margins that the rounding of a format can turn over, as its passes over one and over many tokens were seen to differ.
+# Margins that the rounding of a format can turn over, as its passes over one and over many tokens
+# were seen to differ.
 NEARLY_TIED = {"bfloat16": 0.25, "float16": 0.03, "float32": 1e-4}
 WHY_ROUNDING = (
-    "The rule is exact; a pass over many tokens rounds differently from a pass over one, which decides such near ties."
+    "The rule is exact; a pass over many tokens rounds differently from a pass over one, which "
+    "decides such near ties."
 )
 
 
@@ -35,11 +37,13 @@ class Comparison:
 
     Attributes:
         compared: how many tokens were compared.
-        position: index of the first new token that differs, or that only one of the two writes; None where all are
-            equal.
-        margin: how much later the second candidate came in there, as a difference of logarithms (of probabilities at
-            temperature 0, of arrival times else); near 0 means a tie that rounding decided.
-        early: which of the two ended there while the other went on: "run" or "plain"; None where neither did.
+        position: index of the first new token that differs, or that only one of the two writes;
+            None where all are equal.
+        margin: how much later the second candidate came in there, as a difference of logarithms (of
+            probabilities at temperature 0, of arrival times else); near 0 means a tie that rounding
+            decided.
+        early: which of the two ended there while the other went on: "run" or "plain"; None where
+            neither did.
     """
 
     compared: int
@@ -57,9 +61,18 @@ class Comparison:
         if self.equal:
             return f"Same seed, same text: all {self.compared} tokens equal plain decoding."
         if self.early:
-            ended, other = ("the run", "plain decoding") if self.early == "run" else ("plain decoding", "the run")
-            return f"Equal to plain decoding up to token {self.position}; there {ended} ends and {other} goes on."
-        sentence = f"Equal to plain decoding up to token {self.position}{parted(self.margin, dtype)}."
+            ended, other = (
+                ("the run", "plain decoding")
+                if self.early == "run"
+                else ("plain decoding", "the run")
+            )
+            return (
+                f"Equal to plain decoding up to token {self.position}; there {ended} ends and "
+                f"{other} goes on."
+            )
+        sentence = (
+            f"Equal to plain decoding up to token {self.position}{parted(self.margin, dtype)}."
+        )
         return f"{sentence} {WHY_ROUNDING}" if tied(self.margin, dtype) else sentence
 
 
@@ -69,9 +82,14 @@ def tied(margin: float | None, dtype: str | None) -> bool:
 
 
 def parted(margin: float | None, dtype: str | None) -> str:
-    """The end of a sentence on two texts that part although they should not; for the arguments see `Comparison`."""
+    """The end of a sentence on two texts that part although they should not; for the arguments see
+    `Comparison`."""
     rounding = f" ({dtype} rounding)" if tied(margin, dtype) else ""
-    return "" if margin is None else f"; there the two best candidates were {margin:.2g} apart{rounding}"
+    return (
+        ""
+        if margin is None
+        else f"; there the two best candidates were {margin:.2g} apart{rounding}"
+    )
 
 
 def promised(verifier: Verifier, temperature: float) -> bool:
@@ -80,7 +98,8 @@ def promised(verifier: Verifier, temperature: float) -> bool:
 
 
 def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[Comparison]:
-    """Decode plainly beside a run that came to its end, token by token, until one differs or both have ended.
+    """Decode plainly beside a run that came to its end, token by token, until one differs or both
+    have ended.
 
     Args:
         pair: the models of the run.

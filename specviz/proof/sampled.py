@@ -1,8 +1,9 @@
-"""The next two tokens after a prompt, sampled many times with speculation and with plain decoding, beside their exact
-distribution.
+"""The next two tokens after a prompt, sampled many times with speculation and with plain decoding,
+beside their exact distribution.
 
-Every draw is real. The distributions they are drawn from are read from the models once for each text, where the drafter
-allows it. The exact probability of two tokens is p(a) p(b | a), from the target alone.
+Every draw is real. The distributions they are drawn from are read from the models once for each
+text, where the drafter allows it. The exact probability of two tokens is p(a) p(b | a), from the
+target alone.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class Sampled:
 
     @property
     def expected(self) -> float:
-        """The distance that exact samples have on average, at most: half the sum of sqrt(p (1 - p) / runs)."""
+        """The distance that exact samples have on average, at most: half the sum of sqrt(p (1 - p)
+        / runs)."""
         p = np.array(self.exact)
         return 0.5 * float(np.sqrt(p * (1 - p) / max(self.runs, 1)).sum())
 
@@ -64,7 +66,9 @@ class Sampled:
         """Whether the chi-square of counts is larger than that of 999 in 1,000 exact samples."""
         samples = np.random.default_rng(0).multinomial(self.runs, self.exact, 10_000)
         expected = self.runs * np.array(self.exact)
-        with np.errstate(divide="ignore", invalid="ignore"):  # infinite where the impossible was written
+        with np.errstate(
+            divide="ignore", invalid="ignore"
+        ):  # infinite where the impossible was written
             squares = np.nansum((np.vstack([counts, samples]) - expected) ** 2 / expected, axis=1)
         return bool(squares[0] > np.quantile(squares[1:], 0.999))
 
@@ -74,7 +78,8 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
 
     Args:
         pair: the models.
-        config: prompt, builder, rule, drafter and how to sample; how many tokens it writes does not matter.
+        config: prompt, builder, rule, drafter and how to sample; how many tokens it writes does not
+            matter.
         runs: how many, of either kind.
 
     Raises:
@@ -99,17 +104,25 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     for run in range(runs + 1):
         if run % REPORT_EVERY == 0 or run == runs or source is pair:
             passes = None if source is pair else cached.target.read.cache_info().misses
-            yield Sampled(run, runs, pieces, exact, tuple(speculated.values()), tuple(plain.values()), passes)
+            yield Sampled(
+                run, runs, pieces, exact, tuple(speculated.values()), tuple(plain.values()), passes
+            )
         if run < runs:
-            for counts, models, settings in ((speculated, source, config), (plain, cached, config.autoregressive())):
-                seed = config.seed_after(next(numbers))  # never one for both, since keyed rules follow it
+            for counts, models, settings in (
+                (speculated, source, config),
+                (plain, cached, config.autoregressive()),
+            ):
+                seed = config.seed_after(
+                    next(numbers)
+                )  # never one for both, since keyed rules follow it
                 steps = speculate(models, replace(settings, seed=seed))
                 text = tuple(islice((token for step in steps for token in step.emitted), 2))
                 counts[text if text in texts else ()] += 1
 
 
 def cached_model(session: Session, rows: int) -> Any:
-    """A session's logits as a table of so many rows, which reads each continuation of its text once."""
+    """A session's logits as a table of so many rows, which reads each continuation of its text
+    once."""
     start = len(session.context)
 
     @lru_cache(rows)
@@ -123,11 +136,14 @@ def cached_model(session: Session, rows: int) -> Any:
 
 
 class _CachedPair:
-    """A pair on one prompt, whose target and draft read each continuation once; other drafters may read its cache."""
+    """A pair on one prompt, whose target and draft read each continuation once; other drafters may
+    read its cache."""
 
     def __init__(self, pair: Any, prompt: Sequence[int]) -> None:
         self.pair, rows = pair, MAX_NUMBERS // pair.vocab_size
-        self.target, self.draft = (session and cached_model(session, rows) for session in pair.open(prompt))
+        self.target, self.draft = (
+            session and cached_model(session, rows) for session in pair.open(prompt)
+        )
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.pair, name)
@@ -140,9 +156,11 @@ class _CachedPair:
 
 
 def exact_texts(pair: Any, config: RunConfig) -> dict[Text, float]:
-    """The most probable next two tokens and their probabilities p(a) p(b | a); one token where the text ends there.
+    """The most probable next two tokens and their probabilities p(a) p(b | a); one token where the
+    text ends there.
 
-    First tokens are looked at, most probable first, until none that is left can be in a more probable text.
+    First tokens are looked at, most probable first, until none that is left can be in a more
+    probable text.
 
     Args:
         pair: the models, whose target gives logits after any text.
@@ -159,6 +177,10 @@ def exact_texts(pair: Any, config: RunConfig) -> dict[Text, float]:
         if first not in pair.eos_ids and len(prompt) + 1 < pair.max_positions:
             after = probabilities(pair.target.logits([*prompt, first]), config.target_sampling)
             likely = np.argsort(-after, kind="stable")[:BARS].tolist()
-            texts = {(first, second): float(p[first] * after[second]) for second in likely if after[second] > 0}
+            texts = {
+                (first, second): float(p[first] * after[second])
+                for second in likely
+                if after[second] > 0
+            }
         best = dict(sorted((best | texts).items(), key=lambda item: -item[1])[:BARS])
     return best

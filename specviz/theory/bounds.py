@@ -1,7 +1,8 @@
-"""Closed forms and bounds: what one draft, a chain and a tree are worth at best, without running anything.
+"""Closed forms and bounds: what one draft, a chain and a tree are worth at best, without running
+anything.
 
-p = target and q = draft, distributions as float64 [V]; logarithms are natural. What happens at one node with several
-children is in `node` and `rates`.
+p = target and q = draft, distributions as float64 [V]; logarithms are natural. What happens at one
+node with several children is in `node` and `rates`.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from ..distributions import entropy
 
 
 def race_acceptance(p: np.ndarray, q: np.ndarray) -> float:
-    """The chance that two races with shared noise have one winner: sum_x 1 / sum_y max(p_y / p_x, q_y / q_x).
+    """The chance that two races with shared noise have one winner: sum_x 1 / sum_y max(p_y / p_x,
+    q_y / q_x).
 
-    This is the exact acceptance of the first child of an exponential race (the Gumbel coupling). The larger of the
-    two ratios is p's where p_y / q_y is at least p_x / q_x, so one sort replaces the double sum.
+    This is the exact acceptance of the first child of an exponential race (the Gumbel coupling).
+    The larger of the two ratios is p's where p_y / q_y is at least p_x / q_x, so one sort replaces
+    the double sum.
     """
     both = (p > 0) | (q > 0)
     p, q = p[both], q[both]
@@ -34,7 +37,8 @@ def race_acceptance(p: np.ndarray, q: np.ndarray) -> float:
 
 
 def harmonic_bound(p: np.ndarray, q: np.ndarray) -> float:
-    """Lower bound of `race_acceptance`: sum p q / (p + q) (exponential-races paper, lemma 3.1); at most 1/2."""
+    """Lower bound of `race_acceptance`: sum p q / (p + q) (exponential-races paper, lemma 3.1); at
+    most 1/2."""
     total = p + q
     return float(np.divide(p * q, total, out=np.zeros_like(total), where=total > 0).sum())
 
@@ -63,7 +67,8 @@ def bretagnolle_huber_bound(kl: float) -> float:
 
 
 def entropy_estimate(draft_entropy: float, c: float) -> float:
-    """What SVIP takes for a lower bound of 1 - TV while it drafts: 1 - sqrt(c H(q)) (equation 6), H in nats.
+    """What SVIP takes for a lower bound of 1 - TV while it drafts: 1 - sqrt(c H(q)) (equation 6), H
+    in nats.
 
     It is Pinsker's bound with H(q, p) replaced by (1 + 2 c) H(q).
     """
@@ -89,7 +94,8 @@ def chain_tokens(acceptance: float, length: int) -> float:
 
 
 def tunstall_bound(acceptance: Sequence[float], drafted: int) -> float:
-    """Upper bound of the tokens per pass of any tree: (log |R| + log(k + 1)) / H[R] (theorem 4.1 of the races paper).
+    """Upper bound of the tokens per pass of any tree: (log |R| + log(k + 1)) / H[R] (theorem 4.1 of
+    the races paper).
 
     Args:
         acceptance: R, for which child is accepted; it must sum to 1.
@@ -99,10 +105,12 @@ def tunstall_bound(acceptance: Sequence[float], drafted: int) -> float:
 
 
 def tail_bound(acceptance: Sequence[float], drafted: int, used: int) -> float:
-    """The best bound that lemma 4.2 of the races paper gives, minimised over how the unused tail is spread.
+    """The best bound that lemma 4.2 of the races paper gives, minimised over how the unused tail is
+    spread.
 
-    No tree that uses the first N ranks only can tell apart two vectors that agree on them. What R leaves beyond them,
-    e, is put on m equal ranks; every m gives the bound (log(N + m) + log(k + 1)) / H[R'].
+    No tree that uses the first N ranks only can tell apart two vectors that agree on them. What R
+    leaves beyond them, e, is put on m equal ranks; every m gives the bound (log(N + m) + log(k +
+    1)) / H[R'].
 
     Args:
         acceptance: R; what it lacks to a sum of 1 belongs to the tail.
@@ -116,7 +124,8 @@ def tail_bound(acceptance: Sequence[float], drafted: int, used: int) -> float:
 
     def bound(m: int) -> float:
         return _over_entropy(
-            math.log(used + m) + math.log(drafted + 1), _entropy(head) - tail * math.log(tail) + tail * math.log(m)
+            math.log(used + m) + math.log(drafted + 1),
+            _entropy(head) - tail * math.log(tail) + tail * math.log(m),
         )
 
     # Convex over positive and linear in log m, so it falls to one minimum and rises after it.
@@ -138,14 +147,19 @@ def _over_entropy(bits: float, entropy_nats: float) -> float:
 
 
 def fit_power_law(widths: Sequence[float], rates: Sequence[float]) -> tuple[float, float]:
-    """The power law rate = scale * width^(-exponent) that fits best on log-log axes, in least squares.
+    """The power law rate = scale * width^(-exponent) that fits best on log-log axes, in least
+    squares.
 
     Points with a rate of 0 are left out (Sequoia, definition 3.5 and figure 3).
 
     Returns:
         scale and exponent; (nan, nan) where fewer than two points are left.
     """
-    points = [(math.log(width), math.log(rate)) for width, rate in zip(widths, rates, strict=True) if rate > 0]
+    points = [
+        (math.log(width), math.log(rate))
+        for width, rate in zip(widths, rates, strict=True)
+        if rate > 0
+    ]
     if len({x for x, _ in points}) < 2:
         return math.nan, math.nan
     slope, height = np.polyfit([x for x, _ in points], [y for _, y in points], 1)

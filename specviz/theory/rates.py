@@ -1,7 +1,8 @@
-"""What a rule accepts among the children of one node, by running the rule itself while every coin rejects.
+"""What a rule accepts among the children of one node, by running the rule itself while every coin
+rejects.
 
-Under such randomness a rule shows the acceptance probability of every child and, at last, the residual distribution
-that it draws from. p = target and q = draft, float64 [V].
+Under such randomness a rule shows the acceptance probability of every child and, at last, the
+residual distribution that it draws from. p = target and q = draft, float64 [V].
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ class Rejecting(Randomness):
         return False, 1.0
 
     def draw(self, probs: np.ndarray) -> int:
-        first, self.weights = self.weights is None, probs.copy() if self.weights is None else self.weights
+        first, self.weights = (
+            self.weights is None,
+            probs.copy() if self.weights is None else self.weights,
+        )
         return self._answer if first and self._answer is not None else self._rng.draw(probs)
 
     def noise(self, position: int, size: int) -> np.ndarray:
@@ -64,7 +68,8 @@ class NodeTries:
 
     Attributes:
         verdict: the rule's; flips: how many coins it asked for.
-        accept_prob: the chance of each child once those before it were rejected, [k]; 0 where it has no coin.
+        accept_prob: the chance of each child once those before it were rejected, [k]; 0 where it
+            has no coin.
         residual: what the first draw was from, as probabilities [V]; None where nothing was drawn.
     """
 
@@ -75,7 +80,8 @@ class NodeTries:
 
     @property
     def acceptance(self) -> np.ndarray:
-        """The chance of each child to be the accepted one, [k]: by its coin, or 1 for the one a rule took without."""
+        """The chance of each child to be the accepted one, [k]: by its coin, or 1 for the one a
+        rule took without."""
         if self.flips:
             reached = np.cumprod(np.append(1.0, 1 - self.accept_prob))[:-1]
             return reached * self.accept_prob
@@ -112,16 +118,24 @@ def try_children(
     coins = zip(verdict.accept_prob[1:], verdict.coin[1:], strict=True)
     chances = np.array([0.0 if coin is None else float(prob or 0.0) for prob, coin in coins])
     weights = rejecting.weights
-    return NodeTries(verdict, rejecting.flips, chances, None if weights is None else weights / weights.sum())
+    return NodeTries(
+        verdict, rejecting.flips, chances, None if weights is None else weights / weights.sum()
+    )
 
 
 def accepted_within(
-    rule: Verifier, p: np.ndarray, q: np.ndarray, widths: Sequence[int], rng: Randomness, position: int
+    rule: Verifier,
+    p: np.ndarray,
+    q: np.ndarray,
+    widths: Sequence[int],
+    rng: Randomness,
+    position: int,
 ) -> np.ndarray:
-    """The chance that one of the first k children is accepted, [widths]; nan where a rule takes fewer children.
+    """The chance that one of the first k children is accepted, [widths]; nan where a rule takes
+    fewer children.
 
-    It is an expectation over the rule's coins, or over its first draw where it throws none. The children are drawn
-    as the rule asks for.
+    It is an expectation over the rule's coins, or over its first draw where it throws none. The
+    children are drawn as the rule asks for.
 
     Args:
         rule, p, q: as for `try_children`.
@@ -135,7 +149,9 @@ def accepted_within(
     def acceptance(count: int) -> np.ndarray:
         return _acceptance(rule, p, q, children[:count], scheme, rng, position - 1)
 
-    if rule.depends_on_siblings or not rule.lossless:  # what becomes of a child depends on those after it
+    if (
+        rule.depends_on_siblings or not rule.lossless
+    ):  # what becomes of a child depends on those after it
         return np.array([acceptance(width).sum() for width in widths])
     accepted, counts = np.cumsum(acceptance(len(children))), np.array(widths)
     within = accepted[np.minimum(counts, len(accepted)) - 1]
@@ -143,13 +159,22 @@ def accepted_within(
 
 
 def _acceptance(
-    rule: Verifier, p: np.ndarray, q: np.ndarray, children: Sequence[int], scheme: str, rng: Randomness, start: int
+    rule: Verifier,
+    p: np.ndarray,
+    q: np.ndarray,
+    children: Sequence[int],
+    scheme: str,
+    rng: Randomness,
+    start: int,
 ) -> np.ndarray:
-    """The chance of each child to be the accepted one, [k]; of a rule that looks for its first draw, over all draws."""
+    """The chance of each child to be the accepted one, [k]; of a rule that looks for its first
+    draw, over all draws."""
     tries = try_children(rule, p, q, children, scheme, rng, start)
     if tries.flips or tries.residual is None or rule.shared_noise or not rule.lossless:
         return tries.acceptance
     accepted = np.zeros(len(children))
     for token in set(children):
-        accepted += p[token] * try_children(rule, p, q, children, scheme, rng, start, token).acceptance
+        accepted += (
+            p[token] * try_children(rule, p, q, children, scheme, rng, start, token).acceptance
+        )
     return accepted

@@ -1,1 +1,2 @@
-"""How a pair like the embedded one is made: `train_pair` in pair.py; Medusa's heads and EAGLE's layer in heads.py."""
+"""How a pair like the embedded one is made: `train_pair` in pair.py; Medusa's heads and EAGLE's
+layer in heads.py."""

@@ -20,14 +20,18 @@ Texts = dict[str, list[str]]  # kind -> documents
 Streams = dict[str, np.ndarray]  # kind -> token ids
 
 
-def read_texts(text_files: Sequence[str | Path], code_folder: str | Path | None = None, code: bool = True) -> Texts:
+def read_texts(
+    text_files: Sequence[str | Path], code_folder: str | Path | None = None, code: bool = True
+) -> Texts:
     """The documents of text files, and the Python files of a folder."""
     texts: Texts = {kind: [] for kind in KINDS}
     for path in map(Path, text_files):
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"text must name readable UTF-8 files; {str(path)!r} is not one: {error}.") from None
+            raise ValueError(
+                f"text must name readable UTF-8 files; {str(path)!r} is not one: {error}."
+            ) from None
         if not text.strip():
             raise ValueError(f"text must name non-empty files; {str(path)!r} is empty.")
         texts["prose"] += split_text(text)
@@ -41,7 +45,8 @@ def read_texts(text_files: Sequence[str | Path], code_folder: str | Path | None 
 
 
 def split_text(text: str) -> Iterator[str]:
-    """Cut prose at end-of-text marks; where it has none, into groups of paragraphs of at least `DOCUMENT` characters.
+    """Cut prose at end-of-text marks; where it has none, into groups of paragraphs of at least
+    `DOCUMENT` characters.
 
     >>> list(split_text("one<|endoftext|>two"))
     ['one', 'two']
@@ -65,19 +70,24 @@ def train_tokenizer(texts: Texts, vocabulary: int) -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary, special_tokens=[END_OF_TEXT], show_progress=False,
+        vocab_size=vocabulary,
+        special_tokens=[END_OF_TEXT],
+        show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-    )  # fmt: skip
+    )
     tokenizer.train_from_iterator(chain(*texts.values()), trainer)
     return tokenizer
 
 
 def encode(texts: Texts, tokenizer: Tokenizer, end: Sequence[int] = (0,)) -> Streams:
-    """The token ids of every document in the stream of its kind, with the tokens `end` before each."""
+    """The token ids of every document in the stream of its kind, with the tokens `end` before
+    each."""
     streams = {}
     for kind, documents in texts.items():
         encodings = tokenizer.encode_batch(documents, add_special_tokens=False)
-        streams[kind] = np.array([i for encoding in encodings for i in (*end, *encoding.ids)], np.int32)
+        streams[kind] = np.array(
+            [i for encoding in encodings for i in (*end, *encoding.ids)], np.int32
+        )
     return streams
 
 

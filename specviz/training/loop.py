@@ -30,10 +30,12 @@ def fit(
     clock: Callable[[], float],
     matrix_rate: float | None = None,
 ) -> str:
-    """Minimise `batch_loss(step, fraction of the time that is over)` for some time; return a line on what was done.
+    """Minimise `batch_loss(step, fraction of the time that is over)` for some time; return a line
+    on what was done.
 
-    What a step sees must follow from its number alone: then a run that was interrupted goes on with the very batches it
-    would have seen. `rate` is AdamW's at its peak, `matrix_rate` Muon's for the matrices of the layers, if any.
+    What a step sees must follow from its number alone: then a run that was interrupted goes on with
+    the very batches it would have seen. `rate` is AdamW's at its peak, `matrix_rate` Muon's for the
+    matrices of the layers, if any.
     """
     optimizers = _optimizers(model, rate, matrix_rate)
     peaks = [group["lr"] for optimizer in optimizers for group in optimizer.param_groups]
@@ -58,7 +60,11 @@ def fit(
     model.train()
     with tqdm(desc=name, total=round(seconds), initial=round(spent), bar_format=BAR) as bar:
         while (spent := clock() - began) < seconds:
-            scale = min(1.0, (step + 1) / WARM_UP_STEPS) * 0.5 * (1 + math.cos(math.pi * spent / seconds))
+            scale = (
+                min(1.0, (step + 1) / WARM_UP_STEPS)
+                * 0.5
+                * (1 + math.cos(math.pi * spent / seconds))
+            )
             groups = [group for optimizer in optimizers for group in optimizer.param_groups]
             for group, peak in zip(groups, peaks, strict=True):
                 group["lr"] = peak * scale
@@ -70,7 +76,10 @@ def fit(
             for optimizer in optimizers:
                 optimizer.step()
                 optimizer.zero_grad()
-            step, mean = step + 1, loss.item() if math.isnan(mean) else 0.98 * mean + 0.02 * loss.item()
+            step, mean = (
+                step + 1,
+                loss.item() if math.isnan(mean) else 0.98 * mean + 0.02 * loss.item(),
+            )
             bar.set_postfix_str(f"step {step:,}, loss {mean:.3f}", refresh=False)
             bar.update(min(round(spent), bar.total) - bar.n)
             if spent - saved_at > SAVE_EVERY_SECONDS:
@@ -81,17 +90,29 @@ def fit(
     return f"{name}: {step:,} steps in {spent / 60:.1f} minutes, loss {mean:.3f}"
 
 
-def _optimizers(model: nn.Module, rate: float, matrix_rate: float | None) -> list[torch.optim.Optimizer]:
+def _optimizers(
+    model: nn.Module, rate: float, matrix_rate: float | None
+) -> list[torch.optim.Optimizer]:
     weights = dict(model.named_parameters())
-    matrices = [name for name, p in weights.items() if p.ndim == 2 and ".layers." in name and matrix_rate is not None]
+    matrices = [
+        name
+        for name, p in weights.items()
+        if p.ndim == 2 and ".layers." in name and matrix_rate is not None
+    ]
     others = [p for name, p in weights.items() if name not in matrices]
     groups = [
         {"params": [p for p in others if p.ndim > 1], "weight_decay": 0.1},
         {"params": [p for p in others if p.ndim <= 1], "weight_decay": 0.0},
     ]
-    optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95))]
+    optimizers: list[torch.optim.Optimizer] = [
+        torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95))
+    ]
     if matrices:
-        optimizers.append(torch.optim.Muon([weights[name] for name in matrices], lr=matrix_rate, weight_decay=0.05))
+        optimizers.append(
+            torch.optim.Muon(
+                [weights[name] for name in matrices], lr=matrix_rate, weight_decay=0.05
+            )
+        )
     return optimizers
 
 
@@ -100,8 +121,11 @@ def check_same_run(folder: Path, facts: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     path, facts = folder / "run.json", json.loads(json.dumps(facts))
     former = json.loads(path.read_text(encoding="utf-8")) if path.exists() else facts
-    if different := sorted(name for name in facts.keys() | former.keys() if facts.get(name) != former.get(name)):
+    if different := sorted(
+        name for name in facts.keys() | former.keys() if facts.get(name) != former.get(name)
+    ):
         raise ValueError(
-            f"out holds a run with another {', '.join(different)} ({path}). Choose another folder, or delete {folder}."
+            f"out holds a run with another {', '.join(different)} ({path}). Choose another "
+            f"folder, or delete {folder}."
         )
     path.write_text(json.dumps(facts, indent=1), encoding="utf-8")

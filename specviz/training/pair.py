@@ -1,4 +1,5 @@
-"""Train a pair from text files: tokenizer, target, samples of it, and a draft distilled from them."""
+"""Train a pair from text files: tokenizer, target, samples of it, and a draft distilled from
+them."""
 
 from __future__ import annotations
 
@@ -36,10 +37,12 @@ class Recipe:
         target, draft: their shapes.
         rows: windows of text in a step of the target.
         code_share: how much of the target's text is code, from 0 to 1.
-        matrix_rate, target_rate, draft_rate: peaks of Muon's rate for the target's matrices, and of AdamW's.
+        matrix_rate, target_rate, draft_rate: peaks of Muon's rate for the target's matrices, and of
+            AdamW's.
         draft_batch: tokens in a step of the draft.
         sample_rows, sample_length: samples of a shard, and tokens of each.
-        target_time, sample_time: fractions of the time for the target and for its samples; the draft has the rest.
+        target_time, sample_time: fractions of the time for the target and for its samples; the
+            draft has the rest.
         seed: of weights, batches and samples.
     """
 
@@ -71,13 +74,16 @@ def train_pair(
     device: str = "auto",
     clock: Callable[[], float] = time.monotonic,
 ) -> str:
-    """Train a pair on text files and Python sources; the same call again continues an interrupted run.
+    """Train a pair on text files and Python sources; the same call again continues an interrupted
+    run.
 
     Args:
         text_files: prose, UTF-8.
-        out: gets the folders `target` and `draft`, a README.md, and `checkpoint`, needed only to continue.
+        out: gets the folders `target` and `draft`, a README.md, and `checkpoint`, needed only to
+            continue.
         seconds: how long in all, as `clock` counts them.
-        target: a folder with a model and its tokenizer, for which only a draft is made; None to train one.
+        target: a folder with a model and its tokenizer, for which only a draft is made; None to
+            train one.
         code_folder: where Python files are looked for; None for the standard library.
         recipe: sizes and rates.
         device: "auto", "cpu", "cuda" or "mps".
@@ -98,7 +104,9 @@ def train_pair(
         train_tokenizer(texts, recipe.vocabulary).save(str(path))
     tokenizer = Tokenizer.from_file(str(path))
     if tokenizer.id_to_token(0) != END_OF_TEXT:
-        raise ValueError(f"target must have {END_OF_TEXT} as token 0; {path} has {tokenizer.id_to_token(0)!r}.")
+        raise ValueError(
+            f"target must have {END_OF_TEXT} as token 0; {path} has {tokenizer.id_to_token(0)!r}."
+        )
     text = encode(texts, tokenizer)
     digest = hash_of(Path(target)) if target else None
     check_same_run(work, {"recipe": asdict(recipe), "text": checksum(text), "target": digest})
@@ -115,18 +123,30 @@ def train_pair(
 
         rates = {"rate": recipe.target_rate, "matrix_rate": recipe.matrix_rate}
         budget = seconds * recipe.target_time
-        lines.append(fit("target", model, target_loss, work / "target.pt", budget, clock=clock, **rates))
+        lines.append(
+            fit("target", model, target_loss, work / "target.pt", budget, clock=clock, **rates)
+        )
         save(model, tokenizer, out / "target")
     elif Path(target).resolve() != (out / "target").resolve():
         shutil.copytree(target, out / "target", dirs_exist_ok=True)
     teacher = load_model("target", str(out / "target"), place, choose_dtype("auto", place))
     time_for_samples = 0.0 if (work / "draft.pt").exists() else seconds * recipe.sample_time
     write_samples(
-        teacher, text, work / "samples", time_for_samples, clock, window=recipe.window, code_share=0.5,
-        length=recipe.sample_length, rows=recipe.sample_rows, seed=recipe.seed,
-    )  # fmt: skip
+        teacher,
+        text,
+        work / "samples",
+        time_for_samples,
+        clock,
+        window=recipe.window,
+        code_share=0.5,
+        length=recipe.sample_length,
+        rows=recipe.sample_rows,
+        seed=recipe.seed,
+    )
     torch.manual_seed(recipe.seed)
-    draft = new_model(teacher.config.vocab_size, teacher.config.max_position_embeddings, recipe.draft).to(place)
+    draft = new_model(
+        teacher.config.vocab_size, teacher.config.max_position_embeddings, recipe.draft
+    ).to(place)
     warm_start(draft, teacher)
     head, paths = teacher.get_output_embeddings().weight.detach(), shards(work / "samples")
 
@@ -135,7 +155,9 @@ def train_pair(
         return draft_loss(draft, head, random_rows(paths, rng, recipe.draft_batch), done)
 
     draft_seconds = seconds * (1 - recipe.target_time - recipe.sample_time)
-    lines.append(fit("draft", draft, loss, work / "draft.pt", draft_seconds, recipe.draft_rate, clock))
+    lines.append(
+        fit("draft", draft, loss, work / "draft.pt", draft_seconds, recipe.draft_rate, clock)
+    )
     save(draft, tokenizer, out / "draft")
     card = "\n".join([*lines, ""])
     (out / "README.md").write_text(card, encoding="utf-8")
@@ -146,9 +168,16 @@ def new_model(vocabulary: int, window: int, shape: Shape) -> LlamaForCausalLM:
     """A Llama with tied embeddings and random weights, in float32; end-of-text is token 0."""
     width, layers, heads, mlp = shape
     config = LlamaConfig(
-        vocab_size=vocabulary, max_position_embeddings=window, hidden_size=width, num_hidden_layers=layers,
-        num_attention_heads=heads, intermediate_size=mlp, tie_word_embeddings=True, bos_token_id=0, eos_token_id=0,
-    )  # fmt: skip
+        vocab_size=vocabulary,
+        max_position_embeddings=window,
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=mlp,
+        tie_word_embeddings=True,
+        bos_token_id=0,
+        eos_token_id=0,
+    )
     return LlamaForCausalLM(config)
 
 
@@ -160,7 +189,8 @@ def next_token_loss(model: PreTrainedModel, ids: torch.Tensor) -> torch.Tensor:
 
 @torch.no_grad()
 def warm_start(draft: PreTrainedModel, target: PreTrainedModel) -> None:
-    """Give the draft the target's embeddings along their main directions; at equal sizes, its first layers too."""
+    """Give the draft the target's embeddings along their main directions; at equal sizes, its first
+    layers too."""
     theirs = dict(target.base_model.named_parameters())
     embeddings = target.get_input_embeddings().weight.float()
     width = draft.config.hidden_size
@@ -172,27 +202,40 @@ def warm_start(draft: PreTrainedModel, target: PreTrainedModel) -> None:
             ours.copy_(theirs[name])
 
 
-def draft_loss(draft: PreTrainedModel, head: torch.Tensor, rows: dict[str, torch.Tensor], done: float) -> torch.Tensor:
-    """From cross-entropy with the target's distributions to total variation, as `done` goes from 0 to 1.
+def draft_loss(
+    draft: PreTrainedModel, head: torch.Tensor, rows: dict[str, torch.Tensor], done: float
+) -> torch.Tensor:
+    """From cross-entropy with the target's distributions to total variation, as `done` goes from 0
+    to 1.
 
-    Cross-entropy teaches quickly where the draft is far off; 1 - total variation is the acceptance rate itself
-    (Leviathan et al. 2023, arXiv:2211.17192, section 3.2).
+    Cross-entropy teaches quickly where the draft is far off; 1 - total variation is the acceptance
+    rate itself (Leviathan et al. 2023, arXiv:2211.17192, section 3.2).
     """
     tokens = rows["tokens"].to(head.device, torch.long)
-    temperatures = rows["temperatures"].to(head.device).clamp(min=MIN_TEMPERATURE)[:, None].expand(tokens.shape)
+    temperatures = (
+        rows["temperatures"]
+        .to(head.device)
+        .clamp(min=MIN_TEMPERATURE)[:, None]
+        .expand(tokens.shape)
+    )
     parts = (
         draft.model(tokens).last_hidden_state.flatten(0, 1).split(CHUNK),
         rows["states"].to(head).flatten(0, 1).split(CHUNK),
         temperatures.reshape(-1, 1).split(CHUNK),
     )
 
-    def chunk_loss(ours: torch.Tensor, theirs: torch.Tensor, temperature: torch.Tensor) -> torch.Tensor:
+    def chunk_loss(
+        ours: torch.Tensor, theirs: torch.Tensor, temperature: torch.Tensor
+    ) -> torch.Tensor:
         p = torch.softmax((theirs @ head.T).float() / temperature, -1)
         log_q = torch.log_softmax(draft.lm_head(ours).float() / temperature, -1)
         return (1 - done) * -(p * log_q).sum() + done * (p - log_q.exp()).abs().sum()
 
-    # A distribution is ten times larger than the states it is made from: it is computed again for the gradient.
-    losses = [checkpoint(chunk_loss, *chunk, use_reentrant=False) for chunk in zip(*parts, strict=True)]
+    # A distribution is ten times larger than the states it is made from: it is computed again for
+    # the gradient.
+    losses = [
+        checkpoint(chunk_loss, *chunk, use_reentrant=False) for chunk in zip(*parts, strict=True)
+    ]
     return torch.stack(losses).sum() / tokens.numel()
 
 
@@ -200,6 +243,8 @@ def save(model: PreTrainedModel, tokenizer: Tokenizer, folder: Path) -> None:
     """Write a folder that transformers loads: weights in bfloat16, configuration, tokenizer."""
     deepcopy(model).to(torch.bfloat16).save_pretrained(folder)
     PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token=END_OF_TEXT, eos_token=END_OF_TEXT,
+        tokenizer_object=tokenizer,
+        bos_token=END_OF_TEXT,
+        eos_token=END_OF_TEXT,
         model_max_length=model.config.max_position_embeddings,
-    ).save_pretrained(folder)  # fmt: skip
+    ).save_pretrained(folder)

@@ -26,8 +26,11 @@ ROWS = 128  # samples of a shard
 MAX_BYTES = 6_000_000_000  # of all hidden states on disk
 
 
-def draw(logits: torch.Tensor, temperatures: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
-    """One token per row of `logits` [rows, V], each at its own temperature [rows]; 0 takes the best."""
+def draw(
+    logits: torch.Tensor, temperatures: torch.Tensor, generator: torch.Generator | None = None
+) -> torch.Tensor:
+    """One token per row of `logits` [rows, V], each at its own temperature [rows]; 0 takes the
+    best."""
     p = torch.softmax(logits.float() / temperatures.clamp(min=1e-3)[:, None], -1)
     drawn = torch.multinomial(p.cpu(), 1, generator=generator)[:, 0].to(logits.device)
     return torch.where(temperatures == 0, logits.argmax(-1), drawn)
@@ -41,31 +44,47 @@ def continue_text(
     temperatures: torch.Tensor,
     generator: torch.Generator | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Continue prompts [rows, n] to `length` tokens; returns tokens [rows, length] and last hidden states."""
+    """Continue prompts [rows, n] to `length` tokens; returns tokens [rows, length] and last hidden
+    states."""
     cache = DynamicCache(config=target.config)
     tokens, states, new = [prompts], [], prompts
     for _ in range(length - prompts.shape[1]):
         states.append(target.base_model(new, past_key_values=cache).last_hidden_state)
-        new = draw(target.get_output_embeddings()(states[-1][:, -1]), temperatures, generator)[:, None]
+        new = draw(target.get_output_embeddings()(states[-1][:, -1]), temperatures, generator)[
+            :, None
+        ]
         tokens.append(new)
     states.append(target.base_model(new, past_key_values=cache).last_hidden_state)
     return torch.cat(tokens, 1), torch.cat(states, 1)
 
 
 def write_samples(
-    target: PreTrainedModel, text: Streams, folder: Path, seconds: float, clock: Callable[[], float], *,
-    window: int, length: int, code_share: float, seed: int, rows: int = ROWS, max_bytes: int = MAX_BYTES,
-) -> None:  # fmt: skip
+    target: PreTrainedModel,
+    text: Streams,
+    folder: Path,
+    seconds: float,
+    clock: Callable[[], float],
+    *,
+    window: int,
+    length: int,
+    code_share: float,
+    seed: int,
+    rows: int = ROWS,
+    max_bytes: int = MAX_BYTES,
+) -> None:
     """Fill a folder with shards, after those already there; a shard follows from its number alone.
 
-    Every third is running text in full windows; the others are short prompts that the target continues.
+    Every third is running text in full windows; the others are short prompts that the target
+    continues.
     """
     folder.mkdir(parents=True, exist_ok=True)
     began, number = clock(), len(shards(folder))
     size = 2 * rows * length * target.get_output_embeddings().weight.shape[1]
 
     def windows(rng: np.random.Generator, count: int, size: int) -> torch.Tensor:
-        return torch.from_numpy(random_windows(text, rng, count, size, code_share)).to(target.device, torch.long)
+        return torch.from_numpy(random_windows(text, rng, count, size, code_share)).to(
+            target.device, torch.long
+        )
 
     with tqdm(desc="samples", total=round(seconds), bar_format=BAR) as bar:
         while not number or (clock() - began < seconds and (number + 1) * size <= max_bytes):
@@ -73,20 +92,32 @@ def write_samples(
             if number % TEXT_EVERY == TEXT_EVERY - 1:
                 tokens = windows(rng, max(1, rows * length // window), window)
                 with torch.inference_mode():
-                    states = torch.cat([target.base_model(part).last_hidden_state for part in tokens.split(8)])
+                    states = torch.cat(
+                        [target.base_model(part).last_hidden_state for part in tokens.split(8)]
+                    )
                 temperature = torch.ones(len(tokens))
             else:
-                prompts = windows(rng, rows, int(rng.integers(4, min(LONGEST_PROMPT, length // 2) + 1)))
+                prompts = windows(
+                    rng, rows, int(rng.integers(4, min(LONGEST_PROMPT, length // 2) + 1))
+                )
                 temperature = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
                 generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-                tokens, states = continue_text(target, prompts, length, temperature.to(target.device), generator)
-            shard = {"tokens": tokens.int().cpu(), "states": states.bfloat16().cpu(), "temperatures": temperature}
+                tokens, states = continue_text(
+                    target, prompts, length, temperature.to(target.device), generator
+                )
+            shard = {
+                "tokens": tokens.int().cpu(),
+                "states": states.bfloat16().cpu(),
+                "temperatures": temperature,
+            }
             path = folder / f"{number:05d}.safetensors"
             try:
                 save_file(shard, path.with_suffix(".part"))
                 os.replace(path.with_suffix(".part"), path)
             except (OSError, SafetensorError) as error:
-                raise ValueError(f"out must have disk space for samples; {path} cannot be written: {error}.") from None
+                raise ValueError(
+                    f"out must have disk space for samples; {path} cannot be written: {error}."
+                ) from None
             number += 1
             bar.set_postfix_str(f"{number * rows * length:,} tokens", refresh=False)
             bar.update(min(round(clock() - began), bar.total) - bar.n)
@@ -97,8 +128,11 @@ def shards(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.safetensors"))
 
 
-def random_rows(paths: list[Path], rng: np.random.Generator, tokens: int) -> dict[str, torch.Tensor]:
-    """Neighbouring rows of a random shard, about `tokens` tokens in all; the rest of the file is not read."""
+def random_rows(
+    paths: list[Path], rng: np.random.Generator, tokens: int
+) -> dict[str, torch.Tensor]:
+    """Neighbouring rows of a random shard, about `tokens` tokens in all; the rest of the file is
+    not read."""
     with safe_open(paths[rng.integers(len(paths))], "pt") as file:
         rows, length = file.get_slice("tokens").get_shape()
         count = min(rows, max(1, tokens // length))

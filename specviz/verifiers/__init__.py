@@ -8,6 +8,17 @@ from .spectr import SpecTr
 from .typical import Typical
 
 VERIFIERS.add(
-    SequoiaRule, DySpecRule, Traversal, SpecInfer, SpecTr, SpeculativeSampling, Block,
-    TargetMatch, Naive, Race, ExactMatch, Typical, PlainRule,
-)  # fmt: skip
+    SequoiaRule,
+    DySpecRule,
+    Traversal,
+    SpecInfer,
+    SpecTr,
+    SpeculativeSampling,
+    Block,
+    TargetMatch,
+    Naive,
+    Race,
+    ExactMatch,
+    Typical,
+    PlainRule,
+)

@@ -19,11 +19,14 @@ class Verdict:
 
     Args:
         path: the accepted nodes from below the root downwards.
-        bonus: the token the target adds after the last accepted node: a correction where children were rejected.
+        bonus: the token the target adds after the last accepted node: a correction where children
+            were rejected.
         outcome: one of `record.OUTCOMES` for each node, [n].
-        accept_prob: the probability with which each compared node would be accepted, [n]; None where a rule has none.
+        accept_prob: the probability with which each compared node would be accepted, [n]; None
+            where a rule has none.
         coin: the uniform draw u that was compared with it, [n]; None where there was none.
-        detail: further details, node -> fields of `Detail`, each as it is or as a function that makes it.
+        detail: further details, node -> fields of `Detail`, each as it is or as a function that
+            makes it.
     """
 
     path: tuple[int, ...]
@@ -47,19 +50,31 @@ class Verifier(Strategy):
     """
 
     kind: ClassVar[str] = "verifier"
-    schemes: ClassVar[tuple[str, ...]] = tuple(SCHEMES)  # those for which the rule is lossless, its own first
+    schemes: ClassVar[tuple[str, ...]] = tuple(
+        SCHEMES
+    )  # those for which the rule is lossless, its own first
     reads_draft: ClassVar[bool] = True  # whether it compares with the draft's rows
     chain_only: ClassVar[bool] = False  # whether a node may have one child at most
     greedy_only: ClassVar[bool] = False  # whether it works at temperature 0 only
     lossless: ClassVar[bool] = True
-    bias: ClassVar[str] = ""  # the sentence that says how a rule that is not lossless changes the text
-    depends_on_siblings: ClassVar[bool] = False  # whether a child's acceptance depends on how many siblings it has
-    shared_noise: ClassVar[bool] = False  # whether its output is argmin E / p with noise keyed by position
+    bias: ClassVar[str] = (
+        ""  # the sentence that says how a rule that is not lossless changes the text
+    )
+    depends_on_siblings: ClassVar[bool] = (
+        False  # whether a child's acceptance depends on how many siblings it has
+    )
+    shared_noise: ClassVar[bool] = (
+        False  # whether its output is argmin E / p with noise keyed by position
+    )
     leaves_first: ClassVar[bool] = False  # whether it tests the nodes below a node before it
     one_row: ClassVar[bool] = False  # whether it solves for a single row of the draft
     autoregressive: ClassVar[bool] = False  # whether it checks nothing, for plain decoding
-    in_support: ClassVar[bool] = False  # whether it tries no more children than the draft's row has tokens
-    at_zero: ClassVar[str] = "At temperature 0 every token accepted is exactly the target's most probable one."
+    in_support: ClassVar[bool] = (
+        False  # whether it tries no more children than the draft's row has tokens
+    )
+    at_zero: ClassVar[str] = (
+        "At temperature 0 every token accepted is exactly the target's most probable one."
+    )
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         """Decide which path is accepted.

@@ -1,4 +1,5 @@
-"""Recursive rejection: the children of a node in turn, each accepted with probability min(1, residual / draft)."""
+"""Recursive rejection: the children of a node in turn, each accepted with probability min(1,
+residual / draft)."""
 
 from __future__ import annotations
 
@@ -13,9 +14,10 @@ from .walk import Walk, bars, explain_coin, ratio
 class CoinRule(Verifier):
     """Try the children of a node one after the other, and continue from the first that is accepted.
 
-    Each is accepted with probability min(1, r / d): r is p, and after every rejection the residual norm([r - d]+); d is
-    the distribution the child was drawn from by the first of `schemes`. If all are rejected the target's token is drawn
-    from r. `formula` stands for min(1, r / d) in explanations.
+    Each is accepted with probability min(1, r / d): r is p, and after every rejection the residual
+    norm([r - d]+); d is the distribution the child was drawn from by the first of `schemes`. If all
+    are rejected the target's token is drawn from r. `formula` stands for min(1, r / d) in
+    explanations.
     """
 
     formula: ClassVar[str] = "min(1, residual/remaining draft)"
@@ -48,8 +50,8 @@ class CoinRule(Verifier):
 class SequoiaRule(CoinRule):
     """Sequoia's rule for children drawn without replacement (Chen et al. 2024, algorithm 2).
 
-    A rejected token is also removed from the draft d, which is renormalised. Once d is used up the remaining children
-    were drawn uniformly, and are compared with that.
+    A rejected token is also removed from the draft d, which is renormalised. Once d is used up the
+    remaining children were drawn uniformly, and are compared with that.
     """
 
     name, title = "sequoia", "Sequoia"
@@ -59,8 +61,8 @@ class SequoiaRule(CoinRule):
 class DySpecRule(CoinRule):
     """DySpec's rule for children drawn without replacement (Xiong et al. 2024, algorithm 3).
 
-    As Sequoia's, but children drawn by the uniform fallback are not tried. This lowers acceptance but stays exact,
-    because the number of tried children is fixed before any is drawn.
+    As Sequoia's, but children drawn by the uniform fallback are not tried. This lowers acceptance
+    but stays exact, because the number of tried children is fixed before any is drawn.
     """
 
     name, title = "dyspec", "DySpec"
@@ -71,9 +73,9 @@ class DySpecRule(CoinRule):
 class SpecInfer(CoinRule):
     """SpecInfer's multi-round rule for i.i.d. children (Miao et al. 2023, algorithm 2).
 
-    After a rejection the next child is compared with the residual norm([r - q]+); q does not change. Duplicates are
-    tried as often as they were drawn. Where several drafters fill the tree, q is the row of the one that drew the child
-    (4.3).
+    After a rejection the next child is compared with the residual norm([r - q]+); q does not
+    change. Duplicates are tried as often as they were drawn. Where several drafters fill the tree,
+    q is the row of the one that drew the child (4.3).
     """
 
     name, title = "specinfer", "SpecInfer"
@@ -82,7 +84,8 @@ class SpecInfer(CoinRule):
 
 
 class SpeculativeSampling(CoinRule):
-    """Speculative sampling on a chain (Leviathan et al. 2023, algorithm 1; Chen et al. 2023, algorithm 2)."""
+    """Speculative sampling on a chain (Leviathan et al. 2023, algorithm 1; Chen et al. 2023,
+    algorithm 2)."""
 
     name, title = "speculative-sampling", "Speculative sampling"
     schemes = ("iid", "distinct")

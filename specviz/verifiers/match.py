@@ -1,4 +1,5 @@
-"""Rules that fix the target's token first and then accept the child that has it. They never read the draft's rows."""
+"""Rules that fix the target's token first and then accept the child that has it. They never read
+the draft's rows."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ ARRIVALS = 5  # of a race that are recorded
 
 
 class MatchRule(Verifier):
-    """The target's token is decided after each node that is reached, and the walk goes on if a child has it."""
+    """The target's token is decided after each node that is reached, and the walk goes on if a
+    child has it."""
 
     reads_draft = False
     match_reason: ClassVar[str] = "the target drew this token"  # why a child was accepted
@@ -32,7 +34,8 @@ class MatchRule(Verifier):
 
 
 def follow_draws(tree, p: Distributions, draw: Callable[[int], int]):
-    """Follow tokens that `draw` takes from p after each node; a child is accepted with its probability under p."""
+    """Follow tokens that `draw` takes from p after each node; a child is accepted with its
+    probability under p."""
     walk = Walk(tree)
 
     def token_after(node: int) -> int:
@@ -44,20 +47,24 @@ def follow_draws(tree, p: Distributions, draw: Callable[[int], int]):
 
 
 def race_winner(tree, p: Distributions, rng, node: int) -> int:
-    """The token that arrives first in the race after a node, argmin E / p, with noise E keyed by its position."""
+    """The token that arrives first in the race after a node, argmin E / p, with noise E keyed by
+    its position."""
     return int(first_arrivals(p[node], rng.noise(tree.position(node), len(p[node])))[0])
 
 
 class TargetMatch(MatchRule):
     """One draw from p per accepted node, and one more: the top-k rule (Sequoia, section 2.2).
 
-    The chance to accept is the mass of the children under p, less than what a coupling of p and q can reach.
+    The chance to accept is the mass of the children under p, less than what a coupling of p and q
+    can reach.
     """
 
     name, title = "target-match", "Target match"
     schemes = ("top", "distinct", "iid", "race")
     keyed: bool = Field(
-        False, title="Keyed noise", description="Draw by a race keyed by position; the seed alone determines the text."
+        False,
+        title="Keyed noise",
+        description="Draw by a race keyed by position; the seed alone determines the text.",
     )
     shared_noise = property(lambda self: self.keyed)
 
@@ -67,9 +74,11 @@ class TargetMatch(MatchRule):
 
 
 class Naive(MatchRule):
-    """Naive sampling: independent draws of the draft, accepted if they contain the target's own draw.
+    """Naive sampling: independent draws of the draft, accepted if they contain the target's own
+    draw.
 
-    As `target-match`, but with children drawn with replacement: the baseline of SpecInfer and Sequoia (section 2.2).
+    As `target-match`, but with children drawn with replacement: the baseline of SpecInfer and
+    Sequoia (section 2.2).
     """
 
     name, title = "naive", "Naive sampling"
@@ -82,7 +91,8 @@ class Naive(MatchRule):
 class Race(MatchRule):
     """Exponential races shared by draft and target (Kobus and Gündüz 2025, algorithms 2 and 5).
 
-    The token that arrives first under p is written; the first arrivals under q are the likeliest winners.
+    The token that arrives first under p is written; the first arrivals under q are the likeliest
+    winners.
     """
 
     name, title = "race", "Race"
@@ -96,7 +106,9 @@ class Race(MatchRule):
 
         def winner(node: int) -> int:
             noise = rng.noise(tree.position(node), len(p[node]))
-            walk.note(node, race=partial(_race_charts, noise, p[node], tree.draft_distributions.get(node)))
+            walk.note(
+                node, race=partial(_race_charts, noise, p[node], tree.draft_distributions.get(node))
+            )
             return int(first_arrivals(p[node], noise)[0])
 
         return follow(walk, tree, winner)
@@ -107,12 +119,15 @@ def _race_charts(noise: np.ndarray, p: np.ndarray, q: np.ndarray | None) -> dict
     for name, row in {"target": p, "draft": q}.items():
         if row is not None:
             tokens = first_arrivals(row, noise, ARRIVALS)
-            charts[name] = Chart(tuple(tokens.tolist()), {"times": tuple((noise[tokens] / row[tokens]).tolist())})
+            charts[name] = Chart(
+                tuple(tokens.tolist()), {"times": tuple((noise[tokens] / row[tokens]).tolist())}
+            )
     return charts
 
 
 class ExactMatch(MatchRule):
-    """Greedy verification: accept the target's most probable token, at temperature 0 only (SVIP, algorithm 3)."""
+    """Greedy verification: accept the target's most probable token, at temperature 0 only (SVIP,
+    algorithm 3)."""
 
     name, title = "exact-match", "Exact match"
     schemes = ("top", "distinct", "iid")
@@ -125,7 +140,8 @@ class ExactMatch(MatchRule):
 
 
 class PlainRule(Verifier):
-    """Plain decoding: the target's own token, argmin E / p with noise E keyed by its position, is written.
+    """Plain decoding: the target's own token, argmin E / p with noise E keyed by its position, is
+    written.
 
     Rules with shared noise (`race`, keyed `target-match`) promise the same text.
     """

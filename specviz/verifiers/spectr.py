@@ -1,7 +1,7 @@
 """SpecTr's k-sequential selection for i.i.d. children (Sun et al. 2023, algorithm 3).
 
-Each of the k children is accepted with min(1, p / (rho q)), without a residual between tries; rho in [1, k] is chosen
-once a node so that the tokens it leaves out can be made up for at the end.
+Each of the k children is accepted with min(1, p / (rho q)), without a residual between tries; rho
+in [1, k] is chosen once a node so that the tokens it leaves out can be made up for at the end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
 
 
 class SpecTr(Verifier):
-    """One draw per child, with p divided by rho; rho is computed at every node from its number of children."""
+    """One draw per child, with p divided by rho; rho is computed at every node from its number of
+    children."""
 
     name, title = "spectr", "SpecTr"
     schemes = ("iid",)
@@ -32,7 +33,11 @@ class SpecTr(Verifier):
     def __call__(self, tree, p, rng):
         walk, node = Walk(tree), 0
         while children := tree.children[node]:
-            row, q, chart = p[node], SequentialProposal(tree.draft_distributions[node], "iid").row, bars(p[node])
+            row, q, chart = (
+                p[node],
+                SequentialProposal(tree.draft_distributions[node], "iid").row,
+                bars(p[node]),
+            )
             rho = division_factor(row, q, len(children))
             left, beta = leftover(row, q, len(children), rho)
             walk.note(node, facts={"rho": rho, "beta": beta})
@@ -55,17 +60,20 @@ class SpecTr(Verifier):
 
 
 def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
-    """rho*: the smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, where beta = sum min(q, p / rho).
+    """rho*: the smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, where beta = sum min(q, p
+    / rho).
 
-    By bisection; every rho from rho* upwards is lossless, so the upper end is returned. Near 1 rounding would decide,
-    so what both sides lack of 1 is compared: 1 - rho beta is sum [p - rho q]+. A token that lacks nothing at one rho
-    lacks nothing at any larger one.
+    By bisection; every rho from rho* upwards is lossless, so the upper end is returned. Near 1
+    rounding would decide, so what both sides lack of 1 is compared: 1 - rho beta is sum [p - rho
+    q]+. A token that lacks nothing at one rho lacks nothing at any larger one.
     """
     low, high = 1.0, float(k)
     while high - low > CLOSE * high:
         rho = (low + high) / 2
         left, lack = excess(p, rho * q)
-        if ((rho - 1 + lack) / rho) >= lack ** (1 / k):  # (1 - beta)^k >= 1 - rho beta, where no power underflows
+        if ((rho - 1 + lack) / rho) >= lack ** (
+            1 / k
+        ):  # (1 - beta)^k >= 1 - rho beta, where no power underflows
             high = rho
         else:
             low = rho
@@ -75,7 +83,8 @@ def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
 
 
 def leftover(p: np.ndarray, q: np.ndarray, k: int, rho: float) -> tuple[np.ndarray, float]:
-    """The distribution of the next token once all k children were rejected, up to a factor, float64 [V]; and beta."""
+    """The distribution of the next token once all k children were rejected, up to a factor, float64
+    [V]; and beta."""
     common = np.minimum(p / rho, q)
     beta = min(1.0, float(common.sum()))
     if beta == 0:

@@ -1,7 +1,9 @@
-"""Typical acceptance (Medusa: Cai et al. 2024, section 2.3.1): a biased rule without draws or residuals.
+"""Typical acceptance (Medusa: Cai et al. 2024, section 2.3.1): a biased rule without draws or
+residuals.
 
-A token is accepted if p > min(epsilon, delta exp(-H(p))), H the entropy in nats; with `top_k` it must also be one of
-the target's k most probable. The longest path of such tokens is accepted, among equals the likeliest.
+A token is accepted if p > min(epsilon, delta exp(-H(p))), H the entropy in nats; with `top_k` it
+must also be one of the target's k most probable. The longest path of such tokens is accepted, among
+equals the likeliest.
 """
 
 from __future__ import annotations
@@ -29,13 +31,25 @@ class Typical(Verifier):
         "probability, so the output distribution moves toward the draft's."
     )
     epsilon: float = Field(
-        0.09, ge=0.0, le=1.0, title="Epsilon", description="A token with at least this probability is always accepted."
+        0.09,
+        ge=0.0,
+        le=1.0,
+        title="Epsilon",
+        description="A token with at least this probability is always accepted.",
     )
     delta: float = Field(
-        0.3, ge=0.0, le=1.0, title="Delta", description="Factor of the entropy threshold: delta exp(-entropy)."
+        0.3,
+        ge=0.0,
+        le=1.0,
+        title="Delta",
+        description="Factor of the entropy threshold: delta exp(-entropy).",
     )
     top_k: int = Field(
-        0, ge=0, le=100, title="Top-k", description="Accept only the target's k most probable tokens; 0 has no limit."
+        0,
+        ge=0,
+        le=100,
+        title="Top-k",
+        description="Accept only the target's k most probable tokens; 0 has no limit.",
     )
 
     def __call__(self, tree, p, rng):
@@ -68,7 +82,9 @@ class Typical(Verifier):
         if outcome == "rejected" and prob > threshold:
             return f"Rejected: it is not one of the target's {self.top_k} most probable tokens."
         if outcome == "rejected":
-            return f"Rejected: its probability {prob:.3f} is not above the threshold {threshold:.3f}."
+            return (
+                f"Rejected: its probability {prob:.3f} is not above the threshold {threshold:.3f}."
+            )
         likely = f"its probability {prob:.3f} is above the threshold {threshold:.3f}"
         if outcome == "passed":
             return f"Passed over: {likely}, but another path was longer or more probable."

@@ -21,21 +21,26 @@ WHOLE = 12  # a row of so few tokens is kept whole
 
 
 def bars(p: np.ndarray) -> Callable[..., Callable[[], Chart]]:
-    """Charts of the target's most probable tokens after one node, of which `p` is the row, float64 [V].
+    """Charts of the target's most probable tokens after one node, of which `p` is the row, float64
+    [V].
 
-    Called with further tokens it returns a function that makes a chart: "p", and each row under its keyword.
+    Called with further tokens it returns a function that makes a chart: "p", and each row under its
+    keyword.
     """
     likeliest = cache(partial(most_probable, p, len(p) if len(p) <= WHOLE else LIKELIEST))
 
     def make(others: tuple[int, ...], rows: dict[str, np.ndarray]) -> Chart:
         tokens = list(dict.fromkeys([*likeliest(), *others]))
-        return Chart(tuple(tokens), {name: tuple(row[tokens].tolist()) for name, row in rows.items()})
+        return Chart(
+            tuple(tokens), {name: tuple(row[tokens].tolist()) for name, row in rows.items()}
+        )
 
     return lambda *tokens, **rows: partial(make, tokens, {"p": p, **rows})
 
 
 class Walk:
-    """Outcomes, acceptance probabilities and uniform draws of one `tree`, recorded while a rule walks down it."""
+    """Outcomes, acceptance probabilities and uniform draws of one `tree`, recorded while a rule
+    walks down it."""
 
     def __init__(self, tree: TokenTree) -> None:
         n = len(tree)
@@ -54,7 +59,8 @@ class Walk:
         return answer
 
     def toss(self, node: int, prob: float, rng: Randomness) -> bool:
-        """Draw u for a node without deciding its outcome, for rules in which one draw decides several nodes."""
+        """Draw u for a node without deciding its outcome, for rules in which one draw decides
+        several nodes."""
         answer, coin = rng.flip(prob)
         self.accept_prob[node], self.coin[node] = float(prob), coin
         return answer
@@ -66,7 +72,8 @@ class Walk:
             self.path.append(child)
 
     def note(self, node: int, **fields: Any) -> None:
-        """Record fields of `Detail` for a node, as they are or as functions that make them once they are read."""
+        """Record fields of `Detail` for a node, as they are or as functions that make them once
+        they are read."""
         self._notes.setdefault(node, {}).update(fields)
 
     def end(self, bonus: int) -> Verdict:
@@ -75,13 +82,16 @@ class Walk:
         return Verdict(tuple(self.path), int(bonus), outcome, accept_prob, coin, self._notes)
 
 
-def follow(walk: Walk, tree: TokenTree, token_after: Callable[[int], int], p: Distributions | None = None) -> Verdict:
+def follow(
+    walk: Walk, tree: TokenTree, token_after: Callable[[int], int], p: Distributions | None = None
+) -> Verdict:
     """Draw the target's token after each node, and continue if a child has it.
 
     Args:
         walk, tree: the record, and what is verified.
         token_after: the target's token after a node; called once for each node that is reached.
-        p: the target's rows where the token was drawn from them, so that a child is accepted with its probability.
+        p: the target's rows where the token was drawn from them, so that a child is accepted with
+            its probability.
     """
     node = 0
     while True:
@@ -98,7 +108,8 @@ def follow(walk: Walk, tree: TokenTree, token_after: Callable[[int], int], p: Di
 
 
 def ratio(p: float, q: float) -> float:
-    """min(1, p / q); a child the draft gave no mass is accepted exactly where the target has some."""
+    """min(1, p / q); a child the draft gave no mass is accepted exactly where the target has
+    some."""
     if q > 0:
         return min(1.0, float(p / q))
     return 1.0 if p > 0 else 0.0
@@ -117,11 +128,15 @@ def untried(step: Step, node: int) -> str:
         return "Not visited: the token before it was not accepted."
     if ("accepted", parent) in zip(step.outcome, step.parents, strict=True):
         return "Not visited: a sibling before it was accepted."
-    return "Not visited: every token with draft probability above 0 had been tried, so the rule stopped."
+    return (
+        "Not visited: every token with draft probability above 0 had been tried, so the rule "
+        "stopped."
+    )
 
 
 def explain_coin(step: Step, node: int, formula: str) -> str:
-    """The sentence of a rule that flips one coin a node with probability `formula`, for a first child min(1, p/q)."""
+    """The sentence of a rule that flips one coin a node with probability `formula`, for a first
+    child min(1, p/q)."""
     if step.parents.index(step.parents[node]) == node:
         formula = "min(1, p/q)"
     outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
@@ -136,7 +151,8 @@ def explain_coin(step: Step, node: int, formula: str) -> str:
 
 
 def _fraction(step: Step, node: int, prob: float) -> str | None:
-    """The residual over the remaining draft in numbers, where that is what the node was accepted with."""
+    """The residual over the remaining draft in numbers, where that is what the node was accepted
+    with."""
     tried, token = step.detail.get(node, Detail()).tried, step.tokens[node]
     if tried is None or not {"residual", "draft"} <= tried.rows.keys() or token not in tried.tokens:
         return None
@@ -147,5 +163,6 @@ def _fraction(step: Step, node: int, prob: float) -> str | None:
 
 
 def _digits(number: float) -> str:
-    """A probability with two digits that count at least, so that a reader who divides two of them finds the third."""
+    """A probability with two digits that count at least, so that a reader who divides two of them
+    finds the third."""
     return f"{number:.3f}" if number == 0 or number >= 0.1 else f"{number:#.2g}"

@@ -18,12 +18,16 @@ from specviz.drafters.base import open_drafter
 from specviz.tree import TokenTree
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)
-TEXTS = list(continuations(PAIR, ["abcab", "bca"], specviz.RunConfig(temperature=1.0, max_new_tokens=20)))
+TEXTS = list(
+    continuations(PAIR, ["abcab", "bca"], specviz.RunConfig(temperature=1.0, max_new_tokens=20))
+)
 RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
 
 
 def with_drafter(name, **parameters):
-    return specviz.RunConfig(temperature=1.0, max_new_tokens=20, drafter=specviz.DRAFTERS[name](**parameters))
+    return specviz.RunConfig(
+        temperature=1.0, max_new_tokens=20, drafter=specviz.DRAFTERS[name](**parameters)
+    )
 
 
 @pytest.mark.parametrize("name", specviz.DRAFTERS)
@@ -47,8 +51,11 @@ def test_rows_are_those_that_a_fresh_drafter_gives_in_a_tree(name):
 
 
 def test_heads_are_measured_level_by_level_and_say_nothing_below_the_last():
-    """Children that cover the vocabulary are always accepted (Sequoia, theorem 3.7), where there are any."""
-    found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS, with_drafter("medusa", heads=3), width=PAIR.vocab_size)
+    """Children that cover the vocabulary are always accepted (Sequoia, theorem 3.7), where there
+    are any."""
+    found = acceptance_vector(
+        PAIR, RULES["sequoia"], TEXTS, with_drafter("medusa", heads=3), width=PAIR.vocab_size
+    )
     assert found.drafter == "medusa" and found.plan == found.levels and len(found.levels) == LEVELS
     assert found.acceptance == found.levels[0]
     assert [sum(level) for level in found.levels] == pytest.approx([1, 1, 1, 0, 0])
@@ -70,13 +77,18 @@ def test_every_level_is_the_mean_over_its_positions():
 
 
 def test_where_retrieval_finds_nothing_no_child_is_accepted():
-    """Nor is a child drawn that was never seen: with all that were, the acceptance is the target's mass on them."""
+    """Nor is a child drawn that was never seen: with all that were, the acceptance is the target's
+    mass on them."""
     config = with_drafter("retrieval", shortest=3)
     rows = [node for text in TEXTS for node in levels_on_text(PAIR, text, config)]
     assert 0 < sum(levels[0].any() for _, _, levels in rows) < len(rows)
-    found = acceptance_vector(PAIR, RULES["target-match"], TEXTS * 60, config, width=PAIR.vocab_size)
+    found = acceptance_vector(
+        PAIR, RULES["target-match"], TEXTS * 60, config, width=PAIR.vocab_size
+    )
     mass = np.mean([p[levels[0] > 0].sum() for _, p, levels in rows])
-    assert found.positions == 60 * len(rows) and sum(found.acceptance) == pytest.approx(mass, abs=0.02)
+    assert found.positions == 60 * len(rows) and sum(found.acceptance) == pytest.approx(
+        mass, abs=0.02
+    )
     spoke = [(p, levels[0]) for _, p, levels in rows if levels[0].any()]
     uncertainty = draft_uncertainty(PAIR, TEXTS, config)
     assert uncertainty.acceptance == pytest.approx([np.minimum(p, q).sum() for p, q in spoke])
@@ -104,9 +116,14 @@ def test_a_text_of_one_token_has_no_positions():
 @pytest.mark.parametrize("name", specviz.DRAFTERS)
 def test_what_is_stored_of_a_drafter_is_sound(name):
     if (kept := acceptance.stored(name)) is None:
-        assert acceptance.find_acceptance("sequoia", 0.8, name) == acceptance.find_acceptance("sequoia", 0.8)
+        assert acceptance.find_acceptance("sequoia", 0.8, name) == acceptance.find_acceptance(
+            "sequoia", 0.8
+        )
         return
-    assert kept["drafter"] == {"name": name, "parameters": json.loads(json.dumps(specviz.DRAFTERS[name]().parameters))}
+    assert kept["drafter"] == {
+        "name": name,
+        "parameters": json.loads(json.dumps(specviz.DRAFTERS[name]().parameters)),
+    }
     sequoia, drafter = specviz.BUILDERS["sequoia"](), specviz.DRAFTERS[name]()
     assert acceptance.planned_with(sequoia, drafter, acceptance.EMBEDDED) == ""
     for row in kept["vectors"]:

@@ -1,4 +1,5 @@
-"""The endpoint `/generate`, called by gradio_client as another program would, and what it rejects."""
+"""The endpoint `/generate`, called by gradio_client as another program would, and what it
+rejects."""
 
 import json
 import re
@@ -30,7 +31,9 @@ def client(serve):
     clients = []
 
     def connect(pair=None, url=None):
-        clients.append(gradio_client.Client(url or serve(pair or specviz.toy_pair(vocab=12)), verbose=False))
+        clients.append(
+            gradio_client.Client(url or serve(pair or specviz.toy_pair(vocab=12)), verbose=False)
+        )
         return clients[-1]
 
     yield connect
@@ -48,11 +51,22 @@ def generate():
 
 
 def test_it_streams_the_text_every_step_and_then_the_trace(client):
-    builder, verifier = specviz.BUILDERS["k-ary"](width=3, depth=2), specviz.VERIFIERS["specinfer"]()
+    builder, verifier = (
+        specviz.BUILDERS["k-ary"](width=3, depth=2),
+        specviz.VERIFIERS["specinfer"](),
+    )
     job = client().submit(
-        "abc", builder="k-ary:width=3,depth=2", verifier="specinfer", temperature=0.9, top_p=0.95, top_k=9,
-        draft_temperature=0.7, max_new_tokens=20, seed=3, api_name="/generate",
-    )  # fmt: skip
+        "abc",
+        builder="k-ary:width=3,depth=2",
+        verifier="specinfer",
+        temperature=0.9,
+        top_p=0.95,
+        top_k=9,
+        draft_temperature=0.7,
+        max_new_tokens=20,
+        seed=3,
+        api_name="/generate",
+    )
     items = list(job)
     while not any(items[0]):  # the pair was being loaded
         items.pop(0)
@@ -60,9 +74,15 @@ def test_it_streams_the_text_every_step_and_then_the_trace(client):
     expected = specviz.run(specviz.toy_pair(vocab=12), config)
     *steps, (text, none, whole) = items
     trace = specviz.Trace.from_json(whole)
-    assert text == trace.text == expected.text and none == "" and trace.config.to_dict() == config.to_dict()
+    assert (
+        text == trace.text == expected.text
+        and none == ""
+        and trace.config.to_dict() == config.to_dict()
+    )
     assert [step[2] for step in steps] == [""] * len(steps) and len(steps) == len(expected.steps)
-    assert [json.loads(step[1])["tokens"] for step in steps] == [list(step.tokens) for step in expected.steps]
+    assert [json.loads(step[1])["tokens"] for step in steps] == [
+        list(step.tokens) for step in expected.steps
+    ]
     assert [json.loads(step[1]) for step in steps] == json.loads(whole)["steps"]
     texts = [step[0] for step in steps]
     assert texts[-1] == text and all(later.startswith(sooner) for sooner, later in pairwise(texts))
@@ -71,20 +91,34 @@ def test_it_streams_the_text_every_step_and_then_the_trace(client):
 def test_only_the_prompt_must_be_given_and_it_is_the_only_public_endpoint(client):
     connected = client()
     endpoints = connected.view_api(return_format="dict", print_info=False)
-    assert list(endpoints["named_endpoints"]) == ["/generate"] and not endpoints["unnamed_endpoints"]
+    assert (
+        list(endpoints["named_endpoints"]) == ["/generate"] and not endpoints["unnamed_endpoints"]
+    )
     endpoint = endpoints["named_endpoints"]["/generate"]
-    assert [p["parameter_name"] for p in endpoint["parameters"] if not p["parameter_has_default"]] == ["prompt"]
-    assert all(part["python_type"]["type"] != "Any" for part in [*endpoint["parameters"], *endpoint["returns"]])
+    assert [
+        p["parameter_name"] for p in endpoint["parameters"] if not p["parameter_has_default"]
+    ] == ["prompt"]
+    assert all(
+        part["python_type"]["type"] != "Any"
+        for part in [*endpoint["parameters"], *endpoint["returns"]]
+    )
     defaults = {p["parameter_name"]: p["parameter_default"] for p in endpoint["parameters"]}
     assert "tree speculative decoding" in endpoint["description"]
     text, _, whole = connected.predict("abc", api_name="/generate")
     config = specviz.Trace.from_json(whole).config
-    assert text and all(getattr(config, name) == defaults[name] for name in ("temperature", "top_p", "top_k", "seed"))
-    assert config.builder.name == defaults["builder"] and config.verifier.name == defaults["verifier"]
+    assert text and all(
+        getattr(config, name) == defaults[name]
+        for name in ("temperature", "top_p", "top_k", "seed")
+    )
+    assert (
+        config.builder.name == defaults["builder"] and config.verifier.name == defaults["verifier"]
+    )
 
 
 def test_the_example_of_the_readme(serve, tmp_path, monkeypatch, capsys):
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text("utf-8"), re.DOTALL
+    )
     (code,) = [block for block in blocks if "gradio_client" in block]
     assert "http://127.0.0.1:7860" in code
     monkeypatch.chdir(tmp_path)
@@ -95,14 +129,26 @@ def test_the_example_of_the_readme(serve, tmp_path, monkeypatch, capsys):
     assert trace.text in capsys.readouterr().out and trace.config.builder.name == "dyspec"
 
 
-@pytest.mark.parametrize(("wrong", "name"), [
-    ({"prompt": ["a"]}, "prompt"), ({"prompt": "x" * 20_001}, "prompt"), ({"builder": "sequioa"}, "builder"),
-    ({"builder": {"name": "chain"}}, "builder"), ({"builder": f"sequoia:acceptance={__file__}"}, "sequoia.acceptance"),
-    ({"temperature": "warm"}, "temperature"), ({"temperature": None}, "temperature"), ({"seed": 1e300}, "seed"),
-    ({"max_new_tokens": True}, "max_new_tokens"), ({"max_new_tokens": 10**9}, "max_new_tokens"),
-    ({"builder": "k-ary", "verifier": "block"}, "Block"), ({"models": ["This pair"]}, "models"),
-    ({"weights": "disk"}, "weights"), ({"plain_rounds": -1}, "plain_rounds"),
-], ids=lambda value: str(value)[:40])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        ({"prompt": ["a"]}, "prompt"),
+        ({"prompt": "x" * 20_001}, "prompt"),
+        ({"builder": "sequioa"}, "builder"),
+        ({"builder": {"name": "chain"}}, "builder"),
+        ({"builder": f"sequoia:acceptance={__file__}"}, "sequoia.acceptance"),
+        ({"temperature": "warm"}, "temperature"),
+        ({"temperature": None}, "temperature"),
+        ({"seed": 1e300}, "seed"),
+        ({"max_new_tokens": True}, "max_new_tokens"),
+        ({"max_new_tokens": 10**9}, "max_new_tokens"),
+        ({"builder": "k-ary", "verifier": "block"}, "Block"),
+        ({"models": ["This pair"]}, "models"),
+        ({"weights": "disk"}, "weights"),
+        ({"plain_rounds": -1}, "plain_rounds"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
 def test_what_is_wrong_gets_a_sentence(generate, wrong, name):
     with pytest.raises(gr.Error) as error:
         list(generate(**({"prompt": "abc"} | wrong)))
@@ -119,9 +165,13 @@ def test_an_error_reaches_the_program_as_its_sentence(client):
 def test_a_crash_tells_no_secrets_and_the_next_run_is_served(client, caplog):
     connected = client(Gated(fail_at=3))
     job = connected.submit("abc", api_name="/generate")
-    with pytest.raises(Exception, match=r"^The run failed\. See the server's log for the reason\.$"):
+    with pytest.raises(
+        Exception, match=r"^The run failed\. See the server's log for the reason\.$"
+    ):
         job.result()
-    assert sum(bool(step) for _, step, _ in job.outputs()) == 2, "what was decoded before has arrived"
+    assert sum(bool(step) for _, step, _ in job.outputs()) == 2, (
+        "what was decoded before has arrived"
+    )
     assert connected.predict("abc", max_new_tokens=5, api_name="/generate")[2]
     assert "the target broke" in caplog.text
 
@@ -181,11 +231,14 @@ def test_a_pair_that_cannot_be_loaded_is_said_to_everyone_who_asks():
 
 def test_the_best_tree_for_the_stored_costs_is_taken_where_none_is_asked_for(monkeypatch):
     monkeypatch.setattr(api, "find_costs", lambda: "costs")
-    monkeypatch.setattr(api, "best_size", lambda *arguments: specviz.BUILDERS["sequoia"](size=9, depth=3))
+    monkeypatch.setattr(
+        api, "best_size", lambda *arguments: specviz.BUILDERS["sequoia"](size=9, depth=3)
+    )
     for builder, title, expected in (
-        ("sequoia:width=4", models.EMBEDDED, (9, 3)), ("sequoia:size=20", models.EMBEDDED, (20, 6)),
+        ("sequoia:width=4", models.EMBEDDED, (9, 3)),
+        ("sequoia:size=20", models.EMBEDDED, (20, 6)),
         ("sequoia", "another", (16, 6)),
-    ):  # fmt: skip
+    ):
         found = api.fastest(specviz.RunConfig("abc", builder), builder, title).builder
         assert (found.size, found.depth) == expected
 
@@ -211,9 +264,17 @@ def test_the_one_tool_writes_what_the_library_writes(serve):
     url = serve(specviz.toy_pair(vocab=12))
     (tool,) = talk(url, lambda session: session.list_tools()).tools
     assert tool.name == "generate" and "tree speculative decoding" in tool.description
-    assert tool.inputSchema["required"] == ["prompt"] and "drafter" in tool.inputSchema["properties"]
+    assert (
+        tool.inputSchema["required"] == ["prompt"] and "drafter" in tool.inputSchema["properties"]
+    )
 
-    asked = {"prompt": "abc", "builder": "chain", "verifier": "block", "max_new_tokens": 9, "seed": 4}
+    asked = {
+        "prompt": "abc",
+        "builder": "chain",
+        "verifier": "block",
+        "max_new_tokens": 9,
+        "seed": 4,
+    }
     answer = talk(url, lambda session: session.call_tool("generate", asked))
     config = specviz.RunConfig("abc", "chain", "block", 0.8, max_new_tokens=9, seed=4)
     text = specviz.run(specviz.toy_pair(vocab=12), config).text
@@ -226,12 +287,19 @@ def test_what_is_wrong_reaches_an_agent_as_a_sentence(serve):
         serve(specviz.toy_pair(vocab=12)),
         lambda session: session.call_tool("generate", {"prompt": "abc", "temperature": -3}),
     )
-    assert answer.isError and answer.content[0].text.startswith("temperature must be 0 or a number from 0.001;")
+    assert answer.isError and answer.content[0].text.startswith(
+        "temperature must be 0 or a number from 0.001;"
+    )
 
 
 def test_a_call_that_makes_no_sense_is_answered_by_a_sentence(serve, capfd):
     url = serve(specviz.toy_pair(vocab=12))
-    for arguments, sentence in (({"prompt": "abc", "sise": 1}, "'sise' is not a"), ({}, "prompt is required")):
-        answer = talk(url, lambda session, arguments=arguments: session.call_tool("generate", arguments))
+    for arguments, sentence in (
+        ({"prompt": "abc", "sise": 1}, "'sise' is not a"),
+        ({}, "prompt is required"),
+    ):
+        answer = talk(
+            url, lambda session, arguments=arguments: session.call_tool("generate", arguments)
+        )
         assert answer.isError and sentence in answer.content[0].text
     assert "Traceback" not in capfd.readouterr().err

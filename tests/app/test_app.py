@@ -34,11 +34,17 @@ def toy():
 
 
 def test_what_takes_long_is_the_last_that_a_click_sends():
-    """The page sends the events of one click one after the other: behind a long one all others wait."""
+    """The page sends the events of one click one after the other: behind a long one all others
+    wait."""
     events = {}
     for _, block in sorted(build_demo().fns.items()):
         for target in block.targets:
-            if target[1] not in ("load", "then", "success", "failure"):  # those are sent side by side
+            if target[1] not in (
+                "load",
+                "then",
+                "success",
+                "failure",
+            ):  # those are sent side by side
                 events.setdefault(target, []).append(block)
     for target, blocks in events.items():
         long = [block.queue is not False and block.fn is not None for block in blocks]
@@ -47,7 +53,9 @@ def test_what_takes_long_is_the_last_that_a_click_sends():
 
 def test_every_style_sheet_is_on_the_page_once():
     sheets = {path.relative_to(WEB).with_suffix("").as_posix() for path in WEB.rglob("*.css")}
-    assert sorted(STYLES) == sorted(sheets - {"page/offline"}), "a tab names its style sheets in its `TAB`"
+    assert sorted(STYLES) == sorted(sheets - {"page/offline"}), (
+        "a tab names its style sheets in its `TAB`"
+    )
 
 
 def test_no_two_tabs_answer_to_one_name():
@@ -147,7 +155,12 @@ def test_each_pair_is_loaded_once_and_two_are_kept():
     engine = Engine({name: loader(name) for name in "abc"})
     assert engine.titles == ["a", "b", "c"] and not calls
     engine.take("a"), engine.take("b"), engine.take("a"), engine.take("c")
-    assert calls == ["a", "b", "c"] and engine.holds("a") and engine.holds("c") and not engine.holds("b")
+    assert (
+        calls == ["a", "b", "c"]
+        and engine.holds("a")
+        and engine.holds("c")
+        and not engine.holds("b")
+    )
     with pytest.raises(ValueError, match="Model pair must be one of a, b, c"):
         engine.take("d")
 
@@ -176,14 +189,23 @@ def test_the_models_offered(monkeypatch):
     monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
     monkeypatch.setenv("SPECVIZ_PAIRS", "some/Big|some/Small, /models/one/|early-exit:2 ,lonely")
     pairs = {title: load for title, load in models.offered().items() if not models.on_disk(title)}
-    assert list(pairs) == [models.EMBEDDED, models.EARLY_EXIT, "Big + Small", "one + early-exit:2", "lonely"]
+    assert list(pairs) == [
+        models.EMBEDDED,
+        models.EARLY_EXIT,
+        "Big + Small",
+        "one + early-exit:2",
+        "lonely",
+    ]
     assert not loaded, "nothing is loaded before it is asked for"
     for load in pairs.values():
         load()
     assert loaded == [
-        {}, {"draft": "early-exit:3"}, {"target": "some/Big", "draft": "some/Small"},
-        {"target": "/models/one/", "draft": "early-exit:2"}, {"target": "lonely", "draft": None},
-    ]  # fmt: skip
+        {},
+        {"draft": "early-exit:3"},
+        {"target": "some/Big", "draft": "some/Small"},
+        {"target": "/models/one/", "draft": "early-exit:2"},
+        {"target": "lonely", "draft": None},
+    ]
     disk = models.OnDisk(lambda offload, progress: progress(0.3, f"Writing to {offload}: 3 of 12"))
     disk()
     assert disk.status == "Writing to disk: 3 of 12."
@@ -212,10 +234,14 @@ ENDS = {
 
 @pytest.mark.parametrize("work", ENDS)
 def test_every_kind_of_handler_ends_in_a_sentence(work, caplog):
-    made = explained("It failed.", lambda text: {"said": text}, lambda error: f"{error} Try again.")(work)
+    made = explained(
+        "It failed.", lambda text: {"said": text}, lambda error: f"{error} Try again."
+    )(work)
     assert ENDS[work](made, ValueError("It is full.")) == {"said": "It is full. Try again."}
     assert not caplog.text
-    assert ENDS[work](made, RuntimeError("secret")) == {"said": "It failed. See the server's log for the reason."}
+    assert ENDS[work](made, RuntimeError("secret")) == {
+        "said": "It failed. See the server's log for the reason."
+    }
     assert "secret" in caplog.text
 
 
@@ -229,11 +255,14 @@ def test_a_sentence_in_the_middle_of_a_run_is_shown_and_logged(caplog):
 
 def test_the_page_is_built_without_torch_and_from_any_folder(tmp_path):
     code = (
-        f"import sys, runpy; sys.path.insert(0, {str(ROOT / 'app')!r});"  # as Python does for a script
+        # as Python does for a script
+        f"import sys, runpy; sys.path.insert(0, {str(ROOT / 'app')!r});"
         f"runpy.run_path({str(ROOT / 'app' / 'app.py')!r});"
         "import app; assert app.__file__.endswith('__init__.py'), app.__file__;"
         "from app.page import build_demo; build_demo();"
         "assert not {'torch', 'transformers'} & set(sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr

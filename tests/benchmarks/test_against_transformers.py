@@ -22,11 +22,28 @@ def test_each_side_has_the_setting_that_is_fastest_for_it(prompts, capsys):
     _, alone, assisted = json.loads(capsys.readouterr().out)
     for outcome in (alone, assisted):
         settings = outcome["result"]["settings"]
-        assert list(settings) == ["specviz", "transformers"] and settings["transformers"]["threads"] >= 1
+        assert (
+            list(settings) == ["specviz", "transformers"]
+            and settings["transformers"]["threads"] >= 1
+        )
         assert all(one["dtype"] in ("float32", "bfloat16") for one in settings.values())
     assert alone["result"]["tokens_per_pass"] == 1 <= assisted["result"]["tokens_per_pass"]
 
 
 def test_greedy_texts_in_float32_are_equal(prompts, capsys):
-    assert main(["bench", "--same-text", "--builder", "sequoia", "--dtype", "float32", *OPTIONS, prompts]) == 0
+    assert (
+        main(
+            [
+                "bench",
+                "--same-text",
+                "--builder",
+                "sequoia",
+                "--dtype",
+                "float32",
+                *OPTIONS,
+                prompts,
+            ]
+        )
+        == 0
+    )
     assert json.loads(capsys.readouterr().out) == []

@@ -1,4 +1,5 @@
-"""The grid of `bench`: its cells, their outcomes, the file of results, and a cluster that is not there."""
+"""The grid of `bench`: its cells, their outcomes, the file of results, and a cluster that is not
+there."""
 
 import errno
 import json
@@ -12,14 +13,27 @@ from types import SimpleNamespace
 import pytest
 
 import specviz
-from specviz.benchmarks.grid import append_result, cells_of, key_of, measure_cell, on_ray, read_grid, read_results
+from specviz.benchmarks.grid import (
+    append_result,
+    cells_of,
+    key_of,
+    measure_cell,
+    on_ray,
+    read_grid,
+    read_results,
+)
 from specviz.commands.cli import main
 from specviz.files import file_lock
 
 GRID = {
-    "pairs": ["toy"], "builders": ["chain", "k-sequences", "plain"], "verifiers": ["specinfer", "block"],
-    "temperatures": [1.0], "sizes": [7], "max_new_tokens": 8, "prompts": ["abc"],
-}  # fmt: skip
+    "pairs": ["toy"],
+    "builders": ["chain", "k-sequences", "plain"],
+    "verifiers": ["specinfer", "block"],
+    "temperatures": [1.0],
+    "sizes": [7],
+    "max_new_tokens": 8,
+    "prompts": ["abc"],
+}
 
 
 def cells(**changes):
@@ -50,7 +64,9 @@ def test_the_menu_and_the_rule_that_suits_are_the_defaults():
         name for name, cls in specviz.BUILDERS.items() if not cls.autoregressive
     }
     assert {cell["verifier"] for cell in found if cell["temperature"] == 0} == {"exact-match"}
-    assert all("size" not in cell and cell["drafter"] == "model" for cell in found) and prompts == ["abc"]
+    assert all("size" not in cell and cell["drafter"] == "model" for cell in found) and prompts == [
+        "abc"
+    ]
 
 
 def test_outcomes_are_those_of_single_runs():
@@ -58,19 +74,28 @@ def test_outcomes_are_those_of_single_runs():
     config = specviz.RunConfig("abc", "chain:depth=6", "specinfer", 1.0, max_new_tokens=8)
     trace = specviz.run(specviz.toy_pair(vocab=12), config)
     result = outcomes["chain", "specinfer"]["result"]
-    assert result["tokens_per_pass"] == trace.tokens_per_pass and result["steps"] == len(trace.steps)
+    assert result["tokens_per_pass"] == trace.tokens_per_pass and result["steps"] == len(
+        trace.steps
+    )
     assert result["lossless"] and result["tokens_per_s"] > 0 and result["tokens_margin"] is None
     assert outcomes["plain", None]["result"]["tokens_per_pass"] == 1
     assert "defined for chains" in outcomes["k-sequences", "block"]["impossible"]
 
 
 def test_a_result_holds_both_sides_and_where_it_was_measured():
-    found = cells(builders=["chain"], verifiers=["specinfer"], drafters=["model", "ngram"], top_p=0.9)
+    found = cells(
+        builders=["chain"], verifiers=["specinfer"], drafters=["model", "ngram"], top_p=0.9
+    )
     model, ngram = (measure_cell(cell, ["abc", "cab"])["result"] for cell in found)
     assert model["tokens_per_pass"] != ngram["tokens_per_pass"]
     for result in (model, ngram):
-        assert result["speedup"] == pytest.approx(result["tokens_per_s"] / result["plain_tokens_per_s"])
-        assert result["low"] <= result["speedup"] <= result["high"] and result["speedup_margin"] is not None
+        assert result["speedup"] == pytest.approx(
+            result["tokens_per_s"] / result["plain_tokens_per_s"]
+        )
+        assert (
+            result["low"] <= result["speedup"] <= result["high"]
+            and result["speedup_margin"] is not None
+        )
         assert result["plain_ms"] == pytest.approx(1000 / result["plain_tokens_per_s"])
         assert sum(result["parts_ms"].values()) == pytest.approx(result["step_ms"])
     assert model["machine"][2] >= 1 and model["version"] == specviz.__version__
@@ -78,7 +103,10 @@ def test_a_result_holds_both_sides_and_where_it_was_measured():
 
 
 def test_a_failure_does_not_end_the_grid():
-    branching, lost = cells(builders=["branching"], verifiers=["specinfer"]), cells(pairs=[{"target": "/nowhere"}])
+    branching, lost = (
+        cells(builders=["branching"], verifiers=["specinfer"]),
+        cells(pairs=[{"target": "/nowhere"}]),
+    )
     assert "size" in measure_cell(branching[0], ["abc"])["impossible"]
     assert "/nowhere" in measure_cell(lost[0], ["abc"])["failed"]
 
@@ -101,7 +129,11 @@ def test_only_what_is_missing_is_measured(files, capsys):
     assert len(first.splitlines()) == 5 and "times plain" in capsys.readouterr().out
     assert main(["bench", str(grid), "--out", str(out), "--json"]) == 0
     printed = capsys.readouterr()
-    assert out.read_text() == first and "5 of them" in printed.err and len(json.loads(printed.out)) == 5
+    assert (
+        out.read_text() == first
+        and "5 of them" in printed.err
+        and len(json.loads(printed.out)) == 5
+    )
     grid.write_text(json.dumps(GRID | {"temperatures": [1.0, 0.5]}))
     assert main(["bench", str(grid), "--out", str(out)]) == 0
     assert out.read_text().startswith(first) and len(out.read_text().splitlines()) == 10
@@ -146,7 +178,11 @@ def test_two_processes_do_not_write_one_file(files, capsys):
 def test_a_damaged_result_is_a_sentence(files, capsys):
     grid, out = files
     (outcome, *_) = outcomes_here()
-    for wrong in ({}, outcome["result"] | {"tokens_per_pass": "many"}, outcome["result"] | {"nodes": 10**400}):
+    for wrong in (
+        {},
+        outcome["result"] | {"tokens_per_pass": "many"},
+        outcome["result"] | {"nodes": 10**400},
+    ):
         out.write_text("".join(line(cell, result=wrong) for cell in cells()))
         assert main(["bench", str(grid), "--out", str(out)]) == 2
         assert re.search("Remove (its|that) line", capsys.readouterr().err)
@@ -155,7 +191,10 @@ def test_a_damaged_result_is_a_sentence(files, capsys):
 def test_a_failed_cell_is_tried_again_and_the_last_outcome_counts(files):
     grid, out = files
     one, *others = cells()
-    written = [line(others[0], failed="no memory"), *(line(cell, impossible="so") for cell in others)]
+    written = [
+        line(others[0], failed="no memory"),
+        *(line(cell, impossible="so") for cell in others),
+    ]
     out.write_text("".join([*written, line(one, failed="no memory")]))
     assert main(["bench", str(grid), "--out", str(out)]) == 0
     *before, last = map(json.loads, out.read_text().splitlines())
@@ -169,12 +208,17 @@ def test_a_result_begins_a_line_of_its_own(tmp_path):
     assert list(read_results(path)) == [key_of(one), key_of(other)]
 
 
-@pytest.mark.parametrize("text", ['ONE{"x": 1}\n', "ONEmy notes", 'ONE{"cell": {}, "result": {"a": 1e999}}\n', "{"])
+@pytest.mark.parametrize(
+    "text", ['ONE{"x": 1}\n', "ONEmy notes", 'ONE{"cell": {}, "result": {"a": 1e999}}\n', "{"]
+)
 def test_a_line_of_another_kind_is_left_alone(tmp_path, text):
     path, (one, *_) = tmp_path / "out.jsonl", cells()
     text = text.replace("ONE", line(one, result={}))
     path.write_text(text)
-    with pytest.raises(ValueError, match=f"damaged in line {text.rstrip().count(chr(10)) + 1}, which is not a result"):
+    with pytest.raises(
+        ValueError,
+        match=f"damaged in line {text.rstrip().count(chr(10)) + 1}, which is not a result",
+    ):
         read_results(path)
     assert path.read_text() == text
 
@@ -194,12 +238,20 @@ def test_toml_and_json_say_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("grid", "name"),
     [
-        ([], "object"), ({"builder": ["chain"]}, "'builder'"), ({"builders": "chain"}, "builders"),
-        ({"builders": []}, "builders"), ({"builders": ["oak"]}, "builder must"), ({"verifiers": [3]}, "verifiers"),
-        ({"pairs": ["no"]}, "pairs"), ({"pairs": [{"target": "a", "code": "b"}]}, "pairs"), ({"sizes": [1]}, "sizes"),
-        ({"prompts": [""]}, "prompts"), ({"top_p": 2}, "top_p"), ({"rounds": 0}, "rounds"),
+        ([], "object"),
+        ({"builder": ["chain"]}, "'builder'"),
+        ({"builders": "chain"}, "builders"),
+        ({"builders": []}, "builders"),
+        ({"builders": ["oak"]}, "builder must"),
+        ({"verifiers": [3]}, "verifiers"),
+        ({"pairs": ["no"]}, "pairs"),
+        ({"pairs": [{"target": "a", "code": "b"}]}, "pairs"),
+        ({"sizes": [1]}, "sizes"),
+        ({"prompts": [""]}, "prompts"),
+        ({"top_p": 2}, "top_p"),
+        ({"rounds": 0}, "rounds"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_grid_gets_a_sentence(grid, name):
     with pytest.raises(ValueError, match=name):
         cells_of(grid, ["abc"])
@@ -207,10 +259,14 @@ def test_a_bad_grid_gets_a_sentence(grid, name):
 
 @pytest.fixture
 def ray(monkeypatch):
-    """As much of ray as is used; a task runs when it is waited for, the last one first, and the second is lost."""
+    """As much of ray as is used; a task runs when it is waited for, the last one first, and the
+    second is lost."""
     tasks = []
     fake = SimpleNamespace(
-        down=False, settings=None, put=lambda value: value, wait=lambda left, **_: (left[-1:], left[:-1])
+        down=False,
+        settings=None,
+        put=lambda value: value,
+        wait=lambda left, **_: (left[-1:], left[:-1]),
     )
 
     def submit(function, *arguments):

@@ -1,4 +1,5 @@
-"""Interleaved timing: what is counted, in which order, and what the rounds say. No time is asserted."""
+"""Interleaved timing: what is counted, in which order, and what the rounds say. No time is
+asserted."""
 
 from dataclasses import replace
 
@@ -8,14 +9,22 @@ import specviz
 from specviz.acceptance.in_traces import whole_steps
 from specviz.acceptance.progress import Progress, final_result
 from specviz.benchmarks import timing
-from specviz.benchmarks.timing import AUTOREGRESSIVE, interleave, measure_speedup, summarise, time_runs
+from specviz.benchmarks.timing import (
+    AUTOREGRESSIVE,
+    interleave,
+    measure_speedup,
+    summarise,
+    time_runs,
+)
 from specviz.metrics import Counts
 from specviz.plots.measurement import measure_machine
 from specviz.record import Timing
 
 PAIR = specviz.toy_pair(vocab=8, seed=2, closeness=0.7)
 CONFIG = specviz.RunConfig(temperature=1.0, max_new_tokens=40)
-RUNS = {name: (PAIR, replace(CONFIG, builder=f"{name}=3")) for name in ("chain:depth", "batch:width")}
+RUNS = {
+    name: (PAIR, replace(CONFIG, builder=f"{name}=3")) for name in ("chain:depth", "batch:width")
+}
 
 
 def counts(tokens, seconds):
@@ -25,7 +34,10 @@ def counts(tokens, seconds):
 
 
 def test_calls_take_turns_in_rotating_order():
-    order = [(turn, name) for turn, name, _ in interleave({name: (lambda turn: turn) for name in "abc"}, 2)]
+    order = [
+        (turn, name)
+        for turn, name, _ in interleave({name: (lambda turn: turn) for name in "abc"}, 2)
+    ]
     assert order == [(0, "a"), (0, "b"), (0, "c"), (1, "b"), (1, "c"), (1, "a")]
 
 
@@ -42,14 +54,19 @@ def test_the_first_round_of_passes_is_not_counted(monkeypatch):
 
 
 def test_speedup_is_tokens_over_time_against_plain_decoding():
-    """Two texts by hand: 2 and 4 times plain, 3 together; each is left out once, and t is 12.7 for two."""
+    """Two texts by hand: 2 and 4 times plain, 3 together; each is left out once, and t is 12.7 for
+    two."""
     plain = [counts(10, 10.0), counts(10, 10.0)]
-    (row,) = summarise({AUTOREGRESSIVE: plain, "chain": [counts(6, 3.0), counts(12, 3.0)]}, ["a", "b"])
+    (row,) = summarise(
+        {AUTOREGRESSIVE: plain, "chain": [counts(6, 3.0), counts(12, 3.0)]}, ["a", "b"]
+    )
     assert (row.speedup, row.low, row.high) == pytest.approx((3, 2, 4))
     assert row.margin == pytest.approx(12.706, abs=1e-3) and row.tokens_margin == 0
     assert row.step_price == pytest.approx((6 / 9) / 2) and row.counts.tokens_per_pass == 2
     halves = [counts(6, 3.0), counts(6, 3.0), counts(12, 3.0), counts(12, 3.0)]
-    (twice,) = summarise({AUTOREGRESSIVE: plain + plain, "chain": halves}, ["a", "a", "b", "b"])  # two rounds
+    (twice,) = summarise(
+        {AUTOREGRESSIVE: plain + plain, "chain": halves}, ["a", "a", "b", "b"]
+    )  # two rounds
     assert (twice.speedup, twice.margin) == pytest.approx((row.speedup, row.margin))
     assert summarise({AUTOREGRESSIVE: plain, "chain": halves}, ["a"])[0].margin is None
 
@@ -63,15 +80,23 @@ def test_only_whole_trees_after_the_first_step_count():
 
 def test_every_run_continues_every_prompt_in_rotating_order(monkeypatch):
     order, run = [], specviz.run
-    monkeypatch.setattr(timing, "run", lambda pair, config: order.append(config) or run(pair, config))
+    monkeypatch.setattr(
+        timing, "run", lambda pair, config: order.append(config) or run(pair, config)
+    )
     updates = list(time_runs(RUNS, ["ab", "ba"], rounds=2))
     warm, timed = order[:3], order[3:]
     assert {config.max_new_tokens for config in warm} == {timing.WARM_UP}
     assert [(config.builder.name, config.prompt, config.seed) for config in timed[:6]] == [
-        ("plain", "ab", 0), ("chain", "ab", 0), ("batch", "ab", 0),
-        ("chain", "ba", 1), ("batch", "ba", 1), ("plain", "ba", 1),
-    ]  # fmt: skip
-    assert [config.prompt for config in timed[6::3]] == ["ba", "ab"], "in the second round the prompts moved on"
+        ("plain", "ab", 0),
+        ("chain", "ab", 0),
+        ("batch", "ab", 0),
+        ("chain", "ba", 1),
+        ("batch", "ba", 1),
+        ("plain", "ba", 1),
+    ]
+    assert [config.prompt for config in timed[6::3]] == ["ba", "ab"], (
+        "in the second round the prompts moved on"
+    )
     assert [update.done for update in updates] == list(range(1, 13)) and updates[-1].total == 12
     assert [len(update.result) for update in updates] == [0, 0, *[2] * 10]
     assert [row.name for row in updates[-1].result] == list(RUNS)
@@ -83,11 +108,16 @@ def test_every_run_continues_every_prompt_in_rotating_order(monkeypatch):
 def test_a_prompt_without_a_step_to_time_is_left_out():
     rows = {AUTOREGRESSIVE: [counts(4, 1.0), Counts()], "chain": [counts(4, 1.0), counts(4, 1.0)]}
     (row,) = summarise(rows, ["a", "b"])
-    assert row.counts == counts(4, 1.0) and summarise({name: [Counts()] for name in rows}, ["a"]) == ()
+    assert (
+        row.counts == counts(4, 1.0) and summarise({name: [Counts()] for name in rows}, ["a"]) == ()
+    )
 
 
 def test_the_result_of_a_measurement_is_the_last_one():
-    assert final_result(Progress(done, 3, result=found) for done, found in enumerate((None, 4, 0), 1)) == 0
+    assert (
+        final_result(Progress(done, 3, result=found) for done, found in enumerate((None, 4, 0), 1))
+        == 0
+    )
     for nothing in ([], [Progress(1, 1)]):
         with pytest.raises(ValueError, match="without a result"):
             final_result(nothing)
@@ -120,7 +150,9 @@ def test_a_run_and_plain_decoding_take_turns_and_the_rounds_spread(clocks):
     order = clocks(run=lambda turn: (1.0, 2.0)[turn], plain=lambda turn: (3.0, 4.0, 4.0)[turn])
     updates = list(measure_speedup(specviz.toy_pair(vocab=12), RUN, FIRST, 3))
     found = [one for one in updates if one is not None]
-    assert [one[0] for one in order] == ["plain", "plain", "run", "run", "plain"], "the first run is there already"
+    assert [one[0] for one in order] == ["plain", "plain", "run", "run", "plain"], (
+        "the first run is there already"
+    )
     assert {one[1:] for one in order} == {("abc", 0.8, 3)}, "the same prompt, temperature and seed"
     assert [one.rounds for one in found] == [1, 2, 3] and None in updates
     assert found[0].speedup == found[0].low == found[0].high == pytest.approx((12 / 24) * 3)
@@ -131,7 +163,9 @@ def test_a_run_and_plain_decoding_take_turns_and_the_rounds_spread(clocks):
 
 def test_a_slow_machine_is_timed_for_a_few_tokens(clocks):
     clocks(run=lambda turn: 1.0, plain=lambda turn: 1.0)
-    steps = sum(one is None for one in measure_speedup(PAIR, replace(RUN, max_new_tokens=200), FIRST, 1))
+    steps = sum(
+        one is None for one in measure_speedup(PAIR, replace(RUN, max_new_tokens=200), FIRST, 1)
+    )
     assert timing.FEWEST <= steps <= timing.FEWEST + 2
 
 

@@ -1,4 +1,5 @@
-"""For everyone: axe-core on every tab in light and dark, large type, and a keyboard that reaches everything."""
+"""For everyone: axe-core on every tab in light and dark, large type, and a keyboard that reaches
+everything."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -12,7 +13,8 @@ pytestmark = pytest.mark.browser
 GRADIO = {}
 FIGURES = "Measure"
 STILL = "* { transition: none !important; }"  # a colour that is still fading has the wrong contrast
-# Numbers what can be used in Live, and says how many there are; what lies in a closed menu is not there yet.
+# Numbers what can be used in Live, and says how many there are; what lies in a closed menu is not
+# there yet.
 WANTED = """() => {
   const own = '.sv :is(button, [type=range], :checked, select, summary, .sv-svg), #sv-run, #sv-prompt textarea';
   const there = element => element.offsetParent !== null || element instanceof SVGElement;
@@ -33,16 +35,30 @@ FOCUSED = """() => {
 
 
 def look_at(page, name, scheme="light"):
-    """Everything serious that axe finds on the page as it is, as (rule, place, markup); in the dark of colours only."""
+    """Everything serious that axe finds on the page as it is, as (rule, place, markup); in the dark
+    of colours only."""
     page.mouse.move(0, 0)  # a tab that is pointed at has another colour
     page.add_style_tag(content=STILL)
     page.wait_for_timeout(100)
-    # Thousands of marks within figures, which say nothing of their own to axe; what surrounds them stays.
-    page.evaluate("document.querySelectorAll('.js-plotly-plot .main-svg').forEach(svg => svg.replaceChildren())")
+    # Thousands of marks within figures, which say nothing of their own to axe; what surrounds them
+    # stays.
+    page.evaluate(
+        "document.querySelectorAll('.js-plotly-plot .main-svg').forEach(svg => "
+        "svg.replaceChildren())"
+    )
     rules = {"runOnly": ["color-contrast", "link-in-text-block"]} if scheme == "dark" else {}
-    found = Axe().run(page, {"exclude": [["[data-checked]"]]}, {"resultTypes": ["violations"]} | rules)
+    found = Axe().run(
+        page, {"exclude": [["[data-checked]"]]}, {"resultTypes": ["violations"]} | rules
+    )
     return [
-        (name, rule["id"], node["target"], node["any"][0]["message"] if node["any"] else "", scheme, node["html"][:120])
+        (
+            name,
+            rule["id"],
+            node["target"],
+            node["any"][0]["message"] if node["any"] else "",
+            scheme,
+            node["html"][:120],
+        )
         for rule in found.response["violations"]
         if rule["impact"] in ("serious", "critical") and rule["id"] not in GRADIO
         for node in rule["nodes"]
@@ -92,7 +108,10 @@ def test_present_is_one_sentence_and_a_tree_that_the_last_row_can_read(serve, vi
     assert room["width"] * room["height"] > 0.6 * 1280 * 720
     page.keyboard.press("ArrowRight")
     expect(page.locator("#sv-stage .sv-svg")).to_have_attribute("data-phase", "1")
-    for leave in (lambda: page.keyboard.press("Escape"), lambda: present(page)):  # a touch screen has no keys
+    for leave in (
+        lambda: page.keyboard.press("Escape"),
+        lambda: present(page),
+    ):  # a touch screen has no keys
         leave()
         expect(page.locator("#sv-stage .sv-player")).to_be_visible()
         expect(page.locator("#sv-stage .sv-caption")).to_have_css("font-size", small)

@@ -18,7 +18,10 @@ def test_less_than_a_megabyte_travels_before_a_curve_is_opened(serve, chromium):
     def transferred():
         """Bytes on the wire by address, headers and compression included."""
         sizes = {request.url: request.sizes() for request in requests}
-        return {url: size["responseBodySize"] + size["responseHeadersSize"] for url, size in sizes.items()}
+        return {
+            url: size["responseBodySize"] + size["responseHeadersSize"]
+            for url, size in sizes.items()
+        }
 
     page.goto(serve())
     page.locator(".sv-svg .node").first.wait_for(timeout=30_000)
@@ -26,7 +29,9 @@ def test_less_than_a_megabyte_travels_before_a_curve_is_opened(serve, chromium):
     page.locator(".sv-forward").click()
     page.wait_for_timeout(1500)  # what is asked for late counts as well
     first = transferred()
-    assert 100_000 < sum(first.values()) < MOST, sorted(first.items(), key=lambda pair: -pair[1])[:10]
+    assert 100_000 < sum(first.values()) < MOST, sorted(first.items(), key=lambda pair: -pair[1])[
+        :10
+    ]
     assert not [url for url in first if "plotly" in url.lower()], "plotly.js is for the curves"
     open_tab(page, "Measure")
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=30_000)
@@ -37,20 +42,32 @@ def test_less_than_a_megabyte_travels_before_a_curve_is_opened(serve, chromium):
 
 
 LINKS = {
-    "tab=compare": ("Compare",), "lesson=3": ("Learn", "Lessons"), "tab=lessons": ("Learn", "Lessons"),
-    "tab=papers&paper=dyspec": ("Learn", "Papers"), "lab=tree": ("Lab", "Tree lab"),
-    "lab=verification": ("Lab", "Verification lab"), "tab=labs": ("Lab",),
-    "tab=acceptance": ("Measure",), "tab=what a step costs": ("Measure",), "tab=SPEEDUP": ("Measure",),
-    "tab=live": ("Explore",), "tab=nothing": (), "": (),
-}  # fmt: skip
+    "tab=compare": ("Compare",),
+    "lesson=3": ("Learn", "Lessons"),
+    "tab=lessons": ("Learn", "Lessons"),
+    "tab=papers&paper=dyspec": ("Learn", "Papers"),
+    "lab=tree": ("Lab", "Tree lab"),
+    "lab=verification": ("Lab", "Verification lab"),
+    "tab=labs": ("Lab",),
+    "tab=acceptance": ("Measure",),
+    "tab=what a step costs": ("Measure",),
+    "tab=SPEEDUP": ("Measure",),
+    "tab=live": ("Explore",),
+    "tab=nothing": (),
+    "": (),
+}
 
 
 def test_links_open_their_tab_and_page_under_old_names_as_well(serve, visit):
     url = serve()
     page = visit(f"{url}?tab=Speedup", ready="#sv-figure-speedup .main-svg")
     for name in LINKS["tab=SPEEDUP"]:
-        expect(page.get_by_role("tab", name=name, exact=True)).to_have_attribute("aria-selected", "true")
+        expect(page.get_by_role("tab", name=name, exact=True)).to_have_attribute(
+            "aria-selected", "true"
+        )
     for query, opened in LINKS.items():
         page.evaluate("query => history.replaceState(null, '', `?${query}`)", query)
         updates = page.evaluate(opening.opens(TABS))
-        assert tuple(update["selected"] for update in updates if "selected" in update) == opened, query
+        assert tuple(update["selected"] for update in updates if "selected" in update) == opened, (
+            query
+        )

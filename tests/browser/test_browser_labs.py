@@ -1,4 +1,5 @@
-"""The labs in headless Chromium: numbers that a visitor sets, keys, links, a phone. No model is loaded."""
+"""The labs in headless Chromium: numbers that a visitor sets, keys, links, a phone. No model is
+loaded."""
 
 import re
 
@@ -50,7 +51,9 @@ def test_what_is_typed_is_drawn_or_answered_by_a_sentence(lab):
     expect(status).to_contain_text("valid number")
     expect(name).to_have_text("Chain")  # the trees stay
     box.fill("0.5")
-    expect(page.locator(".sv-lab-cards span").first).to_contain_text("2.00 tokens")  # 1 + 1/2 + 1/4 ...
+    expect(page.locator(".sv-lab-cards span").first).to_contain_text(
+        "2.00 tokens"
+    )  # 1 + 1/2 + 1/4 ...
     expect(status).to_have_text("")
 
 
@@ -78,7 +81,9 @@ def test_a_node_is_shown_at_once_and_stepped_through(lab):
 
 
 def test_a_link_opens_the_node_of_a_counterexample(lab):
-    page = lab("tab=labs&lab=verification&rule=block&p=1/2,1/2&q=1,0&children=1&levels=2&scheme=iid", NODE)
+    page = lab(
+        "tab=labs&lab=verification&rule=block&p=1/2,1/2&q=1,0&children=1&levels=2&scheme=iid", NODE
+    )
     expect(page.locator(".sv-v-rule")).to_have_value("block")
     expect(page.locator(".sv-v-shape")).to_have_value("1 2")
     expect(page.get_by_label("draft q of a, as a number")).to_have_value("1")

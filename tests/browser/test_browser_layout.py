@@ -1,4 +1,5 @@
-"""No text lies on other text or is cut off: every page of every tab, at every width, in both themes, and presented."""
+"""No text lies on other text or is cut off: every page of every tab, at every width, in both
+themes, and presented."""
 
 import re
 
@@ -9,7 +10,8 @@ from app.page import TABS
 from tests.pages import CROWDED, WIDTHS, Gated, each_part, open_tab, present, state
 
 pytestmark = pytest.mark.browser
-# The first of these meet every page, the outermost widths and both themes; the rest come with `make nightly`.
+# The first of these meet every page, the outermost widths and both themes; the rest come with `make
+# nightly`.
 SAMPLE = [("light", 390), ("light", 1440), ("dark", 768)]
 CASES = [
     pytest.param(scheme, width, marks=() if (scheme, width) in SAMPLE else pytest.mark.nightly)

@@ -1,4 +1,5 @@
-"""The lessons in headless Chromium: links, pictures, presenting by keyboard, a phone. No model is loaded."""
+"""The lessons in headless Chromium: links, pictures, presenting by keyboard, a phone. No model is
+loaded."""
 
 import json
 import re
@@ -25,14 +26,18 @@ SMALLEST = f"""() => {{ {TREE} const texts = [...svg.querySelectorAll('.node > t
 def book(serve, visit):
     """A function that opens the lessons by a link."""
     url = serve()
-    return lambda link, **more: visit(f"{url}?{link}", ready="#sv-lessons .sv-lessons[aria-busy=false]", **more)
+    return lambda link, **more: visit(
+        f"{url}?{link}", ready="#sv-lessons .sv-lessons[aria-busy=false]", **more
+    )
 
 
 def opened(page, name):
     """Wait until a lesson and its picture are there; the lesson's own data."""
     lesson = json.loads(lessons.open_lesson(name))
     expect(page.locator(".sv-lessons h2")).to_have_text(lesson["title"], timeout=30_000)
-    expect(page.locator("#sv-lessons .sv-svg")).to_have_attribute("data-step", str(lesson["opens"]["step"]))
+    expect(page.locator("#sv-lessons .sv-svg")).to_have_attribute(
+        "data-step", str(lesson["opens"]["step"])
+    )
     return lesson
 
 
@@ -49,7 +54,9 @@ def test_every_lesson_opens_its_pictures_and_none_is_clipped(book):
                 steps = len(picture["message"]["steps"])
                 expect(page.locator("#sv-lessons .sv-where")).to_have_text(f"step 1 of {steps}")
             else:
-                expect(page.locator(".sv-lesson-figure").locator("svg, table").first).to_be_visible()
+                expect(
+                    page.locator(".sv-lesson-figure").locator("svg, table").first
+                ).to_be_visible()
         page.get_by_role("button", name="Show me").click()
         expect(page.locator(".sv-lesson-question div")).to_be_hidden()
         page.locator(".sv-lesson-question summary").click()
@@ -75,8 +82,12 @@ def test_a_lecture_by_arrow_keys(book):
     expect(page.locator(".sv-lessons-list")).to_be_hidden()
     expect(page.locator("#sv-lessons .sv-legend")).to_be_hidden()
     assert page.evaluate(SMALLEST) >= 24 and page.evaluate(CLIPPED) == 0
-    size = page.locator(".sv-lessons-sentence").evaluate("line => parseFloat(getComputedStyle(line).fontSize)")
-    assert size >= 28 and page.locator("#sv-lessons .sv-scroll").bounding_box()["height"] > 720 * 2 / 3
+    size = page.locator(".sv-lessons-sentence").evaluate(
+        "line => parseFloat(getComputedStyle(line).fontSize)"
+    )
+    assert (
+        size >= 28 and page.locator("#sv-lessons .sv-scroll").bounding_box()["height"] > 720 * 2 / 3
+    )
     svg, seen = page.locator("#sv-lessons .sv-svg"), []
     for _ in range(4):
         page.keyboard.press("ArrowRight")
@@ -104,7 +115,9 @@ def test_a_lecture_by_arrow_keys(book):
 def test_links_lead_to_a_step_and_older_numbers_to_their_lesson(book):
     page = book("lesson=sequoia&recording=1&step=3&node=1")
     expect(page.locator("#sv-lessons .sv-where")).to_contain_text("step 3 of")
-    expect(page.locator(".sv-lesson-pictures button").nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".sv-lesson-pictures button").nth(1)).to_have_attribute(
+        "aria-pressed", "true"
+    )
     page = book("lesson=8")
     opened(page, "cost")
     page.get_by_role("tab", name="Explore").click()

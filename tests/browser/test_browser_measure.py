@@ -19,11 +19,17 @@ def title(page, name):
 def test_measure_shows_four_recorded_figures_and_follows_its_controls(seen):
     open_tab(seen, "Measure")
     for name in ("acceptance", "cost", "speedup", "predicted"):
-        expect(seen.locator(f"#sv-figure-{name} .js-plotly-plot .main-svg").first).to_be_visible(timeout=30_000)
-        expect(seen.locator(f"#sv-figure-{name} .sv-source")).to_have_attribute("data-kind", "recorded")
+        expect(seen.locator(f"#sv-figure-{name} .js-plotly-plot .main-svg").first).to_be_visible(
+            timeout=30_000
+        )
+        expect(seen.locator(f"#sv-figure-{name} .sv-source")).to_have_attribute(
+            "data-kind", "recorded"
+        )
     before = title(seen, "speedup").inner_text()
     seen.locator("#sv-machine").get_by_label("A100").check()
-    expect(seen.locator("#sv-figure-speedup .sv-source")).to_have_attribute("data-kind", "projection")
+    expect(seen.locator("#sv-figure-speedup .sv-source")).to_have_attribute(
+        "data-kind", "projection"
+    )
     assert title(seen, "speedup").inner_text() != before
 
 
@@ -31,9 +37,13 @@ def test_one_button_measures_this_machine(serve, visit):
     page = visit(serve(specviz.toy_pair(vocab=12)))
     open_tab(page, "Measure")
     page.locator("#sv-measure").click()
-    expect(page.locator("#sv-measure-status .text")).to_contain_text("Measured on this machine", timeout=120_000)
+    expect(page.locator("#sv-measure-status .text")).to_contain_text(
+        "Measured on this machine", timeout=120_000
+    )
     for name in ("cost", "speedup", "predicted"):
-        expect(page.locator(f"#sv-figure-{name} .sv-source")).to_have_attribute("data-kind", "measured")
+        expect(page.locator(f"#sv-figure-{name} .sv-source")).to_have_attribute(
+            "data-kind", "measured"
+        )
 
 
 def test_papers_filter_resets_with_the_source(seen):

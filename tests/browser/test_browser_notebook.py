@@ -18,7 +18,9 @@ def test_the_frame_of_a_trace_plays_without_a_network_and_becomes_as_tall_as_its
     frame.locator(".sv-svg .node").first.wait_for(timeout=120_000)
     assert int(frame.locator(".sv-scrub").get_attribute("max")) == len(trace.steps) - 1
     for _ in range(2):
-        page.wait_for_function("least => document.querySelector('iframe').offsetHeight > least", arg=heights[-1])
+        page.wait_for_function(
+            "least => document.querySelector('iframe').offsetHeight > least", arg=heights[-1]
+        )
         page.wait_for_timeout(500)  # the tree takes its share of the frame, which grows once more
         heights.append(page.locator("iframe").bounding_box()["height"])
         assert page.frames[1].evaluate("document.documentElement.scrollHeight <= innerHeight")

@@ -1,4 +1,5 @@
-"""Live runs in headless Chromium: streaming, stop, a closed tab, the queue, failures, hostile text."""
+"""Live runs in headless Chromium: streaming, stop, a closed tab, the queue, failures, hostile
+text."""
 
 import re
 from dataclasses import replace
@@ -25,12 +26,16 @@ def test_a_run_streams_to_its_end_and_is_plain_decodings_text(serve, visit):
     page.locator("#sv-run").click()
     state(page, "done")
     config = replace(
-        explore.recordings.opening().trace().config, verifier=specviz.VERIFIERS["race"](), max_new_tokens=40
+        explore.recordings.opening().trace().config,
+        verifier=specviz.VERIFIERS["race"](),
+        max_new_tokens=40,
     )
     trace = specviz.run(pair, config)
     assert page.locator(".sv-ribbon").text_content() == config.prompt + trace.text
     assert steps(page) == len(trace.steps)
-    expect(page.locator(".sv-same")).to_have_text("Same seed, same text: all 40 tokens equal plain decoding.")
+    expect(page.locator(".sv-same")).to_have_text(
+        "Same seed, same text: all 40 tokens equal plain decoding."
+    )
     expect(page.locator(".sv-per-pass")).to_contain_text(f"{trace.tokens_per_pass:.2f}")
     expect(page.locator(".sv-acceptance")).to_contain_text(f"{100 * trace.acceptance:.0f} %")
     expect(page.locator(".sv-speedup")).to_have_text(re.compile(r"\d×"))
@@ -45,7 +50,9 @@ def saved_steps(page, folder):
     return len(trace.steps)
 
 
-def test_stop_ends_a_run_within_a_step_and_the_next_one_starts(serve, visit, step_by_step, tmp_path):
+def test_stop_ends_a_run_within_a_step_and_the_next_one_starts(
+    serve, visit, step_by_step, tmp_path
+):
     pair = Gated(permits=3)
     page = visit(serve(pair))
     page.locator("#sv-run").click()
@@ -97,7 +104,8 @@ def test_a_failure_midway_keeps_what_was_decoded(serve, visit, caplog, tmp_path)
     state(page, "error")
     expect(page.locator(".sv-state")).to_contain_text("The run failed.")
     assert (
-        steps(page) == saved_steps(page, tmp_path) == 3 and "the target broke" not in page.locator("body").inner_text()
+        steps(page) == saved_steps(page, tmp_path) == 3
+        and "the target broke" not in page.locator("body").inner_text()
     )
     counts_add_up(page)
 
@@ -117,11 +125,24 @@ def test_hostile_text_is_only_ever_text(serve, visit, tmp_path):
         page.locator(".sv-svg .node.r").click()
     assert "<img src=x" in page.locator(".sv-ribbon").text_content()
     root = ElementTree.fromstring(save(page, "svg", tmp_path).read_bytes())
-    assert {node.tag.partition("}")[2] for node in root.iter()} <= {"svg", "title", "g", "path", "rect", "text"}
+    assert {node.tag.partition("}")[2] for node in root.iter()} <= {
+        "svg",
+        "title",
+        "g",
+        "path",
+        "rect",
+        "text",
+    }
     names = {name for node in root.iter() for name in node.attrib}
-    assert not [name for name in names if name.startswith("on") or "href" in name or name in ("class", "style")]
+    assert not [
+        name
+        for name in names
+        if name.startswith("on") or "href" in name or name in ("class", "style")
+    ]
     drawn = page.locator(f"{STAGE} .sv-svg .node text").all_inner_texts()
-    assert set(filter(None, drawn)) <= {node.text for node in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert set(filter(None, drawn)) <= {
+        node.text for node in root.iter("{http://www.w3.org/2000/svg}text")
+    }
     open_file(page, save(page, "json", tmp_path))
     expect(page.locator(f"{STAGE} .sv-about-run")).to_contain_text("opened from a file")
     expect(page.locator(f"{STAGE} .sv-ribbon")).to_contain_text("<img src=x")
@@ -147,7 +168,9 @@ def test_stop_ends_the_comparison_and_leaves_the_run(serve, visit, step_by_step)
     page = visit(serve(pair))
     config = replace(explore.recordings.opening().trace().config, max_new_tokens=24)
     trace = specviz.run(specviz.toy_pair(vocab=12), config)
-    pair.gate.release(len(trace.steps) + config.max_new_tokens + 1)  # the run, plain decoding, a pass of the next round
+    pair.gate.release(
+        len(trace.steps) + config.max_new_tokens + 1
+    )  # the run, plain decoding, a pass of the next round
     page.get_by_label("New tokens").fill(str(config.max_new_tokens))
     page.locator("#sv-run").click()
     expect(page.locator(".sv-state")).to_contain_text("1 of 3 rounds")

@@ -55,7 +55,9 @@ def test_a_pair_of_ones_own_takes_three_clicks(serve, visit, monkeypatch, tmp_pa
     walk.page.get_by_role("textbox", name="Target").fill(save(tmp_path / "big"))
     walk.page.get_by_role("textbox", name="Draft").fill(save(tmp_path / "small", hidden_size=16))
     walk.click(walk.page.locator("#sv-own-use"))
-    expect(walk.page.locator("#sv-own-report")).to_contain_text("In use: big + small.", timeout=120_000)
+    expect(walk.page.locator("#sv-own-report")).to_contain_text(
+        "In use: big + small.", timeout=120_000
+    )
 
 
 def rejected_token(walk):
@@ -79,14 +81,17 @@ def sampled(walk):
     fold = walk.page.locator("#sv-sampled")
     walk.click(fold.locator("summary"))
     walk.click(fold.locator("button:visible").first)
-    expect(fold.locator(".sv-sampled-count")).to_contain_text("1,000 of 1,000 runs", timeout=120_000)
+    expect(fold.locator(".sv-sampled-count")).to_contain_text(
+        "1,000 of 1,000 runs", timeout=120_000
+    )
     expect(fold).to_contain_text("Speculation shows no deviation")
     percentages = fold.locator("tbody td:last-child").all_inner_texts()
     assert abs(sum(float(text.rstrip(" %")) for text in percentages) - 100) < 1
 
 
 def chain_against_tree(walk):
-    """Tree against chain: the tree is on the screen, and the chain is a preset that answers at once."""
+    """Tree against chain: the tree is on the screen, and the chain is a preset that answers at
+    once."""
     headline = walk.page.locator(".sv-headline em")
     tree = headline.inner_text()
     walk.click(walk.page.locator("#sv-preset label").filter(has_text="Chain"))

@@ -27,16 +27,22 @@ def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
     open_tab(page, "Compare")
     page.locator(READY).first.wait_for()
     data = json.loads(race.opening())
-    assert page.locator(f"{BOARD} .sv-run-title").all_inner_texts() == [one["title"] for one in data["columns"]]
+    assert page.locator(f"{BOARD} .sv-run-title").all_inner_texts() == [
+        one["title"] for one in data["columns"]
+    ]
     expect(page.locator(f"{BOARD} .sv-title-line")).to_contain_text("recorded")
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()
     expect(page.locator(f"{BOARD} .sv-play")).to_have_accessible_name("pause")
     at_end(page)
     for at, clock in enumerate(page.locator(f"{BOARD} .sv-clock").all()):
         expect(clock).to_contain_text(f"64 tokens in {len(data['updates'][at]['steps'])} steps")
-    expect(page.locator(f"{BOARD} .sv-texts [data-kind=equal]")).to_contain_text("A, B and C: identical")
+    expect(page.locator(f"{BOARD} .sv-texts [data-kind=equal]")).to_contain_text(
+        "A, B and C: identical"
+    )
     rows = page.locator(f"{BOARD} tbody tr").all()
-    assert [row.locator("th").inner_text() for row in rows] == [row["name"] for row in data["table"]]
+    assert [row.locator("th").inner_text() for row in rows] == [
+        row["name"] for row in data["table"]
+    ]
 
 
 def test_the_shared_clock_moves_every_run_by_its_own_times(seen):
@@ -53,17 +59,26 @@ def test_the_shared_clock_moves_every_run_by_its_own_times(seen):
 
 
 def test_two_runs_are_decoded_compared_and_timed_and_hostile_text_is_text(serve, visit):
-    page = visit(f"{serve(Gated(pieces=HOSTILE))}{LINK}", ready=READY, reduced_motion="reduce", settings=False)
+    page = visit(
+        f"{serve(Gated(pieces=HOSTILE))}{LINK}",
+        ready=READY,
+        reduced_motion="reduce",
+        settings=False,
+    )
     page.locator("#sv-compare-opener button").click()
     page.get_by_label("Seed").locator("visible=true").fill("5")
     expect(page.locator(f"{BOARD} .sv-state")).to_contain_text("The settings changed")
     page.locator("#sv-compare-prompt textarea").fill(HOSTILE[0])
     page.locator("#sv-compare-run").click()
-    expect(page.locator(f"{BOARD} .sv-run-title")).to_have_text(["Chain of 5", "Sequoia 64"], timeout=60_000)
+    expect(page.locator(f"{BOARD} .sv-run-title")).to_have_text(
+        ["Chain of 5", "Sequoia 64"], timeout=60_000
+    )
     expect(page.locator("#sv-compare-stop")).to_be_hidden(timeout=60_000)
     at_end(page)
     expect(page.locator(f"{BOARD} .sv-clock").first).to_contain_text("64 tokens in")
-    expect(page.locator(f"{BOARD} .sv-texts [data-pair=AB]")).to_contain_text("identical text, all 64 tokens")
+    expect(page.locator(f"{BOARD} .sv-texts [data-pair=AB]")).to_contain_text(
+        "identical text, all 64 tokens"
+    )
     gains = page.locator(f"{BOARD} tbody tr", has_text="speedup").locator("td")
     for gain in gains.all():
         expect(gain).to_contain_text(re.compile(r"\d×"))
@@ -73,7 +88,10 @@ def test_two_runs_are_decoded_compared_and_timed_and_hostile_text_is_text(serve,
 
 def test_what_cannot_run_is_said_and_a_failure_harms_no_other(serve, visit, caplog):
     page = visit(
-        f"{serve(Gated(fail_at=9))}{LINK}&b.decodes=plain", ready=READY, reduced_motion="reduce", settings=False
+        f"{serve(Gated(fail_at=9))}{LINK}&b.decodes=plain",
+        ready=READY,
+        reduced_motion="reduce",
+        settings=False,
     )
     page.locator("#sv-compare-prompt textarea").fill(" ")
     page.locator("#sv-compare-run").click()
@@ -81,7 +99,9 @@ def test_what_cannot_run_is_said_and_a_failure_harms_no_other(serve, visit, capl
     assert page.locator(f"{BOARD} .sv-run").count() == 3, "the race is still there"
     page.locator("#sv-compare-prompt textarea").fill("abc")
     page.locator("#sv-compare-run").click()
-    expect(page.locator(f"{BOARD} .sv-run[data-state=error] .sv-clock")).to_contain_text("This run failed")
+    expect(page.locator(f"{BOARD} .sv-run[data-state=error] .sv-clock")).to_contain_text(
+        "This run failed"
+    )
     expect(page.locator(f"{BOARD} .sv-run[data-state=done]")).to_have_count(1)
 
 

@@ -1,4 +1,5 @@
-"""Explore in headless Chromium: recordings that answer at once, the frames of a step, what a node is, settings."""
+"""Explore in headless Chromium: recordings that answer at once, the frames of a step, what a node
+is, settings."""
 
 import json
 import re
@@ -10,7 +11,17 @@ import specviz
 from app.tabs import explore
 from app.tabs.explore import recordings
 from tests.matrix import rest_of
-from tests.pages import STAGE, Gated, choose, counts_add_up, offline, open_file, state, steps, to_step
+from tests.pages import (
+    STAGE,
+    Gated,
+    choose,
+    counts_add_up,
+    offline,
+    open_file,
+    state,
+    steps,
+    to_step,
+)
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore",)
@@ -34,8 +45,12 @@ def test_the_first_screen_is_a_recorded_run_that_needs_no_model(serve, visit):
     page = visit(serve(), width=1280, height=800, settings=False)
     data = json.loads(explore.recordings.opening().message())
     assert steps(page) == len(data["steps"])
-    expect(page.locator("#sv-headline")).to_contain_text(f"{data['figures']['per_pass']:.1f} tokens per target pass")
-    expect(page.locator("#sv-headline")).to_contain_text(f"{data['speedup']['speedup']:.1f}× plain decoding")
+    expect(page.locator("#sv-headline")).to_contain_text(
+        f"{data['figures']['per_pass']:.1f} tokens per target pass"
+    )
+    expect(page.locator("#sv-headline")).to_contain_text(
+        f"{data['speedup']['speedup']:.1f}× plain decoding"
+    )
     expect(page.locator("#sv-headline")).to_contain_text("recorded")
     assert page.locator(f"{STAGE} .sv-prompt").inner_text() == recordings.OPENING.prompt
     counts_add_up(page)
@@ -45,16 +60,27 @@ def test_the_first_screen_is_a_recorded_run_that_needs_no_model(serve, visit):
         for part in (".sv-caption", ".sv-svg", ".sv-player", ".sv-ribbon", ".sv-beside"):
             box = page.locator(f"{STAGE} {part}").bounding_box()
             assert box["y"] >= 0 and box["y"] + box["height"] <= height, part
-        room, tree = (page.locator(f"{STAGE} {part}").bounding_box() for part in (".sv-scroll", ".sv-svg"))
-        assert tree["width"] > 0.75 * room["width"] or tree["height"] > 0.75 * room["height"], "no empty canvas"
+        room, tree = (
+            page.locator(f"{STAGE} {part}").bounding_box() for part in (".sv-scroll", ".sv-svg")
+        )
+        assert tree["width"] > 0.75 * room["width"] or tree["height"] > 0.75 * room["height"], (
+            "no empty canvas"
+        )
 
 
 def test_presets_and_temperatures_answer_at_once(serve, visit):
     page = visit(serve(), reduced_motion="reduce")
-    for preset, temperature in [("Chain", 0.6), ("Large tree", 0.6), ("Large tree", 1), ("Tree", 0)]:
+    for preset, temperature in [
+        ("Chain", 0.6),
+        ("Large tree", 0.6),
+        ("Large tree", 1),
+        ("Tree", 0),
+    ]:
         pick(page, preset)
         pick(page, temperature)
-        found = json.loads(recordings.Recording(preset, float(temperature), recordings.EMBEDDED).message())
+        found = json.loads(
+            recordings.Recording(preset, float(temperature), recordings.EMBEDDED).message()
+        )
         headline = f"{found['figures']['per_pass']:.1f} tokens per target pass"
         expect(page.locator("#sv-headline")).to_contain_text(headline)
         expect(page.locator(f"{STAGE} .sv")).to_have_attribute("data-recorded", "true")
@@ -81,7 +107,12 @@ def test_verification_plays_when_a_step_is_opened_and_can_be_paused(serve, visit
     while svg.get_attribute("data-phase") == "3":  # a step that is half played is moved in
         page.keyboard.press("ArrowRight")
     expect(page.locator(f"{STAGE} .sv-ribbon .here.later")).to_have_count(0)
-    words = {"1": "Node 1 of", "2": "One target pass", "3": "is tried|only child", "4": "drafted tokens accepted"}
+    words = {
+        "1": "Node 1 of",
+        "2": "One target pass",
+        "3": "is tried|only child",
+        "4": "drafted tokens accepted",
+    }
     for phase, text in words.items():
         page.locator(f"{STAGE} .sv-phases label").nth(int(phase) - 1).click()
         expect(svg).to_have_attribute("data-phase", phase)
@@ -134,7 +165,9 @@ def test_a_large_tree_scrolls_and_fits_when_it_is_asked_to(page, tmp_path, chrom
     context.close()
 
 
-@pytest.mark.parametrize("builder", rest_of(sorted(set(B) - {"plain"}), few=["k-sequences", "lookahead", "sequoia"]))
+@pytest.mark.parametrize(
+    "builder", rest_of(sorted(set(B) - {"plain"}), few=["k-sequences", "lookahead", "sequoia"])
+)
 def test_every_builder_s_step_plays_to_its_end(page, tmp_path, builder):
     rule = "specinfer" if B[builder].reads_draft else "target-match"
     config = specviz.RunConfig("abc", B[builder](), rule, max_new_tokens=12)

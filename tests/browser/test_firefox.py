@@ -1,4 +1,5 @@
-"""Headless Firefox: a run, the exported page, outcomes, what it draws itself; its console must show no error."""
+"""Headless Firefox: a run, the exported page, outcomes, what it draws itself; its console must show
+no error."""
 
 import pytest
 from playwright.sync_api import expect
@@ -43,7 +44,9 @@ def test_a_rejected_token_says_why_and_every_outcome_has_a_colour_of_its_own(ser
     page.locator(".sv-svg .node.x .shape").first.click()
     expect(page.locator(".sv-outcome")).to_have_text("rejected")
     colours = {
-        page.locator(f".sv-svg .node.{kind} .shape").first.evaluate("shape => getComputedStyle(shape).stroke")
+        page.locator(f".sv-svg .node.{kind} .shape").first.evaluate(
+            "shape => getComputedStyle(shape).stroke"
+        )
         for kind in ("a", "x", "u")
     }
     assert len(colours) == 3
@@ -51,7 +54,8 @@ def test_a_rejected_token_says_why_and_every_outcome_has_a_colour_of_its_own(ser
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_what_the_browser_draws_itself_follows_the_theme(serve, visit, theme):
-    """Firefox shows scroll bars and the arrows of numbers, white ones unless it knows that the page is dark."""
+    """Firefox shows scroll bars and the arrows of numbers, white ones unless it knows that the page
+    is dark."""
     page = visit(f"{serve()}?__theme={theme}")
     expect(page.locator("body")).to_have_class("dark" if theme == "dark" else "")
     for part in ("html", ".sv-ribbon", "input[type=number]"):

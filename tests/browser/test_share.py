@@ -32,7 +32,9 @@ def test_a_link_opens_the_recording_that_was_seen(serve, visit):
     headline = page.locator("#sv-headline").inner_text()
     link = copy_link(page)
     other = visit(link, reduced_motion="reduce", settings=False)
-    expect(other.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-of", "recorded-large-tree-0.6")
+    expect(other.locator(f"{STAGE} .sv-svg")).to_have_attribute(
+        "data-of", "recorded-large-tree-0.6"
+    )
     expect(other.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-step", "2")
     assert other.locator("#sv-headline").inner_text() == headline
     expect(other.locator("#sv-headline")).not_to_contain_text("press Run")
@@ -68,14 +70,21 @@ def test_the_recorded_run_can_be_saved_in_every_form(serve, visit, tmp_path):
     svg, png = save(page, "svg", tmp_path), save(page, "png", tmp_path).read_bytes()
     root = ElementTree.fromstring(svg.read_bytes())
     size = [int.from_bytes(png[at : at + 4], "big") for at in (16, 20)]
-    assert png.startswith(b"\x89PNG") and size == [2 * float(root.get(side)) for side in ("width", "height")]
+    assert png.startswith(b"\x89PNG") and size == [
+        2 * float(root.get(side)) for side in ("width", "height")
+    ]
 
 
 def test_a_file_is_opened_and_dragged_in_and_a_bad_one_leaves_the_picture(serve, visit, tmp_path):
     page = visit(serve(), reduced_motion="reduce", settings=False)
-    run = specviz.run(specviz.toy_pair(vocab=12), specviz.RunConfig("abc", max_new_tokens=30, seed=4))
+    run = specviz.run(
+        specviz.toy_pair(vocab=12), specviz.RunConfig("abc", max_new_tokens=30, seed=4)
+    )
     before = steps(page)
-    for name, text, sentence in (("a", "{", "not valid JSON"), ("b", '{"runs": []}', "was not opened")):
+    for name, text, sentence in (
+        ("a", "{", "not valid JSON"),
+        ("b", '{"runs": []}', "was not opened"),
+    ):
         path = tmp_path / f"{name}.json"
         path.write_text(text, encoding="utf-8")
         open_file(page, path)
@@ -96,7 +105,10 @@ def test_an_exported_page_plays_with_the_network_off(browser, tmp_path):
     page, broken = context.new_page(), []
     page.on("pageerror", lambda error: broken.append(str(error)))
     page.on(
-        "request", lambda request: request.url.startswith(("file:", "blob:", "data:")) or broken.append(request.url)
+        "request",
+        lambda request: (
+            request.url.startswith(("file:", "blob:", "data:")) or broken.append(request.url)
+        ),
     )
     run = offline(page, tmp_path)
     assert steps(page) == len(run)

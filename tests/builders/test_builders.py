@@ -11,7 +11,8 @@ from specviz.distributions import entropy
 from specviz.verifiers.base import Verdict
 from tests.growing import BUILDERS, grow, small
 
-# ---- every builder --------------------------------------------------------------------------------------------------
+# ---- every builder
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BUILDERS)
@@ -34,7 +35,9 @@ def test_top_children_are_the_most_probable_ones_in_order(name):
                 assert [tree.tokens[child] for child in children] == order[: len(children)].tolist()
 
 
-@pytest.mark.parametrize("name", [name for name in BUILDERS if "distinct" in BUILDERS[name].schemes])
+@pytest.mark.parametrize(
+    "name", [name for name in BUILDERS if "distinct" in BUILDERS[name].schemes]
+)
 def test_distinct_children_are_distinct(name):
     for seed in range(5):
         tree, _ = grow(small(name), "distinct", seed)
@@ -46,16 +49,21 @@ def test_distinct_children_are_distinct(name):
 def test_a_chain_is_declared_exactly_where_no_node_can_branch(name):
     narrow = {f: 1 for f in ("width", "guesses") if hasattr(BUILDERS[name](), f)}
     for builder in (BUILDERS[name](), BUILDERS[name](**narrow)):
-        state = Window(pool={0: ((1, 2), (3, 4))[: builder.guesses]}) if name == "lookahead" else None
+        state = (
+            Window(pool={0: ((1, 2), (3, 4))[: builder.guesses]}) if name == "lookahead" else None
+        )
         branches = any(
             len(children) > 1
             for seed in range(6)
-            for children in grow(builder, "top", seed, context=(0, 1, 0, 2, 0), state=state)[0].children
+            for children in grow(builder, "top", seed, context=(0, 1, 0, 2, 0), state=state)[
+                0
+            ].children
         )
         assert branches != builder.is_chain
 
 
-# ---- chains that stop, EAGLE-2, prompt lookup -----------------------------------------------------------------------
+# ---- chains that stop, EAGLE-2, prompt lookup
+# -----------------------------------------------------------------------
 
 
 def test_the_heuristic_adds_two_or_takes_one():
@@ -74,7 +82,10 @@ def test_svip_ends_with_the_first_token_drawn_in_doubt(h):
     lengths = set()
     for seed in range(12):
         tree, draft = grow(BUILDERS["svip"](h=h, c=0.15, depth=9), seed=seed)
-        doubts = [math.sqrt(0.15 * entropy(tree.draft_distributions[node])) for node in range(len(tree) - 1)]
+        doubts = [
+            math.sqrt(0.15 * entropy(tree.draft_distributions[node]))
+            for node in range(len(tree) - 1)
+        ]
         assert tree.keys[1:] == pytest.approx(doubts)
         assert all(uncertainty <= h for uncertainty in doubts[:-1])
         assert doubts[-1] > h or len(tree) == 10
@@ -87,7 +98,9 @@ def test_svip_ends_with_the_first_token_drawn_in_doubt(h):
 def test_doubt_is_read_at_temperature_one_where_the_drafts_is_zero(name):
     builder = BUILDERS[name](h=1.0, depth=9)
     grown = [(grow(builder, "top", seed, temperature=0)[0], seed) for seed in range(8)]
-    assert len({len(tree) for tree, _ in grown}) > 1  # rows of one token have no entropy: all would be as long
+    assert (
+        len({len(tree) for tree, _ in grown}) > 1
+    )  # rows of one token have no entropy: all would be as long
     for tree, seed in grown:
         warm, _ = grow(BUILDERS["chain"](depth=1), "top", seed, temperature=1.0)
         assert all(float(row.max()) == 1.0 for row in tree.draft_distributions.values())
@@ -110,7 +123,9 @@ def test_eagle2_keeps_the_best_paths_of_all():
     """With nothing left unexpanded its choice is that of brute force over every path."""
     vocab, depth, size = 4, 3, 12
     for seed in range(6):
-        tree, draft = grow(BUILDERS["eagle2"](size=size, depth=depth, width=64), vocab=vocab, seed=seed)
+        tree, draft = grow(
+            BUILDERS["eagle2"](size=size, depth=depth, width=64), vocab=vocab, seed=seed
+        )
         _, session = specviz.toy_pair(vocab=vocab, seed=seed).open([0, 1])
 
         def probs(path, session=session):
@@ -119,7 +134,11 @@ def test_eagle2_keeps_the_best_paths_of_all():
 
         paths, level = {}, {(): 1.0}
         for _ in range(depth):
-            level = {(*path, token): v * probs(path)[token] for path, v in level.items() for token in range(vocab)}
+            level = {
+                (*path, token): v * probs(path)[token]
+                for path, v in level.items()
+                for token in range(vocab)
+            }
             paths |= level
         best = sorted(paths.values(), reverse=True)[: size - 1]
         assert tree.keys[1:] == pytest.approx(best)
@@ -166,7 +185,9 @@ def test_dynamic_depth_stops_at_the_level_whose_paths_are_too_unlikely():
         full, _ = grow(BUILDERS["eagle2"](**make), seed=seed)
         tree, _ = grow(BUILDERS["ddd"](**make, mass=mass), seed=seed)
         level, depths = np.array(full.depths), max(tree.depths)
-        kept = [sum(sorted(np.array(full.keys[1:], float)[level[1:] == d])[-3:]) for d in range(1, 6)]
+        kept = [
+            sum(sorted(np.array(full.keys[1:], float)[level[1:] == d])[-3:]) for d in range(1, 6)
+        ]
         assert depths == 1 + next((d for d, sum_ in enumerate(kept) if sum_ < mass), 4)
     assert max(grow(BUILDERS["ddd"](**make, mass=0.0))[0].depths) == 5
 
@@ -176,25 +197,43 @@ def test_eagle2_tells_the_draft_which_of_its_nodes_were_accepted():
     tree, draft = grow(builder)
     assert len(tree) == 6 < len(draft.tree)
     for node, theirs in tree.origin.items():
-        assert tree.tokens[node] == draft.tree.tokens[theirs] and tree.depths[node] == draft.tree.depths[theirs]
-        assert (tree.draft_distributions.get(node) is None) == (theirs not in draft.tree.draft_distributions)
+        assert (
+            tree.tokens[node] == draft.tree.tokens[theirs]
+            and tree.depths[node] == draft.tree.depths[theirs]
+        )
+        assert (tree.draft_distributions.get(node) is None) == (
+            theirs not in draft.tree.draft_distributions
+        )
     path = tree.topology.path(max(range(6), key=lambda node: tree.depths[node]))
     theirs = [tree.origin[node] for node in path if node in tree.origin]
-    assert [draft.tree.tokens[node] for node in theirs] == [tree.tokens[node] for node in path][: len(theirs)]
+    assert [draft.tree.tokens[node] for node in theirs] == [tree.tokens[node] for node in path][
+        : len(theirs)
+    ]
     assert draft.tree.topology.path(theirs[-1]) == tuple(theirs)
 
 
 def test_prompt_lookup_merges_what_followed_the_same_tokens():
     #          0  1  2  3  4  5  6  7  8  9 10
     context = (1, 2, 3, 4, 1, 2, 3, 5, 9, 2, 3)
-    tree, draft = grow(BUILDERS["prompt-lookup"](ngram=3, depth=2, width=2), vocab=12, context=context)
+    tree, draft = grow(
+        BUILDERS["prompt-lookup"](ngram=3, depth=2, width=2), vocab=12, context=context
+    )
     # "2 3" was followed by "5 9" (the more recent) and "4 1".
-    paths = [tuple(tree.tokens[n] for n in tree.topology.path(node)) for node in range(1, len(tree))]
+    paths = [
+        tuple(tree.tokens[n] for n in tree.topology.path(node)) for node in range(1, len(tree))
+    ]
     assert paths == [(5,), (5, 9), (4,), (4, 1)]
     assert tree.keys[1:] == [2.0] * 4
     assert draft.passes == 0 and not tree.draft_distributions
-    shared, _ = grow(BUILDERS["prompt-lookup"](ngram=2, depth=3, width=3), vocab=12, context=(7, 7, 7, 7))
-    assert shared.parents == [-1, 0, 1, 2]  # three continuations of 1, 2 and 3 tokens with one beginning
+    shared, _ = grow(
+        BUILDERS["prompt-lookup"](ngram=2, depth=3, width=3), vocab=12, context=(7, 7, 7, 7)
+    )
+    assert shared.parents == [
+        -1,
+        0,
+        1,
+        2,
+    ]  # three continuations of 1, 2 and 3 tokens with one beginning
     assert shared.keys[1:] == [2.0, 2.0, 1.0]  # the longer matches came first
     alone, _ = grow(BUILDERS["prompt-lookup"](), vocab=12, context=(1, 2, 3))
     assert len(alone) == 1

@@ -1,4 +1,5 @@
-"""Trees planned from an acceptance vector: the best of all trees, by two roads; and vectors that follow the run."""
+"""Trees planned from an acceptance vector: the best of all trees, by two roads; and vectors that
+follow the run."""
 
 import math
 from functools import lru_cache
@@ -31,7 +32,7 @@ def all_shapes(nodes):
         for size in range(1, nodes)
         for first in all_shapes(size)
         for rest in all_shapes(nodes - size)
-    ]  # fmt: skip
+    ]
 
 
 def value(shape, levels, depth=0):
@@ -40,12 +41,15 @@ def value(shape, levels, depth=0):
         return 1.0
     if depth == len(levels) or len(shape) > len(levels[depth]):
         return -math.inf
-    return 1.0 + sum(p * value(child, levels, depth + 1) for p, child in zip(levels[depth], shape, strict=False))
+    return 1.0 + sum(
+        p * value(child, levels, depth + 1) for p, child in zip(levels[depth], shape, strict=False)
+    )
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_sequoias_tree_is_the_best_of_all_trees(seed):
-    """Vectors that rise and fall, with zeros, one for all levels or one per level, against every tree of the size."""
+    """Vectors that rise and fall, with zeros, one for all levels or one per level, against every
+    tree of the size."""
     generator = np.random.default_rng(seed)
     depth, width, size = 2 + seed % 3, 2 + seed % 2, 3 + seed % 6
     rows = generator.random((depth, width)) * (generator.random((depth, width)) > 0.25)
@@ -53,7 +57,10 @@ def test_sequoias_tree_is_the_best_of_all_trees(seed):
     for acceptance in (levels, levels[0]):
         used = levels if acceptance is levels else levels[:1] * depth
         shape, found = best_tree(acceptance, size, depth, width)
-        most = max((n for n in range(1, size + 1) if any(value(s, used) > 0 for s in all_shapes(n))), default=1)
+        most = max(
+            (n for n in range(1, size + 1) if any(value(s, used) > 0 for s in all_shapes(n))),
+            default=1,
+        )
         assert len(shape) == most
         assert found == pytest.approx(max(value(s, used) for s in all_shapes(most)), abs=1e-12)
         assert expected_tokens(shape, acceptance) == pytest.approx(found, abs=1e-12)
@@ -62,7 +69,9 @@ def test_sequoias_tree_is_the_best_of_all_trees(seed):
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 8))
-def test_the_priority_queue_equals_the_dynamic_programme_for_vectors_that_never_rise(seed, size, depth):
+def test_the_priority_queue_equals_the_dynamic_programme_for_vectors_that_never_rise(
+    seed, size, depth
+):
     """One vector for all levels, and one for every level."""
     rows = -np.sort(-np.random.default_rng(seed).dirichlet(np.full(6, 0.5), depth))
     for vector in (tuple(rows[0].tolist()), tuple(map(tuple, rows.tolist()))):
@@ -108,11 +117,14 @@ def test_a_running_estimate_counts_what_was_accepted_by_rank():
     n = RunningAcceptance.EVERY  # each step: root -> second child, then that one's first child
     assert (running.tried, running.accepted) == ((2 * n, n), (n, n))
     prior = RunningAcceptance.PRIOR
-    assert running.vector == pytest.approx(((prior * 0.5 + n) / (prior + 2 * n), (prior * 0.25 + n) / (prior + n)))
+    assert running.vector == pytest.approx(
+        ((prior * 0.5 + n) / (prior + 2 * n), (prior * 0.25 + n) / (prior + n))
+    )
 
 
 def test_children_after_the_accepted_one_count_as_tried_too():
-    """The vector's numbers are shares of all accepted nodes with such a child, tried in turn or not."""
+    """The vector's numbers are shares of all accepted nodes with such a child, tried in turn or
+    not."""
     running = RunningAcceptance.begin((0.5, 0.25, 0.1)).learn(((1, 2, 3), (), (), ()), (1,))
     assert (running.tried, running.accepted) == ((1, 1, 1), (1, 0, 0))
 
@@ -127,7 +139,12 @@ def test_measured_acceptance_follows_the_run(name):
         trees[closeness] = list(speculate(pair, config))
     first, last = trees[1.0][0], trees[1.0][-8]
     assert first.growth.acceptance == trees[0.0][0].growth.acceptance
-    assert max(Topology(last.parents).depth) > max(Topology(trees[0.0][-8].parents).depth)  # a good draft: deeper
+    assert max(Topology(last.parents).depth) > max(
+        Topology(trees[0.0][-8].parents).depth
+    )  # a good draft: deeper
     assert last.growth.acceptance[0] > trees[0.0][-8].growth.acceptance[0]
     pair = specviz.toy_pair(seed=1, closeness=0.2)
-    assert error_of(BUILDERS[name](size=4, acceptance="measured"), VERIFIERS["sequoia"](), pair)[0] < 1e-12
+    assert (
+        error_of(BUILDERS[name](size=4, acceptance="measured"), VERIFIERS["sequoia"](), pair)[0]
+        < 1e-12
+    )

@@ -1,4 +1,5 @@
-"""`advise` tries every draft, times the best, answers in one sentence, and names the flags of engines."""
+"""`advise` tries every draft, times the best, answers in one sentence, and names the flags of
+engines."""
 
 import json
 from dataclasses import replace
@@ -16,17 +17,30 @@ from specviz.planning.choose import Candidate
 from specviz.planning.cost_table import flat_up_to
 from specviz.planning.forecast import predict
 
-BUILDERS = specviz.BUILDERS["sequoia"](size=12, depth=5, acceptance=(0.6, 0.2)), specviz.BUILDERS["chain"](depth=4)
+BUILDERS = (
+    specviz.BUILDERS["sequoia"](size=12, depth=5, acceptance=(0.6, 0.2)),
+    specviz.BUILDERS["chain"](depth=4),
+)
 TREE, CHAIN = (Candidate(one, predict(one.shape, (0.6, 0.2), flat_up_to(16))) for one in BUILDERS)
 
 
 def option(speedup=1.4, margin=0.1, first=0.6, parts=(0.3, 0.6, 0.1), tokens=28, name="org/small"):
     """Ten steps; a plain step takes as long as the speedup asks for."""
-    counts = Counts(tokens, 10, timed_tokens=tokens, timed_passes=10, seconds=(*(10 * part for part in parts), 0.0))
-    plain = Counts(10, 10, timed_tokens=10, timed_passes=10, seconds=(0, speedup / tokens * 100, 0, 0))
+    counts = Counts(
+        tokens,
+        10,
+        timed_tokens=tokens,
+        timed_passes=10,
+        seconds=(*(10 * part for part in parts), 0.0),
+    )
+    plain = Counts(
+        10, 10, timed_tokens=10, timed_passes=10, seconds=(0, speedup / tokens * 100, 0, 0)
+    )
     timing = TimedRun(TREE.name, speedup, margin, speedup, speedup, counts, plain)
     config = specviz.RunConfig(builder=TREE.builder)
-    return Option(name, config, TREE, CHAIN, (1.5, 1.2, 1.8), (2.9, 2.5, 3.3), first, 8, timing=timing)
+    return Option(
+        name, config, TREE, CHAIN, (1.5, 1.2, 1.8), (2.9, 2.5, 3.3), first, 8, timing=timing
+    )
 
 
 @pytest.mark.parametrize(
@@ -34,17 +48,23 @@ def option(speedup=1.4, margin=0.1, first=0.6, parts=(0.3, 0.6, 0.1), tokens=28,
     [
         (1.4, 0.1, "pays", "pays: 1.40 x [1.30, 1.50], sequoia:size=12"),
         (0.8, 0.1, "does-not-pay", "does not pay: the best is 0.80 x [0.70, 0.90]"),
-        (1.05, 0.1, "undecided", "prompts would decide it"), (1.4, None, "undecided", "Give at least 16 prompts"),
+        (1.05, 0.1, "undecided", "prompts would decide it"),
+        (1.4, None, "undecided", "Give at least 16 prompts"),
     ],
-)  # fmt: skip
+)
 def test_the_answer_follows_from_the_interval_of_what_was_timed(speedup, margin, verdict, words):
     best = option(speedup, margin)
     assert best.verdict == verdict and words in sentence_of(best)
-    assert sentence_of(replace(best, timing=None)).startswith("predicted, not timed: 1.50 x [1.20, 1.80]")
+    assert sentence_of(replace(best, timing=None)).startswith(
+        "predicted, not timed: 1.50 x [1.20, 1.80]"
+    )
 
 
 def test_the_reason_names_the_price_of_a_step_and_what_is_dear():
-    assert "writes 2.80 tokens and costs 2.00 plain steps (draft 0.60, target 1.20, overhead 0.20)" in reason(option())
+    assert (
+        "writes 2.80 tokens and costs 2.00 plain steps (draft 0.60, target 1.20, overhead 0.20)"
+        in reason(option())
+    )
     assert "The draft is too expensive" in reason(option(0.7, parts=(0.6, 0.3, 0.1)))
     assert "Reading several tokens" in reason(option(0.7, parts=(0.1, 0.8, 0.1)))
     assert "chat template" in reason(option(0.7, first=0.2))
@@ -55,7 +75,9 @@ def test_engines_get_the_chain_or_the_tree_of_the_best_option():
     vllm, sglang, llama = (engine["flags"] for engine in data_of(Advice((option(),)))["engines"])
     assert '"num_speculative_tokens": 4' in vllm and "--spec-draft-n-max 4" in llama
     assert f"--speculative-num-steps {TREE.predicted.depth} " in sglang
-    assert not any(engine["flags"] for engine in data_of(Advice((option(name="early-exit:3"),)))["engines"])
+    assert not any(
+        engine["flags"] for engine in data_of(Advice((option(name="early-exit:3"),)))["engines"]
+    )
 
 
 @pytest.fixture
@@ -83,7 +105,18 @@ def prompts(tmp_path):
 
 def test_every_draft_is_tried_and_the_best_three_are_timed(loaded, capsys, prompts):
     names = ["--draft", "0.9", "--draft", "0.1", "--draft", "foreign", "--drafter", "ngram"]
-    asked = ["advise", "--target", "mine", *names, "--prompts", prompts, "--each", "3", "--texts", "1,4"]
+    asked = [
+        "advise",
+        "--target",
+        "mine",
+        *names,
+        "--prompts",
+        prompts,
+        "--each",
+        "3",
+        "--texts",
+        "1,4",
+    ]
     assert main([*asked, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     timed = [one for one in found["options"] if one["measured"]]
@@ -97,19 +130,58 @@ def test_every_draft_is_tried_and_the_best_three_are_timed(loaded, capsys, promp
     assert [one["engine"] for one in found["engines"]] == ["vLLM", "SGLang", "llama.cpp"]
     for one in found["options"]:
         speedup, low, high = one["predicted"]
-        assert low <= speedup <= high and speedup <= one["predicted_tokens_per_pass"][0] / one["predicted_price"] + 1e-9
+        assert (
+            low <= speedup <= high
+            and speedup <= one["predicted_tokens_per_pass"][0] / one["predicted_price"] + 1e-9
+        )
         assert set(one["by_texts"]) == {"1", "4"}
 
 
-def test_a_profile_and_a_machine_take_the_place_of_measuring(loaded, capsys, prompts, tmp_path, monkeypatch):
+def test_a_profile_and_a_machine_take_the_place_of_measuring(
+    loaded, capsys, prompts, tmp_path, monkeypatch
+):
     profile = tmp_path / "profile.json"
-    calibrate = ["calibrate", "--target", "mine", "--draft", "0.9", "--temperature", "0.8", "--verifier", "sequoia"]
-    assert main([*calibrate, "--prompts", prompts, "--positions", "80", "--seconds", "1", "--out", str(profile)]) == 0
+    calibrate = [
+        "calibrate",
+        "--target",
+        "mine",
+        "--draft",
+        "0.9",
+        "--temperature",
+        "0.8",
+        "--verifier",
+        "sequoia",
+    ]
+    assert (
+        main(
+            [
+                *calibrate,
+                "--prompts",
+                prompts,
+                "--positions",
+                "80",
+                "--seconds",
+                "1",
+                "--out",
+                str(profile),
+            ]
+        )
+        == 0
+    )
     assert "pass ms" in capsys.readouterr().out
     monkeypatch.setattr(advice, "measure_acceptance", None)
     monkeypatch.setattr(advice, "measure_cost", None)
     monkeypatch.setattr(advice, "time_runs", None)
-    asked = ["advise", "--target", "mine", "--draft", "0.9", "--profile", str(profile), "--no-timing"]
+    asked = [
+        "advise",
+        "--target",
+        "mine",
+        "--draft",
+        "0.9",
+        "--profile",
+        str(profile),
+        "--no-timing",
+    ]
     assert main([*asked, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["best"]["measured"] is None and found["verdict"] == "undecided"

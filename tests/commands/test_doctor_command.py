@@ -31,7 +31,9 @@ def test_a_file_and_standard_input_give_the_same_report(tmp_path, capsys, monkey
 def test_the_table_and_the_advice(capsys):
     assert main(["doctor", str(SAMPLES / "llama.txt"), "--baseline", "60"]) == 0
     out = capsys.readouterr().out
-    assert "cost of a step     1.57 plain steps" in out and "drafting           14% of a step" in out
+    assert (
+        "cost of a step     1.57 plain steps" in out and "drafting           14% of a step" in out
+    )
     assert main(["doctor", str(SAMPLES / "vllm.metrics"), str(SAMPLES / "vllm.txt")]) == 0
     assert capsys.readouterr().out.count("vLLM\n") == 1
 
@@ -40,5 +42,9 @@ def test_wrong_use_is_a_sentence(tmp_path, capsys):
     empty = tmp_path / "empty.log"
     empty.touch()
     assert "Recognised are" in fails(capsys, empty)
-    assert "baseline must be a number above 0" in fails(capsys, SAMPLES / "llama.txt", "--baseline", "0")
-    assert "not allowed with" in fails(capsys, SAMPLES / "llama.txt", "--baseline", "1", "--baseline-log", empty)
+    assert "baseline must be a number above 0" in fails(
+        capsys, SAMPLES / "llama.txt", "--baseline", "0"
+    )
+    assert "not allowed with" in fails(
+        capsys, SAMPLES / "llama.txt", "--baseline", "1", "--baseline-log", empty
+    )

@@ -1,4 +1,5 @@
-"""Files that a user names: nothing is lost, nothing is read without end, and nothing commands the terminal."""
+"""Files that a user names: nothing is lost, nothing is read without end, and nothing commands the
+terminal."""
 
 import argparse
 import errno
@@ -34,7 +35,9 @@ def sentence(capsys, arguments, *words):
     return output
 
 
-@pytest.mark.parametrize("arguments", ["replay", "bench --prompts", "bench", "advise --profile", "calibrate --text"])
+@pytest.mark.parametrize(
+    "arguments", ["replay", "bench --prompts", "bench", "advise --profile", "calibrate --text"]
+)
 def test_what_has_no_end_is_not_read_until_memory_ends(capsys, monkeypatch, arguments):
     monkeypatch.setattr(files, "MOST_TEXT", 1000)
     monkeypatch.setattr(files.read_text, "__defaults__", (1000,))
@@ -62,7 +65,9 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ValueError, match="No space left"):
         files.write_text(path, "new")
-    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path], "nothing is left beside it"
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path], (
+        "nothing is left beside it"
+    )
 
 
 def test_a_link_stays_a_link_and_rights_stay(tmp_path):
@@ -76,9 +81,15 @@ def test_a_link_stays_a_link_and_rights_stay(tmp_path):
 
 @pytest.mark.parametrize(
     "command",
-    [["generate", "--prompt", "a", "--trace"], ["replay", "run.json", "--html"], ["bench", "grid.json", "--out"]],
+    [
+        ["generate", "--prompt", "a", "--trace"],
+        ["replay", "run.json", "--html"],
+        ["bench", "grid.json", "--out"],
+    ],
 )
-def test_a_link_to_itself_and_a_long_path_as_output_are_a_sentence(tmp_path, capsys, trace, monkeypatch, command):
+def test_a_link_to_itself_and_a_long_path_as_output_are_a_sentence(
+    tmp_path, capsys, trace, monkeypatch, command
+):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "specviz.models.pair", None)  # said before models are loaded
     Path("run.json").write_text(trace)
@@ -101,7 +112,15 @@ def test_an_output_that_is_an_input_is_rejected(tmp_path, capsys, trace, monkeyp
         sentence(capsys, ["replay", "run.json", "--html", other], "also an input")
     assert Path("run.json").read_text() == trace
     sentence(capsys, ["bench", "grid.json", "--out", "grid.json"], "also an input")
-    generate = ["generate", "--prompt", "a", "--builder", "sequoia:acceptance=vector.json", "--trace", "vector.json"]
+    generate = [
+        "generate",
+        "--prompt",
+        "a",
+        "--builder",
+        "sequoia:acceptance=vector.json",
+        "--trace",
+        "vector.json",
+    ]
     sentence(capsys, generate, "also an input")
 
 
@@ -109,13 +128,19 @@ VECTORS = [0.9, 0.2], [[0.5, 0.2], [0.7, 0.4]], [0.01] * 65, [[0.5]] * 65
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=["sum", "sum of a level", "numbers", "levels"])
-def test_a_vector_that_cannot_be_is_rejected_in_a_file_and_by_both_builders(tmp_path, capsys, vector):
+def test_a_vector_that_cannot_be_is_rejected_in_a_file_and_by_both_builders(
+    tmp_path, capsys, vector
+):
     path = tmp_path / "vector.json"
     path.write_text(json.dumps({"acceptance": vector}))
     for builder in ("sequoia", "optimal"):
         with pytest.raises(ValueError, match="acceptance"):
             specviz.BUILDERS[builder](acceptance=vector)
-    sentence(capsys, ["generate", "--prompt", "a", "--builder", f"sequoia:acceptance={path}"], "acceptance")
+    sentence(
+        capsys,
+        ["generate", "--prompt", "a", "--builder", f"sequoia:acceptance={path}"],
+        "acceptance",
+    )
 
 
 def test_no_text_of_a_stranger_commands_the_terminal(tmp_path, capsys, trace):
@@ -140,7 +165,9 @@ def specviz_with(call):
 @pytest.mark.parametrize("call", ["check --table >/dev/full", "bench --help >&-"])
 def test_a_full_disk_or_a_closed_output_is_a_sentence(call):
     done = specviz_with(call)
-    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr
+    assert (
+        done.returncode == 1 and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
+    ), done.stderr
 
 
 @pytest.mark.parametrize("call", ["bench --builder sequoia:size=0 2>/dev/full", "oak 2>&-"])
@@ -152,9 +179,15 @@ def test_a_bad_value_ends_with_2_where_nobody_can_be_told(call):
 def options():
     """Command and option of every option there is."""
     for name in COMMANDS:
-        (commands,) = (a for a in _parser(name)._actions if isinstance(a, argparse._SubParsersAction))
+        (commands,) = (
+            a for a in _parser(name)._actions if isinstance(a, argparse._SubParsersAction)
+        )
         command = commands.choices[name]
-        yield from ((name, option) for option in command._actions if option.option_strings and option.dest != "help")
+        yield from (
+            (name, option)
+            for option in command._actions
+            if option.option_strings and option.dest != "help"
+        )
 
 
 def test_help_says_meaning_range_and_default():

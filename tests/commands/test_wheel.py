@@ -1,4 +1,5 @@
-"""The wheel: built, installed without the network, and used from another folder, with everything that it ships."""
+"""The wheel: built, installed without the network, and used from another folder, with everything
+that it ships."""
 
 import ast
 import os
@@ -19,14 +20,19 @@ INSTALL = [*PIP, "--no-deps", "--no-index", "--no-build-isolation"]
 @pytest.fixture
 def site(tmp_path):
     """A folder into which the wheel was installed."""
-    subprocess.run([*INSTALL, "--no-compile", "--target", str(tmp_path / "site"), str(ROOT)], check=True)
+    subprocess.run(
+        [*INSTALL, "--no-compile", "--target", str(tmp_path / "site"), str(ROOT)], check=True
+    )
     return tmp_path / "site"
 
 
 def used(site, folder, *command):
-    """What a command prints that is run in `folder`, where only the installed package can be found."""
+    """What a command prints that is run in `folder`, where only the installed package can be
+    found."""
     env = os.environ | {"PYTHONPATH": str(site), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, *command], cwd=folder, env=env, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, env=env, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
@@ -41,16 +47,23 @@ def test_the_package_needs_what_the_spaces_need_with_both_bounds():
 
 def test_every_imported_library_is_required():
     lines = (ROOT / "requirements.txt").read_text("utf-8").split()
-    listed = {Requirement(line).name.replace("-", "_") for line in lines} | {"markdown_it"}  # of markdown-it-py
+    listed = {Requirement(line).name.replace("-", "_") for line in lines} | {
+        "markdown_it"
+    }  # of markdown-it-py
     optional = {"ray", "spaces"}  # of `bench --ray`, and of ZeroGPU
     files = [path for room in ("specviz", "app") for path in (ROOT / room).rglob("*.py")]
     imported = {
         name.partition(".")[0]
         for path in files
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        for name in ([node.module] if isinstance(node, ast.ImportFrom) and not node.level else
-                     [one.name for one in node.names] if isinstance(node, ast.Import) else [])
-    }  # fmt: skip
+        for name in (
+            [node.module]
+            if isinstance(node, ast.ImportFrom) and not node.level
+            else [one.name for one in node.names]
+            if isinstance(node, ast.Import)
+            else []
+        )
+    }
     assert not imported - set(sys.stdlib_module_names) - listed - optional - {"specviz", "app"}
 
 
@@ -65,11 +78,16 @@ def test_the_wheel_has_every_room_a_command_with_its_own_pair_and_the_page(site,
     generate = ("generate", "--prompt", "Once upon a time", "--max-new-tokens", "5")
     written = used(site, tmp_path, str(site / "bin" / "specviz"), *generate)
     assert "Once upon a time" in written and "5 tokens in" in written
-    files = {path.relative_to(ROOT) for room in ("specviz", "app") for path in (ROOT / room).rglob("*.py")}
+    files = {
+        path.relative_to(ROOT)
+        for room in ("specviz", "app")
+        for path in (ROOT / room).rglob("*.py")
+    }
     inside = {Path("specviz", path) if path.parts[0] == "app" else path for path in files}
     assert not [path for path in inside if not (site / path).exists()]
     code = (
-        "import json; from specviz import files; from specviz.app.page import build_demo; build_demo(); "
+        "import json; from specviz import files; from specviz.app.page import build_demo; "
+        "build_demo(); "
         "from specviz.app.tabs.explore.recordings import opening; "
         "print(len(json.loads(opening().message())['steps']) > 5, files.ASSETS)"
     )

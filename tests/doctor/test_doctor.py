@@ -51,22 +51,38 @@ def test_the_slow_engine_of_the_vllm_thread():
     """The price of its step is tau B / S = (1 + 630 / 652) 342.2 / 128.3 plain steps."""
     (report,) = diagnose(SLOWER, baseline_text=SLOWER)
     assert (report.baseline, report.throughput, report.running_requests) == (342.2, 128.3, 1)
-    assert report.step_price == pytest.approx((1 + 630 / 652) * 342.2 / 128.3) == pytest.approx(5.24, abs=0.005)
+    assert (
+        report.step_price
+        == pytest.approx((1 + 630 / 652) * 342.2 / 128.3)
+        == pytest.approx(5.24, abs=0.005)
+    )
     assert report.speedup == pytest.approx(0.375, abs=0.0005) and report.pays is False
-    assert codes(report) == ["overhead"] and "1.97 tokens" in report.advice[0].text and "5.24" in report.advice[0].text
+    assert (
+        codes(report) == ["overhead"]
+        and "1.97 tokens" in report.advice[0].text
+        and "5.24" in report.advice[0].text
+    )
     assert "includes reading prompts" in report.advice[0].text
 
 
 def test_the_llama_thread_gives_no_baseline_and_so_no_verdict():
-    """https://github.com/ggml-org/llama.cpp/issues/25908: 0.90 accepted, a mean length of 3.7 to 3.9, 165.4 tokens/s,
-    and slower than plain decoding. If that were 1.2 times as fast, a step would take the time of 4.6 plain steps."""
-    text = "eval time = 1547.8 ms / 256 tokens\ndraft acceptance = 0.90000 (  189 accepted /   210 generated)"
+    """https://github.com/ggml-org/llama.cpp/issues/25908: 0.90 accepted, a mean length of 3.7 to
+    3.9, 165.4 tokens/s, and slower than plain decoding. If that were 1.2 times as fast, a step
+    would take the time of 4.6 plain steps."""
+    text = (
+        "eval time = 1547.8 ms / 256 tokens\ndraft acceptance = 0.90000 (  189 accepted /   210 "
+        "generated)"
+    )
     (report,) = diagnose(text)
     assert report.throughput == pytest.approx(165.4, abs=0.01) and report.acceptance_rate == 0.9
     assert report.acceptance_length == pytest.approx(1 + 189 / 66) and report.pays is None
     assert codes(report) == ["needs-baseline"]
     (slower,), (faster,) = (diagnose(text, baseline) for baseline in (1.2 * report.throughput, 100))
-    assert slower.step_price == pytest.approx(1.2 * report.acceptance_length) == pytest.approx(4.64, abs=0.005)
+    assert (
+        slower.step_price
+        == pytest.approx(1.2 * report.acceptance_length)
+        == pytest.approx(4.64, abs=0.005)
+    )
     assert slower.pays is False
     assert codes(slower) == ["overhead"] and faster.pays is True and codes(faster) == ["pays"]
 
@@ -75,10 +91,13 @@ def vllm(steps, rates, throughput, running=1):
     """Two lines of vLLM: all steps draft a token for each rate."""
     accepted, drafted = round(steps * sum(rates)), steps * len(rates)
     return (
-        f"Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: {throughput:.4f} tokens/s, "
+        "Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: "
+        f"{throughput:.4f} tokens/s, "
         f"Running: {running} reqs, Waiting: 0 reqs\n"
-        f"SpecDecoding metrics: Mean acceptance length: {1 + accepted / steps:.2f}, Accepted: {accepted} tokens, "
-        f"Drafted: {drafted} tokens, Per-position acceptance rate: {', '.join(f'{rate:.3f}' for rate in rates)}, Avg\n"
+        f"SpecDecoding metrics: Mean acceptance length: {1 + accepted / steps:.2f}, "
+        f"Accepted: {accepted} tokens, "
+        f"Drafted: {drafted} tokens, Per-position acceptance rate: "
+        f"{', '.join(f'{rate:.3f}' for rate in rates)}, Avg\n"
     )
 
 
@@ -86,8 +105,13 @@ def test_a_shorter_draft_names_its_estimate():
     (report,) = diagnose(vllm(1000, (0.5, 0.3, 0.1, 0.02), 100), 80)
     price = 1.92 * 80 / 100
     (shorten,) = [one for one in report.advice if one.code == "shorten"]
-    low, high = 1.9 / price, 1.9 / (1 + (price - 1) * 3 / 4)  # all extra time fixed, or in proportion to the length
-    assert f"{low:.2f} to {high:.2f} times" in shorten.text and {"pays", "flat-tail"} <= set(codes(report))
+    low, high = (
+        1.9 / price,
+        1.9 / (1 + (price - 1) * 3 / 4),
+    )  # all extra time fixed, or in proportion to the length
+    assert f"{low:.2f} to {high:.2f} times" in shorten.text and {"pays", "flat-tail"} <= set(
+        codes(report)
+    )
     assert shorten.flag == """--speculative-config '{"num_speculative_tokens": 3}'"""
 
 
@@ -101,11 +125,16 @@ def test_llama_lines_in_either_order_give_the_time_of_drafting():
 
 
 def test_files_of_one_engine_are_read_together():
-    """Metrics count the steps, and the log of the same time gives the throughput; nothing is counted twice."""
+    """Metrics count the steps, and the log of the same time gives the throughput; nothing is
+    counted twice."""
     log = vllm(50, (0.7, 0.4), 250, running=12)
     (alone,), (both,) = diagnose(read("vllm.metrics")), diagnose(read("vllm.metrics") + log)
     assert alone.throughput is None and alone.advice[0].code == "needs-baseline"
-    assert both.throughput == 250 and both.steps == alone.steps and both.per_position == alone.per_position
+    assert (
+        both.throughput == 250
+        and both.steps == alone.steps
+        and both.per_position == alone.per_position
+    )
 
 
 def test_tensorrt_iterations_give_the_share_of_drafting():
@@ -129,7 +158,10 @@ def test_a_baseline_log_counts_only_under_the_same_load():
     [
         (vllm(100, (0.1, 0.02), 50), "first-position-low"),
         (vllm(1000, (0.5, 0.3, 0.2, 0.1), 900, running=32), "trees-under-load"),
-        (plain := "Avg generation throughput: 90.0 tokens/s, Running: 1 reqs, Waiting: 0 reqs", "no-speculation-seen"),
+        (
+            plain := "Avg generation throughput: 90.0 tokens/s, Running: 1 reqs, Waiting: 0 reqs",
+            "no-speculation-seen",
+        ),
     ],
 )
 def test_advice_without_a_baseline(text, code):
@@ -141,24 +173,38 @@ def test_advice_without_a_baseline(text, code):
 
 def test_workers_are_added_up_but_for_their_means():
     workers = "".join(
-        f'sglang:{name}{{tp_rank="{rank}"}} {value}\n' for name, values in (
-            ("spec_accept_length", (2.0, 3.0)), ("gen_throughput", (100.0, 60.0)), ("num_running_reqs", (4.0, 2.0)),
-        ) for rank, value in enumerate(values)
-    )  # fmt: skip
+        f'sglang:{name}{{tp_rank="{rank}"}} {value}\n'
+        for name, values in (
+            ("spec_accept_length", (2.0, 3.0)),
+            ("gen_throughput", (100.0, 60.0)),
+            ("num_running_reqs", (4.0, 2.0)),
+        )
+        for rank, value in enumerate(values)
+    )
     (report,) = diagnose(workers)
-    assert (report.acceptance_length, report.throughput, report.running_requests) == (2.5, 160.0, 6.0)
+    assert (report.acceptance_length, report.throughput, report.running_requests) == (
+        2.5,
+        160.0,
+        6.0,
+    )
 
 
 def test_several_engines_among_other_lines():
     noise = "INFO: 127.0.0.1 - GET /health\n" * 50
-    text = noise + noise.join(read(name) for name in ("vllm.txt", "sglang.txt", "llama.txt", "tensorrt.jsonl"))
+    text = noise + noise.join(
+        read(name) for name in ("vllm.txt", "sglang.txt", "llama.txt", "tensorrt.jsonl")
+    )
     reports = diagnose(text)
     assert [one.engine for one in reports] == ["vllm", "llama.cpp", "sglang", "tensorrt-llm"]
-    for report, name in zip(reports, ("vllm.txt", "llama.txt", "sglang.txt", "tensorrt.jsonl"), strict=True):
+    for report, name in zip(
+        reports, ("vllm.txt", "llama.txt", "sglang.txt", "tensorrt.jsonl"), strict=True
+    ):
         assert report == diagnose(read(name))[0]
 
 
-@pytest.mark.parametrize("text", ["", "\n" * 100, "{}", "[1, 2]", "Hello,\nworld.", "# HELP up\nup 1\n"])
+@pytest.mark.parametrize(
+    "text", ["", "\n" * 100, "{}", "[1, 2]", "Hello,\nworld.", "# HELP up\nup 1\n"]
+)
 def test_a_foreign_text_is_answered_with_what_is_recognised(text):
     with pytest.raises(ValueError, match="Nothing of an engine was found") as failed:
         diagnose(text)
@@ -175,16 +221,26 @@ def test_a_baseline_is_a_number_above_0(baseline):
 # ---- a text from a stranger ----
 
 HOSTILE = [
-    "SpecDecoding metrics: Accepted: 9\x1b[2J9 tokens, Drafted: 1e999 tokens, Per-position acceptance rate: \x07",
+    (
+        "SpecDecoding metrics: Accepted: 9\x1b[2J9 tokens, Drafted: 1e999 tokens, Per-position "
+        "acceptance rate: \x07"
+    ),
     "SpecDecoding metrics: " + "Accepted: 1, " * 500,
-    "SpecDecoding metrics: Mean acceptance length: 0.00, Per-position acceptance rate: " + "0.1, " * 400,
+    "SpecDecoding metrics: Mean acceptance length: 0.00, Per-position acceptance rate: "
+    + "0.1, " * 400,
     "Avg generation throughput: 5\x1b]0;x\x07 tokens/s, Running: 1 reqs",
     "statistics " * 400,
     "statistics x: #gen tokens = 0, #gen drafts = 0, dur(b,g,a) = 0, 0, 0 ms",
     "eval time = 0.00 ms / 0 tokens",
     "draft acceptance = 0.0 ( 0 accepted / 0 generated), mean acceptance length = 0.00",
-    "Decode batch, #running-req: 0, accept len: 0.00, accept rate: 0.00, gen throughput (token/s): 0.00",
-    "Decode batch, #running-req: 1, accept len: 9.99, accept rate: 0.01, gen throughput (token/s): 1.00",
+    (
+        "Decode batch, #running-req: 0, accept len: 0.00, accept rate: 0.00, gen throughput "
+        "(token/s): 0.00"
+    ),
+    (
+        "Decode batch, #running-req: 1, accept len: 9.99, accept rate: 0.01, gen throughput "
+        "(token/s): 1.00"
+    ),
     "vllm:spec_decode_num_drafts_total{" * 100,
     'vllm:spec_decode_num_accepted_tokens_per_pos_total{position="\x1b[2J"} 5',
     'vllm:spec_decode_num_accepted_tokens_per_pos_total{position="99999999999"} NaN',
@@ -205,7 +261,9 @@ def test_a_hostile_line_breaks_nothing_and_is_not_echoed(line):
     for text in (line, f"{SLOWER}\n{line}\n{read('llama.txt')}"):
         for baseline in (None, 50.0):
             try:
-                said = "\n".join(text_of(one) + dumps(one.to_dict()) for one in diagnose(text, baseline))
+                said = "\n".join(
+                    text_of(one) + dumps(one.to_dict()) for one in diagnose(text, baseline)
+                )
             except ValueError as error:
                 said = str(error)
             assert all(character.isprintable() or character == "\n" for character in said)

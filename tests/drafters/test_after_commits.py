@@ -1,4 +1,5 @@
-"""What a drafter keeps from step to step changes no row: after every commit it says what a fresh one says."""
+"""What a drafter keeps from step to step changes no row: after every commit it says what a fresh
+one says."""
 
 import numpy as np
 import pytest
@@ -35,7 +36,10 @@ def load():
     def pair(draft):
         if draft not in pairs:
             pairs[draft] = specviz.load_pair(
-                PAIR / "target", PAIR / draft if draft == "draft" else draft, device="cpu", dtype="float32"
+                PAIR / "target",
+                PAIR / draft if draft == "draft" else draft,
+                device="cpu",
+                dtype="float32",
             )
         return pairs[draft]
 
@@ -54,7 +58,12 @@ def steps(pair, builder, drafter, prompt, count=6):
         path = tree.topology.path(int(coins.integers(len(tree) // 2, len(tree))))
         kept += len(path)
         rows = text.score(tree)
-        text.commit(draft, tree, rows, Verdict(path, int(rows[path[-1] if path else 0].argmax()), (), (), ()))
+        text.commit(
+            draft,
+            tree,
+            rows,
+            Verdict(path, int(rows[path[-1] if path else 0].argmax()), (), (), ()),
+        )
     assert kept >= count, "little was drafted, so little was tried"
 
 
@@ -71,7 +80,9 @@ def named(value):
 )
 def test_after_every_commit_a_drafter_says_what_a_fresh_one_says(load, draft, drafter, builder):
     pair, shape = load(draft), specviz.BUILDERS[builder](**BUILDERS[builder])
-    for tree, context in steps(pair, shape, strategy_of("drafter", drafter), "def __init__(self):\n    self."):
+    for tree, context in steps(
+        pair, shape, strategy_of("drafter", drafter), "def __init__(self):\n    self."
+    ):
         fresh = open_drafter(strategy_of("drafter", drafter), pair, *pair.open(context), context)
         nodes = list(tree.draft_distributions)
         for node, row in zip(nodes, fresh.expand(tree, nodes, Sampling(0.7)), strict=True):

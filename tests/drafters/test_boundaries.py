@@ -1,4 +1,5 @@
-"""Drafters where a text begins, where it ends, and where one document of a library ends and the next begins."""
+"""Drafters where a text begins, where it ends, and where one document of a library ends and the
+next begins."""
 
 import numpy as np
 import pytest
@@ -13,7 +14,12 @@ from specviz.tree import Topology
 def test_a_text_may_begin_with_one_token_and_end_anywhere(drafter, builder):
     pair, rule = specviz.toy_pair(vocab=6, seed=3), specviz.VERIFIERS["target-match"](keyed=True)
     pair.max_positions = 24
-    for count, most, stop in ((1, 1, "length"), (1, 9, "length"), (23, 9, "context"), (17, 9, "context")):
+    for count, most, stop in (
+        (1, 1, "length"),
+        (1, 9, "length"),
+        (23, 9, "context"),
+        (17, 9, "context"),
+    ):
         prompt = [place % 6 for place in range(count)]
         config = specviz.RunConfig(prompt, builder, rule, 1.0, max_new_tokens=most, drafter=drafter)
         trace = specviz.run(pair, config)
@@ -28,7 +34,12 @@ def test_nothing_is_found_across_the_end_of_a_document():
     stored = library(pair)
     a, b, c = pair.encode("abc")
     assert stored.tokens.tolist() == [a, a, b, BREAK, c, a, b, BREAK]
-    for path, length, following in (((a, b), 2, []), ((b, c), 1, [a]), ((c, a), 2, [b]), ((a,), 1, [a, b, b])):
+    for path, length, following in (
+        ((a, b), 2, []),
+        ((b, c), 1, [a]),
+        ((c, a), 2, [b]),
+        ((a,), 1, [a, b, b]),
+    ):
         drafting = RetrievalSession(Retrieval(shortest=1), stored, path, 6)
         found = drafting.look_up(())
         assert found.length == length and sorted(found.tokens.tolist()) == following

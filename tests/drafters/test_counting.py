@@ -35,8 +35,12 @@ def test_the_longest_match_is_what_a_search_finds(vocab, length):
         tail = np.maximum([*random_tokens(seed + 99, 5, vocab), *sequence], 0)
         ends = np.flatnonzero(tokens == tail[-1]) + 1
         match, places = longest_match(tokens, tail, ends, 16)
-        assert match == max([m for m in range(1, min(16, len(tail)) + 1) if occurrences(text, tail[-m:])], default=0)
-        assert places.tolist() == ([i + match for i in occurrences(text, tail[-match:])] if match else [])
+        assert match == max(
+            [m for m in range(1, min(16, len(tail)) + 1) if occurrences(text, tail[-m:])], default=0
+        )
+        assert places.tolist() == (
+            [i + match for i in occurrences(text, tail[-match:])] if match else []
+        )
 
 
 def test_retrieval_counts_what_followed_and_says_where():
@@ -53,7 +57,11 @@ def test_retrieval_counts_what_followed_and_says_where():
             mine = [i for i in occurrences(context, context[-m:]) if i + m < len(context)]
             if spots or mine:
                 most = m
-                own = Counter(everything[i + m] for i in spots if i + m < len(everything) and everything[i + m] >= 0)
+                own = Counter(
+                    everything[i + m]
+                    for i in spots
+                    if i + m < len(everything) and everything[i + m] >= 0
+                )
                 own += Counter(context[i + m] for i in mine)
         assert found.length == most and Counter(found.tokens.tolist()) == own
         for token, count in own.items():
@@ -70,18 +78,25 @@ def test_a_row_of_n_grams_is_discounted_counting_and_sums_to_one():
         row = drafting.row(history)
         assert row.sum() == pytest.approx(1, abs=1e-12) and row.min() > 0
     counts = Counter(text)
-    lowest = np.array([max(counts[t] - DISCOUNT, 0) + DISCOUNT * len(counts) / vocab for t in range(vocab)]) / len(text)
+    lowest = np.array(
+        [max(counts[t] - DISCOUNT, 0) + DISCOUNT * len(counts) / vocab for t in range(vocab)]
+    ) / len(text)
     np.testing.assert_allclose(drafting.row([]), lowest)
     after = Counter(text[i + 1] for i in range(len(text) - 1) if text[i] == 3)
     total = sum(after.values())
-    expected = [(max(after[t] - DISCOUNT, 0) + DISCOUNT * len(after) * lowest[t]) / total for t in range(vocab)]
+    expected = [
+        (max(after[t] - DISCOUNT, 0) + DISCOUNT * len(after) * lowest[t]) / total
+        for t in range(vocab)
+    ]
     np.testing.assert_allclose(drafting.row([3]), expected)
 
 
 def test_a_staged_draft_has_the_drafts_rows_and_fewer_passes():
     pair = specviz.toy_pair(vocab=3, seed=4)
     config = specviz.RunConfig("abab", "chain:depth=6", "sequoia", 1.0, max_new_tokens=60, seed=3)
-    model, staged = (specviz.run(pair, replace(config, drafter=name)) for name in ("model", "staged"))
+    model, staged = (
+        specviz.run(pair, replace(config, drafter=name)) for name in ("model", "staged")
+    )
     assert model.tokens == staged.tokens
     for one, other in zip(model.steps, staged.steps, strict=True):
         assert one.tokens == other.tokens and one.draft_prob == pytest.approx(other.draft_prob)
@@ -95,7 +110,9 @@ def test_blockwise_decoding_counts_its_passes():
     def oracle(heads):
         def guess(feature):
             text, rows = [int(t) for t in feature if t >= 0], []
-            text.append(int(np.argmax(pair.target.logits(text))))  # the root, which the target's own row gave
+            text.append(
+                int(np.argmax(pair.target.logits(text)))
+            )  # the root, which the target's own row gave
             for _ in range(heads):
                 rows.append(pair.target.logits(text))
                 text.append(int(np.argmax(rows[-1])))

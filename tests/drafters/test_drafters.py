@@ -38,7 +38,9 @@ def test_children_of_two_rows_are_drawn_by_the_laws_that_rules_are_told():
     offers.advance(0)
     np.testing.assert_allclose(offers.row, rows[1])
     offers.advance(1)
-    np.testing.assert_allclose(offers.row, [0, 0, 0.375, 0.625])  # the first has nothing left that was not drawn
+    np.testing.assert_allclose(
+        offers.row, [0, 0, 0.375, 0.625]
+    )  # the first has nothing left that was not drawn
     assert offers.part == 1
     offers.advance(3)
     np.testing.assert_allclose(offers.row, [0, 0, 1, 0])
@@ -80,15 +82,23 @@ def test_the_levels_of_a_cascade_come_from_whom_it_says():
         rows = rows_of_every_node(pair, specviz.DRAFTERS["cascade"](at=at), [0, 1], tokens)
         assert [row.drafters[0] for row in rows[:5]] == ["model"] * at + ["ngram"] * (5 - at)
         for name, part in (("model", slice(0, at)), ("ngram", slice(at, 5))):
-            np.testing.assert_allclose(rows[part], rows_of_every_node(pair, name, [0, 1], tokens)[part])
+            np.testing.assert_allclose(
+                rows[part], rows_of_every_node(pair, name, [0, 1], tokens)[part]
+            )
 
 
-@pytest.mark.parametrize("parts", [{"drafters": ("early-exit",)}, {"first": "early-exit", "at": 16}])
+@pytest.mark.parametrize(
+    "parts", [{"drafters": ("early-exit",)}, {"first": "early-exit", "at": 16}]
+)
 def test_early_exit_among_others_takes_the_layers_that_are_asked_for(parts):
     pair, name = specviz.toy_pair(vocab=6), "several" if "drafters" in parts else "cascade"
     for layers in (1, 2):
-        rows = rows_of_every_node(pair, specviz.DRAFTERS[name](**parts, layers=layers), [0, 1], [2, 0])
-        alone = rows_of_every_node(pair, specviz.DRAFTERS["early-exit"](layers=layers), [0, 1], [2, 0])
+        rows = rows_of_every_node(
+            pair, specviz.DRAFTERS[name](**parts, layers=layers), [0, 1], [2, 0]
+        )
+        alone = rows_of_every_node(
+            pair, specviz.DRAFTERS["early-exit"](layers=layers), [0, 1], [2, 0]
+        )
         np.testing.assert_allclose(rows, alone)
 
 
@@ -127,12 +137,22 @@ def test_rows_sum_to_one_or_say_nothing(name, sampling):
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
     """Vectors of the embedded pair with its draft and with heads, and of a toy pair with heads."""
-    monkeypatch.setattr(acceptance, "STORED", {acceptance.EMBEDDED: tmp_path, TOY.info["name"]: tmp_path / "toy"})
+    monkeypatch.setattr(
+        acceptance, "STORED", {acceptance.EMBEDDED: tmp_path, TOY.info["name"]: tmp_path / "toy"}
+    )
     (tmp_path / "toy").mkdir()
     for place, name, vector in (
         (tmp_path, "model", {"acceptance": [0.6, 0.1]}),
-        (tmp_path, "medusa", {"acceptance": [0.5, 0.2], "levels": [[0.5, 0.2], [0.3, 0.1], [0.0, 0.0]]}),
-        (tmp_path / "toy", "medusa", {"acceptance": [0.4, 0.3], "levels": [[0.4, 0.3], [0.2, 0.1]]}),
+        (
+            tmp_path,
+            "medusa",
+            {"acceptance": [0.5, 0.2], "levels": [[0.5, 0.2], [0.3, 0.1], [0.0, 0.0]]},
+        ),
+        (
+            tmp_path / "toy",
+            "medusa",
+            {"acceptance": [0.4, 0.3], "levels": [[0.4, 0.3], [0.2, 0.1]]},
+        ),
     ):
         parameters = specviz.DRAFTERS[name]().parameters
         rows = [{"verifier": "sequoia", "temperature": heat, **vector} for heat in (0.5, 1.0)]
@@ -148,14 +168,26 @@ def test_vectors_are_kept_by_pair_and_drafter_and_a_foreign_one_is_named(kept):
     assert find("sequoia", 0.8) == find("sequoia", 0.8, "model", "embedded pair") == (0.6, 0.1)
     assert find("sequoia", 0.8, "medusa") == ((0.5, 0.2), (0.3, 0.1), (0.0, 0.0))
     assert find("dyspec", 0.8, "medusa", TOY.info["name"]) == ((0.4, 0.3), (0.2, 0.1))
-    assert find("sequoia", 0.8, "medusa", "mine") == find("sequoia", 0.8, "medusa")  # the nearest there is
+    assert find("sequoia", 0.8, "medusa", "mine") == find(
+        "sequoia", 0.8, "medusa"
+    )  # the nearest there is
     assert find("sequoia", 0.8, "ngram") == (0.6, 0.1)
-    planned, (sequoia, chain) = acceptance.planned_with, (specviz.BUILDERS[name]() for name in ("sequoia", "chain"))
+    planned, (sequoia, chain) = (
+        acceptance.planned_with,
+        (specviz.BUILDERS[name]() for name in ("sequoia", "chain")),
+    )
     model, ngram, medusa = (specviz.DRAFTERS[name]() for name in ("model", "ngram", "medusa"))
-    assert planned(sequoia, model, "embedded pair") == planned(sequoia, medusa) == planned(chain, ngram, "mine") == ""
+    assert (
+        planned(sequoia, model, "embedded pair")
+        == planned(sequoia, medusa)
+        == planned(chain, ngram, "mine")
+        == ""
+    )
     assert planned(specviz.BUILDERS["sequoia"](acceptance=(0.5, 0.2)), ngram, "mine") == ""
     foreign = ((model, "mine"), (medusa, "mine"), (ngram, "embedded pair"), (ngram, "mine"))
-    said = [planned(sequoia, *of) for of in foreign] + [planned(sequoia, specviz.DRAFTERS["medusa"](heads=2))]
+    said = [planned(sequoia, *of) for of in foreign] + [
+        planned(sequoia, specviz.DRAFTERS["medusa"](heads=2))
+    ]
     assert all(said) and len(set(said)) == len(said)
 
 
@@ -165,5 +197,7 @@ def test_a_tree_is_planned_with_the_vector_of_its_pair_and_drafter(kept):
         for builder in ("sequoia", "optimal"):
             config = specviz.RunConfig("abab", builder, rule, 1.0, max_new_tokens=8, drafter=name)
             assert specviz.run(TOY, config).steps[0].growth.acceptance == vector
-    config = specviz.RunConfig("abab", "sequoia:acceptance=measured", rule, 1.0, max_new_tokens=8, drafter="medusa")
+    config = specviz.RunConfig(
+        "abab", "sequoia:acceptance=measured", rule, 1.0, max_new_tokens=8, drafter="medusa"
+    )
     assert specviz.run(TOY, config).steps[0].growth.acceptance == (0.4, 0.3)

@@ -1,6 +1,8 @@
-"""Whoever drafts, the greedy text in float32 is that of transformers' own `generate`: the embedded pair, 20 prompts.
+"""Whoever drafts, the greedy text in float32 is that of transformers' own `generate`: the embedded
+pair, 20 prompts.
 
-The drafters share the prompts; with the slow tests each has about a quarter of them, neighbours in the menu others.
+The drafters share the prompts; with the slow tests each has about a quarter of them, neighbours in
+the menu others.
 """
 
 import json
@@ -21,15 +23,25 @@ OWN = [
     "naïve façade — 🙂",
     "Tom and Sue went to the sea. Tom and Sue went to the",
     "from collections import",
-    "class Node:\n    def __init__(self, value):\n        self.value = value\n\n    def __repr__(self):\n",
+    (
+        "class Node:\n    def __init__(self, value):\n        self.value = value\n\n    def "
+        "__repr__(self):\n"
+    ),
     "for i in range(",
 ]
 
 
 def prompts():
-    """Openings of the kind that the pair's acceptance was measured on, tales and code, and some of an odd kind."""
+    """Openings of the kind that the pair's acceptance was measured on, tales and code, and some of
+    an odd kind."""
     known = json.loads(HELD_OUT.read_text("utf-8"))
-    return [*known["prose"][::4], "Once upon a time", *known["code"][::4], "def read(self, path):\n", *OWN]
+    return [
+        *known["prose"][::4],
+        "Once upon a time",
+        *known["code"][::4],
+        "def read(self, path):\n",
+        *OWN,
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +62,12 @@ def theirs(pair):
     with torch.inference_mode():
         out = pair.target.model.generate(
             ids, attention_mask=seen, do_sample=False, max_new_tokens=LENGTH, pad_token_id=0
-        )  # fmt: skip
+        )
     written = out[:, longest:].tolist()
-    return {prompt: ended(tokens, pair.eos_ids) for prompt, tokens in zip(prompts(), written, strict=True)}
+    return {
+        prompt: ended(tokens, pair.eos_ids)
+        for prompt, tokens in zip(prompts(), written, strict=True)
+    }
 
 
 def ended(tokens, eos_ids):
@@ -66,7 +81,9 @@ def assert_same(pair, drafter, wanted):
     written = passes = 0
     builder, rule = "sequoia:size=12,depth=5", specviz.VERIFIERS["exact-match"]()
     for prompt, tokens in wanted.items():
-        config = specviz.RunConfig(prompt, builder, rule, 0.0, max_new_tokens=LENGTH, drafter=drafter)
+        config = specviz.RunConfig(
+            prompt, builder, rule, 0.0, max_new_tokens=LENGTH, drafter=drafter
+        )
         trace = specviz.run(pair, config)
         written, passes = written + len(trace.tokens), passes + len(trace.steps)
         if trace.tokens != tokens:
@@ -102,8 +119,11 @@ def test_the_greedy_text_of_more_prompts_is_transformers(pair, theirs, drafter):
 
 @pytest.mark.parametrize("rule, temperature", [("exact-match", 0.0), ("race", 0.8)])
 def test_in_bfloat16_the_text_is_that_of_plain_decoding(rule, temperature):
-    """Compiled passes round a token's numbers in the same way alone and in a tree, so no token differs."""
+    """Compiled passes round a token's numbers in the same way alone and in a tree, so no token
+    differs."""
     pair = specviz.load_pair(device="cpu", dtype="bfloat16")
     for prompt in ("Once upon a time", "def read(self, path):\n", "A fox met a hen. " * 30):
-        config = specviz.RunConfig(prompt, "sequoia:size=24,depth=6", rule, temperature, max_new_tokens=64, seed=3)
+        config = specviz.RunConfig(
+            prompt, "sequoia:size=24,depth=6", rule, temperature, max_new_tokens=64, seed=3
+        )
         assert specviz.run(pair, config).tokens == specviz.autoregress(pair, config).tokens

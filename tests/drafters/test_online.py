@@ -26,7 +26,9 @@ def test_its_rows_depend_on_what_the_target_said():
 
 def test_it_learns_after_every_so_many_steps_and_not_between():
     learnt = []
-    session = SimpleNamespace(commit=lambda *_: None, learn=lambda rows, temperature: learnt.append((step, len(rows))))
+    session = SimpleNamespace(
+        commit=lambda *_: None, learn=lambda rows, temperature: learnt.append((step, len(rows)))
+    )
     drafting = Learning("online", session, every=3, last=5)
     for step in range(1, 8):  # noqa: B007  session.learn reads it
         drafting.commit(None, (1,), [0, 1], SimpleNamespace(nodes=(0, 1), rows=np.eye(2)))
@@ -34,13 +36,17 @@ def test_it_learns_after_every_so_many_steps_and_not_between():
 
 
 def test_a_row_that_learnt_from_the_token_drawn_from_it_is_caught(monkeypatch):
-    """The proof can fail: the row is replaced, after the drawing, by one that has seen what was drawn."""
+    """The proof can fail: the row is replaced, after the drawing, by one that has seen what was
+    drawn."""
     shape, rule = specviz.BUILDERS["chain"](depth=2), specviz.VERIFIERS["block"]()
     honest = Learning.expand
 
     def late(self, tree, nodes, sampling):
         if nodes[0] > 0:
-            seen = tree.draft_distributions[0] + np.eye(len(tree.draft_distributions[0]))[tree.tokens[nodes[0]]]
+            seen = (
+                tree.draft_distributions[0]
+                + np.eye(len(tree.draft_distributions[0]))[tree.tokens[nodes[0]]]
+            )
             tree.draft_distributions[0] = seen / seen.sum()
         return honest(self, tree, nodes, sampling)
 
@@ -48,7 +54,8 @@ def test_a_row_that_learnt_from_the_token_drawn_from_it_is_caught(monkeypatch):
     assert error_of(shape, rule, PAIR, scheme="iid", drafter=ONLINE)[0] > 1e-3
 
 
-# ---- weights --------------------------------------------------------------------------------------------------------
+# ---- weights -------------------------------------------------------------------------------------
+# -------------------
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +78,8 @@ def test_a_pair_whose_draft_has_no_weights_of_its_own_is_rejected_in_a_sentence(
 
 @pytest.mark.adapter
 def test_weights_of_a_run_are_its_own_and_what_drafts_follows_them(embedded):
-    """After every step the rows are those of a fresh transformers pass over the weights as they are now."""
+    """After every step the rows are those of a fresh transformers pass over the weights as they are
+    now."""
     import torch
 
     from specviz.tree import TokenTree
@@ -88,7 +96,11 @@ def test_weights_of_a_run_are_its_own_and_what_drafts_follows_them(embedded):
         tree.add(0, 11)
         found = session.forward(tree, [0, 1])
         with torch.no_grad():
-            wanted = session.weights(input_ids=torch.tensor([[*session.context, 11]])).logits[0, -2:].numpy()
+            wanted = (
+                session.weights(input_ids=torch.tensor([[*session.context, 11]]))
+                .logits[0, -2:]
+                .numpy()
+            )
         np.testing.assert_allclose(found, wanted, atol=2e-3)
         return torch.softmax(torch.tensor(found[0]), -1)[7].item()
 
@@ -98,4 +110,7 @@ def test_weights_of_a_run_are_its_own_and_what_drafts_follows_them(embedded):
         chances.append(chance(one))
     assert min(chances[1:]) > 10 * chances[0]
     assert chance(other) == pytest.approx(chances[0])
-    assert all(torch.equal(now, then) for now, then in zip(embedded.draft.model.parameters(), before, strict=True))
+    assert all(
+        torch.equal(now, then)
+        for now, then in zip(embedded.draft.model.parameters(), before, strict=True)
+    )

@@ -1,4 +1,5 @@
-"""The cache folder: whatever is wrong with a file there, its content is made anew, with one line in the log."""
+"""The cache folder: whatever is wrong with a file there, its content is made anew, with one line in
+the log."""
 
 import pytest
 
@@ -30,7 +31,9 @@ def test_no_place_for_a_cache_is_a_line_in_the_log(folder, monkeypatch, caplog, 
     elif obstacle == "no home":
         monkeypatch.delenv("SPECVIZ_CACHE")
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-        monkeypatch.setattr(files.Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home folder")))
+        monkeypatch.setattr(
+            files.Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home folder"))
+        )
     files.to_cache("a.txt", "kept")
     assert not [*folder.glob("*")] and "the cache cannot be written" in caplog.text
 

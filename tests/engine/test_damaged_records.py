@@ -1,4 +1,5 @@
-"""Saved runs from strangers: whatever they hold, reading ends in a sentence, and text stays text."""
+"""Saved runs from strangers: whatever they hold, reading ends in a sentence, and text stays
+text."""
 
 import json
 import re
@@ -36,7 +37,15 @@ def many_nodes(data):
     step |= {"parents": [-1, *range(n - 1)], "tokens": [0] * n, "texts": [""] * n}
     step |= {"outcome": ["root"] + ["unreached"] * (n - 1)}
     step |= {
-        name: [None] * n for name in ("draft_prob", "target_prob", "target_prob_plain", "accept_prob", "coin", "keys")
+        name: [None] * n
+        for name in (
+            "draft_prob",
+            "target_prob",
+            "target_prob_plain",
+            "accept_prob",
+            "coin",
+            "keys",
+        )
     }
 
 
@@ -55,7 +64,10 @@ DAMAGES = {
     },
     "a parent that comes later": put(*STEP, "parents", 1, 3),
     "a second root": put(*STEP, "parents", 2, -1),
-    "a cycle of two": lambda data: (put(*STEP, "parents", 1, 2)(data), put(*STEP, "parents", 2, 1)(data)),
+    "a cycle of two": lambda data: (
+        put(*STEP, "parents", 1, 2)(data),
+        put(*STEP, "parents", 2, 1)(data),
+    ),
     "a fractional parent": put(*STEP, "parents", 1, 0.5),
     "a column too short": lambda data: data["steps"][0]["texts"].pop(),
     "no nodes at all": put(*STEP, "parents", []),
@@ -81,7 +93,9 @@ DAMAGES = {
     "true as a number": put(*STEP, "start", True),
     "a detail of no node": put(*STEP, "detail", {"99": {}}),
     "a row that is too short": put(
-        *STEP, "detail", {"0": {"after": {"tokens": [1, 2], "texts": ["a", "b"], "rows": {"p": [0.1]}}}}
+        *STEP,
+        "detail",
+        {"0": {"after": {"tokens": [1, 2], "texts": ["a", "b"], "rows": {"p": [0.1]}}}},
     ),
     "a race of numbers": put(*STEP, "detail", {"0": {"race": {"target": 3}}}),
     "slots below no node": put(*STEP, "growth", {"waiting": [[[9999, 0.5]]]}),
@@ -124,7 +138,9 @@ def rejected(text):
         recorded_message(specviz.Trace.from_json(text)).encode()
     sentence = str(caught.value)
     assert "Traceback" not in sentence and len(sentence) < 600
-    assert not re.search(r"codec|max\(\)|float\(\)|NoneType|argument|unpack|iterable", sentence), sentence
+    assert not re.search(r"codec|max\(\)|float\(\)|NoneType|argument|unpack|iterable", sentence), (
+        sentence
+    )
 
 
 @pytest.mark.parametrize("change", DAMAGES.values(), ids=DAMAGES.keys())
@@ -134,7 +150,9 @@ def test_a_damaged_run_is_answered_by_a_sentence(text, change):
     rejected(json.dumps(data))
 
 
-@pytest.mark.parametrize("content", [*CUT.values(), 0.01, 0.999], ids=[*CUT, "its beginning", "all but its end"])
+@pytest.mark.parametrize(
+    "content", [*CUT.values(), 0.01, 0.999], ids=[*CUT, "its beginning", "all but its end"]
+)
 def test_what_is_no_run_is_answered_by_a_sentence(text, content):
     rejected(content if isinstance(content, str) else text[: int(content * len(text))])
 

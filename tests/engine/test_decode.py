@@ -50,10 +50,16 @@ def test_a_step_records_what_happened_and_the_same_seed_does_it_again():
     for config in configs(temperature=1.0, max_new_tokens=7):
         context = list(pair.encode("abc"))
         steps = list(specviz.speculate(pair, config))
-        assert [step.emitted for step in specviz.speculate(pair, config)] == [step.emitted for step in steps]
+        assert [step.emitted for step in specviz.speculate(pair, config)] == [
+            step.emitted for step in steps
+        ]
         for index, step in enumerate(steps):
             n = len(step.parents)
-            assert step.index == index and step.start == len(context) - 1 and step.tokens[0] == context[-1]
+            assert (
+                step.index == index
+                and step.start == len(context) - 1
+                and step.tokens[0] == context[-1]
+            )
             assert all(len(getattr(step, column)) == n for column in COLUMNS)
             assert step._check() is step  # one accepted path, and its tokens written
             target = pair.open(context)[0]
@@ -83,7 +89,9 @@ def test_logits_that_are_no_numbers_end_in_a_sentence(model, value, temperature)
     pair = specviz.toy_pair(vocab=6)
     damaged = getattr(pair, model)
     sound = damaged._row
-    damaged._row = lambda context: sound(context) + np.array([0.0, value if len(context) > 5 else 0.0, 0, 0, 0, 0])
+    damaged._row = lambda context: (
+        sound(context) + np.array([0.0, value if len(context) > 5 else 0.0, 0, 0, 0, 0])
+    )
     for config in configs(temperature=temperature, max_new_tokens=20):
         if model == "target" or BUILDERS[config.builder.name].reads_draft:
             with pytest.raises(ValueError, match="logits must be finite numbers"):

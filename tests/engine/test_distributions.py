@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from specviz import distributions
-from specviz.distributions import Distributions, Sampling, entropy, probabilities, residual, softmax, total_variation
+from specviz.distributions import (
+    Distributions,
+    Sampling,
+    entropy,
+    probabilities,
+    residual,
+    softmax,
+    total_variation,
+)
 
 logits = arrays(float, 6, elements=st.floats(-8, 8))
 samplings = st.builds(
@@ -48,7 +56,9 @@ def test_rows_agree_however_they_are_asked_for(monkeypatch):
         at_temperature_1 = [softmax(values[n])[t] for n, t in zip(nodes, tokens, strict=True)]
         for together in (1, 10**6):  # numbers that are worked on at once
             monkeypatch.setattr(distributions, "CHUNK", together)
-            for found, truth in zip(rows.of(nodes, tokens), (wanted, at_temperature_1), strict=True):
+            for found, truth in zip(
+                rows.of(nodes, tokens), (wanted, at_temperature_1), strict=True
+            ):
                 assert found == pytest.approx(truth, rel=1e-5)
         assert rows.of([], []) == ([], [])
 
@@ -58,6 +68,9 @@ def test_residual_and_total_variation(a, b):
     p, q = softmax(a), softmax(b)
     r = residual(p, q)
     assert r.sum() == pytest.approx(1) and r.min() >= 0
-    # drawing from q, keeping with min(1, p/q), else from the residual, gives p: the identity behind everything here
+    # drawing from q, keeping with min(1, p/q), else from the residual, gives p: the identity behind
+    # everything here
     assert np.minimum(p, q) + total_variation(p, q) * r == pytest.approx(p, abs=1e-9)
-    assert residual(p, p).tolist() == p.tolist() and entropy(np.array([0.5, 0.5, 0.0])) == pytest.approx(np.log(2))
+    assert residual(p, p).tolist() == p.tolist() and entropy(
+        np.array([0.5, 0.5, 0.0])
+    ) == pytest.approx(np.log(2))

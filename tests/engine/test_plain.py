@@ -1,4 +1,5 @@
-"""Plain decoding is the loop with nothing drafted: its text is the target's own, found here without the loop."""
+"""Plain decoding is the loop with nothing drafted: its text is the target's own, found here without
+the loop."""
 
 from dataclasses import replace
 
@@ -16,7 +17,9 @@ PLAIN = specviz.BUILDERS["plain"](), specviz.VERIFIERS["plain"]()
 @pytest.mark.parametrize("seed", range(3))
 def test_every_token_is_argmin_e_over_p_at_its_position(temperature, seed):
     pair = specviz.toy_pair(vocab=6, seed=seed)
-    config = specviz.RunConfig("abca", temperature=temperature, top_k=5, max_new_tokens=20, seed=seed)
+    config = specviz.RunConfig(
+        "abca", temperature=temperature, top_k=5, max_new_tokens=20, seed=seed
+    )
     text, rng = [*pair.encode("abca")], Seeded(seed)
     for _ in range(20):
         p = probabilities(pair.target.logits(text), Sampling(temperature, top_k=5))
@@ -30,8 +33,13 @@ def test_every_token_is_argmin_e_over_p_at_its_position(temperature, seed):
 
 def test_plain_decoding_goes_with_itself_alone():
     config = specviz.RunConfig("abc", *PLAIN, 0.8)
-    assert specviz.compatible(config).lossless and specviz.compatible(replace(config, temperature=0.0)).lossless
+    assert (
+        specviz.compatible(config).lossless
+        and specviz.compatible(replace(config, temperature=0.0)).lossless
+    )
     for other in specviz.VERIFIERS.values():
-        assert specviz.compatible(replace(config, verifier=other())).possible == other.autoregressive
+        assert (
+            specviz.compatible(replace(config, verifier=other())).possible == other.autoregressive
+        )
     for other in specviz.BUILDERS.values():
         assert specviz.compatible(replace(config, builder=other())).possible == other.autoregressive

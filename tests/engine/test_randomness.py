@@ -18,10 +18,17 @@ def test_noise_is_keyed_by_position_and_independent_of_the_stream():
     answers = [rng.flip(0.5), rng.draw(np.ones(9))]
     assert rng.noise(5, 4).tolist() == before != rng.noise(6, 4).tolist()
     again, other = Seeded(0), Seeded(1)
-    assert answers == [again.flip(0.5), again.draw(np.ones(9))] != [other.flip(0.5), other.draw(np.ones(9))]
+    assert (
+        answers
+        == [again.flip(0.5), again.draw(np.ones(9))]
+        != [other.flip(0.5), other.draw(np.ones(9))]
+    )
 
 
-@given(st.lists(st.sampled_from([0.0, 0.2, 1.0]), min_size=1, max_size=8).filter(any), st.integers(0, 10**6))
+@given(
+    st.lists(st.sampled_from([0.0, 0.2, 1.0]), min_size=1, max_size=8).filter(any),
+    st.integers(0, 10**6),
+)
 def test_a_draw_never_has_probability_zero(weights, seed):
     assert weights[Seeded(seed).draw(np.array(weights))] > 0
 
@@ -49,7 +56,9 @@ def test_distinct_children_have_the_law_of_sequential_draws():
 
 
 def test_independent_children_keep_their_duplicates():
-    found = distribution_of(lambda rng: tuple(draw_children(np.array([0.5, 0.5]), 2, "iid", rng, 0)))
+    found = distribution_of(
+        lambda rng: tuple(draw_children(np.array([0.5, 0.5]), 2, "iid", rng, 0))
+    )
     assert found == {(0, 0): 0.25, (0, 1): 0.25, (1, 0): 0.25, (1, 1): 0.25}
 
 
@@ -59,7 +68,9 @@ def test_distinct_and_top_stop_at_the_end_of_the_vocabulary():
     assert draw_children(q, 9, "top", Seeded(0), 0) == [1, 2, 0]
 
 
-@given(st.lists(st.sampled_from([0.0, 1.0, 2.0, np.inf]), min_size=1, max_size=300), st.integers(1, 12))
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, 2.0, np.inf]), min_size=1, max_size=300), st.integers(1, 12)
+)
 def test_the_smallest_are_those_of_a_stable_sort_infinite_ones_included(values, count):
     values = np.array(values)
     order = np.argsort(values, kind="stable")[:count].tolist()
@@ -71,7 +82,9 @@ def test_no_racer_arrives_twice_and_a_lone_one_wins_by_an_infinite_margin():
     probs = np.array([0.7, 0.0, 0.0, 0.0, 0.3])
     assert first_arrivals(probs, np.ones(5), 3).tolist() == [0, 4]
     pair = specviz.toy_pair(vocab=6, seed=0)
-    config = specviz.RunConfig("a", specviz.BUILDERS["chain"](), specviz.VERIFIERS["race"](), 1.0, top_k=1)
+    config = specviz.RunConfig(
+        "a", specviz.BUILDERS["chain"](), specviz.VERIFIERS["race"](), 1.0, top_k=1
+    )
     assert all(margin_at(pair, config, [token]) == np.inf for token in range(6))
 
 
@@ -87,7 +100,12 @@ def test_enumeration_weighs_every_outcome():
     def program(rng):
         return rng.draw(np.array([1.0, 3.0])), rng.flip(0.25)[0]
 
-    assert distribution_of(program) == {(0, True): 0.0625, (0, False): 0.1875, (1, True): 0.1875, (1, False): 0.5625}
+    assert distribution_of(program) == {
+        (0, True): 0.0625,
+        (0, False): 0.1875,
+        (1, True): 0.1875,
+        (1, False): 0.5625,
+    }
     for choice in (0, 1):
         answer, coin = Planned([(choice, 2)]).flip(0.4)
         assert answer == (coin < 0.4)

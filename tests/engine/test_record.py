@@ -16,7 +16,9 @@ from specviz.session import record
 
 @pytest.fixture(scope="module")
 def trace():
-    config = specviz.RunConfig("abc", specviz.BUILDERS["k-ary"](), temperature=0.7, top_p=0.9, max_new_tokens=20)
+    config = specviz.RunConfig(
+        "abc", specviz.BUILDERS["k-ary"](), temperature=0.7, top_p=0.9, max_new_tokens=20
+    )
     return specviz.run(specviz.toy_pair(vocab=5), config)
 
 
@@ -24,7 +26,11 @@ def test_a_trace_survives_the_round_trip(trace):
     text = trace.to_json()
     again = specviz.Trace.from_json(text)
     assert again.to_json() == text
-    assert again.text == trace.text and again.tokens == trace.tokens and again.acceptance == trace.acceptance
+    assert (
+        again.text == trace.text
+        and again.tokens == trace.tokens
+        and again.acceptance == trace.acceptance
+    )
     assert any(step.detail for step in trace.steps)
     for step, other in zip(trace.steps, again.steps, strict=True):
         assert other.to_json() == step.to_json() and other.detail.keys() == step.detail.keys()
@@ -32,7 +38,9 @@ def test_a_trace_survives_the_round_trip(trace):
 
 @pytest.mark.parametrize("drafter", ["model", "ngram", "several"])
 def test_the_loop_counts_without_records_and_a_record_may_be_made_later(drafter):
-    config = specviz.RunConfig("abc", "sequoia:size=8", temperature=0.7, max_new_tokens=30, drafter=drafter)
+    config = specviz.RunConfig(
+        "abc", "sequoia:size=8", temperature=0.7, max_new_tokens=30, drafter=drafter
+    )
     pair = specviz.toy_pair(vocab=20)
     steps = list(specviz.speculate(pair, config))
     results = list(decode(pair, config))
@@ -46,7 +54,9 @@ def test_the_loop_counts_without_records_and_a_record_may_be_made_later(drafter)
 
 
 @pytest.mark.parametrize(
-    "path", [one for one in sorted(TRACES.rglob("*.json")) if one.stem != "cost"], ids=lambda path: path.stem
+    "path",
+    [one for one in sorted(TRACES.rglob("*.json")) if one.stem != "cost"],
+    ids=lambda path: path.stem,
 )
 def test_a_shipped_trace_is_saved_as_it_was_opened(path):
     data = json.loads(path.read_text("utf-8"))
@@ -57,14 +67,22 @@ def test_a_shipped_trace_is_saved_as_it_was_opened(path):
 
 
 def test_a_number_that_json_lacks_is_null_and_the_others_have_six_digits():
-    rows = {"rate": [float("nan"), -float("inf"), 0.123456789, np.float64(2 / 3), 10**9], "of": np.ones(2)}
-    assert codec.json_data(rows) == {"rate": [None, None, 0.123457, 0.666667, 10**9], "of": [1.0, 1.0]}
+    rows = {
+        "rate": [float("nan"), -float("inf"), 0.123456789, np.float64(2 / 3), 10**9],
+        "of": np.ones(2),
+    }
+    assert codec.json_data(rows) == {
+        "rate": [None, None, 0.123457, 0.666667, 10**9],
+        "of": [1.0, 1.0],
+    }
     assert codec.json_data([0.123456789], exact=True) == [0.123456789]
     assert json.loads(codec.lines([{"speedup": float("nan")}])) == [{"speedup": None}]
 
 
 def test_a_step_of_33_nodes_takes_about_five_kilobytes():
-    config = specviz.RunConfig("abc", specviz.BUILDERS["sequoia"](size=33), temperature=0.7, max_new_tokens=60)
+    config = specviz.RunConfig(
+        "abc", specviz.BUILDERS["sequoia"](size=33), temperature=0.7, max_new_tokens=60
+    )
     run = specviz.run(specviz.toy_pair(vocab=40), config)
     assert len(run.to_json()) / len(run.steps) < 7000
 

@@ -34,7 +34,9 @@ def test_orders_visit_every_node_parents_first(shape):
     for order in (shape.breadth_first, shape.heavy_path):
         place = {node: i for i, node in enumerate(order)}
         assert sorted(order) == list(range(len(shape)))
-        assert all(place[parent] < place[node] for node, parent in enumerate(shape.parents) if parent >= 0)
+        assert all(
+            place[parent] < place[node] for node, parent in enumerate(shape.parents) if parent >= 0
+        )
     heaviest = [sorted(below, key=lambda child: -shape.weight[child]) for below in shape.children]
     graph = networkx.DiGraph({node: below for node, below in enumerate(heaviest)})
     assert list(shape.heavy_path) == list(networkx.dfs_preorder_nodes(graph, 0))

@@ -19,14 +19,20 @@ CONFIG = specviz.RunConfig("abc", max_new_tokens=3)
 @pytest.mark.parametrize(
     ("use", "words"),
     [
-        (lambda: specviz.run(CONFIG, PAIR), r"config must be a specviz.RunConfig, .* Write run\(pair, config\)"),
+        (
+            lambda: specviz.run(CONFIG, PAIR),
+            r"config must be a specviz.RunConfig, .* Write run\(pair, config\)",
+        ),
         (lambda: next(specviz.speculate(CONFIG, PAIR)), "config must be a specviz.RunConfig"),
         (lambda: specviz.run("pair", CONFIG), "pair must be made by specviz.load_pair"),
-        (lambda: specviz.RunConfig("abc", "chain", "naive", -1), "temperature must be 0 or a number from 0.001"),
+        (
+            lambda: specviz.RunConfig("abc", "chain", "naive", -1),
+            "temperature must be 0 or a number from 0.001",
+        ),
         (lambda: plot("tree", 3), "plot 'tree' cannot draw"),
         (lambda: specviz.BUILDERS["sequoia"](size=10**5000), "got a number of thousands of digits"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_use_gets_a_sentence(use, words):
     with pytest.raises(ValueError, match=words):
         use()
@@ -68,14 +74,23 @@ def test_a_bad_parameter_is_named_wherever_it_comes_from(kind, text):
         with pytest.raises(ParameterError) as caught:
             use()
         named = caught.value.name
-        assert named in (kind, f"{name} parameter", name) or named.startswith((f"{name}.", f"{name}.{parameter}"))
+        assert named in (kind, f"{name} parameter", name) or named.startswith(
+            (f"{name}.", f"{name}.{parameter}")
+        )
 
 
 @pytest.mark.parametrize(
     ("name", "values"),
     {
         "prompt": ("", [], [1, -1], ["a"], 3, None),
-        "builder": (3, "sequioa", "sequoia:4", "sequoia:size=4,size=5", {"parameters": {}}, {"name": ["sequoia"]}),
+        "builder": (
+            3,
+            "sequioa",
+            "sequoia:4",
+            "sequoia:size=4,size=5",
+            {"parameters": {}},
+            {"name": ["sequoia"]},
+        ),
         "temperature": (-1, True, "0.8", float("nan"), float("inf"), 10**400, 0.0001),
         "draft_temperature": (-1, "0.8", True, 0.0001),
         "top_p": (0, 2, True, "1"),
@@ -92,8 +107,13 @@ def test_a_bad_configuration_names_the_parameter(name, values):
 
 
 def test_a_configuration_holds_objects_and_can_be_hashed():
-    config = specviz.RunConfig([1, 2], builder="sequoia:acceptance=1", top_k=np.int64(3), temperature=np.float64(0.5))
-    assert config.builder == specviz.BUILDERS["sequoia"](acceptance=(1.0,)) and type(config.top_k) is int
+    config = specviz.RunConfig(
+        [1, 2], builder="sequoia:acceptance=1", top_k=np.int64(3), temperature=np.float64(0.5)
+    )
+    assert (
+        config.builder == specviz.BUILDERS["sequoia"](acceptance=(1.0,))
+        and type(config.top_k) is int
+    )
     assert config.drafter == specviz.DRAFTERS["model"]() and config.prompt == (1, 2)
     assert len({config, specviz.RunConfig(**config.to_dict()), specviz.RunConfig()}) == 2
     assert specviz.RunConfig(temperature=0).temperature == 0.0
@@ -104,9 +124,17 @@ def test_a_configuration_holds_objects_and_can_be_hashed():
     [
         ("builder", "branching:widths=4,2,1", {"widths": (4, 2, 1)}),
         ("builder", "sequoia:acceptance=0.6,0.2,size=4", {"acceptance": (0.6, 0.2), "size": 4}),
-        ("builder", "sequoia:acceptance=[0.6,0.2],[0.5],size=4", {"acceptance": ((0.6, 0.2), (0.5,)), "size": 4}),
+        (
+            "builder",
+            "sequoia:acceptance=[0.6,0.2],[0.5],size=4",
+            {"acceptance": ((0.6, 0.2), (0.5,)), "size": 4},
+        ),
         ("builder", "sequoia:acceptance=0.6", {"acceptance": (0.6,)}),
-        ("builder", "dyspec-threshold: threshold=0.1, reorder=false", {"threshold": 0.1, "reorder": False}),
+        (
+            "builder",
+            "dyspec-threshold: threshold=0.1, reorder=false",
+            {"threshold": 0.1, "reorder": False},
+        ),
         ("verifier", "typical:epsilon=0.2", {"epsilon": 0.2}),
         ("drafter", "several:drafters=model,ngram", {"drafters": ("model", "ngram")}),
     ],
@@ -121,7 +149,10 @@ def test_errors_keep_their_parts():
     error = ParameterError("top_k", "be a whole number", "x" * 99, "Use None.")
     for one in (error, copy.copy(error), pickle.loads(pickle.dumps(error))):
         assert (one.name, one.must, one.hint) == ("top_k", "be a whole number", "Use None.")
-    assert str(error.named("Top-k")).startswith("Top-k must be a whole number; got 'xxx") and len(str(error)) < 130
+    assert (
+        str(error.named("Top-k")).startswith("Top-k must be a whole number; got 'xxx")
+        and len(str(error)) < 130
+    )
     unknown = pickle.loads(pickle.dumps(UnknownName("builder", "oka", ["oak", "ash"])))
     assert isinstance(unknown, KeyError) and str(unknown).endswith("got 'oka'. Did you mean 'oak'?")
 
@@ -151,10 +182,14 @@ def test_only_the_command_line_reads_a_vector_from_a_file(tmp_path):
     path = tmp_path / "a,b.json"
     path.write_text('{"acceptance": [0.6, 0.2]}')
     text = f"sequoia:acceptance={path},size=9"
-    with pytest.raises(ValueError, match="acceptance must be one of auto, measured or list numbers"):
+    with pytest.raises(
+        ValueError, match="acceptance must be one of auto, measured or list numbers"
+    ):
         parse_strategy("builder", text)
     made = parse_strategy("builder", text, read_acceptance)
     assert (made.acceptance, made.size) == ((0.6, 0.2), 9)
-    assert parse_strategy("builder", "sequoia:acceptance=auto", read_acceptance).acceptance == "auto"
+    assert (
+        parse_strategy("builder", "sequoia:acceptance=auto", read_acceptance).acceptance == "auto"
+    )
     with pytest.raises(ValueError, match="threshold must be"):
         parse_strategy("builder", f"dyspec-threshold:threshold={path}", read_acceptance)

@@ -1,4 +1,5 @@
-"""An EAGLE layer drafts what its own forward computes; one with too many positions is rejected in a sentence."""
+"""An EAGLE layer drafts what its own forward computes; one with too many positions is rejected in a
+sentence."""
 
 import numpy as np
 import pytest
@@ -47,6 +48,10 @@ def test_its_logits_are_those_of_the_layers_own_forward_and_the_targets_head(com
     root = guesses(features, tokens[1:])[-1:]
     child = guesses(torch.cat([features, root]), [*tokens[1:], 8])[-1:]
     last = guesses(torch.cat([features, root, child]), [*tokens[1:], 8, 2])[-1:]
-    found = [*session.forward(tree, [0]), *session.forward(tree, [1, 2])[1:], *session.forward(tree, [3])]
+    found = [
+        *session.forward(tree, [0]),
+        *session.forward(tree, [1, 2])[1:],
+        *session.forward(tree, [3]),
+    ]
     wanted = weights.lm_head(torch.cat([root, child, last])).numpy()
     np.testing.assert_allclose(np.array(found), wanted, atol=1e-4 * np.abs(wanted).max())

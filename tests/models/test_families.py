@@ -1,5 +1,5 @@
-"""Families of models, tiny and with random weights: each writes transformers' own text to the end of its context, or is
-rejected when it is loaded.
+"""Families of models, tiny and with random weights: each writes transformers' own text to the end
+of its context, or is rejected when it is loaded.
 """
 
 import copy
@@ -21,28 +21,73 @@ pytestmark = pytest.mark.adapter
 
 V, CONTEXT = 61, 64
 SIZES = dict(
-    vocab_size=V, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
-    intermediate_size=48, max_position_embeddings=CONTEXT, initializer_range=0.3, init_std=0.3,
-    n_embd=32, n_layer=2, n_head=4, n_positions=CONTEXT, d_model=32, n_heads=4, n_layers=2, ffn_dim=48,
-    word_embed_proj_dim=32, bos_token_id=None, eos_token_id=None, pad_token_id=None,
+    vocab_size=V,
+    hidden_size=32,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    head_dim=8,
+    intermediate_size=48,
+    max_position_embeddings=CONTEXT,
+    initializer_range=0.3,
+    init_std=0.3,
+    n_embd=32,
+    n_layer=2,
+    n_head=4,
+    n_positions=CONTEXT,
+    d_model=32,
+    n_heads=4,
+    n_layers=2,
+    ffn_dim=48,
+    word_embed_proj_dim=32,
+    bos_token_id=None,
+    eos_token_id=None,
+    pad_token_id=None,
     tie_word_embeddings=False,
-)  # fmt: skip
+)
 ROTARY = {"rope_theta": 10000.0}
 YARN = dict(rope_type="yarn", factor=2.0, original_max_position_embeddings=32)
-LONG = dict(short_factor=[1.0] * 4, long_factor=[2.0, 2.5, 3.0, 4.0], original_max_position_embeddings=40)
+LONG = dict(
+    short_factor=[1.0] * 4, long_factor=[2.0, 2.5, 3.0, 4.0], original_max_position_embeddings=40
+)
 LOCAL = dict(num_layers=2, attention_types=[[["global", "local"], 1]])
 DECODER = dict(is_decoder=True, pad_token_id=1)
 EXPERTS = dict(num_experts=4, num_local_experts=4, num_experts_per_tok=2, moe_intermediate_size=16)
 
 PLAIN = (
-    "llama", "qwen2", "qwen3", "gemma", "phi", "phi3", "gpt2", "gpt_bigcode", "gpt_neox", "opt", "falcon", "stablelm",
-    "starcoder2", "olmo", "olmo2", "cohere", "granite", "glm", "nemotron", "persimmon", "smollm3", "helium", "ernie4_5",
+    "llama",
+    "qwen2",
+    "qwen3",
+    "gemma",
+    "phi",
+    "phi3",
+    "gpt2",
+    "gpt_bigcode",
+    "gpt_neox",
+    "opt",
+    "falcon",
+    "stablelm",
+    "starcoder2",
+    "olmo",
+    "olmo2",
+    "cohere",
+    "granite",
+    "glm",
+    "nemotron",
+    "persimmon",
+    "smollm3",
+    "helium",
+    "ernie4_5",
     "biogpt",
-)  # fmt: skip
-# family -> what its configuration needs beside SIZES, and the length of text to which it equals transformers.
+)
+# family -> what its configuration needs beside SIZES, and the length of text to which it equals
+# transformers.
 EQUAL = {family: ({}, CONTEXT) for family in PLAIN} | {
     "llama with yarn": ({"rope_parameters": ROTARY | YARN}, CONTEXT),
-    "llama with dynamic rotary": ({"rope_parameters": ROTARY | dict(rope_type="dynamic", factor=2.0)}, CONTEXT),
+    "llama with dynamic rotary": (
+        {"rope_parameters": ROTARY | dict(rope_type="dynamic", factor=2.0)},
+        CONTEXT,
+    ),
     "mistral": ({"sliding_window": 24}, 24),
     "mistral without a window": ({"sliding_window": None}, CONTEXT),
     "mixtral": (EXPERTS, CONTEXT),
@@ -50,7 +95,10 @@ EQUAL = {family: ({}, CONTEXT) for family in PLAIN} | {
     "qwen3_moe": (EXPERTS, CONTEXT),
     "gemma2": ({"sliding_window": 32}, 32),
     "gemma3_text": ({"sliding_window": 32}, 32),
-    "phi3 with longrope": ({"rope_parameters": ROTARY | dict(rope_type="longrope") | LONG, **LONG}, 40),
+    "phi3 with longrope": (
+        {"rope_parameters": ROTARY | dict(rope_type="longrope") | LONG, **LONG},
+        40,
+    ),
     "gptj": ({"rotary_dim": 4}, CONTEXT),
     "codegen": ({"rotary_dim": 4}, CONTEXT),
     "xglm": (dict(num_layers=2, attention_heads=4), CONTEXT),
@@ -59,7 +107,10 @@ EQUAL = {family: ({}, CONTEXT) for family in PLAIN} | {
 # family -> what its configuration needs, and why it is rejected.
 REJECTED = {
     "gpt_neo": (LOCAL | {"window_size": 16}, "differently"),  # a window of slots
-    "gpt_neo with a wide window": (LOCAL | {"window_size": 256}, "cannot read a tree"),  # a mask of slots that ends
+    "gpt_neo with a wide window": (
+        LOCAL | {"window_size": 256},
+        "cannot read a tree",
+    ),  # a mask of slots that ends
     "roberta": (DECODER, "differently"),  # positions start behind an offset
     "xlm-roberta": (DECODER, "differently"),
     "camembert": (DECODER, "differently"),
@@ -67,7 +118,10 @@ REJECTED = {
     "bloom": ({}, "cannot read a tree"),
     "mpt": ({}, "differently"),
     "falcon with alibi": ({"alibi": True}, "cannot read a tree"),
-    "deepseek_v3": ({"first_k_dense_replace": 2, "num_key_value_heads": 4}, "keys and values must have the same shape"),
+    "deepseek_v3": (
+        {"first_k_dense_replace": 2, "num_key_value_heads": 4},
+        "keys and values must have the same shape",
+    ),
     "mamba": ({}, "linear_attention"),
     "jamba": ({}, "linear_attention"),
     "llama4_text": ({}, "chunked_attention"),
@@ -79,7 +133,9 @@ SAMPLE = {"llama", "gemma2", "gpt2", "phi3 with longrope", "gpt_neo", "roberta",
 
 def sampled(families):
     """The families of `make test`; the others run nightly."""
-    return [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.nightly) for name in families]
+    return [
+        pytest.param(name, marks=() if name in SAMPLE else pytest.mark.nightly) for name in families
+    ]
 
 
 def made(family, more):
@@ -112,16 +168,21 @@ def test_a_family_writes_the_text_of_transformers_to_the_end_of_its_context(fami
     model, prompt = made(family, more), [7, 3, 19, 4, 11]
     assert longest_text("target", model.config) == longest
     with torch.inference_mode():
-        wanted = model.generate(torch.tensor([prompt]), do_sample=False, max_length=longest, eos_token_id=None)
+        wanted = model.generate(
+            torch.tensor([prompt]), do_sample=False, max_length=longest, eos_token_id=None
+        )
     wanted = wanted[0, len(prompt) :].tolist()
     target, draft = HuggingFaceModel(model), HuggingFaceModel(near(model))
     check_tree_reading("target", target)
     check_tree_reading("draft", draft)
     pair = HuggingFacePair(target, draft, NumberText(V), longest, frozenset(), {"name": family})
     config = specviz.RunConfig(
-        prompt, specviz.BUILDERS["sequoia"](size=10, depth=3, width=4, acceptance=(0.5, 0.2, 0.1, 0.05)),
-        specviz.VERIFIERS["exact-match"](), 0.0, max_new_tokens=CONTEXT,
-    )  # fmt: skip
+        prompt,
+        specviz.BUILDERS["sequoia"](size=10, depth=3, width=4, acceptance=(0.5, 0.2, 0.1, 0.05)),
+        specviz.VERIFIERS["exact-match"](),
+        0.0,
+        max_new_tokens=CONTEXT,
+    )
     trace = specviz.run(pair, config)
     assert list(trace.tokens) == wanted and len(set(wanted)) > 3  # no text that repeats one token
     assert trace.stop == "context" and any(len(step.path) for step in trace.steps)

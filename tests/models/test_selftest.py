@@ -1,4 +1,5 @@
-"""What a model is asked when it is loaded: defects of the direct forward, adapters, and numbers that are none."""
+"""What a model is asked when it is loaded: defects of the direct forward, adapters, and numbers
+that are none."""
 
 import logging
 import warnings
@@ -20,7 +21,9 @@ def wrong_scale(direct):
 
 
 def wrong_rotary_base(direct):
-    angles = torch.arange(len(direct.rotary))[:, None] * 500.0 ** -torch.linspace(0, 1, direct.width // 2)
+    angles = torch.arange(len(direct.rotary))[:, None] * 500.0 ** -torch.linspace(
+        0, 1, direct.width // 2
+    )
     cos, sin = torch.cat([angles.cos()] * 2, -1), torch.cat([-angles.sin(), angles.sin()], -1)
     direct.rotary = torch.stack([cos, sin], 1)[:, :, None].to(direct.rotary.dtype)
 
@@ -31,7 +34,9 @@ def wrong_norms(direct):
 
 def dropped_layer(direct):
     layer = direct.layers[1]
-    direct.layers[1] = layer._replace(output=torch.zeros_like(layer.output), down=torch.zeros_like(layer.down))
+    direct.layers[1] = layer._replace(
+        output=torch.zeros_like(layer.output), down=torch.zeros_like(layer.down)
+    )
 
 
 HALF = [pytest.param(dtype, marks=pytest.mark.nightly) for dtype in (torch.bfloat16, torch.float16)]
@@ -47,7 +52,9 @@ def test_a_wrong_direct_forward_is_noticed_and_left(defect, dtype, caplog):
         check_tree_reading("target", model)
     assert model.direct is None and model.static is None
     (record,) = caplog.records
-    assert record.getMessage().startswith("The direct forward of LlamaForCausalLM differs from transformers' by ")
+    assert record.getMessage().startswith(
+        "The direct forward of LlamaForCausalLM differs from transformers' by "
+    )
     if dtype is torch.float32:
         random_run(model, np.random.default_rng(0))
 
@@ -66,7 +73,9 @@ def test_an_adapter_is_never_fused():
     base = make().model
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # peft asks transformers for what it will lose
-        changes = peft.LoraConfig(r=4, target_modules=["q_proj", "down_proj"], init_lora_weights=False)
+        changes = peft.LoraConfig(
+            r=4, target_modules=["q_proj", "down_proj"], init_lora_weights=False
+        )
         adapted = peft.get_peft_model(base, changes)
     plain = make()
     for one in (adapted, base):  # as a whole, and the model that the adapter changed in its place
@@ -88,7 +97,9 @@ def test_a_layer_that_does_more_than_its_weight_is_never_fused(change):
     elif change == "forward":
         product.forward = lambda x: 2 * x @ product.weight.T
     else:
-        kind = type("Quantised", (torch.nn.Linear,), {"forward": lambda self, x: 2 * x @ self.weight.T})
+        kind = type(
+            "Quantised", (torch.nn.Linear,), {"forward": lambda self, x: 2 * x @ self.weight.T}
+        )
         product.__class__ = kind
     wrapped = HuggingFaceModel(model)
     assert wrapped.direct is None

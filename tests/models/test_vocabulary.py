@@ -1,4 +1,5 @@
-"""A draft with another vocabulary: common tokens by their bytes, exact by enumeration, and live with two tokenizers."""
+"""A draft with another vocabulary: common tokens by their bytes, exact by enumeration, and live
+with two tokenizers."""
 
 from types import SimpleNamespace
 
@@ -9,7 +10,13 @@ import transformers
 
 import specviz
 from specviz.models.table import TableModel, TablePair, TableSession, toy_pair
-from specviz.models.vocabulary import TranslatedSession, Translation, first_token, translation, vocabulary_of
+from specviz.models.vocabulary import (
+    TranslatedSession,
+    Translation,
+    first_token,
+    translation,
+    vocabulary_of,
+)
 from specviz.passes.device_logits import DeviceLogits
 from specviz.proof.lossless import EXACT, PROMPT, error_in
 from specviz.tree import TokenTree
@@ -17,7 +24,8 @@ from tests.models.test_pair import byte_level, greedy, save, sentence_piece
 
 pytestmark = pytest.mark.adapter
 
-# The target's tokens a, bb, c and the draft's c, b, a, d: a and c are common, bb is two of the draft's.
+# The target's tokens a, bb, c and the draft's c, b, a, d: a and c are common, bb is two of the
+# draft's.
 TARGET, DRAFT = [b"a", b"bb", b"c"], [b"c", b"b", b"a", b"d"]
 LONGEST, WORDS = 64, Translation(TARGET, DRAFT, len(TARGET))
 
@@ -32,7 +40,9 @@ class TwoVocabularies(TablePair):
 
 
 def two(seed=1):
-    return TwoVocabularies(toy_pair(seed=seed).target, TableModel(lambda context: None), 3, (), "two vocabularies")
+    return TwoVocabularies(
+        toy_pair(seed=seed).target, TableModel(lambda context: None), 3, (), "two vocabularies"
+    )
 
 
 def test_the_draft_is_restricted_to_common_tokens_and_renormalised():
@@ -41,16 +51,25 @@ def test_the_draft_is_restricted_to_common_tokens_and_renormalised():
     row = session.forward(TokenTree(1, start=1), [0])[0]
     own = toy_pair(vocab=4, seed=7).target.logits([2, 1, 1])
     np.testing.assert_array_equal(row, [own[2], -np.inf, own[0]])
-    trace = specviz.run(pair, specviz.RunConfig([0, 1], "chain", "specinfer", 1.0, max_new_tokens=4))
+    trace = specviz.run(
+        pair, specviz.RunConfig([0, 1], "chain", "specinfer", 1.0, max_new_tokens=4)
+    )
     first, odds = trace.steps[0], {0: np.exp(own[2]), 2: np.exp(own[0])}
     assert first.draft_prob[1] == pytest.approx(odds[first.tokens[1]] / sum(odds.values()))
 
 
 @pytest.mark.parametrize(
     "builder, verifier",
-    [("chain", "specinfer"), ("chain", "block"), ("sequoia", "sequoia"), ("batch", "spectr"), ("dyspec", "traversal"),
-     ("k-ary", "target-match"), ("eagle2", "naive")],
-)  # fmt: skip
+    [
+        ("chain", "specinfer"),
+        ("chain", "block"),
+        ("sequoia", "sequoia"),
+        ("batch", "spectr"),
+        ("dyspec", "traversal"),
+        ("k-ary", "target-match"),
+        ("eagle2", "naive"),
+    ],
+)
 def test_every_rule_is_exact_with_two_vocabularies(builder, verifier):
     tree = specviz.BUILDERS[builder].smallest()
     config = specviz.RunConfig(PROMPT, tree, specviz.VERIFIERS[verifier](), 1.0, max_new_tokens=3)
@@ -62,7 +81,12 @@ def test_every_rule_is_exact_with_two_vocabularies(builder, verifier):
 @pytest.mark.parametrize("drafter", ["staged", "several:drafters=model,ngram", "cascade:at=1"])
 def test_drafters_that_hold_the_draft_are_exact_too(drafter):
     config = specviz.RunConfig(
-        PROMPT, specviz.BUILDERS["batch"].smallest(), "specinfer", 1.0, max_new_tokens=3, drafter=drafter
+        PROMPT,
+        specviz.BUILDERS["batch"].smallest(),
+        "specinfer",
+        1.0,
+        max_new_tokens=3,
+        drafter=drafter,
     )
     assert error_in(config, two())[0] < EXACT
 
@@ -105,7 +129,9 @@ def test_what_the_draft_does_not_know_is_left_out_and_nothing_in_common_is_rejec
     assert [few.tokens(token) for token in range(3)] == [(), (0, 1), (2,)]
     assert few.context([0, 1]) == [9, 0, 1]
     assert Translation([b"xy", b"a"], [b"a"], 2).context([0, 1]) == [0, 0]
-    with pytest.raises(ValueError, match="target and draft must have tokens in common; these have none"):
+    with pytest.raises(
+        ValueError, match="target and draft must have tokens in common; these have none"
+    ):
         Translation([b"x", None], [b"y", None], 2)
 
 
@@ -141,7 +167,13 @@ def test_tokens_are_matched_by_their_bytes():
 def test_greedy_text_is_that_of_transformers_with_a_draft_of_another_family(tmp_path, makers):
     gpt, llama = (make() for make in makers)
     heads = dict(n_embd=32, n_head=4, n_layer=2, n_positions=64, bos_token_id=gpt.eos_token_id)
-    target = save(tmp_path / "target", tokenizer=gpt, kind=transformers.GPT2Config, eos=gpt.eos_token_id, **heads)
+    target = save(
+        tmp_path / "target",
+        tokenizer=gpt,
+        kind=transformers.GPT2Config,
+        eos=gpt.eos_token_id,
+        **heads,
+    )
     draft = save(tmp_path / "draft", tokenizer=llama, eos=llama.eos_token_id)
     pair = specviz.load_pair(target, draft, device="cpu", dtype="float32")
     common = pair.info["common"]

@@ -1,4 +1,5 @@
-"""Blocks of the attention mask, by definition; and the entropy of the accepted index, index by index."""
+"""Blocks of the attention mask, by definition; and the entropy of the accepted index, index by
+index."""
 
 import math
 from itertools import pairwise
@@ -23,9 +24,15 @@ def test_blocks_are_counted_as_they_are_defined(shape, block, prefix):
         order = make(shape)
         place = {node: prefix + i for i, node in enumerate(order)}
         assert sorted(order) == list(range(len(shape)))
-        assert all(place[parent] < place[node] for node, parent in enumerate(shape.parents) if parent >= 0)
+        assert all(
+            place[parent] < place[node] for node, parent in enumerate(shape.parents) if parent >= 0
+        )
         nodes = range(len(shape))
-        pairs = {(place[node] - prefix, place[above]) for node in nodes for above in (node, 0, *shape.path(node))}
+        pairs = {
+            (place[node] - prefix, place[above])
+            for node in nodes
+            for above in (node, 0, *shape.path(node))
+        }
         pairs |= {(row, column) for row in nodes for column in range(prefix)}
         assert count_blocks(shape, order, block, prefix) == len(
             {(row // block, column // block) for row, column in pairs}
@@ -51,7 +58,9 @@ def test_random_trees_have_the_block_counts_that_dyspec_prints():
     """Table 5 of DySpec, blocks of 32; the paper does not say what random trees they are."""
     trees = [random_tree(512, Seeded(seed)) for seed in range(12)]
     for name, printed in (("as drawn", 135.5), ("depth-first", 52.8)):
-        assert np.mean([count_blocks(tree, ORDERS[name](tree)) for tree in trees]) == pytest.approx(printed, rel=0.05)
+        assert np.mean([count_blocks(tree, ORDERS[name](tree)) for tree in trees]) == pytest.approx(
+            printed, rel=0.05
+        )
 
 
 @pytest.mark.parametrize("size", [2, 3, 8, 40])
@@ -70,4 +79,6 @@ def test_equal_rows_have_no_index_entropy_and_a_missing_token_has_no_end():
     assert rejection_index_entropy(p, p) == pytest.approx(0, abs=1e-12)
     assert rejection_index_entropy(p, np.array([0.5, 0.5, 0.0, 0.0])) == math.inf
     geometric = -math.log(0.5) - math.log(0.5)  # chance 1/2 at every index
-    assert rejection_index_entropy(np.array([1.0, 0, 0, 0]), p) == pytest.approx(geometric, abs=1e-4)
+    assert rejection_index_entropy(np.array([1.0, 0, 0, 0]), p) == pytest.approx(
+        geometric, abs=1e-4
+    )

@@ -1,4 +1,5 @@
-"""Compiled passes against torch's own: the same logits of trees, and torch's where a kernel is wrong."""
+"""Compiled passes against torch's own: the same logits of trees, and torch's where a kernel is
+wrong."""
 
 import logging
 import os
@@ -24,7 +25,10 @@ pytestmark = pytest.mark.adapter
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_token_has_the_same_logits_whatever_stands_beside_it(dtype):
-    model, text = make("llama", dtype=dtype, max_position_embeddings=512), [3, 1, 4] * compiled.MAX_TOKENS
+    model, text = (
+        make("llama", dtype=dtype, max_position_embeddings=512),
+        [3, 1, 4] * compiled.MAX_TOKENS,
+    )
     rng, one, many = np.random.default_rng(1), model.open(text), model.open(text)
     for size in (20, 7, 1, compiled.MAX_TOKENS + 13):
         tree = random_tree(rng, many.context, size)
@@ -40,7 +44,9 @@ def test_a_token_has_the_same_logits_whatever_stands_beside_it(dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.int16, "int16 without an instruction for pairs"])
 def test_a_product_of_blocks_is_that_of_its_matrix(dtype, monkeypatch):
     rng, multiply = np.random.default_rng(0), kernels._block
-    weight, x = (rng.normal(size=(size, 6)).astype(np.float32) for size in (40, dot_products.MAX_TOKENS + 3))
+    weight, x = (
+        rng.normal(size=(size, 6)).astype(np.float32) for size in (40, dot_products.MAX_TOKENS + 3)
+    )
     arrays = [weight, x]
     if dtype is not np.float32:
         arrays = [compiled.raw(torch.from_numpy(each).bfloat16()) for each in arrays]
@@ -49,7 +55,10 @@ def test_a_product_of_blocks_is_that_of_its_matrix(dtype, monkeypatch):
         monkeypatch.setattr(dot_products, "PAIR_PRODUCT", None)
         multiply = njit(lambda weights, x, sums: dot_products.multiply(weights, x, 0, 3, sums))
         arrays[1], x = arrays[1][:3], x[:3]
-    blocks, sums = dot_products.in_blocks(arrays[0]), np.empty((len(x), dot_products.BLOCK), np.float32)
+    blocks, sums = (
+        dot_products.in_blocks(arrays[0]),
+        np.empty((len(x), dot_products.BLOCK), np.float32),
+    )
     multiply(blocks[1], arrays[1], sums)
     np.testing.assert_allclose(sums[:, :8], x @ weight[32:].T, rtol=1e-5, atol=1e-5)
     assert not sums[:, 8:].any()
@@ -57,7 +66,9 @@ def test_a_product_of_blocks_is_that_of_its_matrix(dtype, monkeypatch):
 
 def test_every_block_of_a_product_gets_its_own_bias():
     rng = np.random.default_rng(0)
-    weight, x, bias, more = (rng.normal(size=size).astype(np.float32) for size in ((70, 6), (3, 6), 70, (3, 70)))
+    weight, x, bias, more = (
+        rng.normal(size=size).astype(np.float32) for size in ((70, 6), (3, 6), 70, (3, 70))
+    )
     out, none = np.empty((3, 70), np.float32), np.empty(0, np.float32)
     blocks = dot_products.in_blocks(weight)
     kernels._product(np.zeros(3, np.int64), 0, x, none, 1e-6, blocks, bias, more, out, False)
@@ -87,7 +98,8 @@ def test_work_that_fails_ends_all_waiting_for_it():
 
 
 def fails_once(name, monkeypatch):
-    """Let the thread of that name, "MainThread" or a helper, fail within the pass after it took a chunk."""
+    """Let the thread of that name, "MainThread" or a helper, fail within the pass after it took a
+    chunk."""
     failed, attempted = threading.Event(), threading.Event()
 
     def forward(counters, *arguments):
@@ -115,7 +127,9 @@ def test_a_thread_that_fails_ends_the_pass_with_its_error(name, monkeypatch):
     with pytest.raises(MemoryError, match="no memory for a chunk"):
         model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0])
     assert attempted.wait(10)
-    np.testing.assert_array_equal(model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0]), expected)
+    np.testing.assert_array_equal(
+        model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0]), expected
+    )
 
 
 def test_a_helper_that_died_is_started_again():
@@ -135,7 +149,8 @@ def test_a_helper_that_died_is_started_again():
 
 @pytest.mark.nightly
 def test_code_that_was_just_compiled_computes_as_the_same_code_from_the_disk(tmp_path):
-    """The optimizer sees a function in another context there: only a fixed order of sums has one result."""
+    """The optimizer sees a function in another context there: only a fixed order of sums has one
+    result."""
     script = """if True:
         import torch
         from tests.passes.test_huggingface import make
@@ -146,11 +161,14 @@ def test_code_that_was_just_compiled_computes_as_the_same_code_from_the_disk(tmp
     """
     runs = [
         subprocess.run(
-            [sys.executable, "-c", script], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, capture_output=True,
-            text=True, check=True,
+            [sys.executable, "-c", script],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for _ in range(2)
-    ]  # fmt: skip
+    ]
     assert len(runs[0]) > 400 * 97 * 4 and runs[0] == runs[1]
 
 
@@ -164,7 +182,9 @@ def test_without_numba_torch_serves(monkeypatch):
 
 def test_a_wrong_kernel_leaves_the_passes_to_torch(monkeypatch, caplog):
     model, forward = make("llama", dtype=torch.float32), kernels.forward
-    monkeypatch.setattr(kernels, "forward", lambda *arguments: forward(*arguments) or arguments[-1].fill(0.1))
+    monkeypatch.setattr(
+        kernels, "forward", lambda *arguments: forward(*arguments) or arguments[-1].fill(0.1)
+    )
     with caplog.at_level(logging.WARNING):
         check_tree_reading("target", model)
     assert model.direct is not None and model.direct.compiled is None and not caplog.messages

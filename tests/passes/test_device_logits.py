@@ -1,4 +1,5 @@
-"""Rows that stay on a device: the same numbers, and as few transfers as the loop needs. Here the device is the CPU."""
+"""Rows that stay on a device: the same numbers, and as few transfers as the loop needs. Here the
+device is the CPU."""
 
 import numpy as np
 import pytest
@@ -10,9 +11,15 @@ from specviz.passes import device_logits
 from specviz.sampling import most_probable
 
 SAMPLINGS = [
-    Sampling(0.0), Sampling(1.0), Sampling(0.3), Sampling(1.0, top_k=3), Sampling(0.8, top_p=0.7),
-    Sampling(1.3, top_p=0.5, top_k=9), Sampling(1.0, top_p=1e-9), Sampling(1.0, top_k=500),
-]  # fmt: skip
+    Sampling(0.0),
+    Sampling(1.0),
+    Sampling(0.3),
+    Sampling(1.0, top_k=3),
+    Sampling(0.8, top_p=0.7),
+    Sampling(1.3, top_p=0.5, top_k=9),
+    Sampling(1.0, top_p=1e-9),
+    Sampling(1.0, top_k=500),
+]
 
 
 def logits_of(seed=0, n=7, v=50, ties=False):
@@ -37,7 +44,9 @@ def pulls(monkeypatch):
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 def test_probabilities_are_those_of_numpy(sampling, ties):
     logits = logits_of(ties=ties)
-    found = distributions_of(device_logits.DeviceLogits(torch.from_numpy(logits)), sampling, ahead=3)
+    found = distributions_of(
+        device_logits.DeviceLogits(torch.from_numpy(logits)), sampling, ahead=3
+    )
     for node, row in enumerate(logits):
         wanted = probabilities(row, sampling)
         assert found[node].dtype == np.float64
@@ -53,7 +62,10 @@ def test_gathered_probabilities_are_those_of_numpy(sampling, pulls, monkeypatch)
     found = distributions_of(device_logits.DeviceLogits(torch.from_numpy(logits)), sampling)
     pulls.clear()
     np.testing.assert_allclose(
-        found.of(nodes, tokens), Distributions(logits, sampling).of(nodes, tokens), rtol=1e-5, atol=1e-9
+        found.of(nodes, tokens),
+        Distributions(logits, sampling).of(nodes, tokens),
+        rtol=1e-5,
+        atol=1e-9,
     )
     assert pulls == [(5,)] * (2 if sampling.temperature else 1)
     assert found.of([], []) == ([], [])
@@ -64,13 +76,17 @@ def test_gathered_probabilities_are_those_of_numpy(sampling, pulls, monkeypatch)
 def test_ranks_from_the_device_are_those_of_numpy(ties, known, monkeypatch):
     monkeypatch.setattr(device_logits, "RANKED", known)
     sampling = Sampling(0.9, top_k=30)
-    found = device_logits.DeviceLogits(torch.from_numpy(logits_of(ties=ties))).rows(sampling, ahead=7)
+    found = device_logits.DeviceLogits(torch.from_numpy(logits_of(ties=ties))).rows(
+        sampling, ahead=7
+    )
     for node in range(7):
         row, plain = found[node], np.array(found[node])
         assert isinstance(row, Ranked) and len(row.ranked) <= 50
         for count in (1, 3, 17, 50, 60):
             assert most_probable(row, count) == most_probable(plain, count)
-        assert ties or len(row.ranked) == (50 if known >= 49 else min(known, 30))  # beyond top-k all are alike
+        assert ties or len(row.ranked) == (
+            50 if known >= 49 else min(known, 30)
+        )  # beyond top-k all are alike
         assert (row * 2).ranked == row[1:].ranked == row.copy().ranked == []
 
 
@@ -88,9 +104,14 @@ def test_logits_can_be_taken_for_an_array(pair, width, dtype, monkeypatch):
     np.testing.assert_array_equal(host, wanted)
     assert host.dtype == np.float32 and found.shape == (7, width) and len(found) == 7
     for value, expected in (
-        (np.asarray(found), wanted), (found[3], wanted[3]), (found[np.int64(2)], wanted[2]), (found[-1], wanted[-1]),
-        (found[[4, 1]], wanted[[4, 1]]), (found[:, :9], wanted[:, :9]), (np.concatenate([found, found]), [*wanted] * 2),
-    ):  # fmt: skip
+        (np.asarray(found), wanted),
+        (found[3], wanted[3]),
+        (found[np.int64(2)], wanted[2]),
+        (found[-1], wanted[-1]),
+        (found[[4, 1]], wanted[[4, 1]]),
+        (found[:, :9], wanted[:, :9]),
+        (np.concatenate([found, found]), [*wanted] * 2),
+    ):
         assert value.dtype == np.float32
         np.testing.assert_array_equal(value, expected)
     assert [len(row) for row in found] == [width] * 7
@@ -102,7 +123,9 @@ def pair():
 
 
 def config(builder, verifier, temperature=0.8, prompt="Once upon a time", **more):
-    return specviz.RunConfig(prompt, builder, verifier, temperature, **{"max_new_tokens": 24} | more)
+    return specviz.RunConfig(
+        prompt, builder, verifier, temperature, **{"max_new_tokens": 24} | more
+    )
 
 
 CONFIGS = {
@@ -122,9 +145,15 @@ def test_a_run_on_lazy_rows_writes_the_same_record(pair, name, monkeypatch):
     found = specviz.run(pair, CONFIGS[name])
     assert found.tokens == wanted.tokens and len(found.steps) == len(wanted.steps)
     for one, other in zip(found.steps, wanted.steps, strict=True):
-        assert (one.parents, one.tokens, one.outcome) == (other.parents, other.tokens, other.outcome)
+        assert (one.parents, one.tokens, one.outcome) == (
+            other.parents,
+            other.tokens,
+            other.outcome,
+        )
         for column in ("draft_prob", "target_prob", "target_prob_plain", "accept_prob"):
-            values = [[np.nan if x is None else x for x in getattr(step, column)] for step in (one, other)]
+            values = [
+                [np.nan if x is None else x for x in getattr(step, column)] for step in (one, other)
+            ]
             np.testing.assert_allclose(*values, rtol=1e-4, atol=1e-7)
 
 
@@ -138,12 +167,15 @@ def test_a_step_waits_once_a_level(pair, monkeypatch, pulls):
         drafting, rest = made[: step.draft_passes], made[step.draft_passes :]
         inner = len(set(step.parents)) - 1
         assert sum(shape[0] for shape in drafting) == inner  # the rows of a level together
-        # The target: the root with the end of the pass, a row for each further node of the walk, and two gathers.
+        # The target: the root with the end of the pass, a row for each further node of the walk,
+        # and two gathers.
         nodes = len(step.parents) - 1
         records = [(nodes,)] * 2 if nodes else []  # nothing is asked for a root alone
         walk = len(rest) - len(records)
         assert rest[walk:] == records
-        assert rest[:walk] == [(1, pair.vocab_size + device_logits.RANKED + 1)] * (len(step.path) + 1)
+        assert rest[:walk] == [(1, pair.vocab_size + device_logits.RANKED + 1)] * (
+            len(step.path) + 1
+        )
 
 
 @pytest.mark.adapter
@@ -151,7 +183,9 @@ def test_greedy_decoding_pulls_the_best_tokens_and_no_row(pair, monkeypatch, pul
     monkeypatch.setattr(pair.target, "lazy", True)
     greedy = config("prompt-lookup", "exact-match", 0.0, "import os\nimport", max_new_tokens=12)
     for step in specviz.speculate(pair, greedy):
-        gathers = [(len(step.parents) - 1,)] if len(step.parents) > 1 else []  # what the model itself gave its tokens
+        gathers = (
+            [(len(step.parents) - 1,)] if len(step.parents) > 1 else []
+        )  # what the model itself gave its tokens
         assert pulls == [(2, len(step.parents)), *gathers]  # how high and which
         pulls.clear()
 

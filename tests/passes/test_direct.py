@@ -14,7 +14,9 @@ def test_the_weights_are_not_stored_twice():
     model = make("qwen2").model
     direct = direct_forward(model)
     attention, fused = model.model.layers[0].self_attn, direct.layers[0].qkv
-    assert attention.k_proj.weight.untyped_storage().data_ptr() == fused.untyped_storage().data_ptr()
+    assert (
+        attention.k_proj.weight.untyped_storage().data_ptr() == fused.untyped_storage().data_ptr()
+    )
 
 
 @pytest.mark.parametrize(
@@ -23,7 +25,10 @@ def test_the_weights_are_not_stored_twice():
         ("gpt2", {}),
         ("mistral", {"sliding_window": 16}),
         ("llama", {"hidden_act": "gelu"}),
-        ("llama", {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 2.0}}),
+        (
+            "llama",
+            {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 2.0}},
+        ),
     ],
 )
 def test_models_of_another_kind_are_left_to_transformers(family, changes):
@@ -43,8 +48,14 @@ def test_keys_and_values_of_half_precision_are_held_in_float32(dtype):
 def test_attention_is_that_of_the_formula(key_heads, masked):
     torch.manual_seed(0)
     m = 5 if masked else 1
-    q, k, v = (torch.randn(1, heads, n, 8) for heads, n in ((6, m), (key_heads, 11), (key_heads, 11)))
-    mask = torch.where(torch.rand(1, 1, m, 11) < 0.4, torch.finfo(torch.float32).min, 0.0) if masked else None
+    q, k, v = (
+        torch.randn(1, heads, n, 8) for heads, n in ((6, m), (key_heads, 11), (key_heads, 11))
+    )
+    mask = (
+        torch.where(torch.rand(1, 1, m, 11) < 0.4, torch.finfo(torch.float32).min, 0.0)
+        if masked
+        else None
+    )
     scores = q @ k.repeat_interleave(6 // key_heads, 1).mT * 0.3 + (0 if mask is None else mask)
     wanted = scores.softmax(-1) @ v.repeat_interleave(6 // key_heads, 1)
     torch.testing.assert_close(attend(q, k, v, mask, False, 0.3), wanted, rtol=1e-5, atol=1e-6)
@@ -59,5 +70,7 @@ def test_weights_that_were_changed_are_followed(dtype):
             parameter.mul_(1.2)
         model.load_state_dict(other.state_dict())
         direct.lay_out_again()
-        found, wanted = (one(ids, ids, None, TreeCache(3), None) for one in (direct, direct_forward(other)))
+        found, wanted = (
+            one(ids, ids, None, TreeCache(3), None) for one in (direct, direct_forward(other))
+        )
     assert torch.equal(found, wanted)

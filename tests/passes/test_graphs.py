@@ -1,4 +1,5 @@
-"""Padded passes against plain ones. No graph can be captured on a CPU: a stand-in is captured in its place."""
+"""Padded passes against plain ones. No graph can be captured on a CPU: a stand-in is captured in
+its place."""
 
 import contextlib
 import gc
@@ -39,7 +40,11 @@ def small_blocks(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "width", [pytest.param(width, marks=[] if width in (1, 16) else pytest.mark.nightly) for width in BUCKETS]
+    "width",
+    [
+        pytest.param(width, marks=[] if width in (1, 16) else pytest.mark.nightly)
+        for width in BUCKETS
+    ],
 )
 def test_a_padded_pass_gives_the_logits_of_a_plain_one(width):
     more = {"max_position_embeddings": 1024, "dtype": torch.float64}
@@ -225,7 +230,9 @@ def test_two_threads_never_borrow_the_block_at_once():
             return torch.zeros(shape, dtype=dtype)
 
     passes = model.static
-    passes.direct = types.SimpleNamespace(kv_heads=2, width=8, embed=Weights(), kv_dtype=torch.float32)
+    passes.direct = types.SimpleNamespace(
+        kv_heads=2, width=8, embed=Weights(), kv_dtype=torch.float32
+    )
     caches = [TreeCache(model.layers) for _ in range(2)]
     with ThreadPoolExecutor(2) as pool:
         lent = list(pool.map(lambda cache: passes._lend(cache, 16), caches))

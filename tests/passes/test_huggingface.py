@@ -27,20 +27,36 @@ HEADS = dict(hidden_size=32, num_attention_heads=4, intermediate_size=48)
 FAMILIES = {
     "llama": transformers.LlamaConfig(**COMMON, **HEADS, num_key_value_heads=2),
     "llama-biases": transformers.LlamaConfig(**COMMON, **HEADS, attention_bias=True, mlp_bias=True),
-    "llama-head-dim": transformers.LlamaConfig(**COMMON, **HEADS, num_key_value_heads=2, head_dim=16),
-    "llama3": transformers.LlamaConfig(**COMMON, **HEADS, rope_parameters={
-        "rope_type": "llama3", "rope_theta": 10000.0, "factor": 8.0, "low_freq_factor": 1.0,
-        "high_freq_factor": 4.0, "original_max_position_embeddings": 64,
-    }),
+    "llama-head-dim": transformers.LlamaConfig(
+        **COMMON, **HEADS, num_key_value_heads=2, head_dim=16
+    ),
+    "llama3": transformers.LlamaConfig(
+        **COMMON,
+        **HEADS,
+        rope_parameters={
+            "rope_type": "llama3",
+            "rope_theta": 10000.0,
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 64,
+        },
+    ),
     "qwen2": transformers.Qwen2Config(**COMMON, **HEADS, num_key_value_heads=2),
-    "mistral": transformers.MistralConfig(**COMMON, **HEADS, num_key_value_heads=2, sliding_window=None),
+    "mistral": transformers.MistralConfig(
+        **COMMON, **HEADS, num_key_value_heads=2, sliding_window=None
+    ),
     "gpt2": transformers.GPT2Config(**COMMON, n_embd=32, n_head=4),
     "gpt_neox": transformers.GPTNeoXConfig(**COMMON, **HEADS),
     "opt": transformers.OPTConfig(
         **{k: v for k, v in COMMON.items() if k != "initializer_range"},
-        hidden_size=32, num_attention_heads=4, ffn_dim=48, word_embed_proj_dim=32, init_std=0.3,
+        hidden_size=32,
+        num_attention_heads=4,
+        ffn_dim=48,
+        word_embed_proj_dim=32,
+        init_std=0.3,
     ),
-}  # fmt: skip
+}
 
 
 def make(family="llama", attention="sdpa", dtype=torch.float32, **changes):
@@ -54,7 +70,8 @@ def make(family="llama", attention="sdpa", dtype=torch.float32, **changes):
 
 
 def alone(model, tokens):
-    """Logits after `tokens` by a plain pass of transformers: no cache, no mask, no positions of ours."""
+    """Logits after `tokens` by a plain pass of transformers: no cache, no mask, no positions of
+    ours."""
     whole = getattr(model, "whole", model)
     with torch.inference_mode():
         return whole.model(input_ids=torch.tensor([tokens])).logits[0, -1].float().numpy()
@@ -72,7 +89,8 @@ def along(tree, node):
 
 
 def random_steps(model, rng, steps=5, target=None, tolerance=2e-4):
-    """Read random trees in random parts, or not at all, give some up, commit random paths, and compare every row."""
+    """Read random trees in random parts, or not at all, give some up, commit random paths, and
+    compare every row."""
 
     def compare(row, tokens, model=model):
         expected = alone(model, tokens)
@@ -97,7 +115,11 @@ def random_steps(model, rng, steps=5, target=None, tolerance=2e-4):
         emitted = [*(tree.tokens[node] for node in path), int(rng.integers(V))]
         emitted = emitted[: int(rng.integers(1, len(emitted) + 1))]
         if beside:  # the draft must not write over the text
-            compare(beside.forward(tree, range(len(tree)))[-1], context + along(tree, len(tree) - 1), target)
+            compare(
+                beside.forward(tree, range(len(tree)))[-1],
+                context + along(tree, len(tree) - 1),
+                target,
+            )
             beside.commit(tree, path, emitted)
         session.commit(tree, path, emitted)
         context = context + emitted
@@ -146,7 +168,9 @@ def spread_pass(family, dtype, tmp_path):
 def streamed_pass(family, dtype, tmp_path):
     whole = make(family, dtype=dtype)
     whole.model.save_pretrained(tmp_path / "model")
-    model = stream_target(str(tmp_path / "model"), dtype, torch.device("cpu"), lambda fraction, message: None)
+    model = stream_target(
+        str(tmp_path / "model"), dtype, torch.device("cpu"), lambda fraction, message: None
+    )
     model.whole = whole
     return model
 
@@ -156,7 +180,9 @@ def hooked_pass(family, dtype, tmp_path):
     whole = make(family, dtype=dtype)
     whole.model.save_pretrained(tmp_path / "model")
     where = dict(offload="disk", folder=str(tmp_path / "offload"))
-    model = HuggingFaceModel(load_model("target", str(tmp_path / "model"), torch.device("cpu"), dtype, **where))
+    model = HuggingFaceModel(
+        load_model("target", str(tmp_path / "model"), torch.device("cpu"), dtype, **where)
+    )
     assert any(weight.is_meta for weight in model.model.parameters()) and model.direct is None
     model.whole = whole
     return model
@@ -164,15 +190,31 @@ def hooked_pass(family, dtype, tmp_path):
 
 F32, BF16, F16 = torch.float32, torch.bfloat16, torch.float16
 TOLERANCES = {F32: 2e-4, BF16: 0.25, F16: 0.02}
-LLAMA = ("llama", "llama-biases", "llama-head-dim", "llama3", "qwen2", "mistral")  # with a direct forward
+LLAMA = (
+    "llama",
+    "llama-biases",
+    "llama-head-dim",
+    "llama3",
+    "qwen2",
+    "mistral",
+)  # with a direct forward
 SAMPLE = {
-    (transformers_pass, "gpt2", F32), (eager_pass, "opt", F32), (direct_pass, "llama", F16),
-    (direct_pass, "llama3", F32), (compiled_pass, "qwen2", BF16), (compiled_pass, "llama", F32),
-    (padded_pass, "llama", F32), (spread_pass, "gpt2", F32), (streamed_pass, "llama", F32), (hooked_pass, "opt", F32),
-}  # fmt: skip
+    (transformers_pass, "gpt2", F32),
+    (eager_pass, "opt", F32),
+    (direct_pass, "llama", F16),
+    (direct_pass, "llama3", F32),
+    (compiled_pass, "qwen2", BF16),
+    (compiled_pass, "llama", F32),
+    (padded_pass, "llama", F32),
+    (spread_pass, "gpt2", F32),
+    (streamed_pass, "llama", F32),
+    (hooked_pass, "opt", F32),
+}
 MATRIX = [
     *itertools.product((transformers_pass, eager_pass), FAMILIES, (F32,)),
-    *itertools.product((transformers_pass, hooked_pass, spread_pass), ("llama", "gpt2", "opt"), (F32, BF16, F16)),
+    *itertools.product(
+        (transformers_pass, hooked_pass, spread_pass), ("llama", "gpt2", "opt"), (F32, BF16, F16)
+    ),
     *itertools.product((direct_pass,), LLAMA, (F32, BF16, F16)),
     *itertools.product((padded_pass, streamed_pass), ("llama", "qwen2"), (F32, BF16, F16)),
     *itertools.product((compiled_pass,), LLAMA, (F32, BF16)),
@@ -225,7 +267,10 @@ def test_the_prefix_is_not_copied_and_a_straight_path_does_not_move():
         keys, _ = session.cache.update(block[0, :, :, :1], block[1, :, :, :1], 0)
     assert keys.data_ptr() == block.data_ptr() and keys.shape[2] == 7
 
-    session.cache.blocks, session.cache._numbers = [object()], None  # slots that are in place must not be moved
+    session.cache.blocks, session.cache._numbers = (
+        [object()],
+        None,
+    )  # slots that are in place must not be moved
     session.commit(tree, (1, 2), [7, 8, 5])
     assert session.cache.used == 5
     with pytest.raises(TypeError, match="subscriptable"):
@@ -233,15 +278,21 @@ def test_the_prefix_is_not_copied_and_a_straight_path_does_not_move():
 
 
 def test_nothing_is_read_twice():
-    """A pass reads the nodes asked for, what leads to them, and committed tokens that were no node or an unread one.
+    """A pass reads the nodes asked for, what leads to them, and committed tokens that were no node
+    or an unread one.
 
     Logits are computed of the nodes asked for alone.
     """
     target = make()
     draft, lengths, rows = first_layers(target, 1), [], []
     target.direct = draft.direct = None  # hooks see transformers' own forward only
-    for module, found in ((target.model.get_input_embeddings(), lengths), (target.model.lm_head, rows)):
-        module.register_forward_hook(lambda module, inputs, output, found=found: found.append(output.shape[1]))
+    for module, found in (
+        (target.model.get_input_embeddings(), lengths),
+        (target.model.lm_head, rows),
+    ):
+        module.register_forward_hook(
+            lambda module, inputs, output, found=found: found.append(output.shape[1])
+        )
     context = [3, 1, 4, 1, 5]
     ours = target.open(context)
     for session, beside in ((target.open(context), None), (draft.open(context, ours), ours)):
@@ -256,7 +307,8 @@ def test_nothing_is_read_twice():
             beside.commit(tree, (1, 2, 3), [7, 8, 9, 6])
         session.commit(tree, (1, 2, 3), [7, 8, 9, 6])
         session.forward(TokenTree(6, start=8), [0])
-        # The prompt and two nodes; a node with its parent; then the root, after the leaf where it was not read.
+        # The prompt and two nodes; a node with its parent; then the root, after the leaf where it
+        # was not read.
         assert lengths == ([6, 2, 2] if beside is None else [6, 2, 9, 1])
     assert rows[:3] == [2, 1, 1]
 
@@ -266,9 +318,13 @@ def test_rows_have_the_wanted_width(own, wanted):
     torch.manual_seed(0)
     config = transformers.LlamaConfig(**(COMMON | {"vocab_size": own}), **HEADS)
     model = HuggingFaceModel(transformers.AutoModelForCausalLM.from_config(config), wanted)
-    row = model.open([1, 2, wanted - 1]).forward(TokenTree(wanted - 1, start=2), [0])[0]  # maybe a token it has not
+    row = model.open([1, 2, wanted - 1]).forward(TokenTree(wanted - 1, start=2), [0])[
+        0
+    ]  # maybe a token it has not
     known = min(own, wanted)
-    assert row.shape == (wanted,) and np.isfinite(row[:known]).all() and (row[known:] == -np.inf).all()
+    assert (
+        row.shape == (wanted,) and np.isfinite(row[:known]).all() and (row[known:] == -np.inf).all()
+    )
     assert np.allclose(row[:known], alone(model, [1, 2, min(wanted, own) - 1])[:known], atol=1e-4)
     check_tree_reading("draft", model)
 
@@ -279,9 +335,17 @@ def test_a_draft_of_some_layers_is_the_target_with_fewer(family, skip):
     """Early exit leaves out the last layer of three, skipped layers the second."""
     target, rng = make(family), np.random.default_rng(7)
     draft = first_layers(target, 2) if skip == 3 else without_layers(target, (2,))
-    fewer = make(family, num_hidden_layers=2, **({"layer_types": None} if family == "qwen2" else {}))
-    weights = {name: weight for name, weight in target.model.state_dict().items() if f".{skip - 1}." not in name}
-    fewer.model.load_state_dict({name.replace(".2.", ".1."): weight for name, weight in weights.items()})
+    fewer = make(
+        family, num_hidden_layers=2, **({"layer_types": None} if family == "qwen2" else {})
+    )
+    weights = {
+        name: weight
+        for name, weight in target.model.state_dict().items()
+        if f".{skip - 1}." not in name
+    }
+    fewer.model.load_state_dict(
+        {name.replace(".2.", ".1."): weight for name, weight in weights.items()}
+    )
     tokens = [3, 1, 4, 1, 5]
     assert np.allclose(alone(draft, tokens), alone(fewer, tokens), atol=1e-5)
     assert not np.allclose(alone(draft, tokens), alone(target, tokens), atol=1e-2)
@@ -304,7 +368,9 @@ def test_a_draft_of_some_layers_leaves_out_one_that_is_there_and_never_the_first
         wrong()
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, pytest.param(torch.bfloat16, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, pytest.param(torch.bfloat16, marks=pytest.mark.nightly)]
+)
 @pytest.mark.parametrize("fault", ["attention_mask", "position_ids", "no 4-D mask"])
 def test_a_model_that_ignores_the_tree_is_rejected(fault, dtype):
     model = make(dtype=dtype)
@@ -322,7 +388,10 @@ def test_a_model_that_ignores_the_tree_is_rejected(fault, dtype):
 
 
 def test_the_longest_text_is_within_the_window_of_attention():
-    assert longest_text("target", transformers.MistralConfig(**COMMON, **HEADS, sliding_window=64)) == 64
+    assert (
+        longest_text("target", transformers.MistralConfig(**COMMON, **HEADS, sliding_window=64))
+        == 64
+    )
     assert longest_text("target", FAMILIES["llama"]) == 128
     assert longest_text("target", FAMILIES["gpt2"]) == 128
     mixed = ["full_attention", "sliding_attention", "full_attention"]

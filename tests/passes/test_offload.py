@@ -1,4 +1,5 @@
-"""Models larger than one device: trees read through accelerate's hooks, and a cache that is spread with the layers."""
+"""Models larger than one device: trees read through accelerate's hooks, and a cache that is spread
+with the layers."""
 
 import numpy as np
 import pytest
@@ -22,7 +23,9 @@ def test_every_layer_is_placed_and_nothing_twice(family):
     for name, _ in model.named_parameters():
         owners = [place for place in places if name.startswith(f"{place}.")]
         assert len(owners) == 1, name
-        assert (places[owners[0]] == "disk") == any(f"s.{i}." in f"{name}" or f"h.{i}." in name for i in range(3))
+        assert (places[owners[0]] == "disk") == any(
+            f"s.{i}." in f"{name}" or f"h.{i}." in name for i in range(3)
+        )
     assert loading.device_map(config, "auto", CPU) == "auto"
 
 
@@ -30,7 +33,9 @@ def test_a_model_that_fits_is_read_directly(tmp_path):
     if torch.cuda.is_available():
         pytest.skip("this is about a machine where everything goes to the CPU")
     make().model.save_pretrained(tmp_path)
-    model = HuggingFaceModel(loading.load_model("target", str(tmp_path), CPU, torch.float32, "auto"))
+    model = HuggingFaceModel(
+        loading.load_model("target", str(tmp_path), CPU, torch.float32, "auto")
+    )
     assert model.direct is not None and not model.spread
     random_run(model, np.random.default_rng(3))
 

@@ -1,4 +1,5 @@
-"""Layers that are read from disk for every pass: the logits of memory bit for bit, and a sentence for every fault."""
+"""Layers that are read from disk for every pass: the logits of memory bit for bit, and a sentence
+for every fault."""
 
 import errno
 import gc
@@ -54,7 +55,10 @@ def in_memory(folder, dtype=torch.float32):
 
 
 def same_logits(one, other, sizes=(12, 1, 2 * compiled.MAX_TOKENS + 3, 5)):
-    rng, sessions = np.random.default_rng(1), [model.open([3, 1, 4, 1, 5]) for model in (one, other)]
+    rng, sessions = (
+        np.random.default_rng(1),
+        [model.open([3, 1, 4, 1, 5]) for model in (one, other)],
+    )
     for size in sizes:
         tree = random_tree(rng, sessions[0].context, size)
         rows = [session.forward(tree, range(size)[::-1]) for session in sessions]
@@ -66,10 +70,12 @@ def same_logits(one, other, sizes=(12, 1, 2 * compiled.MAX_TOKENS + 3, 5)):
 @pytest.mark.parametrize(
     "way, dtype, family",
     rest_of(
-        ["compiled", "torch"], [torch.float32, torch.bfloat16], ["llama", "qwen2"],
+        ["compiled", "torch"],
+        [torch.float32, torch.bfloat16],
+        ["llama", "qwen2"],
         few=["compiled-torch.bfloat16-qwen2", "torch-torch.float32-llama"],
     ),
-)  # fmt: skip
+)
 def test_the_logits_are_those_of_memory(tmp_path, monkeypatch, family, dtype, way):
     changes = {"max_position_embeddings": 512, "num_hidden_layers": 5, "layer_types": None}
     changes["tie_word_embeddings"] = family == "qwen2"
@@ -88,10 +94,18 @@ def test_the_logits_are_those_of_memory(tmp_path, monkeypatch, family, dtype, wa
 
 def test_a_pair_on_disk_writes_the_texts_of_memory():
     disk, memory = specviz.load_pair(offload="disk"), specviz.load_pair()
-    assert (disk.offload, memory.offload, memory.disk_speed) == ("disk", None, None) and disk.disk_speed > 0
+    assert (disk.offload, memory.offload, memory.disk_speed) == (
+        "disk",
+        None,
+        None,
+    ) and disk.disk_speed > 0
     for drafter in ("model", "early-exit:layers=2", "eagle", "medusa"):
         config = specviz.RunConfig(
-            "Once upon a time", builder="sequoia:size=12", verifier="sequoia", max_new_tokens=24, drafter=drafter
+            "Once upon a time",
+            builder="sequoia:size=12",
+            verifier="sequoia",
+            max_new_tokens=24,
+            drafter=drafter,
         )
         assert specviz.run(disk, config).tokens == specviz.run(memory, config).tokens, drafter
 
@@ -128,7 +142,9 @@ def test_the_file_is_written_once_and_again_where_it_was_changed(folder, cache):
 
 def test_a_file_that_is_no_longer_opened_is_deleted(folder, cache):
     messages = []
-    streamed.stream_target(folder, torch.float32, CPU, lambda fraction, message: messages.append(message))
+    streamed.stream_target(
+        folder, torch.float32, CPU, lambda fraction, message: messages.append(message)
+    )
     assert messages[-1] == "Writing the layers to disk: 2 of 3"
     (path,) = (cache / "layers").glob("*.bin")
     os.utime(path, (path.stat().st_atime - layer_file.UNUSED - 1, path.stat().st_mtime))
@@ -148,7 +164,9 @@ def test_a_file_that_is_changed_in_use_is_a_sentence(folder, harm):
             session.forward(TokenTree(4, start=2), [0])
 
 
-@pytest.mark.parametrize("fault", [OSError(errno.EIO, "unread"), ValueError("unread"), "cut"], ids=str)
+@pytest.mark.parametrize(
+    "fault", [OSError(errno.EIO, "unread"), ValueError("unread"), "cut"], ids=str
+)
 def test_a_read_that_fails_is_a_sentence_and_the_next_pass_is_right(folder, monkeypatch, fault):
     model, other = open_target(folder), in_memory(folder)
     honest, calls = os.preadv, []
@@ -189,17 +207,26 @@ def test_a_fork_reads_with_a_thread_of_its_own(folder):
     session = model.open([3, 1, 4])
     expected = session.forward(TokenTree(4, start=2), [0])
     if not (child := os.fork()):
-        os._exit(not all((model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0]) == expected).all() for _ in "ab"))
+        os._exit(
+            not all(
+                (model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0]) == expected).all()
+                for _ in "ab"
+            )
+        )
     assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_full_disk_is_a_sentence(folder, cache, monkeypatch):
-    monkeypatch.setattr(layer_file.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 1000}))
+    monkeypatch.setattr(
+        layer_file.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 1000})
+    )
     with pytest.raises(ValueError, match="free"):
         open_target(folder)
     monkeypatch.undo()
     monkeypatch.setenv("SPECVIZ_CACHE", str(cache))
-    monkeypatch.setattr(os, "fsync", lambda number: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
+    monkeypatch.setattr(
+        os, "fsync", lambda number: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left"))
+    )
     with pytest.raises(ValueError, match="No space left"):
         open_target(folder)
     assert not [*(cache / "layers").glob("*.part"), *(cache / "layers").glob("*.bin")]
@@ -255,4 +282,6 @@ def test_random_weights_are_streamed_and_the_same_every_time():
 
 
 def test_other_families_are_left_to_transformers(tmp_path):
-    assert streamed.stream_target(save(tmp_path / "gpt2", "gpt2"), torch.float32, CPU, print) is None
+    assert (
+        streamed.stream_target(save(tmp_path / "gpt2", "gpt2"), torch.float32, CPU, print) is None
+    )

@@ -24,7 +24,9 @@ def test_the_first_candidate_is_the_best_of_all_shapes():
     assert {one.builder.name for one in ranked} == {"sequoia", "chain", "k-sequences"}
     assert speeds[0] == pytest.approx(forecast(VECTOR, cost).best.speedup)
     for one in ranked[:3]:
-        assert one.predicted.speedup == pytest.approx(predict(one.builder.shape, VECTOR, cost).speedup)
+        assert one.predicted.speedup == pytest.approx(
+            predict(one.builder.shape, VECTOR, cost).speedup
+        )
     assert len(ranked[0].builder.shape) == ranked[0].predicted.size
 
 
@@ -36,10 +38,16 @@ def test_a_choice_that_is_a_chain_is_called_one():
 
 
 def test_a_choice_is_lossless_with_the_drafter_where_some_tree_is():
-    config = replace(CONFIG, verifier="spectr", drafter=specviz.DRAFTERS["several"](drafters=("model", "early-exit")))
+    config = replace(
+        CONFIG,
+        verifier="spectr",
+        drafter=specviz.DRAFTERS["several"](drafters=("model", "early-exit")),
+    )
     assert not specviz.compatible(replace(config, builder="sequoia")).lossless
     best = choose.candidates(VECTOR, flat_up_to(64), config)[0]
-    assert best.builder.is_chain and specviz.compatible(replace(config, builder=best.builder)).lossless
+    assert (
+        best.builder.is_chain and specviz.compatible(replace(config, builder=best.builder)).lossless
+    )
 
 
 def test_candidates_that_are_listed_differ():
@@ -52,18 +60,32 @@ def test_candidates_that_are_listed_differ():
 
 
 def noisy(texts, ranks, seed=0):
-    """A vector measured on few positions: the ranks are equally good, and noise makes one look best."""
+    """A vector measured on few positions: the ranks are equally good, and noise makes one look
+    best."""
     rng = np.random.default_rng(seed)
-    rows = [tuple((rng.multinomial(12, [0.8 / ranks] * ranks + [0.2])[:ranks] / 12).tolist()) for _ in range(texts)]
+    rows = [
+        tuple((rng.multinomial(12, [0.8 / ranks] * ranks + [0.2])[:ranks] / 12).tolist())
+        for _ in range(texts)
+    ]
     mean, none = tuple(np.mean(rows, axis=0).tolist()), (None,) * ranks
     return Acceptance(
-        mean, none, none, 12 * texts, "counted", "sequoia", "iid", 1.0, None, by_text=tuple((12, row) for row in rows)
+        mean,
+        none,
+        none,
+        12 * texts,
+        "counted",
+        "sequoia",
+        "iid",
+        1.0,
+        None,
+        by_text=tuple((12, row) for row in rows),
     )
 
 
 @pytest.mark.parametrize("seeds", [4, pytest.param(12, marks=pytest.mark.nightly)])
 def test_the_promise_of_the_best_of_many_holds_on_other_texts(seeds):
-    """Of noisy estimates the best is too good by what the choice made of the noise; held-out texts have none of it."""
+    """Of noisy estimates the best is too good by what the choice made of the noise; held-out texts
+    have none of it."""
     cost, truth = machine("flat:16"), (0.1,) * 8
     optimism, promised, real = [], [], []
     for seed in range(seeds):
@@ -80,10 +102,17 @@ def test_the_promise_of_the_best_of_many_holds_on_other_texts(seeds):
 def test_the_interval_of_a_speedup_holds_texts_and_costs():
     vector = noisy(6, 4)
     exact = machine("flat:16")
-    spread = {"plain": [0.9, 1.1], "target": [[0.8 * s, 1.2 * s] for s in exact.target_s], "draft": [[0.04, 0.06]] * 2}
+    spread = {
+        "plain": [0.9, 1.1],
+        "target": [[0.8 * s, 1.2 * s] for s in exact.target_s],
+        "draft": [[0.04, 0.06]] * 2,
+    }
     best = choose.candidates(vector.plan, exact, CONFIG)[0]
     promise = choose.held_out(vector, exact, CONFIG)
-    narrow, wide = promise.speedup(best, exact), promise.speedup(best, replace(exact, spread=spread))
+    narrow, wide = (
+        promise.speedup(best, exact),
+        promise.speedup(best, replace(exact, spread=spread)),
+    )
     assert narrow[0] == wide[0] and wide[1] < narrow[1] < narrow[0] < narrow[2] <= wide[2]
     assert narrow[0] <= promise.tokens(best.predicted)[0]
     alone = choose.held_out(noisy(1, 4), exact, CONFIG)

@@ -1,4 +1,5 @@
-"""The stored costs of the embedded pair, and the tree that follows from them; no time is asserted."""
+"""The stored costs of the embedded pair, and the tree that follows from them; no time is
+asserted."""
 
 from dataclasses import replace
 
@@ -20,10 +21,14 @@ def folder(tmp_path, monkeypatch):
 def dear(draft_s, **settings):
     """A machine on which a node costs little up to 8 of them."""
     table = roofline("m", "n", pass_s=1.0, draft_s=draft_s, overhead_s=0.0, flat=8)
-    return replace(table, settings={"pair": "embedded pair", "drafter": "model", "offload": None} | settings)
+    return replace(
+        table, settings={"pair": "embedded pair", "drafter": "model", "offload": None} | settings
+    )
 
 
-@pytest.mark.parametrize(("table", "temperature"), [(dear(0.02), 0.0), (dear(0.3), 0.8), (flat_up_to(32), 0.8)])
+@pytest.mark.parametrize(
+    ("table", "temperature"), [(dear(0.02), 0.0), (dear(0.3), 0.8), (flat_up_to(32), 0.8)]
+)
 def test_the_best_tree_is_the_fastest_of_all_sizes_and_depths(table, temperature):
     vector = find_acceptance("sequoia", temperature)
     found = here.best_size(table, "sequoia", temperature, max_nodes=20)

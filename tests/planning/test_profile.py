@@ -17,32 +17,55 @@ CONFIG = specviz.RunConfig(temperature=0.8)
 def profile():
     vectors = [
         acceptance_vector(
-            PAIR, specviz.VERIFIERS[rule](), [[0, 1, 2, 3], [2, 1, 0]], specviz.RunConfig(temperature=t), 3
+            PAIR,
+            specviz.VERIFIERS[rule](),
+            [[0, 1, 2, 3], [2, 1, 0]],
+            specviz.RunConfig(temperature=t),
+            3,
         )
         for rule, t in (("exact-match", 0.0), ("sequoia", 0.8), ("race", 0.8))
     ]
     drafter = CONFIG.drafter.to_dict()
-    return Profile("a test", {"name": PAIR.info["name"]}, drafter, tuple(vectors), machine("a100"), ("Linux", "x", 2))
+    return Profile(
+        "a test",
+        {"name": PAIR.info["name"]},
+        drafter,
+        tuple(vectors),
+        machine("a100"),
+        ("Linux", "x", 2),
+    )
 
 
 def test_a_profile_survives_its_file_and_a_builder_reads_its_vector(profile, tmp_path):
     path = tmp_path / "profile.json"
     path.write_text(profile.to_json())
     again = read_profile(path)
-    assert again.vectors == profile.vectors and again.costs == profile.costs and again.machine == profile.machine
-    for rule, temperature, place in (("sequoia", 0.8, 1), ("race", 0.7, 2), ("race", 0.0, 0), ("spectr", 0.8, 1)):
+    assert (
+        again.vectors == profile.vectors
+        and again.costs == profile.costs
+        and again.machine == profile.machine
+    )
+    for rule, temperature, place in (
+        ("sequoia", 0.8, 1),
+        ("race", 0.7, 2),
+        ("race", 0.0, 0),
+        ("spectr", 0.8, 1),
+    ):
         assert again.vector(rule, temperature) == profile.vectors[place]
         assert read_acceptance(path, rule, temperature) == profile.vectors[place].acceptance
     settings = {"verifier": "race", "temperature": 0.8, "drafter": "model"}
-    assert mismatch(path, settings) == "" and "drafter" in mismatch(path, settings | {"drafter": "ngram"})
+    assert mismatch(path, settings) == "" and "drafter" in mismatch(
+        path, settings | {"drafter": "ngram"}
+    )
 
 
 def test_a_profile_of_another_pair_or_temperature_is_rejected(profile):
     profile.check(PAIR, CONFIG)
     for pair, config, words in (
-        (specviz.toy_pair(vocab=7), CONFIG, "pair"), (PAIR, specviz.RunConfig(drafter="ngram"), "drafter"),
+        (specviz.toy_pair(vocab=7), CONFIG, "pair"),
+        (PAIR, specviz.RunConfig(drafter="ngram"), "drafter"),
         (PAIR, specviz.RunConfig(temperature=0.3), "temperature 0, 0.8"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=words):
             profile.check(pair, config)
 

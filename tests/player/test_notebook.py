@@ -1,4 +1,5 @@
-"""A notebook: a run is one frame and nothing else, whatever its text holds; the rest is a line of text or a figure."""
+"""A notebook: a run is one frame and nothing else, whatever its text holds; the rest is a line of
+text or a figure."""
 
 import subprocess
 import sys
@@ -37,9 +38,14 @@ def test_records_and_pairs_have_a_short_text():
     trace = specviz.run(pair, specviz.RunConfig("abc", max_new_tokens=200))
     name = "'toy tables (vocabulary 12, seed 0)'"
     assert repr(pair) == f"TablePair({name})"
-    assert repr(trace) == f"Trace({name}, {len(trace.steps)} steps, 200 tokens, {trace.text[:60]!r})"
+    assert (
+        repr(trace) == f"Trace({name}, {len(trace.steps)} steps, 200 tokens, {trace.text[:60]!r})"
+    )
     step = trace.steps[0]
-    assert repr(step) == f"Step(0: {step.drafted} drafted, {len(step.path)} accepted, {''.join(step.pieces)!r})"
+    assert (
+        repr(step)
+        == f"Step(0: {step.drafted} drafted, {len(step.path)} accepted, {''.join(step.pieces)!r})"
+    )
 
 
 def test_a_figure_in_a_notebook_is_html_as_well():

@@ -24,15 +24,21 @@ def test_a_step_is_sent_whole(trace):
         sent = payload.step_payload(step, specviz.VERIFIERS["sequoia"]())
         n = len(step.parents)
         assert all(
-            len(sent[name]) == n for name in ("parents", "texts", "q", "p", "plain", "outcome", "accept", "coin", "why")
+            len(sent[name]) == n
+            for name in ("parents", "texts", "q", "p", "plain", "outcome", "accept", "coin", "why")
         )
         assert sum(sent["outcome"].count(letter) for letter in "raxup") == n
         for node in range(n):
-            assert sent["sentences"][sent["why"][node]] == specviz.VERIFIERS["sequoia"]().explain(step, node)
+            assert sent["sentences"][sent["why"][node]] == specviz.VERIFIERS["sequoia"]().explain(
+                step, node
+            )
         assert len(sent["sentences"]) == len(set(sent["sentences"]))
         assert (sent["last"] is None) == (step.bonus is None)
     assert (
-        "".join("".join(payload.step_payload(s, specviz.VERIFIERS["sequoia"]())["pieces"]) for s in trace.steps)
+        "".join(
+            "".join(payload.step_payload(s, specviz.VERIFIERS["sequoia"]())["pieces"])
+            for s in trace.steps
+        )
         == trace.text
     )
 
@@ -51,17 +57,25 @@ def test_every_combination_can_be_shown(builder, verifier):
     for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
         sent = payload.step_payload(step, verifier())
         assert len(sent["outcome"]) == len(step.parents)
-        assert all(text.endswith((".", "?")) and "None" not in text and "nan" not in text for text in sent["sentences"])
+        assert all(
+            text.endswith((".", "?")) and "None" not in text and "nan" not in text
+            for text in sent["sentences"]
+        )
         json.dumps(sent, allow_nan=False)
 
 
 @pytest.mark.parametrize(
     ("builder", "verifier", "kinds"),
-    [("sequoia", "sequoia", {"tried", "after"}), ("k-ary", "spectr", {"tried", "after", "facts"}),
-     ("sequoia", "race", {"race"}), ("sequoia", "typical", {"facts"}),
-     ("sequoia", "traversal", {"tried", "after", "facts"}), ("chain", "block", {"after", "facts"}),
-     ("sequoia", "target-match", {"after"})],
-)  # fmt: skip
+    [
+        ("sequoia", "sequoia", {"tried", "after"}),
+        ("k-ary", "spectr", {"tried", "after", "facts"}),
+        ("sequoia", "race", {"race"}),
+        ("sequoia", "typical", {"facts"}),
+        ("sequoia", "traversal", {"tried", "after", "facts"}),
+        ("chain", "block", {"after", "facts"}),
+        ("sequoia", "target-match", {"after"}),
+    ],
+)
 def test_what_a_rule_kept_is_sent_by_kind(builder, verifier, kinds):
     rule = specviz.VERIFIERS[verifier]()
     config = replace(CONFIG, builder=specviz.BUILDERS[builder](), verifier=rule)
@@ -77,14 +91,18 @@ def test_what_a_rule_kept_is_sent_by_kind(builder, verifier, kinds):
                     and step.tokens[int(node)] in facts["tried"]["tokens"]
                 )
             for name, racers in facts.get("race", {}).items():
-                assert racers["rows"]["times"] == codec.json_data(list(kept.race[name].rows["times"]))
+                assert racers["rows"]["times"] == codec.json_data(
+                    list(kept.race[name].rows["times"])
+                )
                 assert racers["rows"]["times"] == sorted(racers["rows"]["times"])
     assert seen == kinds
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
 def test_the_growth_of_a_tree_is_sent(builder):
-    config = replace(CONFIG, builder=specviz.BUILDERS[builder](), verifier=specviz.VERIFIERS["target-match"]())
+    config = replace(
+        CONFIG, builder=specviz.BUILDERS[builder](), verifier=specviz.VERIFIERS["target-match"]()
+    )
     for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
         sent = payload.growth_payload(step)
         assert sent.get("keys", [None] * len(step.parents)) == codec.json_data(list(step.keys))
@@ -123,18 +141,28 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
                 if step.drafter[node] == "medusa":
                     assert f"head {depth}," in said
                 if step.drafter[node] in ("ngram", "retrieval"):
-                    assert ": seen " in said and ("for instance in" in said) == (step.drafter[node] == "retrieval")
+                    assert ": seen " in said and ("for instance in" in said) == (
+                        step.drafter[node] == "retrieval"
+                    )
                 if step.drafter[node] == "eagle":
                     assert said.endswith("its own predicted hidden state.") == (depth > 1)
-                names = [title for title in wanted - {None} if said.startswith(f"Drafted by {title}")]
+                names = [
+                    title for title in wanted - {None} if said.startswith(f"Drafted by {title}")
+                ]
                 found.add(names[0] if names else said or None)
-        if len(wanted) > 1:  # of a tree so shallow that the draft model alone filled it nothing is said
+        if (
+            len(wanted) > 1
+        ):  # of a tree so shallow that the draft model alone filled it nothing is said
             found.discard(None)
         assert found == wanted
 
 
 def test_a_pair_with_two_vocabularies_says_how_much_is_common():
-    assert described({"name": "a + b"}) == "a + b" == described({"name": "a + b", "common": {"mass": "<b>"}})
+    assert (
+        described({"name": "a + b"})
+        == "a + b"
+        == described({"name": "a + b", "common": {"mass": "<b>"}})
+    )
     common = {"tokens": 281, "mass": 0.7201}
     assert described({"name": "a + b", "common": common}) == (
         "a + b, whose common tokens have 72.0% of the target's probability"

@@ -26,13 +26,19 @@ def files(tmp_path, monkeypatch):
 
 def test_modules_are_joined_in_the_order_of_their_needs(files):
     files(
-        a="import { one as uno } from './b.js';\nimport {\n  two,\n} from './c.js';\nexport const sum = uno + two;\n",
+        a=(
+            "import { one as uno } from './b.js';\nimport {\n  two,\n} from './c.js';\nexport "
+            "const sum = uno + two;\n"
+        ),
         b="import { two } from './c.js';\nexport const one = two - 1;\n",
         c="const two_ = 2;\nexport const two = two_;\nexport async function later() {}\n",
     )
     code = web.joined("a.js")
     assert [name for name in re.findall(r"^const (\w+) = \(\(\)", code, re.M)] == ["c", "b", "a"]
-    assert "const { one: uno } = b;\nconst { two } = c;\nconst sum = uno + two;\nreturn { sum };\n" in code
+    assert (
+        "const { one: uno } = b;\nconst { two } = c;\nconst sum = uno + two;\nreturn { sum };\n"
+        in code
+    )
     assert "return { two, later };" in code
 
 
@@ -47,7 +53,10 @@ def test_comments_on_lines_of_their_own_stay_at_home(files):
 @pytest.mark.parametrize(
     ("modules", "sentence"),
     [
-        ({"a": "import { no } from './b.js';\n", "b": ""}, r"a\.js imports no, which b\.js does not export"),
+        (
+            {"a": "import { no } from './b.js';\n", "b": ""},
+            r"a\.js imports no, which b\.js does not export",
+        ),
         (
             {"a": "import { b } from './b.js';\n", "b": "import { a } from './a.js';\n"},
             r"a\.js imports itself by way of",
@@ -66,19 +75,27 @@ def test_what_cannot_be_joined_is_said(files, modules, sentence):
 def test_the_scripts_stand_inside_a_page(entry):
     code = web.joined(entry)
     assert web.exports(entry)
-    assert not re.search("</script|<!--", code, re.IGNORECASE), "it would end the script of an exported page"
+    assert not re.search("</script|<!--", code, re.IGNORECASE), (
+        "it would end the script of an exported page"
+    )
 
 
 def test_the_browser_has_the_same_words():
     served = web.joined("index.js")
-    assert "const base_words = (() => {" in served and f'"x": "{words.OUTCOMES["rejected"]}"' in served
+    assert (
+        "const base_words = (() => {" in served and f'"x": "{words.OUTCOMES["rejected"]}"' in served
+    )
 
 
 def test_the_browser_has_the_types_of_what_it_is_sent():
     trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("abc", max_new_tokens=8))
     sent = json.loads(payload.recorded_message(trace))
     types = (shipped.WEB / "base/run.d.ts").read_text("utf-8")
-    for name, one in (("Head", sent["head"]), ("Figures", sent["figures"]), ("Sent", sent["steps"][0])):
+    for name, one in (
+        ("Head", sent["head"]),
+        ("Figures", sent["figures"]),
+        ("Sent", sent["steps"][0]),
+    ):
         body = re.search(rf"interface {name} \{{\n(.*?)\n\}}", types, re.DOTALL)[1]
         assert set(re.findall(r"^  (\w+)\??:", body, re.M)) == set(one)
 
@@ -87,6 +104,7 @@ def test_the_browser_has_the_types_of_what_it_is_sent():
     "name", sorted(file.relative_to(shipped.WEB).as_posix() for file in shipped.WEB.rglob("*.css"))
 )
 def test_no_selector_has_a_list_in_brackets(name):
-    """Gradio prefixes what stands between two commas, so that such a list would outrank rules that come after it."""
+    """Gradio prefixes what stands between two commas, so that such a list would outrank rules that
+    come after it."""
     rules = re.sub(r"/\*.*?\*/", "", (shipped.WEB / name).read_text("utf-8"), flags=re.DOTALL)
     assert not re.findall(r":(?:is|not|has|where)\([^){}]*,[^{}]*\{", rules)

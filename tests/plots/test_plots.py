@@ -67,7 +67,9 @@ def test_empty_data_gives_a_sentence(name):
     assert not figure.data and figure.layout.annotations[0].text.endswith(".")
 
 
-@pytest.mark.parametrize("arguments", [("pie",), ("tree", "no step"), ("tree",), ("tree", TRACE.steps[0], 1, 2)])
+@pytest.mark.parametrize(
+    "arguments", [("pie",), ("tree", "no step"), ("tree",), ("tree", TRACE.steps[0], 1, 2)]
+)
 def test_wrong_use_is_a_value_error(arguments):
     with pytest.raises(ValueError, match="plot"):
         plot(*arguments)
@@ -92,10 +94,13 @@ def test_acceptance_is_the_vector_with_its_intervals():
 
 def test_rejection_leaves_out_zeros_and_names_the_power_law():
     planted = replace(
-        RATES, widths=(1, 2, 4), rates={"a": (0.5, 0.25, 0.125), "b": (0.5, None, 0.0), "c": (0.0, 0.0, 0.0)},
-        low=dict.fromkeys("abc", (0.0, 0.0, 0.0)), high=dict.fromkeys("abc", (1.0, 1.0, 1.0)),
+        RATES,
+        widths=(1, 2, 4),
+        rates={"a": (0.5, 0.25, 0.125), "b": (0.5, None, 0.0), "c": (0.0, 0.0, 0.0)},
+        low=dict.fromkeys("abc", (0.0, 0.0, 0.0)),
+        high=dict.fromkeys("abc", (1.0, 1.0, 1.0)),
         floors={"iid": (0.4, 0.1, 0.0)},
-    )  # fmt: skip
+    )
     lines = plot("rejection", planted).data
     assert [line.name for line in lines[:2]] == ["a ~ k^-1.00", "b"] and lines[1].x == (1,)
     assert lines[2].y == (0.4, 0.1)
@@ -127,14 +132,18 @@ def test_cost_is_relative_to_one_node():
 
 def test_depth_keeps_untried_cells_empty():
     heatmap = plot("depth", DepthAcceptance(((10, 4), (5, 0)), ((6, 1), (5, 0)))).data[0]
-    assert [list(row) for row in heatmap.z] == [[0.6, 0.25], [1.0, None]] and heatmap.text[1][1] == "not tried"
+    assert [list(row) for row in heatmap.z] == [[0.6, 0.25], [1.0, None]] and heatmap.text[1][
+        1
+    ] == "not tried"
 
 
 def test_ribbon_adds_up_to_the_run():
     figure = plot("ribbon", TRACE)
     assert sum(len(line.x) for line in figure.data) == len(TRACE.tokens)
     accepted = next(line for line in figure.data if line.name.startswith("accepted"))
-    assert len(accepted.x) == sum(len(step.emitted) - (step.bonus is not None) for step in TRACE.steps)
+    assert len(accepted.x) == sum(
+        len(step.emitted) - (step.bonus is not None) for step in TRACE.steps
+    )
 
 
 def test_tree_puts_the_accepted_path_on_top():
@@ -148,7 +157,9 @@ def test_tree_puts_the_accepted_path_on_top():
 
 def test_text_in_figures_has_the_contrast_of_wcag_aa_on_white():
     values = [int(theme.TEXT[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in values]
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in values
+    ]
     assert 1.05 / (np.dot(linear, (0.2126, 0.7152, 0.0722)) + 0.05) >= 4.5
 
 
@@ -176,7 +187,9 @@ def test_layout_crosses_nothing_and_keeps_the_path_straight(tree):
         if children:
             assert places[node][1] == min(places[child][1] for child in children)
     # Edges between two neighbouring columns cross where their ends are in opposite order.
-    edges = [(places[parent], places[node]) for node, parent in enumerate(shape.parents) if parent >= 0]
+    edges = [
+        (places[parent], places[node]) for node, parent in enumerate(shape.parents) if parent >= 0
+    ]
     for (ax, ay), (_, ad) in edges:
         for (bx, by), (_, bd) in edges:
             if ax == bx and ay < by:
@@ -188,10 +201,18 @@ def test_layout_packs_subtrees_side_by_side():
     assert place(Topology((-1, 0, 0, 1, 1))) == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1)]
 
 
-@pytest.mark.parametrize("text", ["<img src=x onerror=alert(1)>", "a\n\t b", "\x00\u202e", "", "x" * 99, "<b>&"])
+@pytest.mark.parametrize(
+    "text", ["<img src=x onerror=alert(1)>", "a\n\t b", "\x00\u202e", "", "x" * 99, "<b>&"]
+)
 def test_token_text_is_harmless_and_visible(text):
     shown = theme.visible(text)
-    assert shown and "<" not in shown and "\n" not in shown and "\x00" not in shown and "\u202e" not in shown
+    assert (
+        shown
+        and "<" not in shown
+        and "\n" not in shown
+        and "\x00" not in shown
+        and "\u202e" not in shown
+    )
     step = replace(TRACE.steps[0], texts=(text,) * len(TRACE.steps[0].parents))
     drawn = plot("tree", step).to_json()
     assert "<img" not in drawn and "\\u003cimg" not in drawn
@@ -207,7 +228,10 @@ def test_figures_need_no_torch():
     import subprocess
     import sys
 
-    code = "import sys, specviz.plots; print(sorted({'torch', 'transformers', 'gradio'} & set(sys.modules)))"
+    code = (
+        "import sys, specviz.plots; print(sorted({'torch', 'transformers', 'gradio'} & "
+        "set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     assert plots.__doc__

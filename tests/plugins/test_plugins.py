@@ -1,4 +1,5 @@
-"""Rules, trees and drafters of one's own: loaded from files, modules and packages, proven, and known everywhere."""
+"""Rules, trees and drafters of one's own: loaded from files, modules and packages, proven, and
+known everywhere."""
 
 import json
 import os
@@ -19,10 +20,16 @@ from specviz.strategy import REGISTRIES
 from tests.proof.proofs import error_of
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "strategies.md").read_text("utf-8"), re.DOTALL)
+EXAMPLES = re.findall(
+    r"```python\n(.*?)```", (ROOT / "docs" / "strategies.md").read_text("utf-8"), re.DOTALL
+)
 RULE, BUILDER, DRAFTER = EXAMPLES
 # It forgets to subtract q from p after a rejection.
-WRONG = RULE.replace("residual(p[node], q)", "p[node]").replace("coins", "hasty").replace("Coins", "Hasty")
+WRONG = (
+    RULE.replace("residual(p[node], q)", "p[node]")
+    .replace("coins", "hasty")
+    .replace("Coins", "Hasty")
+)
 
 
 @pytest.fixture(autouse=True)
@@ -54,11 +61,19 @@ def plugin(tmp_path):
 def test_an_example_of_the_document_runs_and_is_proven(plugin, text, kind, name, drafter):
     loading.load(plugin(text))
     strategies = {"builder": "chain", "verifier": "specinfer", "drafter": drafter} | {kind: name}
-    builder, rule, drafter = (REGISTRIES[kind][strategies[kind]] for kind in ("builder", "verifier", "drafter"))
-    error, *_ = error_of(builder.smallest(), rule(), specviz.toy_pair(seed=1), steps=1, drafter=drafter())
+    builder, rule, drafter = (
+        REGISTRIES[kind][strategies[kind]] for kind in ("builder", "verifier", "drafter")
+    )
+    error, *_ = error_of(
+        builder.smallest(), rule(), specviz.toy_pair(seed=1), steps=1, drafter=drafter()
+    )
     assert error < EXACT
-    trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("abab", max_new_tokens=8, **strategies))
-    assert len(trace.tokens) == 8 and specviz.Trace.from_json(trace.to_json()).tokens == trace.tokens
+    trace = specviz.run(
+        specviz.toy_pair(), specviz.RunConfig("abab", max_new_tokens=8, **strategies)
+    )
+    assert (
+        len(trace.tokens) == 8 and specviz.Trace.from_json(trace.to_json()).tokens == trace.tokens
+    )
 
 
 def test_a_wrong_rule_gets_its_smallest_counterexample_and_the_right_one_none(plugin, capsys):
@@ -72,7 +87,10 @@ def test_a_wrong_rule_gets_its_smallest_counterexample_and_the_right_one_none(pl
     assert f"--plugin {path}" in out and f"http://127.0.0.1:7860{found.link}" in out
     assert main([*asked, "--json", "--jobs", "2"]) == 1, "other processes know the plugin as well"
     assert "counterexample" in json.loads(capsys.readouterr().out)[-1]
-    path = plugin(WRONG.replace("ratio(p[node][token], q[token])", "1 if p[node][token] else {}[token]"), "fails.py")
+    path = plugin(
+        WRONG.replace("ratio(p[node][token], q[token])", "1 if p[node][token] else {}[token]"),
+        "fails.py",
+    )
     assert main([*asked, "--plugin", path]) == 1
     assert "KeyError" in capsys.readouterr().out, "a rule that fails on a node is shown that node"
     loading.load(plugin(RULE, "coins.py"))
@@ -93,7 +111,7 @@ def test_a_wrong_rule_gets_its_smallest_counterexample_and_the_right_one_none(pl
         (WRONG.replace("__call__", "decide"), "must define __call__"),
     ],
     ids=range(9),
-)  # fmt: skip
+)
 def test_a_plugin_that_cannot_be_loaded_gets_one_sentence(plugin, capsys, text, words):
     path = plugin(text)
     assert main(["generate", "--prompt", "a", "--plugin", path]) == 2
@@ -101,14 +119,19 @@ def test_a_plugin_that_cannot_be_loaded_gets_one_sentence(plugin, capsys, text, 
     assert words in said and said.count("\n") == 1 and f"plugin {path!r} " in said
 
 
-@pytest.mark.parametrize(("name", "words"), [("/no/file.py", "FileNotFoundError"), ("no_module", "No module named")])
+@pytest.mark.parametrize(
+    ("name", "words"), [("/no/file.py", "FileNotFoundError"), ("no_module", "No module named")]
+)
 def test_a_missing_file_or_module_gets_one_sentence(name, words):
     with pytest.raises(ValueError, match=f"plugin {name!r} cannot be loaded: .*{words}"):
         loading.load(name)
 
 
 def test_a_class_that_is_registered_again_is_replaced_and_others_are_rejected():
-    first, second = (specviz.register(type("Mine", (specviz.VERIFIERS["naive"],), {"name": "mine"})) for _ in range(2))
+    first, second = (
+        specviz.register(type("Mine", (specviz.VERIFIERS["naive"],), {"name": "mine"}))
+        for _ in range(2)
+    )
     assert first is not second is specviz.VERIFIERS["mine"]
     with pytest.raises(ValueError, match="register must be given a class"):
         specviz.register(dict)
@@ -122,7 +145,9 @@ def test_another_process_is_told_which_plugins_to_load(plugin):
 
 
 def test_a_trace_of_an_unknown_rule_loads_nothing_and_says_so(plugin, monkeypatch):
-    trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", "chain", "specinfer", max_new_tokens=4))
+    trace = specviz.run(
+        specviz.toy_pair(), specviz.RunConfig("ab", "chain", "specinfer", max_new_tokens=4)
+    )
     monkeypatch.chdir(Path(plugin(WRONG)).parent)
     text = trace.to_json().replace('"specinfer"', '"hasty"')
     with pytest.raises(ValueError, match="If it is a plugin, load it first"):
@@ -137,10 +162,17 @@ def test_an_installed_package_and_the_environment_bring_strategies(tmp_path):
     info = tmp_path / "packaged-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: packaged\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[specviz.strategies]\nrules = packaged_rules\nbroken = broken_rules\n")
-    code = "import specviz; print('packaged' in specviz.VERIFIERS, specviz.RunConfig(verifier='named').verifier)"
+    (info / "entry_points.txt").write_text(
+        "[specviz.strategies]\nrules = packaged_rules\nbroken = broken_rules\n"
+    )
+    code = (
+        "import specviz; print('packaged' in specviz.VERIFIERS, "
+        "specviz.RunConfig(verifier='named').verifier)"
+    )
     paths = os.pathsep.join([str(tmp_path), str(ROOT)])
     env = os.environ | {"PYTHONPATH": paths, "SPECVIZ_PLUGINS": str(tmp_path / "named_rules.py")}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "True named\n"
     assert "plugin 'broken_rules' cannot be loaded: " in done.stderr

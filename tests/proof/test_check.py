@@ -17,8 +17,9 @@ from tests.growing import BUILDERS, VERIFIERS
 from tests.matrix import rest_of
 from tests.proof.proofs import error_of, rows_of
 
-# Six nodes drawn independently take seconds to enumerate, two such trees in a row minutes: these are seen over
-# one step. What steps may share is a matter of the rule, and each is seen over two steps elsewhere.
+# Six nodes drawn independently take seconds to enumerate, two such trees in a row minutes: these
+# are seen over one step. What steps may share is a matter of the rule, and each is seen over two
+# steps elsewhere.
 HEAVY = ("k-ary", "branching", "k-sequences")
 MUTANTS = ("batch-specinfer", "chain-sequoia", "chain-block", "sequoia-traversal", "sequoia-race")
 QUICK = cases_of(Namespace(builder=None, verifier=None, drafter=None, quick=True))
@@ -26,7 +27,8 @@ QUICK = cases_of(Namespace(builder=None, verifier=None, drafter=None, quick=True
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_every_rule_is_what_it_is_declared_to_be_in_the_quick_table(verifier, monkeypatch):
-    """The rows of `check --quick`, which meet every builder, drafter and sampling; of keyed rules fewer texts."""
+    """The rows of `check --quick`, which meet every builder, drafter and sampling; of keyed rules
+    fewer texts."""
     # Twelve texts meet each vocabulary with each temperature.
     monkeypatch.setattr(lossless, "TEXTS", 12)
     rows = [case.prove() for case in QUICK if case.config.verifier.name == verifier]
@@ -45,7 +47,8 @@ def fits(builder, verifier):
 
 
 @pytest.mark.parametrize(
-    ("builder", "verifier"), rest_of([b for b in BUILDERS if b not in HEAVY], VERIFIERS, fits=fits, few=MUTANTS)
+    ("builder", "verifier"),
+    rest_of([b for b in BUILDERS if b not in HEAVY], VERIFIERS, fits=fits, few=MUTANTS),
 )
 def test_every_pair_is_what_it_is_declared_to_be(builder, verifier):
     assert_declared_is_found(builder, verifier)
@@ -56,7 +59,10 @@ def test_every_pair_is_what_it_is_declared_to_be(builder, verifier):
     ("builder", "verifier", "options"),
     [
         *((*cell.values, {"steps": 1}) for cell in rest_of(HEAVY, VERIFIERS, fits=fits)),
-        *((*cell.values, {"seed": 5}) for cell in rest_of(["chain", "sequoia"], VERIFIERS, fits=fits)),
+        *(
+            (*cell.values, {"seed": 5})
+            for cell in rest_of(["chain", "sequoia"], VERIFIERS, fits=fits)
+        ),
     ],
 )
 def test_heavy_pairs_and_another_random_pair(builder, verifier, options):
@@ -67,7 +73,9 @@ def test_every_strategy_says_how_small_it_is_proven():
     builders = [cls for cls in specviz.BUILDERS.values() if not cls.autoregressive]
     drafters = [cls for cls in specviz.DRAFTERS.values() if cls.model_fields]
     lacking = [cls.name for cls in (*builders, *drafters) if not cls.small]
-    assert not lacking, f"{', '.join(lacking)}: declare `small`, parameters that proofs can enumerate"
+    assert not lacking, (
+        f"{', '.join(lacking)}: declare `small`, parameters that proofs can enumerate"
+    )
 
 
 PAIR = specviz.toy_pair(seed=1, closeness=0.2)
@@ -100,17 +108,22 @@ class Biased(Verifier):
             else:
                 return walk.end(rng.draw(p[node] if self.mistake == "no residual" else r))
             node = child
-        return walk.end(int(np.argmax(p[node])) if self.mistake == "greedy bonus" else rng.draw(p[node]))
+        return walk.end(
+            int(np.argmax(p[node])) if self.mistake == "greedy bonus" else rng.draw(p[node])
+        )
 
 
-@pytest.mark.parametrize("mistake", ["residual reversed", "no residual", "greedy bonus", "equal tokens first"])
+@pytest.mark.parametrize(
+    "mistake", ["residual reversed", "no residual", "greedy bonus", "equal tokens first"]
+)
 def test_a_biased_rule_is_caught(mistake):
     assert error_of(small("sequoia"), Biased(mistake), PAIR, scheme="iid")[0] > 1e-3
     assert error_of(small("sequoia"), Biased(), PAIR, scheme="iid")[0] < 1e-12
 
 
 class Sharing(specviz.VERIFIERS["target-match"]):
-    """Target match that keeps the first number it drew in the run and starts every later step with it."""
+    """Target match that keeps the first number it drew in the run and starts every later step with
+    it."""
 
     def __call__(self, tree, p, rng):
         class Kept:
@@ -126,11 +139,14 @@ class Sharing(specviz.VERIFIERS["target-match"]):
 
 def test_noise_shared_between_steps_is_caught():
     assert error_of(small("chain"), Sharing(), PAIR, scheme="iid")[0] > 1e-3
-    assert error_of(small("chain"), Sharing(), PAIR, scheme="iid", steps=1)[0] < 1e-12  # one step alone cannot see it
+    assert (
+        error_of(small("chain"), Sharing(), PAIR, scheme="iid", steps=1)[0] < 1e-12
+    )  # one step alone cannot see it
 
 
 class Dropping(type(small("chain"))):
-    """A chain that drops its last token where the draft found it unlikely: it looks at the token it then removes."""
+    """A chain that drops its last token where the draft found it unlikely: it looks at the token it
+    then removes."""
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree = super().__call__(draft, rng, scheme, tokens_left, state)
@@ -146,8 +162,8 @@ def test_a_builder_that_drops_what_it_has_seen_is_caught():
     assert error_of(Dropping(depth=2), rule, PAIR, scheme="iid")[0] > 1e-3
 
 
-# The second step's tree is the builder's matter and what it means to share chance the rule's: every rule with one of
-# them, the other builders with a rule of each kind.
+# The second step's tree is the builder's matter and what it means to share chance the rule's: every
+# rule with one of them, the other builders with a rule of each kind.
 @pytest.mark.parametrize(
     ("builder", "verifier"),
     [
@@ -160,7 +176,9 @@ def test_a_builder_that_drops_what_it_has_seen_is_caught():
     ],
 )
 def test_two_steps_with_trees_of_two_levels_each(builder, verifier):
-    for row in rows_of(builder, verifier, tokens=4):  # four, so that the second step may have two levels too
+    for row in rows_of(
+        builder, verifier, tokens=4
+    ):  # four, so that the second step may have two levels too
         assert row.holds, row
 
 
@@ -168,7 +186,10 @@ def test_two_steps_with_trees_of_two_levels_each(builder, verifier):
 def test_the_trees_that_are_enumerated_have_two_levels(name):
     rule = specviz.VERIFIERS["target-match"]()
     config = specviz.RunConfig("abab", small(name), rule, 1.0, max_new_tokens=12)
-    first = [next(specviz.speculate(PAIR, specviz.RunConfig(**vars(config) | {"seed": seed}))) for seed in range(8)]
+    first = [
+        next(specviz.speculate(PAIR, specviz.RunConfig(**vars(config) | {"seed": seed})))
+        for seed in range(8)
+    ]
     assert max(max(specviz.tree.Topology(step.parents).depth) for step in first) == 2
 
 
@@ -189,4 +210,6 @@ def test_a_keyed_rule_that_writes_another_text_is_declared_wrongly(monkeypatch):
 
     monkeypatch.setattr(race, "__call__", other)
     (row,) = [row for row in rows_of("chain", "race") if row.scheme == "race"]
-    assert not row.holds and row.difference.startswith("seed 0: Equal to plain decoding up to token")
+    assert not row.holds and row.difference.startswith(
+        "seed 0: Equal to plain decoding up to token"
+    )

@@ -23,14 +23,19 @@ def test_several_processes_find_the_same_in_the_same_order():
 def test_the_quick_cases_meet_every_builder_rule_drafter_and_sampling():
     everything = [
         *cases(),
-        *cases(["chain", "sequoia"], drafters=[name for name in drafter_cases() if name != "model"]),
+        *cases(
+            ["chain", "sequoia"], drafters=[name for name in drafter_cases() if name != "model"]
+        ),
     ]
     chosen = list(cover(everything))
     assert len(chosen) < len(everything) / 5
     for of in (
         lambda case: case.builder,
         lambda case: case.drafter,
-        lambda case: (case.config.verifier.name, specviz.compatible(case.config, case.scheme).lossless),
+        lambda case: (
+            case.config.verifier.name,
+            specviz.compatible(case.config, case.scheme).lossless,
+        ),
         lambda case: (case.config.draft_temperature, case.config.top_k, case.config.top_p),
     ):
         assert {of(case) for case in chosen} == {of(case) for case in everything}
@@ -39,11 +44,16 @@ def test_the_quick_cases_meet_every_builder_rule_drafter_and_sampling():
 def test_a_rule_named_twice_gets_its_own_rows_and_no_row_is_stored(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path))
     arguments = ["check", "--builder", "chain", "--drafter", "model", "--quick", "--json"]
-    assert main([*arguments, *(f"--verifier={name}" for name in ("sequoia", "sequoia", "naive"))]) == 0
+    assert (
+        main([*arguments, *(f"--verifier={name}" for name in ("sequoia", "sequoia", "naive"))]) == 0
+    )
     twice = [row for row in json.loads(capsys.readouterr().out) if row["verifier"] == "naive"]
     assert main([*arguments, "--verifier", "naive"]) == 0
     alone = json.loads(capsys.readouterr().out)
-    assert all(row["verifier"] == "naive" for row in alone) and [row for row in alone if row in twice] == twice
+    assert (
+        all(row["verifier"] == "naive" for row in alone)
+        and [row for row in alone if row in twice] == twice
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -52,8 +62,12 @@ def test_json_rows_name_their_sampling_and_a_wrong_declaration_is_marked(capsys,
     assert main([*arguments, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {(row["draft_temperature"], row["top_k"], row["top_p"]) for row in rows} == {
-        (None, None, 1.0), (0.0, None, 1.0), (0.6, None, 1.0), (None, 2, 1.0), (None, None, 0.9),
-    }  # fmt: skip
+        (None, None, 1.0),
+        (0.0, None, 1.0),
+        (0.6, None, 1.0),
+        (None, 2, 1.0),
+        (None, None, 0.9),
+    }
     monkeypatch.setattr(specviz.DRAFTERS["several"], "blends", False)
     configuration._judge.cache_clear()
     assert main(arguments) == 1
@@ -64,7 +78,10 @@ def test_json_rows_name_their_sampling_and_a_wrong_declaration_is_marked(capsys,
 
 def test_a_rule_that_no_row_shows_lossy_is_named(capsys, monkeypatch):
     monkeypatch.setattr(specviz.VERIFIERS["target-match"], "lossless", False)
-    assert main(["check", "--builder", "chain", "--verifier", "target-match", "--drafter", "model"]) == 1
+    assert (
+        main(["check", "--builder", "chain", "--verifier", "target-match", "--drafter", "model"])
+        == 1
+    )
     assert "target-match, top, chain, model" in capsys.readouterr().err
 
 
@@ -95,4 +112,6 @@ def test_a_rule_that_mixes_up_levels_gets_the_smallest_tree_that_shows_it():
     found = smallest(Behind())
     assert (found.children, found.levels, len(found.p), len(found.q)) == (1, 1, 2, 1)
     assert found.p[0] != found.p[1] and len(found.text) == 2 and found.link == ""
-    assert "depth 1" in str(found) and found.to_dict()["p"] == [[str(part) for part in row] for row in found.p]
+    assert "depth 1" in str(found) and found.to_dict()["p"] == [
+        [str(part) for part in row] for row in found.p
+    ]

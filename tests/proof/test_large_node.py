@@ -1,10 +1,13 @@
 """The exact output distribution of one node at full size, and mistakes that show only there.
 
-Enumeration over small trees proves the mathematics of a rule; this proves its arithmetic with hundreds of tokens and up
-to 128 children. The rule's own code is run while every coin rejects, so nothing is left to sampling:
+Enumeration over small trees proves the mathematics of a rule; this proves its arithmetic with
+hundreds of tokens and up to 128 children. The rule's own code is run while every coin rejects, so
+nothing is left to sampling:
 
-- Given the children, the first token written is a sum over the coins and what the rule draws after the last one.
-- Independent children: every token is put in every place, and the distribution is summed over all of them.
+- Given the children, the first token written is a sum over the coins and what the rule draws after
+    the last one.
+- Independent children: every token is put in every place, and the distribution is summed over all
+    of them.
 - Children without replacement: one more child must not change the distribution.
 """
 
@@ -103,7 +106,8 @@ def one_more(rule, p, q, children, scheme):
         draw_children(q, place + 1, scheme, answers, 1)
         following = answers.weights / answers.weights.sum()
         after = sum(
-            following[token] * written(rule, p, q, [*before, int(token)], scheme) for token in np.flatnonzero(following)
+            following[token] * written(rule, p, q, [*before, int(token)], scheme)
+            for token in np.flatnonzero(following)
         )
         errors.append(total_variation(after, written(rule, p, q, before, scheme) if place else p))
     return max(errors)
@@ -172,14 +176,30 @@ def low_for_many(exact):
     ("name", "scheme", "children", "module", "function", "mistake", "least", "most"),
     [
         ("specinfer", "iid", 8, coins, "residual", lambda exact: lambda r, q: r, 1e-3, 1),
-        ("sequoia", "distinct", 8, coins, "SequentialProposal",
-         lambda exact: lambda q, scheme: exact(q, "iid"), 1e-3, 1),
-        ("sequoia", "distinct", 8, coins, "residual",
-         lambda exact: lambda r, d: exact(r.astype(np.float32), d.astype(np.float32)), 1e-10, 1e-4),
+        (
+            "sequoia",
+            "distinct",
+            8,
+            coins,
+            "SequentialProposal",
+            lambda exact: lambda q, scheme: exact(q, "iid"),
+            1e-3,
+            1,
+        ),
+        (
+            "sequoia",
+            "distinct",
+            8,
+            coins,
+            "residual",
+            lambda exact: lambda r, d: exact(r.astype(np.float32), d.astype(np.float32)),
+            1e-10,
+            1e-4,
+        ),
         ("spectr", "iid", 60, spectr, "division_factor", low_for_many, 1e-2, 1),
         ("spectr", "iid", 8, spectr, "division_factor", low_for_many, 0, 1e-12),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_in_the_arithmetic_is_caught(
     name, scheme, children, module, function, mistake, least, most, monkeypatch
 ):
@@ -198,7 +218,8 @@ def accepted(p, q, k, rho):
 
 
 def plain_bisection(p, q, k):
-    """The smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, up to the rounding of these sums."""
+    """The smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, up to the rounding of these
+    sums."""
     low, high = 1.0, float(k)
     for _ in range(60):
         rho = (low + high) / 2
@@ -210,7 +231,8 @@ def plain_bisection(p, q, k):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("V", "k"), SIZES + LARGE)
 def test_rho_is_that_of_a_plain_bisection_and_what_is_written_is_the_target(kind, V, k):
-    """With 60 children and flat p of 30 tokens both sides of the equation round to 1 near its solution."""
+    """With 60 children and flat p of 30 tokens both sides of the equation round to 1 near its
+    solution."""
     for seed in range(1 if V > 1000 else 12):
         p, q = distributions_of_kind(kind, V, seed)
         rho = division_factor(p, q, k)

@@ -1,7 +1,7 @@
 """Random configurations: none that is declared lossless is refuted by enumeration.
 
-`check` proves the menus with small parameters; here builders, rules and drafters have any parameters, and temperatures,
-top-k, top-p and the sampling schemes are mixed.
+`check` proves the menus with small parameters; here builders, rules and drafters have any
+parameters, and temperatures, top-k, top-p and the sampling schemes are mixed.
 """
 
 import pytest
@@ -17,8 +17,9 @@ from tests.growing import BUILDERS, VERIFIERS
 
 MAX_RUNS = 3_000
 FREE = {
-    "acceptance": ((0.5, 0.3), (0.6,), ((0.6, 0.3), (0.5,)), ((0.7,), (0.4, 0.3))), "threshold": ("auto", 0.2, 0.5),
-}  # fmt: skip
+    "acceptance": ((0.5, 0.3), (0.6,), ((0.6, 0.3), (0.5,)), ((0.7,), (0.4, 0.3))),
+    "threshold": ("auto", 0.2, 0.5),
+}
 
 
 def value_of(name, schema):
@@ -34,7 +35,9 @@ def value_of(name, schema):
         case "string":
             return st.sampled_from(schema["enum"])
         case "array" if "enum" in schema["items"]:
-            return st.lists(st.sampled_from(schema["items"]["enum"]), min_size=1, max_size=3, unique=True)
+            return st.lists(
+                st.sampled_from(schema["items"]["enum"]), min_size=1, max_size=3, unique=True
+            )
         case "array":
             return st.lists(st.integers(1, 2), min_size=1, max_size=2)
     return st.sampled_from(FREE[name])
@@ -45,7 +48,9 @@ def strategies(draw, menu):
     """One of a menu with random parameters, some of them as small as its proofs take them."""
     cls = draw(st.sampled_from(list(menu.values())))
     values = {name: draw(value_of(name, schema)) for name, schema in cls.parameter_schema().items()}
-    small = {name: value for name, value in getattr(cls, "small", {}).items() if draw(st.booleans())}
+    small = {
+        name: value for name, value in getattr(cls, "small", {}).items() if draw(st.booleans())
+    }
     try:
         return cls(**values | small)
     except ValueError:  # two parameters that do not go together

@@ -1,4 +1,5 @@
-"""The same text as plain decoding, token by token: at temperature 0, and with noise keyed by position."""
+"""The same text as plain decoding, token by token: at temperature 0, and with noise keyed by
+position."""
 
 import numpy as np
 import pytest
@@ -33,10 +34,14 @@ def test_every_rule_with_every_builder_is_greedy_at_temperature_zero(verifier):
     for seed, name in enumerate(BUILDERS):
         for scheme in BUILDERS[name].schemes:
             pair = specviz.toy_pair(vocab=3 + seed % 4, seed=seed)
-            config = specviz.RunConfig("ab", BUILDERS[name](), rule, 0.0, max_new_tokens=20, seed=seed)
+            config = specviz.RunConfig(
+                "ab", BUILDERS[name](), rule, 0.0, max_new_tokens=20, seed=seed
+            )
             if not compatible(config, scheme).possible:
                 continue
-            written = [token for step in speculate(pair, config, scheme=scheme) for token in step.emitted]
+            written = [
+                token for step in speculate(pair, config, scheme=scheme) for token in step.emitted
+            ]
             assert tuple(written) == specviz.autoregress(pair, config).tokens, (name, scheme)
 
 
@@ -48,10 +53,17 @@ def test_the_seed_alone_fixes_the_text(rule):
         name, scheme = cases[seed % len(cases)]
         pair = specviz.toy_pair(vocab=3 + seed % 5, seed=seed % 60)
         config = specviz.RunConfig(
-            "ab", BUILDERS[name].smallest(), rule, (0.6, 1.0, 1.5)[seed % 3], max_new_tokens=8, seed=seed
+            "ab",
+            BUILDERS[name].smallest(),
+            rule,
+            (0.6, 1.0, 1.5)[seed % 3],
+            max_new_tokens=8,
+            seed=seed,
         )
         assert compatible(config, scheme).lossless
-        written = tuple(token for step in speculate(pair, config, scheme=scheme) for token in step.emitted)
+        written = tuple(
+            token for step in speculate(pair, config, scheme=scheme) for token in step.emitted
+        )
         assert written == specviz.autoregress(pair, config).tokens, (name, scheme, seed)
         texts.add(written)
     assert len(texts) > 2 * len(cases)
@@ -60,9 +72,13 @@ def test_the_seed_alone_fixes_the_text(rule):
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", KEYED, ids=["race", "target-match"])
 def test_texts_over_many_seeds_have_the_targets_distribution(rule):
-    """Equal texts prove nothing if plain decoding were off: chi-square of 20 000 pairs of tokens, at 1e-3."""
+    """Equal texts prove nothing if plain decoding were off: chi-square of 20 000 pairs of tokens,
+    at 1e-3."""
     vocab, runs = 3, 20_000
-    rows = [probabilities(row, Sampling()) for row in np.random.default_rng(0).normal(size=(1 + vocab, vocab))]
+    rows = [
+        probabilities(row, Sampling())
+        for row in np.random.default_rng(0).normal(size=(1 + vocab, vocab))
+    ]
     tree = TokenTree(0, start=7, scheme="top")
     for token in range(vocab):
         tree.add(0, token)
@@ -77,12 +93,16 @@ def test_texts_over_many_seeds_have_the_targets_distribution(rule):
 def test_drafts_that_shared_the_race_are_accepted_more_often_and_a_perfect_draft_always():
     pair = specviz.toy_pair(vocab=6, seed=2, closeness=0.8)
     config = specviz.RunConfig("ab", BUILDERS["chain"](depth=4), RACE, 1.0, max_new_tokens=600)
-    steps = {scheme: len(list(speculate(pair, config, scheme=scheme))) for scheme in ("race", "iid")}
+    steps = {
+        scheme: len(list(speculate(pair, config, scheme=scheme))) for scheme in ("race", "iid")
+    }
     assert steps["race"] < steps["iid"]
     pair = specviz.toy_pair(vocab=5, seed=4, closeness=1.0)
     for name in (name for name, rule in VERIFIERS.items() if rule.lossless and rule.reads_draft):
         config = specviz.RunConfig("ab", BUILDERS["chain"](depth=4), name, 1.0, max_new_tokens=30)
-        assert all(len(step.path) == 4 for step in speculate(pair, config) if len(step.parents) == 5)
+        assert all(
+            len(step.path) == 4 for step in speculate(pair, config) if len(step.parents) == 5
+        )
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -110,7 +130,12 @@ def test_only_keyed_rules_and_temperature_zero_promise_the_text():
 
 @pytest.mark.parametrize(
     ("margin", "dtype", "rounding"),
-    [(0.0031, "bfloat16", True), (0.0031, "float32", False), (2e-6, "float32", True), (2.0, "bfloat16", False)],
+    [
+        (0.0031, "bfloat16", True),
+        (0.0031, "float32", False),
+        (2e-6, "float32", True),
+        (2.0, "bfloat16", False),
+    ],
 )
 def test_rounding_explains_near_ties_of_its_format_alone(margin, dtype, rounding):
     assert (f"({dtype} rounding)" in Comparison(13, 12, margin).sentence(dtype)) is rounding

@@ -29,9 +29,13 @@ def test_the_exact_probabilities_are_those_of_all_pairs(eos):
 
 
 @pytest.mark.parametrize("drafter", ["model", "ngram", "eagle"])
-@pytest.mark.parametrize(("builder", "rule"), [("sequoia:size=8", "sequoia"), ("chain", "block"), ("batch", "race")])
+@pytest.mark.parametrize(
+    ("builder", "rule"), [("sequoia:size=8", "sequoia"), ("chain", "block"), ("batch", "race")]
+)
 def test_lossless_rules_do_not_deviate_and_every_run_is_counted(builder, rule, drafter):
-    found = last(specviz.toy_pair(vocab=8), specviz.RunConfig("ab", builder, rule, 1.0, drafter=drafter))
+    found = last(
+        specviz.toy_pair(vocab=8), specviz.RunConfig("ab", builder, rule, 1.0, drafter=drafter)
+    )
     assert found.runs == found.of == sum(found.speculated) == sum(found.plain) == 400
     assert sum(found.exact) == pytest.approx(1) and len(found.exact) == len(found.pieces) == 11
     assert not found.deviates(found.speculated) and not found.deviates(found.plain)
@@ -46,7 +50,9 @@ def test_a_lossy_rule_deviates():
 
 
 def test_at_temperature_zero_one_text_is_possible():
-    found = last(specviz.toy_pair(vocab=8), specviz.RunConfig("ab", "chain", "sequoia", 0.0), runs=5)
+    found = last(
+        specviz.toy_pair(vocab=8), specviz.RunConfig("ab", "chain", "sequoia", 0.0), runs=5
+    )
     assert found.exact == (1.0, 0.0) and found.speculated == (5, 0) and found.expected == 0
     assert Sampled(5, 5, found.pieces, found.exact, (4, 1), (5, 0)).deviates((4, 1))
     assert not Sampled(0, 5, found.pieces, found.exact, (0, 0), (0, 0)).deviates((0, 0))
@@ -60,7 +66,9 @@ def test_a_remembered_pair_writes_the_same_texts_and_reads_each_once(builder, dr
     passes = cached.target.read.cache_info
     rule = "target-match" if builder == "lookahead" else "sequoia"
     for seed in (1, 2, 1):
-        config = specviz.RunConfig("ab", builder, rule, 0.8, max_new_tokens=12, seed=seed, drafter=drafter)
+        config = specviz.RunConfig(
+            "ab", builder, rule, 0.8, max_new_tokens=12, seed=seed, drafter=drafter
+        )
         if not compatible(config).possible:
             config = specviz.RunConfig(
                 "ab", builder, "target-match", 0.8, max_new_tokens=12, seed=seed, drafter=drafter

@@ -1,4 +1,5 @@
-"""Closed forms and bounds against each other, against enumeration of the rules, and against a linear programme."""
+"""Closed forms and bounds against each other, against enumeration of the rules, and against a
+linear programme."""
 
 import math
 from itertools import product
@@ -26,7 +27,9 @@ from tests.growing import VERIFIERS
 def rows(draw, low=2, high=6, count=2):
     """Rows over one vocabulary, some with zeros."""
     size = draw(st.integers(low, high))
-    weights = st.lists(st.sampled_from([0.0, 0.1, 0.5, 1.0, 2.0, 3.7, 9.0]), min_size=size, max_size=size)
+    weights = st.lists(
+        st.sampled_from([0.0, 0.1, 0.5, 1.0, 2.0, 3.7, 9.0]), min_size=size, max_size=size
+    )
     drawn = [np.array(draw(weights.filter(any))) for _ in range(count)]
     return [row / row.sum() for row in drawn]
 
@@ -41,7 +44,9 @@ P, Q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6])
 def test_race_acceptance_is_the_double_sum_and_lies_between_its_bounds(pair):
     p, q = pair
     direct = sum(
-        1 / sum(max(p[y] / p[x], q[y] / q[x]) for y in range(len(p))) for x in range(len(p)) if p[x] > 0 and q[x] > 0
+        1 / sum(max(p[y] / p[x], q[y] / q[x]) for y in range(len(p)))
+        for x in range(len(p))
+        if p[x] > 0 and q[x] > 0
     )
     found = bounds.race_acceptance(p, q)
     assert found == pytest.approx(direct)
@@ -54,7 +59,9 @@ def test_race_acceptance_is_what_races_do():
     same = ((noise / P).argmin(axis=1) == (noise / Q).argmin(axis=1)).mean()
     assert bounds.race_acceptance(P, Q) == pytest.approx(same, abs=0.005)
     assert bounds.race_acceptance(P, P) == pytest.approx(1)
-    assert bounds.harmonic_bound(P, P) == pytest.approx(0.5)  # lemma 3.1 says one half even of equal models
+    assert bounds.harmonic_bound(P, P) == pytest.approx(
+        0.5
+    )  # lemma 3.1 says one half even of equal models
 
 
 @given(rows())
@@ -78,7 +85,9 @@ def test_svip_bounds_are_below_the_acceptance(pair):
 
 def test_chain_tokens_is_the_best_tree_of_one_child():
     for length in (1, 3, 9):
-        assert bounds.chain_tokens(0.6, length) == pytest.approx(best_tree((0.6,), length + 1, length, 1)[1])
+        assert bounds.chain_tokens(0.6, length) == pytest.approx(
+            best_tree((0.6,), length + 1, length, 1)[1]
+        )
 
 
 # Trees.
@@ -99,18 +108,23 @@ def test_tail_bound_is_the_minimum_over_m_and_helps_small_trees():
     rest = 1 - sum(vector[:used])
     head = -sum(x * math.log(x) for x in vector[:used])
     every = [
-        (math.log(used + m) + math.log(drafted + 1)) / (head - rest * math.log(rest / m)) for m in range(1, 20_000)
+        (math.log(used + m) + math.log(drafted + 1)) / (head - rest * math.log(rest / m))
+        for m in range(1, 20_000)
     ]
     assert bounds.tail_bound(vector, drafted, used) == pytest.approx(min(every))
     assert bounds.tail_bound(vector, drafted, used) < bounds.tunstall_bound(vector, drafted)
     # a vector that is all used leaves no tail to spread
-    assert bounds.tail_bound((0.6, 0.4), 5, 2) == pytest.approx(bounds.tunstall_bound((0.6, 0.4), 5))
+    assert bounds.tail_bound((0.6, 0.4), 5, 2) == pytest.approx(
+        bounds.tunstall_bound((0.6, 0.4), 5)
+    )
     assert bounds.tail_bound((1.0,), 5, 1) == math.inf
 
 
 def test_a_power_law_is_recovered():
     widths = [1, 2, 4, 8]
-    assert bounds.fit_power_law(widths, [0.5 * k**-0.7 for k in widths]) == pytest.approx((0.5, 0.7))
+    assert bounds.fit_power_law(widths, [0.5 * k**-0.7 for k in widths]) == pytest.approx(
+        (0.5, 0.7)
+    )
     assert bounds.fit_power_law(widths, [0.5, 0.0, 0.25, 0.0]) == pytest.approx((0.5, 0.5))
     assert all(map(math.isnan, bounds.fit_power_law(widths, [0.5, 0, 0, 0])))
 
@@ -147,7 +161,9 @@ def star(q, children, scheme):
     return tree
 
 
-FREE = [name for name, rule in VERIFIERS.items() if not rule().shared_noise]  # noise cannot be enumerated
+FREE = [
+    name for name, rule in VERIFIERS.items() if not rule().shared_noise
+]  # noise cannot be enumerated
 
 
 @pytest.mark.parametrize("name", ACCEPTANCE)
@@ -162,14 +178,20 @@ def test_closed_forms_are_what_the_rules_do(name, pair):
 @pytest.mark.parametrize("name", FREE)
 @pytest.mark.parametrize("pair", range(len(PAIRS)))
 def test_rates_with_rejecting_coins_have_the_exact_mean(name, pair):
-    """The mean over every draw of the children; and that later children change nothing for the first ones."""
+    """The mean over every draw of the children; and that later children change nothing for the
+    first ones."""
     rule, (p, q) = VERIFIERS[name](), PAIRS[pair]
     p = np.eye(len(p))[p.argmax()] if rule.greedy_only else p
     widths, mean = (1, 2, 3), np.zeros(3)
-    for rates, chance in distribution_of(lambda rng: tuple(accepted_within(rule, p, q, widths, rng, 1))).items():
+    for rates, chance in distribution_of(
+        lambda rng: tuple(accepted_within(rule, p, q, widths, rng, 1))
+    ).items():
         mean += chance * np.array(rates)
     wanted = [sum(enumerated(rule, p, q, k)) for k in ((1,) if rule.chain_only else widths)]
-    assert mean[: len(wanted)] == pytest.approx(wanted, abs=1e-9) and np.isnan(mean[len(wanted) :]).all()
+    assert (
+        mean[: len(wanted)] == pytest.approx(wanted, abs=1e-9)
+        and np.isnan(mean[len(wanted) :]).all()
+    )
 
 
 def test_rejecting_coins_show_every_chance_and_the_residual():
@@ -177,20 +199,31 @@ def test_rejecting_coins_show_every_chance_and_the_residual():
     residual = np.array([0.3, 0.1, 0.0]) / 0.4
     assert found.flips == 3 and found.accept_prob == pytest.approx([1 / 3, 0, 1])
     assert found.acceptance == pytest.approx([1 / 3, 0, 2 / 3])
-    assert try_children(VERIFIERS["specinfer"](), P, Q, [2], "iid", Seeded(0)).residual == pytest.approx(residual)
+    assert try_children(
+        VERIFIERS["specinfer"](), P, Q, [2], "iid", Seeded(0)
+    ).residual == pytest.approx(residual)
 
 
 @given(rows(high=4))
 @settings(deadline=None)
-def test_one_child_is_accepted_as_often_as_rows_overlap_and_as_many_as_tokens_cover_everything(pair):
+def test_one_child_is_accepted_as_often_as_rows_overlap_and_as_many_as_tokens_cover_everything(
+    pair,
+):
     p, q = pair
-    for form in (node_theory.specinfer_acceptance, node_theory.spectr_acceptance, node_theory.sequoia_acceptance):
+    for form in (
+        node_theory.specinfer_acceptance,
+        node_theory.spectr_acceptance,
+        node_theory.sequoia_acceptance,
+    ):
         assert form(p, q, 1)[0] == pytest.approx(1 - total_variation(p, q))
-    assert node_theory.sequoia_acceptance(p, q, len(p)).sum() == pytest.approx(1)  # Sequoia, theorem 3.7
+    assert node_theory.sequoia_acceptance(p, q, len(p)).sum() == pytest.approx(
+        1
+    )  # Sequoia, theorem 3.7
 
 
 def best_by_programme(p, law_of_sets):
-    """The largest chance that the output, with law p, is among the children, as a linear programme."""
+    """The largest chance that the output, with law p, is among the children, as a linear
+    programme."""
     sets = list(law_of_sets)
     cells = [(s, x) for s in range(len(sets)) for x in range(len(p))]
     gain = [-float(x in sets[s]) for s, x in cells]

@@ -1,4 +1,5 @@
-"""Training: documents, samples, the loss, a phase that is continued, and a tiny pair from end to end."""
+"""Training: documents, samples, the loss, a phase that is continued, and a tiny pair from end to
+end."""
 
 from dataclasses import replace
 from itertools import count
@@ -19,9 +20,16 @@ from specviz.training.samples import continue_text, draw, random_rows, shards, w
 pytestmark = pytest.mark.adapter
 
 TINY = Recipe(
-    vocabulary=300, window=64, target=(64, 2, 2, 128), draft=(64, 1, 2, 128), rows=4, sample_rows=8,
-    sample_length=32, draft_batch=128, target_rate=3e-3,
-)  # fmt: skip
+    vocabulary=300,
+    window=64,
+    target=(64, 2, 2, 128),
+    draft=(64, 1, 2, 128),
+    rows=4,
+    sample_rows=8,
+    sample_length=32,
+    draft_batch=128,
+    target_rate=3e-3,
+)
 SIZES = {"window": 64, "length": 32, "code_share": 0.5, "seed": 0, "rows": 8}
 
 
@@ -32,14 +40,17 @@ def ticks():
 
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch) -> tuple[Path, Path]:
-    """A file of twelve short documents and a folder of twelve source files, each with a word of its own."""
+    """A file of twelve short documents and a folder of twelve source files, each with a word of its
+    own."""
     monkeypatch.setattr(corpora, "DOCUMENT", 1000)
     parts = [f"The fox number{i} ran home. " * 60 for i in range(12)]
     (tmp_path / "tales.txt").write_text("\n\n".join(parts), encoding="utf-8")
     code = tmp_path / "code"
     (code / "tests").mkdir(parents=True)
     for i in range(12):
-        (code / f"module{i}.py").write_text(f"def function{i}(x):\n    return x + {i}\n" * 20, encoding="utf-8")
+        (code / f"module{i}.py").write_text(
+            f"def function{i}(x):\n    return x + {i}\n" * 20, encoding="utf-8"
+        )
     (code / "tests" / "test_module.py").write_text("skipped = True\n", encoding="utf-8")
     return tmp_path / "tales.txt", code
 
@@ -51,7 +62,10 @@ def corpus_of(library):
 
 
 def test_prose_is_cut_at_marks_or_paragraphs_and_loses_no_text():
-    assert [*split_text("one\n<|endoftext|>\ntwo\n\nCHAPTER I\n<|endoftext|>\n")] == ["one", "two\n\nCHAPTER I"]
+    assert [*split_text("one\n<|endoftext|>\ntwo\n\nCHAPTER I\n<|endoftext|>\n")] == [
+        "one",
+        "two\n\nCHAPTER I",
+    ]
     text = "\n\n".join(f"{i} " + "word " * 300 for i in range(9))
     parts = [*split_text(text)]
     assert len(parts) == 3 and "\n\n".join(parts).split() == text.split()
@@ -103,7 +117,9 @@ def test_interrupted_sampling_goes_on_with_the_shards_it_would_have_written(libr
         assert all(torch.equal(rows[name], again[name]) for name in rows)
         shapes.append(tuple(rows["tokens"].shape))
     assert shapes[:3] == [(8, 32), (8, 32), (4, 64)]
-    write_samples(model, corpus, tmp_path / "few", 100, ticks(), max_bytes=2 * 8 * 32 * 32 * 3, **SIZES)
+    write_samples(
+        model, corpus, tmp_path / "few", 100, ticks(), max_bytes=2 * 8 * 32 * 32 * 3, **SIZES
+    )
     assert len(shards(tmp_path / "few")) == 3
 
 
@@ -114,9 +130,10 @@ def test_the_loss_in_chunks_is_that_of_the_whole(done, monkeypatch):
     draft = new_model(80, 32, (16, 1, 2, 32))
     head = torch.randn(80, 24)
     rows = {
-        "tokens": torch.randint(0, 80, (4, 16)), "states": torch.randn(4, 16, 24),
+        "tokens": torch.randint(0, 80, (4, 16)),
+        "states": torch.randn(4, 16, 24),
         "temperatures": torch.tensor([0.0, 0.6, 1.0, 1.0]),
-    }  # fmt: skip
+    }
     draft_loss(draft, head, rows, done).backward()
     found = [p.grad.clone() for p in draft.parameters()]
     draft.zero_grad()
@@ -136,8 +153,12 @@ def test_a_warm_start_keeps_most_of_the_embeddings():
     warm_start(equal, target)
     warm_start(narrow, target)
     theirs, small = target.lm_head.weight, narrow.lm_head.weight
-    assert torch.equal(equal.model.layers[0].mlp.up_proj.weight, target.model.layers[0].mlp.up_proj.weight)
-    assert torch.linalg.norm(small @ small.T - theirs @ theirs.T) < 0.7 * torch.linalg.norm(theirs @ theirs.T)
+    assert torch.equal(
+        equal.model.layers[0].mlp.up_proj.weight, target.model.layers[0].mlp.up_proj.weight
+    )
+    assert torch.linalg.norm(small @ small.T - theirs @ theirs.T) < 0.7 * torch.linalg.norm(
+        theirs @ theirs.T
+    )
 
 
 def test_an_interrupted_phase_continues_at_the_next_batch_with_the_same_weights(tmp_path):
@@ -164,7 +185,9 @@ def test_an_interrupted_phase_continues_at_the_next_batch_with_the_same_weights(
     continued = model()
     assert phase(continued, rest, "run") == line
     first = rest[0][0]
-    assert 60 <= first <= 90 and broken[:first] + rest == whole, "the checkpoint is at most a minute old"
+    assert 60 <= first <= 90 and broken[:first] + rest == whole, (
+        "the checkpoint is at most a minute old"
+    )
     for ours, theirs in zip(continued.parameters(), straight.parameters(), strict=True):
         assert torch.equal(ours, theirs)
 
@@ -177,7 +200,9 @@ def test_a_tiny_pair_end_to_end(library, tmp_path):
     assert card == (out / "README.md").read_text(encoding="utf-8")
 
     tokenizer = AutoTokenizer.from_pretrained(out / "draft")
-    assert tokenizer.eos_token_id == 0 and tokenizer.decode(tokenizer.encode("fox\n  Ü")) == "fox\n  Ü"
+    assert (
+        tokenizer.eos_token_id == 0 and tokenizer.decode(tokenizer.encode("fox\n  Ü")) == "fox\n  Ü"
+    )
     text = random_windows(corpus_of(library)[2], np.random.default_rng(0), 8, 64, 0.5)
     for name in ("target", "draft"):
         model = AutoModelForCausalLM.from_pretrained(out / name)
@@ -187,7 +212,9 @@ def test_a_tiny_pair_end_to_end(library, tmp_path):
 
     weights = (out / "target" / "model.safetensors").read_bytes()
     train_pair([library[0]], out, seconds, clock=ticks(), **options)
-    assert (out / "target" / "model.safetensors").read_bytes() == weights, "a finished phase is not trained again"
+    assert (out / "target" / "model.safetensors").read_bytes() == weights, (
+        "a finished phase is not trained again"
+    )
 
     options["recipe"] = replace(TINY, target_time=0.0, sample_time=0.3)
     other = tmp_path / "other"
@@ -196,7 +223,11 @@ def test_a_tiny_pair_end_to_end(library, tmp_path):
     assert (other / "target" / "model.safetensors").read_bytes() == weights
     for change in ({"text_files": [library[0]] * 2}, {"recipe": TINY}, {"target": other / "draft"}):
         with pytest.raises(ValueError, match="out holds a run with another"):
-            train_pair(**{"text_files": [library[0]], "out": other, "seconds": 1, "target": out / "target"} | options | change)  # fmt: skip  # noqa: E501
+            train_pair(
+                **{"text_files": [library[0]], "out": other, "seconds": 1, "target": out / "target"}
+                | options
+                | change
+            )
 
 
 @pytest.mark.parametrize(

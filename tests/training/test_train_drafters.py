@@ -1,4 +1,5 @@
-"""Heads and a layer for a tiny target: trained, stored, loaded, and drafting in runs that write the target's text."""
+"""Heads and a layer for a tiny target: trained, stored, loaded, and drafting in runs that write the
+target's text."""
 
 from itertools import count
 from pathlib import Path
@@ -59,7 +60,11 @@ def place(tmp_path_factory, one_thread):
     with torch.no_grad():
         states = target.base_model(rows).last_hidden_state
     for number in range(2):
-        shard = {"tokens": rows.int(), "states": states.bfloat16(), "temperatures": torch.ones(len(rows))}
+        shard = {
+            "tokens": rows.int(),
+            "states": states.bfloat16(),
+            "temperatures": torch.ones(len(rows)),
+        }
         save_file(shard, samples / f"{number:05d}.safetensors", {"seconds": "1"})
     return folder
 
@@ -79,7 +84,9 @@ def pair(place):
 
 
 def prompt(place):
-    return load_file(place / "checkpoint" / "samples" / "00000.safetensors")["tokens"][0, :20].tolist()
+    return load_file(place / "checkpoint" / "samples" / "00000.safetensors")["tokens"][
+        0, :20
+    ].tolist()
 
 
 @pytest.mark.parametrize("kind", ["medusa", "eagle"])
@@ -121,7 +128,9 @@ def test_a_run_that_is_continued_is_the_same_run(place, tmp_path):
 @pytest.mark.parametrize("builder", ["chain", "k-ary", "dyspec", "eagle2"])
 def test_the_greedy_text_is_the_targets(pair, place, drafter, builder):
     rule = specviz.VERIFIERS["exact-match"]()
-    config = specviz.RunConfig(prompt(place), builder, rule, 0.0, max_new_tokens=40, drafter=drafter)
+    config = specviz.RunConfig(
+        prompt(place), builder, rule, 0.0, max_new_tokens=40, drafter=drafter
+    )
     trace = specviz.run(pair, config)
     plain = specviz.autoregress(pair, config)
     assert trace.tokens == plain.tokens
@@ -130,7 +139,8 @@ def test_the_greedy_text_is_the_targets(pair, place, drafter, builder):
 
 
 def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
-    """Along a run its cache and the features it was handed are those of a session that begins there."""
+    """Along a run its cache and the features it was handed are those of a session that begins
+    there."""
     text = prompt(place)
     target, draft = pair.open(text)
     drafting = open_drafter(specviz.DRAFTERS["eagle"](), pair, target, draft, text)
@@ -160,7 +170,9 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
 
 
 def test_what_was_not_trained_is_rejected_in_a_sentence(pair, place, tmp_path):
-    other = HuggingFacePair(pair.target, None, Letters(), 128, frozenset(), {"name": "tiny"}, tmp_path)
+    other = HuggingFacePair(
+        pair.target, None, Letters(), 128, frozenset(), {"name": "tiny"}, tmp_path
+    )
     for kind in ("medusa", "eagle"):
         with pytest.raises(ValueError, match=f"train --drafter {kind}"):
             specviz.run(other, specviz.RunConfig([1, 2, 3], drafter=kind))
@@ -180,13 +192,18 @@ def test_heads_for_an_own_target_are_made_from_text_alone(tmp_path):
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    letters = {letter: number for number, letter in enumerate("abcdefgh .")} | {"<end>": 10, "<pad>": 11}
+    letters = {letter: number for number, letter in enumerate("abcdefgh .")} | {
+        "<end>": 10,
+        "<pad>": 11,
+    }
     tokenizer = Tokenizer(models.WordLevel(letters, unk_token="."))
     tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
     target = new_model(12, 64, (32, 2, 2, 64))
     target.config.eos_token_id = target.generation_config.eos_token_id = 10
     target.save_pretrained(tmp_path / "own")
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>").save_pretrained(tmp_path / "own")
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>").save_pretrained(
+        tmp_path / "own"
+    )
     text = tmp_path / "mine.txt"
     text.write_text("abc def. " * 60)
     ask = dict(text_files=[text], device="cpu", clock=count(0.0).__next__)
@@ -195,7 +212,9 @@ def test_heads_for_an_own_target_are_made_from_text_alone(tmp_path):
     folder = tmp_path / "medusa" / "checkpoint" / "samples"
     shards = sorted(folder.glob("*.safetensors"))
     rows = load_file(shards[0])
-    assert rows["tokens"].shape[1] == 64 and rows["states"].shape[2] == 32, "as long as the target can read"
+    assert rows["tokens"].shape[1] == 64 and rows["states"].shape[2] == 32, (
+        "as long as the target can read"
+    )
     text.write_text("hgf. " * 60)
     with pytest.raises(ValueError, match="another text"):
         train_heads("medusa", tmp_path / "own", 12, **ask)

@@ -1,4 +1,5 @@
-"""What a verdict tells the person who asks why: sentences that are true, details that are plain and right."""
+"""What a verdict tells the person who asks why: sentences that are true, details that are plain and
+right."""
 
 import json
 
@@ -55,9 +56,15 @@ def test_sentences_about_coins_are_true(verifier):
         for node, outcome in enumerate(step.outcome):
             sentence = rule.explain(step, node)
             if outcome in ("accepted", "rejected"):
-                assert "residual" not in sentence or node > step.parents.index(step.parents[node]), sentence
-                phrases = [phrase for phrase in tells_the_truth(step, node, sentence) if phrase in sentence]
-                assert phrases and all(tells_the_truth(step, node, sentence)[phrase] for phrase in phrases), sentence
+                assert "residual" not in sentence or node > step.parents.index(
+                    step.parents[node]
+                ), sentence
+                phrases = [
+                    phrase for phrase in tells_the_truth(step, node, sentence) if phrase in sentence
+                ]
+                assert phrases and all(
+                    tells_the_truth(step, node, sentence)[phrase] for phrase in phrases
+                ), sentence
                 seen.add((outcome, phrases[0]))
     assert {("accepted", " < "), ("rejected", " ≥ ")} <= seen
     # Only these two accept a token whose own coin failed, or that had none, and they say so.
@@ -67,7 +74,9 @@ def test_sentences_about_coins_are_true(verifier):
 
 def test_dyspec_says_that_it_stops_where_the_draft_is_used_up():
     pair = specviz.toy_pair(vocab=4, seed=0, closeness=0.0)
-    config = specviz.RunConfig("ab", BUILDERS["batch"](width=4), VERIFIERS["dyspec"](), 1.0, top_k=2, max_new_tokens=60)
+    config = specviz.RunConfig(
+        "ab", BUILDERS["batch"](width=4), VERIFIERS["dyspec"](), 1.0, top_k=2, max_new_tokens=60
+    )
     sentences = {
         VERIFIERS["dyspec"]().explain(step, node)
         for step in speculate(pair, config)
@@ -90,7 +99,9 @@ def test_residuals_are_those_before_each_try():
             assert bars["draft"][here] == pytest.approx(step.draft_prob[node])
             assert chart.texts[here] == step.texts[node]
             assert step.accept_prob[node] == pytest.approx(
-                min(1, bars["residual"][here] / bars["draft"][here]) if bars["residual"][here] else 0
+                min(1, bars["residual"][here] / bars["draft"][here])
+                if bars["residual"][here]
+                else 0
             )
             if node == first:
                 assert bars["residual"] == bars["p"]
@@ -103,12 +114,20 @@ def test_residuals_are_those_before_each_try():
 def test_what_a_token_was_drawn_from_shows_that_token_and_the_one_rejected_last(verifier):
     corrected = 0
     pair = specviz.toy_pair(vocab=64, closeness=0.3)  # more tokens than bars
-    config = specviz.RunConfig("ab", BUILDERS["k-sequences"](2, 3), VERIFIERS[verifier](), 1.0, max_new_tokens=60)
+    config = specviz.RunConfig(
+        "ab", BUILDERS["k-sequences"](2, 3), VERIFIERS[verifier](), 1.0, max_new_tokens=60
+    )
     for step in speculate(pair, config):
         end = step.path[-1] if step.path else 0
         if end in step.detail and (chart := step.detail[end].after):
-            tried = [n for n, above in enumerate(step.parents) if above == end and step.coin[n] is not None]
-            assert {step.emitted[-1], step.tokens[tried[-1]]} <= set(chart.tokens) and len(chart.tokens) <= 6
+            tried = [
+                n
+                for n, above in enumerate(step.parents)
+                if above == end and step.coin[n] is not None
+            ]
+            assert {step.emitted[-1], step.tokens[tried[-1]]} <= set(chart.tokens) and len(
+                chart.tokens
+            ) <= 6
             assert chart.rows["residual"][chart.tokens.index(step.emitted[-1])] > 0
             corrected += 1
     assert corrected > 3

@@ -1,4 +1,5 @@
-"""The rules beyond the table of `check`: worked examples, who accepts more, other temperatures, biased variants."""
+"""The rules beyond the table of `check`: worked examples, who accepts more, other temperatures,
+biased variants."""
 
 import numpy as np
 import pytest
@@ -23,7 +24,8 @@ def constant_pair(p, q):
 
 
 def accepted_lengths(pair, builder, verifier, scheme=None, **sampling):
-    """The exact distribution of the number of tokens accepted in one step, length -> probability."""
+    """The exact distribution of the number of tokens accepted in one step, length ->
+    probability."""
     config = specviz.RunConfig("ab", builder, verifier, 1.0, max_new_tokens=8, **sampling)
     return exact_law(lambda rng: len(next(speculate(pair, config, rng, scheme=scheme)).path))
 
@@ -36,18 +38,25 @@ def dirichlet(generator, size, concentration=0.6):
     return generator.dirichlet(np.full(size, concentration))
 
 
-# ---- worked examples ------------------------------------------------------------------------------------------------
+# ---- worked examples
+# ------------------------------------------------------------------------------------------------
 
 
 def test_block_verification_reproduces_the_papers_example():
-    """Sun et al. 2024, section 3: two drafted tokens, 10/9 accepted one by one and 11/9 as a block."""
+    """Sun et al. 2024, section 3: two drafted tokens, 10/9 accepted one by one and 11/9 as a
+    block."""
     pair = constant_pair([1 / 3, 2 / 3], [2 / 3, 1 / 3])
     two = BUILDERS["chain"](depth=2)
-    assert mean(accepted_lengths(pair, two, VERIFIERS["speculative-sampling"]())) == pytest.approx(10 / 9, abs=1e-12)
-    assert mean(accepted_lengths(pair, two, VERIFIERS["block"]())) == pytest.approx(11 / 9, abs=1e-12)
+    assert mean(accepted_lengths(pair, two, VERIFIERS["speculative-sampling"]())) == pytest.approx(
+        10 / 9, abs=1e-12
+    )
+    assert mean(accepted_lengths(pair, two, VERIFIERS["block"]())) == pytest.approx(
+        11 / 9, abs=1e-12
+    )
 
 
-# ---- who accepts more -----------------------------------------------------------------------------------------------
+# ---- who accepts more
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["dyspec", "dyspec-threshold", "sequoia", "batch"])
@@ -58,15 +67,22 @@ def test_traversal_accepts_at_least_as_much_as_its_top_down_twin(name):
         traversal = mean(accepted_lengths(pair, small(name), VERIFIERS["traversal"]()))
         gains.append(traversal - mean(accepted_lengths(pair, small(name), VERIFIERS["sequoia"]())))
     assert min(gains) > -1e-12
-    assert max(gains) > (1e-3 if name != "batch" else -1)  # with a single level there is nothing to win
+    assert max(gains) > (
+        1e-3 if name != "batch" else -1
+    )  # with a single level there is nothing to win
 
 
 def test_block_accepts_at_least_as_much_as_speculative_sampling_and_traversal_is_block_on_chains():
     for seed in range(8):
         pair, three = specviz.toy_pair(seed=seed, closeness=0.3), BUILDERS["chain"](depth=3)
         block = accepted_lengths(pair, three, VERIFIERS["block"]())
-        assert mean(block) >= mean(accepted_lengths(pair, three, VERIFIERS["speculative-sampling"]())) - 1e-12
-        assert accepted_lengths(pair, three, VERIFIERS["traversal"]()) == pytest.approx(block, abs=1e-12)
+        assert (
+            mean(block)
+            >= mean(accepted_lengths(pair, three, VERIFIERS["speculative-sampling"]())) - 1e-12
+        )
+        assert accepted_lengths(pair, three, VERIFIERS["traversal"]()) == pytest.approx(
+            block, abs=1e-12
+        )
 
 
 def test_the_uniform_fallback_of_sequoia_accepts_more_than_dyspecs_stop():
@@ -78,13 +94,18 @@ def test_the_uniform_fallback_of_sequoia_accepts_more_than_dyspecs_stop():
     assert lengths == pytest.approx({"dyspec": 0.2, "sequoia": 1.0}, abs=1e-12)
 
 
-# ---- exact beyond the table of `check` ------------------------------------------------------------------------------
+# ---- exact beyond the table of `check`
+# ------------------------------------------------------------------------------
 
 PAIR = specviz.toy_pair(seed=1, closeness=0.2)
 
 
-@pytest.mark.parametrize("verifier", ["sequoia", "dyspec", "traversal", "specinfer", "spectr", "target-match"])
-@pytest.mark.parametrize("sampling", [{"top_k": 2}, {"top_p": 0.7}, {"draft_temperature": 0.4}], ids=str)
+@pytest.mark.parametrize(
+    "verifier", ["sequoia", "dyspec", "traversal", "specinfer", "spectr", "target-match"]
+)
+@pytest.mark.parametrize(
+    "sampling", [{"top_k": 2}, {"top_p": 0.7}, {"draft_temperature": 0.4}], ids=str
+)
 def test_rules_stay_exact_where_supports_differ_and_the_draft_is_used_up(verifier, sampling):
     rule = VERIFIERS[verifier]()
     for builder in (BUILDERS["batch"](width=3), small("sequoia")):
@@ -103,17 +124,28 @@ def test_compatible_is_true_at_a_draft_temperature_of_zero(verifier):
         for scheme in builder.schemes:
             match = compatible(RunConfig("ab", builder, rule, 0.7, draft_temperature=0.0), scheme)
             if match.possible:
-                error = max(error_of(builder, rule, pair, 0.7, scheme, draft_temperature=0.0)[0] for pair in pairs)
-                assert error < 1e-12 if match.lossless else error > 1e-3, (builder, scheme, match, error)
+                error = max(
+                    error_of(builder, rule, pair, 0.7, scheme, draft_temperature=0.0)[0]
+                    for pair in pairs
+                )
+                assert error < 1e-12 if match.lossless else error > 1e-3, (
+                    builder,
+                    scheme,
+                    match,
+                    error,
+                )
 
 
-@pytest.mark.parametrize(("rule", "builder"), [("traversal", small("sequoia")), ("block", small("chain"))], ids=str)
+@pytest.mark.parametrize(
+    ("rule", "builder"), [("traversal", small("sequoia")), ("block", small("chain"))], ids=str
+)
 def test_a_rule_that_keeps_its_share_after_a_rejection_is_caught(rule, builder, monkeypatch):
     monkeypatch.setattr("specviz.verifiers.block.carry", lambda wanted, share: share)
     assert error_of(builder, VERIFIERS[rule](), PAIR)[0] > 1e-3
 
 
-# ---- typical acceptance ---------------------------------------------------------------------------------------------
+# ---- typical acceptance
+# ---------------------------------------------------------------------------------------------
 
 
 def typical_verdict(parents, tokens, p, **parameters):
@@ -127,10 +159,18 @@ def typical_verdict(parents, tokens, p, **parameters):
 def test_typical_takes_the_longest_path_and_among_equals_the_likeliest():
     p = [0.5, 0.3, 0.15, 0.05]
     assert min(0.09, 0.3 * np.exp(-entropy(np.array(p)))) == 0.09
-    #                0: root -> 1 (a), 2 (b); 1 -> 3 (d, rejected), 4 (c); 2 -> 5 (a); 3 -> 6 (never looked at)
+    # 0: root -> 1 (a), 2 (b); 1 -> 3 (d, rejected), 4 (c); 2 -> 5 (a); 3 -> 6 (never looked at)
     verdict = typical_verdict([0, 0, 1, 1, 2, 3], [0, 1, 3, 2, 0, 0], p)
     assert verdict.path == (2, 5)  # 0.3 x 0.5 beats 0.5 x 0.15
-    assert verdict.outcome == ("root", "passed", "accepted", "rejected", "passed", "accepted", "unreached")
+    assert verdict.outcome == (
+        "root",
+        "passed",
+        "accepted",
+        "rejected",
+        "passed",
+        "accepted",
+        "unreached",
+    )
     assert verdict.detail[0]["facts"]["threshold"] == pytest.approx(0.09)
     deeper = typical_verdict([0, 0, 2], [0, 1, 2], p)
     assert deeper.path == (2, 3)  # the longer path, though node 1 is likelier
@@ -138,8 +178,14 @@ def test_typical_takes_the_longest_path_and_among_equals_the_likeliest():
 
 def test_typical_with_top_k_accepts_only_the_most_probable_tokens():
     p = [[0.1, 0.3, 0.2, 0.4]]
-    accepted = {k: [bool(typical_verdict([0], [t], p, top_k=k).path) for t in range(4)] for k in (0, 1, 2)}
-    assert accepted == {0: [True] * 4, 1: [False, False, False, True], 2: [False, True, False, True]}
+    accepted = {
+        k: [bool(typical_verdict([0], [t], p, top_k=k).path) for t in range(4)] for k in (0, 1, 2)
+    }
+    assert accepted == {
+        0: [True] * 4,
+        1: [False, False, False, True],
+        2: [False, True, False, True],
+    }
 
 
 def test_typical_asks_less_where_the_target_is_unsure():
@@ -147,12 +193,17 @@ def test_typical_asks_less_where_the_target_is_unsure():
     threshold = typical_verdict([0], [5], p).detail[0]["facts"]["threshold"]
     assert threshold == pytest.approx(0.3 / 64)
     assert typical_verdict([0], [5], p).path == (1,)
-    assert typical_verdict([0], [5], p, epsilon=0.001).detail[0]["facts"]["threshold"] == pytest.approx(0.001)
+    assert typical_verdict([0], [5], p, epsilon=0.001).detail[0]["facts"][
+        "threshold"
+    ] == pytest.approx(0.001)
 
 
 def test_expected_tokens_of_a_shape_match_a_run_whose_ranks_are_independent():
-    """A draft of equal rows: target match accepts rank k with the same chance at every node, and the sum is exact."""
+    """A draft of equal rows: target match accepts rank k with the same chance at every node, and
+    the sum is exact."""
     p = np.array([0.5, 0.3, 0.2])
     shape = BUILDERS["sequoia"](size=6, depth=2, width=2, acceptance=(0.5, 0.3))
-    lengths = accepted_lengths(constant_pair(p, p), shape, VERIFIERS["target-match"](), scheme="top")
+    lengths = accepted_lengths(
+        constant_pair(p, p), shape, VERIFIERS["target-match"](), scheme="top"
+    )
     assert 1 + mean(lengths) == pytest.approx(expected_tokens(shape.shape, (0.5, 0.3)), abs=1e-12)

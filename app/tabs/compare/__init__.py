@@ -1,4 +1,5 @@
-"""The tab "Compare": a recorded race at true speed, and two or three runs of one's own on the same prompt and seed."""
+"""The tab "Compare": a recorded race at true speed, and two or three runs of one's own on the same
+prompt and seed."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ TITLE = "Compare"
 
 
 def recorded(_: Any = None) -> str:
-    """The race that the tab opens with; a page's call brings one argument, which may be anything."""
+    """The race that the tab opens with; a page's call brings one argument, which may be
+    anything."""
     return race.opening()
 
 
@@ -44,14 +46,22 @@ def build(engine: Engine) -> Settings:
         with gr.Column(elem_id="sv-compare-settings", elem_classes="sv-fold"):
             models = models_menu(engine)
             chosen = lay_out(prompt)
-        board = component("compare", asset("compare/compare.html"), server_functions=[recorded], elem_id="sv-compare")
+        board = component(
+            "compare",
+            asset("compare/compare.html"),
+            server_functions=[recorded],
+            elem_id="sv-compare",
+        )
     linked = links.LinkedGroups({"models": models, "weights": weights}, {"": chosen})
     links.connect(link, linked, [go.click, prompt.submit])
     gr.on(
         [control.change for control in (models, weights, *chosen.inputs[1:])],
         lambda *values: [gr.Button(interactive=chosen.possible(values)), *chosen.updates(values)],
-        chosen.inputs, [go, *chosen.outputs], trigger_mode="always_last", **QUIET,
-    )  # fmt: skip
+        chosen.inputs,
+        [go, *chosen.outputs],
+        trigger_mode="always_last",
+        **QUIET,
+    )
     events(engine, chosen, [models, weights], go, stop, line, board)
     return chosen
 

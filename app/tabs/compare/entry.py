@@ -18,7 +18,8 @@ class Entry:
 
     Args:
         letter: its name on the page.
-        config: its configuration; all entries of a comparison share prompt, seed, length and sampling.
+        config: its configuration; all entries of a comparison share prompt, seed, length and
+            sampling.
     """
 
     letter: str
@@ -36,13 +37,23 @@ class Entry:
             return "Plain decoding"
         builder = self.config.builder
         name, value = next(iter(builder.parameters.items()), ("", "auto"))
-        size = "" if value == "auto" else f" of {short(value)}" if name == "depth" else f" {short(value)}"
+        size = (
+            ""
+            if value == "auto"
+            else f" of {short(value)}"
+            if name == "depth"
+            else f" {short(value)}"
+        )
         return f"{builder.title}{size}"
 
     @property
     def drafter(self) -> Any:
         """The drafter; None if there is none."""
-        return None if self.autoregressive or not self.config.builder.reads_draft else self.config.drafter
+        return (
+            None
+            if self.autoregressive or not self.config.builder.reads_draft
+            else self.config.drafter
+        )
 
     @property
     def details(self) -> str:
@@ -72,7 +83,8 @@ class Entry:
 
 
 def titles(entries: Sequence[Entry]) -> list[str]:
-    """What each is called beside the others: its tree, with its drafter and its rule where that is what differs."""
+    """What each is called beside the others: its tree, with its drafter and its rule where that is
+    what differs."""
     drafters = {entry.drafter.name for entry in entries if entry.drafter is not None}
     trees = [entry.tree for entry in entries]
     named = []
@@ -94,4 +106,10 @@ def short(value: Any) -> str:
         return "-".join(map(str, value))
     if isinstance(value, tuple) and all(isinstance(part, str) for part in value):
         return " + ".join(value)
-    return f"{value:g}" if isinstance(value, int | float) else value if isinstance(value, str) else "given"
+    return (
+        f"{value:g}"
+        if isinstance(value, int | float)
+        else value
+        if isinstance(value, str)
+        else "given"
+    )

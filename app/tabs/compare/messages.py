@@ -1,7 +1,9 @@
-"""A comparison as messages to the page: runs decoded one after the other, remarks on their texts, and a table.
+"""A comparison as messages to the page: runs decoded one after the other, remarks on their texts,
+and a table.
 
-A message opens a comparison with its "columns", and brings "updates" of them: each with "at" (which column), "state",
-"steps", "clock" and "note", as far as they are new; "pairs" and "table" are whole.
+A message opens a comparison with its "columns", and brings "updates" of them: each with "at" (which
+column), "state", "steps", "clock" and "note", as far as they are new; "pairs" and "table" are
+whole.
 """
 
 from __future__ import annotations
@@ -27,13 +29,16 @@ WARM_UP = 2  # steps before each run that are not counted, so that none pays for
 
 
 def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> Iterator[str]:
-    """Decode every entry, one at a time; the page keeps the previous results until the first step arrives.
+    """Decode every entry, one at a time; the page keeps the previous results until the first step
+    arrives.
 
     Raises:
         ValueError: if none of them can even begin (the prompt is too long, say).
     """
     board = Board(entries)
-    yield from decode(engine, [entry.config for entry in entries], title, board, endless=True, warm_up=WARM_UP)
+    yield from decode(
+        engine, [entry.config for entry in entries], title, board, endless=True, warm_up=WARM_UP
+    )
     if len(board.failed) == len(entries):
         raise ValueError(board.failed[0])
     margins = {}
@@ -49,7 +54,8 @@ def margin_after(pair: Any, config: Any, tokens: Sequence[int]) -> Iterator[floa
 
 
 class Board:
-    """All that is known of a comparison, whose columns are the entries; makes messages of updates."""
+    """All that is known of a comparison, whose columns are the entries; makes messages of
+    updates."""
 
     def __init__(self, entries: Sequence[Entry], name: str = "") -> None:
         self.entries, self.name = entries, name or new_name("comparison")
@@ -83,11 +89,14 @@ class Board:
             self.ended.add(at)
             self.pending.append({"at": at, "state": "done"})
             over = at == max(set(range(len(self.entries))) - self.failed.keys())
-            return self._flush("done" if over else "running", pairs=self.pairs(), table=self.table())
+            return self._flush(
+                "done" if over else "running", pairs=self.pairs(), table=self.table()
+            )
         if update.speedup:
             self.speedups[at] = update.speedup
             note = (
-                f"Timing {titles(self.entries)[at]} against plain decoding: {update.speedup.rounds} of {ROUNDS} rounds."
+                f"Timing {titles(self.entries)[at]} against plain decoding: "
+                f"{update.speedup.rounds} of {ROUNDS} rounds."
             )
             return message(self.name, state="done", note=note, table=self.table())
         return None
@@ -99,10 +108,15 @@ class Board:
     def about(self, prompt: str, pair: str, **more: Any) -> dict[str, Any]:
         """What is compared, sent once."""
         columns = [
-            {"letter": entry.letter, "title": title, "details": entry.details, "lossy": entry.lossy,
-             "plain": entry.autoregressive}
+            {
+                "letter": entry.letter,
+                "title": title,
+                "details": entry.details,
+                "lossy": entry.lossy,
+                "plain": entry.autoregressive,
+            }
             for entry, title in zip(self.entries, titles(self.entries), strict=True)
-        ]  # fmt: skip
+        ]
         return {"columns": columns, "prompt": prompt, "pair": pair, **more}
 
     def add(self, at: int, steps: Sequence[Step]) -> dict[str, Any]:
@@ -131,12 +145,17 @@ class Board:
                 yield a, b, pair["position"]
 
     def table(self) -> list[dict[str, Any]]:
-        """The runs in numbers: rows with a name and, for each column, a value and a note below it."""
+        """The runs in numbers: rows with a name and, for each column, a value and a note below
+        it."""
         numbers = [figures(counts) for counts in self.counts]
         rates = [f"{one['rate']:.0f}" if one["rate"] else "–" for one in numbers]
         rows = {
-            "tokens written": [(f"{one['tokens']} in {one['passes']} passes", "") for one in numbers],
-            "tokens per target pass": [(f"{one['per_pass']:.2f}" if one["per_pass"] else "–", "") for one in numbers],
+            "tokens written": [
+                (f"{one['tokens']} in {one['passes']} passes", "") for one in numbers
+            ],
+            "tokens per target pass": [
+                (f"{one['per_pass']:.2f}" if one["per_pass"] else "–", "") for one in numbers
+            ],
             "acceptance rate": [accepted(one) for one in numbers],
             "tokens per second": [(rate, "") for rate in rates],
             "speedup vs. plain decoding": [gained(speedup) for speedup in self.speedups],
@@ -149,14 +168,20 @@ def accepted(numbers: dict[str, Any]) -> tuple[str, str]:
     """The acceptance rate and what it is made of."""
     if numbers["acceptance"] is None:
         return "–", ""
-    return f"{100 * numbers['acceptance']:.0f} %", f"{numbers['accepted']} of {numbers['compared']} compared"
+    return (
+        f"{100 * numbers['acceptance']:.0f} %",
+        f"{numbers['accepted']} of {numbers['compared']} compared",
+    )
 
 
 def gained(speedup: PairedSpeedup | None) -> tuple[str, str]:
     """A speedup and its spread."""
     if speedup is None:
         return "–", ""
-    return f"{speedup.speedup:.2f}×", f"{speedup.rounds} rounds, each {speedup.low:.2f} to {speedup.high:.2f}"
+    return (
+        f"{speedup.speedup:.2f}×",
+        f"{speedup.rounds} rounds, each {speedup.low:.2f} to {speedup.high:.2f}",
+    )
 
 
 def spent(numbers: dict[str, Any]) -> tuple[str, str]:
@@ -167,7 +192,9 @@ def spent(numbers: dict[str, Any]) -> tuple[str, str]:
     return f"{numbers['step_ms']:.1f} ms", " · ".join(f"{part} {ms:.1f}" for part, ms in parts)
 
 
-def of_traces(entries: Sequence[Entry], traces: Sequence[Trace], name: str = "recorded race", **more: Any) -> str:
+def of_traces(
+    entries: Sequence[Entry], traces: Sequence[Trace], name: str = "recorded race", **more: Any
+) -> str:
     """Recorded runs on the same prompt as one message.
 
     `more` has "badge", what the page calls it, and "when" and where they were recorded, in words.
@@ -177,4 +204,6 @@ def of_traces(entries: Sequence[Entry], traces: Sequence[Trace], name: str = "re
     board.speedups = [trace.speedup for trace in traces]
     board.ended = set(range(len(traces)))
     about = board.about(traces[0].prompt_text, described(traces[0].pair), **more)
-    return message(name, updates=updates, state="done", pairs=board.pairs(), table=board.table(), **about)
+    return message(
+        name, updates=updates, state="done", pairs=board.pairs(), table=board.table(), **about
+    )

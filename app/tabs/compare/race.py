@@ -1,4 +1,5 @@
-"""The recorded race that the tab opens with: plain decoding, a chain and Sequoia's tree, with the weights on disk."""
+"""The recorded race that the tab opens with: plain decoding, a chain and Sequoia's tree, with the
+weights on disk."""
 
 from __future__ import annotations
 
@@ -31,4 +32,6 @@ def opening() -> str:
     timed = next(trace.speedup for trace in runs if trace.speedup)
     weights = "weights on disk, " if any(trace.pair.get("offload") for trace in runs) else ""
     entries = [Entry(letter, trace.config) for letter, trace in zip(LETTERS, runs, strict=False)]
-    return of_traces(entries, runs, badge="recorded", when=f"{weights}on {timed.date} on {timed.machine}")
+    return of_traces(
+        entries, runs, badge="recorded", when=f"{weights}on {timed.date} on {timed.machine}"
+    )

@@ -50,7 +50,13 @@ class Column:
         """
         offered = kinds(self.letter)
         if not isinstance(kind, str) or kind not in offered:
-            return "error", f"{self.letter} must be one of {', '.join(offered.values())}; got {str(kind)[:40]!r}."
+            return (
+                "error",
+                (
+                    f"{self.letter} must be one of {', '.join(offered.values())}; got "
+                    f"{str(kind)[:40]!r}."
+                ),
+            )
         return judged(self.controls, values)[:2] if kind == "speculation" else ("", "")
 
     def updates(self, kind: Any, values: tuple[Any, ...]) -> list[Any]:
@@ -110,16 +116,23 @@ class Settings:
     @property
     def named(self) -> dict[str, Any]:
         """All controls by the name of their parameter in a link, such as "seed" or "a.builder"."""
-        columns = {f"{c.letter.lower()}.{n}": one for c in self.columns
-                   for n, one in {"decodes": c.kind, **c.controls.strategies}.items()}  # fmt: skip
+        columns = {
+            f"{c.letter.lower()}.{n}": one
+            for c in self.columns
+            for n, one in {"decodes": c.kind, **c.controls.strategies}.items()
+        }
         return {"prompt": self.prompt, **self.scalars, **columns}
 
     def split(self, values: Sequence[Any]) -> list[tuple[Any, tuple[Any, ...]]]:
-        """Of the values of `inputs`, what decodes each column and the values of its `controls.inputs`."""
+        """Of the values of `inputs`, what decodes each column and the values of its
+        `controls.inputs`."""
         shared, remaining = values[: len(self.shared)], values[len(self.shared) :]
         results = []
         for column in self.columns:
-            (kind, *own_values), remaining = remaining[: len(column.inputs)], remaining[len(column.inputs) :]
+            (kind, *own_values), remaining = (
+                remaining[: len(column.inputs)],
+                remaining[len(column.inputs) :],
+            )
             results.append((kind, (*shared, *own_values)))
         return results
 
@@ -133,7 +146,10 @@ class Settings:
 
     def possible(self, values: Sequence[Any]) -> bool:
         """Whether every column can run, the prompt aside."""
-        results = [column.verdict(*mine)[0] for column, mine in zip(self.columns, self.split(values), strict=True)]
+        results = [
+            column.verdict(*mine)[0]
+            for column, mine in zip(self.columns, self.split(values), strict=True)
+        ]
         return not {"impossible", "error"} & set(results)
 
     def read(self, values: Sequence[Any]) -> list[Entry]:
@@ -164,12 +180,15 @@ def kinds(letter: str) -> dict[str, str]:
 def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
     """Lay out the controls of a column, as they are in the recorded race."""
     choices = [(title, kind) for kind, title in kinds(letter).items()]
-    with gr.Column(elem_classes=f"sv-side sv-run-{letter}", elem_id=f"sv-side-{letter}", min_width=220):
+    with gr.Column(
+        elem_classes=f"sv-side sv-run-{letter}", elem_id=f"sv-side-{letter}", min_width=220
+    ):
         first = "off" if letter == OPTIONAL else "speculation"
         kind = gr.Radio(choices, value=first, label=letter, elem_classes="sv-choice")
         with gr.Column(elem_classes="sv-side-body", visible=letter != OPTIONAL) as body:
             pickers = {
-                kind: picker(kind, FIRST[letter], f"{title} of {letter}", True) for kind, title in LABELS.items()
+                kind: picker(kind, FIRST[letter], f"{title} of {letter}", True)
+                for kind, title in LABELS.items()
             }
         notice_box = notice("", elem_id=f"sv-side-{letter}-notice")
     return Column(letter, kind, body, Controls(prompt, scalars, pickers), notice_box)
@@ -186,7 +205,9 @@ def lay_out(prompt: gr.Textbox) -> Settings:
             control.value = value
     settings = Settings(prompt, scalars, columns)
     for side, (kind, values) in zip(
-        settings.columns, settings.split([control.value for control in settings.inputs]), strict=True
+        settings.columns,
+        settings.split([control.value for control in settings.inputs]),
+        strict=True,
     ):
         side.notice_box.value = side.sentence(kind, values)
     return settings

@@ -28,31 +28,51 @@ def compare_texts(
     Args:
         one, other: the two configurations.
         wrote, also: the new tokens of each.
-        margin: how far apart the two best candidates were where texts part that should not, if that is known.
+        margin: how far apart the two best candidates were where texts part that should not, if that
+            is known.
         dtype: the models' number format.
 
     Returns:
-        "a", "b": the letters; "kind": "equal", "differs" (not expected) or "expected"; "position": index of
-        the first token that differs, or None; "text": what was found; "why": a sentence on why, or nothing.
+        "a", "b": the letters; "kind": "equal", "differs" (not expected) or "expected"; "position":
+        index of the first token that differs, or None; "text": what was found; "why": a sentence on
+        why, or nothing.
     """
     at, promise = first_difference(wrote, also), promised(one, other)
 
     def say(kind: str, text: str, why: str = "") -> dict[str, Any]:
-        return {"a": one.letter, "b": other.letter, "kind": kind, "position": at, "text": text, "why": why}
+        return {
+            "a": one.letter,
+            "b": other.letter,
+            "kind": kind,
+            "position": at,
+            "text": text,
+            "why": why,
+        }
 
     if at is None and len(wrote) != len(also):
         same = min(len(wrote), len(also))
-        text = f"identical for {_tokens(same)}, where {(one if len(wrote) == same else other).letter} ends."
+        text = (
+            f"identical for {_tokens(same)}, where "
+            f"{(one if len(wrote) == same else other).letter} ends."
+        )
         if promise:
             return say("differs", text, f"They should be identical: {promise}.")
         return say("expected", text, _why(one, other))
     if at is None and promise:
-        return say("equal", f"identical text, all {_tokens(len(wrote))}, as expected.", f"Expected: {promise}.")
+        return say(
+            "equal",
+            f"identical text, all {_tokens(len(wrote))}, as expected.",
+            f"Expected: {promise}.",
+        )
     if at is None:
-        return say("equal", f"identical text, all {_tokens(len(wrote))}, by chance: it is not guaranteed.")
+        return say(
+            "equal", f"identical text, all {_tokens(len(wrote))}, by chance: it is not guaranteed."
+        )
     if promise:
         return say(
-            "differs", f"equal up to token {at}{parted(margin, dtype)}.", f"They should be identical: {promise}."
+            "differs",
+            f"equal up to token {at}{parted(margin, dtype)}.",
+            f"They should be identical: {promise}.",
         )
     return say("expected", f"the first different token is token {at + 1}.", _why(one, other))
 
@@ -74,7 +94,9 @@ def _why(one: Entry, other: Entry) -> str:
     """Why different texts are expected."""
     lossy = [entry for entry in (one, other) if entry.lossy]
     if lossy:
-        return "Different texts are expected. " + " ".join(f"{entry.letter} is lossy: {entry.lossy}" for entry in lossy)
+        return "Different texts are expected. " + " ".join(
+            f"{entry.letter} is lossy: {entry.lossy}" for entry in lossy
+        )
     return (
         "Different texts are expected: each run uses its own random draws. Both "
         "are lossless, so both texts follow the target’s distribution."

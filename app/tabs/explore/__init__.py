@@ -1,4 +1,5 @@
-"""The tab "Explore": recorded runs that answer at once, and a real pair decoding with the tree of every step."""
+"""The tab "Explore": recorded runs that answer at once, and a real pair decoding with the tree of
+every step."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ from .messages import play
 from .sampler import STOPPED, sample
 
 TITLE = "Explore"
-HEADLINE = '<h2 class="sv-headline"><em></em><span></span> <small></small></h2>'  # what the run on the stage shows
+# what the run on the stage shows
+HEADLINE = '<h2 class="sv-headline"><em></em><span></span> <small></small></h2>'
 PROMPTS = {
     "A tale": "Once upon a time there was a little",
     "A ship": "The captain looked at the sea and said",
@@ -47,7 +49,9 @@ def build(engine: Engine) -> Controls:
         with gr.Row(elem_classes="sv-top"):
             component("headline", HEADLINE, elem_id="sv-headline")
             options = {"runs": RUNS, "stop": "sv-stop"}
-            sample_chart = component("sampled", asset("stage/sampled.html"), options=options, elem_id="sv-sampled")
+            sample_chart = component(
+                "sampled", asset("stage/sampled.html"), options=options, elem_id="sv-sampled"
+            )
         with gr.Row(elem_classes="sv-ask"):
             prompt, go, stop = ask(str(opened.prompt), "sv")
             chips(prompt)
@@ -80,7 +84,9 @@ def chips(prompt: gr.Textbox) -> None:
             chip.click(None, None, prompt, js=f"() => {json.dumps(text)}", api_visibility="private")
 
 
-def events(engine: Engine, settings: Controls, boxes: dict[str, Any], notice_box, stage_box, sample_chart) -> Any:
+def events(
+    engine: Engine, settings: Controls, boxes: dict[str, Any], notice_box, stage_box, sample_chart
+) -> Any:
     """Every event of the tab; returns that of a run."""
     pairs = [boxes["models"], boxes["weights"]]
 
@@ -88,7 +94,11 @@ def events(engine: Engine, settings: Controls, boxes: dict[str, Any], notice_box
         try:
             config = settings.read(("any", *values[1:]))
         except ValueError as error:
-            return sentence("error", str(error)), gr.Button(interactive=False), *(gr.skip() for _ in checked[2:])
+            return (
+                sentence("error", str(error)),
+                gr.Button(interactive=False),
+                *(gr.skip() for _ in checked[2:]),
+            )
         possible, title = compatible(config).possible, title_of(engine, models, weights)
         return (
             about(config, title, None if possible else menus.nearest(config)),
@@ -109,7 +119,10 @@ def events(engine: Engine, settings: Controls, boxes: dict[str, Any], notice_box
             for value in play(engine, config, title):
                 yield {stage_box: value}
         except ValueError as error:
-            yield {notice_box: sentence("error", settings.with_labels(error)), stage_box: message("", state="done")}
+            yield {
+                notice_box: sentence("error", settings.with_labels(error)),
+                stage_box: message("", state="done"),
+            }
 
     def count(models: Any, weights: Any, *values: Any) -> Iterator[str]:
         try:
@@ -118,31 +131,45 @@ def events(engine: Engine, settings: Controls, boxes: dict[str, Any], notice_box
             text = settings.with_labels(error) if isinstance(error, ValueError) else reason(error)
             yield json.dumps({"state": "error", "text": text})
 
-    job = Job(boxes["stop"], notice_box, {stage_box: message("", state="stopped"), sample_chart: STOPPED})
+    job = Job(
+        boxes["stop"], notice_box, {stage_box: message("", state="stopped"), sample_chart: STOPPED}
+    )
     job.starts(sample_chart.select, count, [*pairs, *settings.inputs], sample_chart)
     return job.starts(
-        [boxes["go"].click, settings.prompt.submit], run, [*pairs, *settings.inputs], [stage_box, notice_box]
+        [boxes["go"].click, settings.prompt.submit],
+        run,
+        [*pairs, *settings.inputs],
+        [stage_box, notice_box],
     )
 
 
 def recorded(prompt: Any, config: RunConfig, title: Any, first: str = EMBEDDED_PAIR) -> str | None:
-    """The message of the recording of a configuration, where there is one; recordings stand for the `first` pair."""
+    """The message of the recording of a configuration, where there is one; recordings stand for the
+    `first` pair."""
     if not isinstance(prompt, str) or not prompt.strip() or not isinstance(title, str):
         return None
-    recording = recordings.find(replace(config, prompt=prompt), title.replace(first, EMBEDDED_PAIR, 1))
+    recording = recordings.find(
+        replace(config, prompt=prompt), title.replace(first, EMBEDDED_PAIR, 1)
+    )
     return recording and recording.message(title)
 
 
 def about(config: RunConfig, title: Any, fix: dict[str, str] | None = None) -> str:
-    """The notice on a configuration: its verdict, a fix, and what shows the page whether the picture is of it."""
+    """The notice on a configuration: its verdict, a fix, and what shows the page whether the
+    picture is of it."""
     embedded = str(title).lower().startswith(EMBEDDED)  # for which vectors are stored
     kind, text = verdict(config, EMBEDDED if embedded else str(title))
     more = fix["text"] if fix else ""
-    return sentence(kind, f"{text} {more}".rstrip(), settings=settings_text(config), models=str(title), fix=fix)
+    return sentence(
+        kind, f"{text} {more}".rstrip(), settings=settings_text(config), models=str(title), fix=fix
+    )
 
 
-def judged(settings: Controls, values: tuple[Any, ...], pair: str = EMBEDDED) -> tuple[str, str, RunConfig | None]:
-    """`verdict` on the values of `settings.inputs`, where the prompt may still be empty, and what they stand for."""
+def judged(
+    settings: Controls, values: tuple[Any, ...], pair: str = EMBEDDED
+) -> tuple[str, str, RunConfig | None]:
+    """`verdict` on the values of `settings.inputs`, where the prompt may still be empty, and what
+    they stand for."""
     try:
         config = settings.read(("any", *values[1:]))
     except ValueError as error:
@@ -151,7 +178,8 @@ def judged(settings: Controls, values: tuple[Any, ...], pair: str = EMBEDDED) ->
 
 
 def verdict(config: RunConfig, pair: str = EMBEDDED) -> tuple[str, str]:
-    """What is to be said about a configuration before it runs on a pair: a kind of notice and its sentence."""
+    """What is to be said about a configuration before it runs on a pair: a kind of notice and its
+    sentence."""
     builder, drafter, match = config.builder, config.drafter, compatible(config)
     planned = planned_with(builder, drafter, pair) if match.possible else ""
     return menus.kind(match), f"{match.reason} {planned}".rstrip()

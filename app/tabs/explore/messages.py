@@ -1,4 +1,5 @@
-"""A run of Explore as messages to the page, which shows what it showed before until the first step is there."""
+"""A run of Explore as messages to the page, which shows what it showed before until the first step
+is there."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ COMPARED_AT_ONCE = 8  # tokens between two messages while a run is compared with
 
 
 def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterator[str]:
-    """A run as messages. One that fails on its way ends with a sentence; what was decoded before stays.
+    """A run as messages. One that fails on its way ends with a sentence; what was decoded before
+    stays.
 
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).

@@ -1,4 +1,5 @@
-"""Recorded runs: every preset at three temperatures on the opening prompt, with weights in memory and on disk."""
+"""Recorded runs: every preset at three temperatures on the opening prompt, with weights in memory
+and on disk."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ from ...machine.models import EMBEDDED, ON_DISK
 from ...parts.presets import PRESETS, TEMPERATURES, TREE
 from ...parts.run_store import STORE
 
-OPENING = RunConfig("Once upon a time there was a little", temperature=0.6, seed=2, max_new_tokens=64)
+OPENING = RunConfig(
+    "Once upon a time there was a little", temperature=0.6, seed=2, max_new_tokens=64
+)
 
 
 class Recording(NamedTuple):
@@ -67,8 +70,11 @@ def find(config: RunConfig, title: str) -> Recording | None:
 
 @cache
 def opening() -> Recording:
-    """The run that the page opens with, on disk where that was recorded; the controls hold its settings."""
-    choices = [Recording(TREE, OPENING.temperature, title) for title in (EMBEDDED + ON_DISK, EMBEDDED)]
+    """The run that the page opens with, on disk where that was recorded; the controls hold its
+    settings."""
+    choices = [
+        Recording(TREE, OPENING.temperature, title) for title in (EMBEDDED + ON_DISK, EMBEDDED)
+    ]
     return next(one for one in choices if one.path.exists())
 
 

@@ -1,4 +1,5 @@
-"""Two tokens sampled many times with speculation and with plain decoding: counts for the page's bars, and a verdict."""
+"""Two tokens sampled many times with speculation and with plain decoding: counts for the page's
+bars, and a verdict."""
 
 from __future__ import annotations
 
@@ -22,7 +23,10 @@ def sample(engine: Engine, config: RunConfig, title: Any) -> Iterator[str]:
         yield json.dumps({"state": "running", "text": text})
     for result in engine.compute(sampling, config, title=title):
         state = "done" if result.runs == result.of else "running"
-        yield json.dumps(json_data(result) | {"state": state, "about": settings_title(config), "text": verdict(result)})
+        yield json.dumps(
+            json_data(result)
+            | {"state": state, "about": settings_title(config), "text": verdict(result)}
+        )
 
 
 def verdict(result: Sampled) -> str:
@@ -31,16 +35,27 @@ def verdict(result: Sampled) -> str:
         return "Reading the target's distributions."
     sentences = []
     for name, counts in (("Speculation", result.speculated), ("Plain decoding", result.plain)):
-        claim = "deviates from the target's distribution" if result.deviates(counts) else "shows no deviation"
-        sentences.append(f"{name} {claim} (total variation distance {result.distance(counts):.3f}).")
+        claim = (
+            "deviates from the target's distribution"
+            if result.deviates(counts)
+            else "shows no deviation"
+        )
+        sentences.append(
+            f"{name} {claim} (total variation distance {result.distance(counts):.3f})."
+        )
     sentences.append(
-        f"With exact samples the distance is {result.expected:.3f} or less on average; a deviation is a chi-square "
+        f"With exact samples the distance is {result.expected:.3f} or less on average; a "
+        "deviation is a chi-square "
         "that they exceed once in 1,000 times."
     )
     sentences.append(
-        "Each run makes its own passes, because the drafter reads more of the target than its distributions."
+        (
+            "Each run makes its own passes, because the drafter reads more of the target than "
+            "its distributions."
+        )
         if result.passes is None
-        else f"Every draw is real; the target's distributions after each text were computed once, in {result.passes} "
+        else "Every draw is real; the target's distributions after each text were computed "
+        f"once, in {result.passes} "
         f"{'pass' if result.passes == 1 else 'passes'}."
     )
     return " ".join(sentences)

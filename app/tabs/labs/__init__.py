@@ -15,11 +15,22 @@ SELECT_LAB = f"""() => [{json.dumps(TITLE)}, {json.dumps(verification_lab.TITLE)
 def connect(page: Page) -> None:
     """Open the Verification lab when a node of a run is to be looked at (`labs/node.js`)."""
     page.header.select(
-        None, None, [page.tabs, page.inner[TITLE]], js=SELECT_LAB, queue=False, api_visibility="private"
-    )  # fmt: skip
+        None,
+        None,
+        [page.tabs, page.inner[TITLE]],
+        js=SELECT_LAB,
+        queue=False,
+        api_visibility="private",
+    )
 
 
 PAGES = (
     Tab(tree_lab.TITLE, tree_lab.build, ("labs/trees",), query="lab=tree lab"),
-    Tab(verification_lab.TITLE, verification_lab.build, ("labs/verification",), connect, query="lab=verification lab"),
+    Tab(
+        verification_lab.TITLE,
+        verification_lab.build,
+        ("labs/verification",),
+        connect,
+        query="lab=verification lab",
+    ),
 )

@@ -1,4 +1,5 @@
-"""One run of a rule on a node with given p and q, try by try: a step of the real loop on a pair with constant rows."""
+"""One run of a rule on a node with given p and q, try by try: a step of the real loop on a pair
+with constant rows."""
 
 from __future__ import annotations
 
@@ -31,7 +32,12 @@ class OrderedCoins(Seeded):
 
 
 def run_node(
-    p: tuple[float, ...], q: tuple[float, ...], builder: TreeBuilder, rule: Verifier, scheme: str, seed: int
+    p: tuple[float, ...],
+    q: tuple[float, ...],
+    builder: TreeBuilder,
+    rule: Verifier,
+    scheme: str,
+    seed: int,
 ) -> dict[str, Any]:
     """One run, as plain data.
 
@@ -41,8 +47,10 @@ def run_node(
         rule, scheme, seed: what is run.
 
     Returns:
-        drafted: tokens in drawing order; tries: what happened to each in the order of the rule; emitted: the tokens
-        written; corrected: whether the last of them replaces a rejected token; last: the row that it was drawn from.
+        drafted: tokens in drawing order; tries: what happened to each in the order of the rule;
+            emitted: the tokens
+        written; corrected: whether the last of them replaces a rejected token; last: the row that
+        it was drawn from.
     """
     rng = OrderedCoins(seed)
     config = RunConfig([0], builder, rule, temperature=1.0, max_new_tokens=8, seed=seed)
@@ -58,9 +66,13 @@ def run_node(
 
 
 def _tries(step: Step, rule: Verifier, coins: list[float], size: int) -> Iterator[dict[str, Any]]:
-    compared = [node for node, outcome in enumerate(step.outcome) if outcome not in ("root", "unreached")]
+    compared = [
+        node for node, outcome in enumerate(step.outcome) if outcome not in ("root", "unreached")
+    ]
     order: dict[float | None, int] = {coin: at for at, coin in enumerate(coins)}
-    compared.sort(key=lambda node: (order.get(step.coin[node], len(order)), node))  # a rule may try the leaves first
+    compared.sort(
+        key=lambda node: (order.get(step.coin[node], len(order)), node)
+    )  # a rule may try the leaves first
     for at, node in enumerate(compared):
         after: Rows = {}
         if step.outcome[node] == "rejected":
@@ -98,5 +110,9 @@ def _constant_pair(p: tuple[float, ...], q: tuple[float, ...]) -> TablePair:
     with np.errstate(divide="ignore"):
         target, draft = np.log(np.array(p)), np.log(np.array(q))
     return TablePair(
-        TableModel(lambda context: target), TableModel(lambda context: draft), len(p), (), "distributions typed by hand"
+        TableModel(lambda context: target),
+        TableModel(lambda context: draft),
+        len(p),
+        (),
+        "distributions typed by hand",
     )

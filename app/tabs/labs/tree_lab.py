@@ -1,7 +1,8 @@
-"""The Tree lab: from an acceptance vector and sizes to the trees of six builders, one of them large with its mask.
+"""The Tree lab: from an acceptance vector and sizes to the trees of six builders, one of them large
+with its mask.
 
-Each tree is drafted by the real loop on a pair whose draft has the vector as its distribution at every position. No
-model is needed.
+Each tree is drafted by the real loop on a pair whose draft has the vector as its distribution at
+every position. No model is needed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from ...parts.web import component
 TITLE = "Tree lab"
 SIX = ("chain", "k-ary", "sequoia", "dyspec", "eagle2", "svip")
 OTHERS = tuple(
-    name for name, builder in BUILDERS.items() if builder.reads_draft and not builder.autoregressive and name not in SIX
+    name
+    for name, builder in BUILDERS.items()
+    if builder.reads_draft and not builder.autoregressive and name not in SIX
 )
 PAPER = "llama3-8b-70b-cnn"  # the vector of Sequoia's appendix E
 
@@ -66,14 +69,25 @@ def presets() -> list[dict[str, Any]]:
     paper = published()[PAPER]
     return [
         {
-            "title": "Embedded pair", "vector": find_acceptance("sequoia", 0.6), "nodes": 32, "levels": 8,
-            "about": "The vector of Sequoia’s rule at temperature 0.6, measured on the embedded pair.",
+            "title": "Embedded pair",
+            "vector": find_acceptance("sequoia", 0.6),
+            "nodes": 32,
+            "levels": 8,
+            "about": (
+                "The vector of Sequoia’s rule at temperature 0.6, measured on the embedded pair."
+            ),
         },
         {
-            "title": "Sequoia’s figure 2", "vector": paper["acceptance"], "nodes": 64, "levels": 11,
-            "about": f"The vector of appendix E ({paper['title']}); 64 nodes on 12 levels with the root, as there.",
+            "title": "Sequoia’s figure 2",
+            "vector": paper["acceptance"],
+            "nodes": 64,
+            "levels": 11,
+            "about": (
+                f"The vector of appendix E ({paper['title']}); 64 nodes on 12 levels with the "
+                "root, as there."
+            ),
         },
-    ]  # fmt: skip
+    ]
 
 
 def build(engine: Any) -> None:
@@ -88,9 +102,17 @@ def build(engine: Any) -> None:
         for low, high in [field.metadata]
     }
     builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
-    first = trees({"vector": start[0]["vector"], "nodes": start[0]["nodes"], "levels": start[0]["levels"]})
+    first = trees(
+        {"vector": start[0]["vector"], "nodes": start[0]["nodes"], "levels": start[0]["levels"]}
+    )
     value = dumps({"presets": start, "sizes": sizes, "builders": builders, "first": first})
-    component("trees", asset("labs/trees.html"), value, server_functions=[server_function(trees)], elem_id="sv-lab")
+    component(
+        "trees",
+        asset("labs/trees.html"),
+        value,
+        server_functions=[server_function(trees)],
+        elem_id="sv-lab",
+    )
 
 
 def trees(request: Any) -> str:
@@ -98,20 +120,30 @@ def trees(request: Any) -> str:
 
     def draw(sizes: TreeRequest) -> dict[str, Any]:
         names = dict.fromkeys((*SIX, sizes.builder))
-        return {"trees": [tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width) for name in names]}
+        return {
+            "trees": [
+                tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width)
+                for name in names
+            ]
+        }
 
     return answer(TreeRequest, request, draw)
 
 
-def tree_of(name: str, vector: tuple[float, ...], nodes: int, levels: int, width: int) -> dict[str, Any]:
-    """One tree: its shape, the acceptance probability of each node, and its expected tokens per pass."""
+def tree_of(
+    name: str, vector: tuple[float, ...], nodes: int, levels: int, width: int
+) -> dict[str, Any]:
+    """One tree: its shape, the acceptance probability of each node, and its expected tokens per
+    pass."""
     builder, step = fitted(name, vector, nodes, levels, width)
     shape = Topology(step.parents)
     chance = list(reach(shape, vector))
     return {
         "name": name,
         "title": builder.title,
-        "settings": ", ".join(f"{key} {value}" for key, value in builder.parameters.items() if key in SIZES),
+        "settings": ", ".join(
+            f"{key} {value}" for key, value in builder.parameters.items() if key in SIZES
+        ),
         "parents": list(step.parents),
         "chance": chance,
         "tokens": sum(chance),
@@ -121,7 +153,9 @@ def tree_of(name: str, vector: tuple[float, ...], nodes: int, levels: int, width
     }
 
 
-def fitted(name: str, vector: tuple[float, ...], nodes: int, levels: int, width: int) -> tuple[TreeBuilder, Step]:
+def fitted(
+    name: str, vector: tuple[float, ...], nodes: int, levels: int, width: int
+) -> tuple[TreeBuilder, Step]:
     """A builder whose tree has at most so many nodes and levels, and the step that drafts it."""
     cls = BUILDERS[name]
     fields = cls.model_fields
@@ -142,12 +176,19 @@ def fitted(name: str, vector: tuple[float, ...], nodes: int, levels: int, width:
 
 
 def first_step(builder: TreeBuilder, vector: tuple[float, ...]) -> Step:
-    """One step of the real loop on a draft with the vector, largest first, as its distribution at every position."""
+    """One step of the real loop on a draft with the vector, largest first, as its distribution at
+    every position."""
     head = np.sort(np.array(vector))[::-1]
     tail = max(0.0, 1 - head.sum())
-    spread = max(64, int(tail / max(head[-1], 1e-3)) + 1)  # tokens that share the rest, each less likely than the head
+    spread = max(
+        64, int(tail / max(head[-1], 1e-3)) + 1
+    )  # tokens that share the rest, each less likely than the head
     with np.errstate(divide="ignore"):
         row = np.log(np.append(head, np.full(spread, tail / spread)))
     model = TableModel(lambda context: row)
-    config = RunConfig([0], builder, VERIFIERS["target-match"](), temperature=1.0, max_new_tokens=512)
-    return next(speculate(TablePair(model, model, len(row), (), "one vector"), config, scheme="top"))
+    config = RunConfig(
+        [0], builder, VERIFIERS["target-match"](), temperature=1.0, max_new_tokens=512
+    )
+    return next(
+        speculate(TablePair(model, model, len(row), (), "one vector"), config, scheme="top")
+    )

@@ -1,7 +1,9 @@
-"""The Verification lab: one node with given p and q, a rule's tries one by one, and what every rule writes there.
+"""The Verification lab: one node with given p and q, a rule's tries one by one, and what every rule
+writes there.
 
-Whether a rule writes the target's distribution is computed, never read off its declaration: the rule is run under
-every random outcome. Where this is not possible, the page says what is known of the rule otherwise.
+Whether a rule writes the target's distribution is computed, never read off its declaration: the
+rule is run under every random outcome. Where this is not possible, the page says what is known of
+the rule otherwise.
 """
 
 from __future__ import annotations
@@ -29,40 +31,63 @@ CHILDREN, LEVELS, SEEDS = 4, 3, 2**31
 MOST_RUNS = 20_000  # of one rule, by the estimate of `outcomes`
 MOST_TEXTS = 12  # bars of a distribution
 EXACT = 1e-12
-RULES = [name for name, rule in VERIFIERS.items() if not rule.greedy_only and not rule.autoregressive]
+RULES = [
+    name for name, rule in VERIFIERS.items() if not rule.greedy_only and not rule.autoregressive
+]
 EXAMPLES = (
     {
         "title": "Several tries",
-        "p": [0.3, 0.25, 0.2, 0.15, 0.1], "q": [0.1, 0.15, 0.15, 0.2, 0.4],
-        "rule": "sequoia", "children": 3, "seed": 93,
-        "about": "Draft and target rank the tokens in opposite orders. After each rejection p becomes the residual, "
+        "p": [0.3, 0.25, 0.2, 0.15, 0.1],
+        "q": [0.1, 0.15, 0.15, 0.2, 0.4],
+        "rule": "sequoia",
+        "children": 3,
+        "seed": 93,
+        "about": "Draft and target rank the tokens in opposite orders. After each rejection p "
+        "becomes the residual, "
         "the token is removed from the draft, and the next child is compared with the residual.",
     },
     {
         "title": "The cover property",
-        "p": [1.0, 0.0], "q": [0.5, 0.5], "rule": "specinfer", "children": 2, "seed": 1,
-        "about": "Two children drawn without replacement are both tokens, so Sequoia always accepts. SpecInfer and "
+        "p": [1.0, 0.0],
+        "q": [0.5, 0.5],
+        "rule": "specinfer",
+        "children": 2,
+        "seed": 1,
+        "about": "Two children drawn without replacement are both tokens, so Sequoia always accepts. "
+        "SpecInfer and "
         "SpecTr draw with replacement: the wrong token twice with probability 1/4.",
     },
     {
         "title": "A block of two",
-        "p": [1 / 3, 2 / 3], "q": [2 / 3, 1 / 3], "rule": "block", "children": 1, "levels": 2, "seed": 1,
-        "about": "A chain of two tokens. Token-level verification accepts 10/9 of them in expectation, block "
+        "p": [1 / 3, 2 / 3],
+        "q": [2 / 3, 1 / 3],
+        "rule": "block",
+        "children": 1,
+        "levels": 2,
+        "seed": 1,
+        "about": "A chain of two tokens. Token-level verification accepts 10/9 of them in "
+        "expectation, block "
         "verification 11/9, and both write the target’s distribution.",
     },
     {
         "title": "A lossy rule",
-        "p": [0.5, 0.3, 0.2], "q": [0.2, 0.3, 0.5], "rule": "typical", "children": 1, "seed": 0,
-        "about": "Typical acceptance accepts any child with a high enough target probability: it accepts more, and "
+        "p": [0.5, 0.3, 0.2],
+        "q": [0.2, 0.3, 0.5],
+        "rule": "typical",
+        "children": 1,
+        "seed": 0,
+        "about": "Typical acceptance accepts any child with a high enough target probability: it "
+        "accepts more, and "
         "writes the draft’s favourite too often.",
     },
-)  # fmt: skip
+)
 Weight = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Row = Annotated[tuple[Weight, ...], Field(min_length=2, max_length=len(TOKENS))]
 
 
 class NodeRequest(BaseModel):
-    """What a visitor sets: weights of p and q, the tree, a rule, how children are drawn (None: as the rule asks)."""
+    """What a visitor sets: weights of p and q, the tree, a rule, how children are drawn (None: as
+    the rule asks)."""
 
     p: Row = Field(title="The target p")
     q: Row = Field(title="The draft q")
@@ -84,13 +109,19 @@ class NodeRequest(BaseModel):
     @model_validator(mode="after")
     def _fits(self) -> NodeRequest:
         if len(self.p) != len(self.q):
-            raise ValueError(f"p and q must have the same number of tokens; got {len(self.p)} and {len(self.q)}.")
+            raise ValueError(
+                f"p and q must have the same number of tokens; got {len(self.p)} and {len(self.q)}."
+            )
         if self.levels > 1 and self.children > 1:
-            raise ValueError(f"children must be 1 where there are several levels; got {self.children}.")
+            raise ValueError(
+                f"children must be 1 where there are several levels; got {self.children}."
+            )
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(RULES)}; got {self.rule!r:.40}.")
         if self.scheme not in (None, *SCHEMES):
-            raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}; got {self.scheme!r:.40}.")
+            raise ValueError(
+                f"scheme must be one of {', '.join(SCHEMES)}; got {self.scheme!r:.40}."
+            )
         return self
 
 
@@ -104,22 +135,33 @@ def build(engine: Any) -> None:
         "schemes": [[scheme, words] for scheme, words in SCHEMES.items()],
         "names": TOKENS,
         "most": {"children": CHILDREN, "levels": LEVELS, "seed": SEEDS},
-        "first": preview({name: value for name, value in EXAMPLES[0].items() if name not in ("title", "about")}),
+        "first": preview(
+            {name: value for name, value in EXAMPLES[0].items() if name not in ("title", "about")}
+        ),
     }
     functions = [server_function(preview), server_function(table)]
     template = asset("labs/verification.html")
-    component("verification", template, dumps(start), server_functions=functions, elem_id="sv-verification")
+    component(
+        "verification",
+        template,
+        dumps(start),
+        server_functions=functions,
+        elem_id="sv-verification",
+    )
 
 
 def preview(request: Any) -> str:
-    """One run of the chosen rule, and the distribution that it writes beside the target's, as JSON."""
+    """One run of the chosen rule, and the distribution that it writes beside the target's, as
+    JSON."""
     return answer(NodeRequest, request, one_rule)
 
 
 def table(request: Any) -> str:
     """A row for each rule of the menu, as JSON."""
     return answer(
-        NodeRequest, request, lambda node: {"levels": node.levels, "rows": [result(node, name)[0] for name in RULES]}
+        NodeRequest,
+        request,
+        lambda node: {"levels": node.levels, "rows": [result(node, name)[0] for name in RULES]},
     )
 
 
@@ -129,9 +171,13 @@ def one_rule(request: NodeRequest) -> dict[str, Any]:
     data = {"p": request.p, "q": request.q, "row": row, "run": None, "law": None}
     if row["scheme"]:
         rule = VERIFIERS[request.rule]()
-        data["run"] = run_node(request.p, request.q, builder(request), rule, row["scheme"], request.seed)
+        data["run"] = run_node(
+            request.p, request.q, builder(request), rule, row["scheme"], request.seed
+        )
     if outcome:
-        texts = sorted(outcome.texts, key=lambda text: -max(outcome.texts[text], outcome.target[text]))[:MOST_TEXTS]
+        texts = sorted(
+            outcome.texts, key=lambda text: -max(outcome.texts[text], outcome.target[text])
+        )[:MOST_TEXTS]
         data["law"] = {
             "of": len(outcome.texts),
             "texts": sorted(texts),
@@ -145,16 +191,25 @@ def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | N
     """What is known of a rule on this node, and the enumeration where it is possible.
 
     Returns:
-        A row with "kind": "impossible", "equal" or "differs" (computed), or where nothing could be computed "proven",
-        by `check`, or "only declared", by a plugin; "declared": whether the rule declares that it writes the target's
-        distribution here.
+        A row with "kind": "impossible", "equal" or "differs" (computed), or where nothing could be
+        computed "proven", by `check`, or "only declared", by a plugin; "declared": whether the rule
+        declares that it writes the target's distribution here.
     """
     rule = VERIFIERS[name]()
-    match = compatible(RunConfig(builder=builder(request), verifier=rule, temperature=1.0), request.scheme)
+    match = compatible(
+        RunConfig(builder=builder(request), verifier=rule, temperature=1.0), request.scheme
+    )
     row: dict[str, Any] = {
-        "rule": name, "title": rule.title, "scheme": match.scheme if match.possible else None, "reason": match.reason,
-        "declared": match.lossless, "kind": "impossible", "accepted": None, "deviation": None, "runs": 0,
-    }  # fmt: skip
+        "rule": name,
+        "title": rule.title,
+        "scheme": match.scheme if match.possible else None,
+        "reason": match.reason,
+        "declared": match.lossless,
+        "kind": "impossible",
+        "accepted": None,
+        "deviation": None,
+        "runs": 0,
+    }
     if not match.possible:
         return row, None
     if rule.shared_noise or outcomes(request, match.scheme) > MOST_RUNS:
@@ -163,7 +218,11 @@ def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | N
     try:
         outcome = enumerate_node(rule, p, q, match.scheme, request.children)
     except Exception as error:  # a plugin may do anything
-        return row | {"kind": "failed", "scheme": None, "reason": f"The rule failed: {cause(error)}"}, None
+        return row | {
+            "kind": "failed",
+            "scheme": None,
+            "reason": f"The rule failed: {cause(error)}",
+        }, None
     deviation = outcome.deviation
     row |= {"accepted": outcome.accepted, "deviation": deviation, "runs": outcome.runs}
     return row | {"kind": "equal" if deviation <= EXACT else "differs"}, outcome
@@ -177,11 +236,14 @@ def builder(request: NodeRequest) -> Any:
 
 
 def outcomes(request: NodeRequest, scheme: str) -> int:
-    """About how many outcomes an enumeration visits: every draft, and for each some coins and the last token."""
+    """About how many outcomes an enumeration visits: every draft, and for each some coins and the
+    last token."""
     size, support, k = len(request.q), sum(prob > 0 for prob in request.q), request.children
     drafts = {
         "iid": support ** (k * request.levels),
-        "distinct": math.perm(size, min(k, size)) if request.levels == 1 else support**request.levels,
+        "distinct": math.perm(size, min(k, size))
+        if request.levels == 1
+        else support**request.levels,
         "top": 1,
     }.get(scheme, support ** (k * request.levels))
     return drafts * request.levels * (k + size)

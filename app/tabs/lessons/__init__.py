@@ -23,16 +23,32 @@ from .race_figure import two_races
 LESSONS = {
     module.LESSON.name: module.LESSON
     for module in (one_pass, accept, trees, sequoia, races, cost, drafts, exact)
-}  # fmt: skip
-OLD = ("one-pass", "one-pass", "one-pass", "accept", "trees", "sequoia", "sequoia", "races", "cost", "drafts", "drafts",
-       "trees", "sequoia", "cost")  # fmt: skip  # names of the lessons that links call by a number
+}
+OLD = (
+    "one-pass",
+    "one-pass",
+    "one-pass",
+    "accept",
+    "trees",
+    "sequoia",
+    "sequoia",
+    "races",
+    "cost",
+    "drafts",
+    "drafts",
+    "trees",
+    "sequoia",
+    "cost",
+)  # names of the lessons that links call by a number
 
 
 def build(engine: Any) -> None:
     """Lay out the tab."""
     template = asset("lessons/lessons.html").replace("<!-- stage -->", asset("stage/stage.html"))
     start = json.dumps({"lessons": [[name, title_of(name)] for name in LESSONS], "old": OLD})
-    component("lessons", template, start, server_functions=[open_lesson, two_races], elem_id="sv-lessons")
+    component(
+        "lessons", template, start, server_functions=[open_lesson, two_races], elem_id="sv-lessons"
+    )
 
 
 def open_lesson(name: Any) -> str:
@@ -46,19 +62,26 @@ def _lesson(name: str) -> str:
     recorded = read(this)
     facts = this.facts(*recorded)
     runs = [
-        {"label": recording.label, "message": json.loads(recorded_message(trace, f"{name}, {recording.name}"))}
+        {
+            "label": recording.label,
+            "message": json.loads(recorded_message(trace, f"{name}, {recording.name}")),
+        }
         for recording, trace in zip(this.recordings, recorded, strict=False)
     ]
     pictures = [*runs, *(figure._asdict() for figure in facts.figures)]
     places = {"opens": facts.opens._asdict(), "shows": facts.shows._asdict()}
     return codec.dumps(
-        text_of(name, facts.values)._asdict() | places | {"name": name, "timed": this.timed, "pictures": pictures}
+        text_of(name, facts.values)._asdict()
+        | places
+        | {"name": name, "timed": this.timed, "pictures": pictures}
     )
 
 
 def read(this: Lesson) -> list[Any]:
     """The recorded traces of a lesson, and then what else it recorded."""
-    traces: list[Any] = [Trace.from_json(this.path(recording).read_text("utf-8")) for recording in this.recordings]
+    traces: list[Any] = [
+        Trace.from_json(this.path(recording).read_text("utf-8")) for recording in this.recordings
+    ]
     return [*traces, json.loads(this.measured.read_text("utf-8"))] if this.measure else traces
 
 

@@ -9,13 +9,20 @@ from specviz.distributions import residual
 
 from .lesson import WOOD, Facts, Lesson, Place, Recording, best_step, nodes_with, quote, readable
 
-CHAIN = RunConfig(WOOD, BUILDERS["chain"](depth=4), VERIFIERS["speculative-sampling"](), temperature=0.8)
+CHAIN = RunConfig(
+    WOOD, BUILDERS["chain"](depth=4), VERIFIERS["speculative-sampling"](), temperature=0.8
+)
 P, Q = np.array([0.7, 0.3]), np.array([0.5, 0.5])  # of the answer's example
 
 
 def facts(trace):
     step = best_step(trace.steps, clearness)
-    accepted = [(one.index, node) for one in trace.steps for node in one.path if (one.accept_prob[node] or 1) < 0.95]
+    accepted = [
+        (one.index, node)
+        for one in trace.steps
+        for node in one.path
+        if (one.accept_prob[node] or 1) < 0.95
+    ]
     if step is None or not accepted:
         return None
     (node,) = nodes_with(step, "rejected")
@@ -38,9 +45,16 @@ def facts(trace):
 def clearness(step):
     """How clear an example of a rejection a step is, 0 if it is none."""
     rejected = nodes_with(step, "rejected")
-    if not step.corrected or len(rejected) != 1 or not readable(step.texts[rejected[0]], step.pieces[-1]):
+    if (
+        not step.corrected
+        or len(rejected) != 1
+        or not readable(step.texts[rejected[0]], step.pieces[-1])
+    ):
         return 0
-    prob, margin = step.accept_prob[rejected[0]], step.coin[rejected[0]] - step.accept_prob[rejected[0]]
+    prob, margin = (
+        step.accept_prob[rejected[0]],
+        step.coin[rejected[0]] - step.accept_prob[rejected[0]],
+    )
     return margin if 0.2 < prob < 0.8 and margin > 0.1 and step.draft_prob[rejected[0]] > 0.1 else 0
 
 

@@ -1,4 +1,5 @@
-"""The cost of a step: when a tree is slower than decoding alone, and how this changes with the weights on disk."""
+"""The cost of a step: when a tree is slower than decoding alone, and how this changes with the
+weights on disk."""
 
 from __future__ import annotations
 
@@ -15,8 +16,12 @@ from specviz.benchmarks.timing import interleave
 from .lesson import TALE, Facts, Figure, Lesson, Place, Recording
 
 NODES, GUESSES = 32, 2
-TREE = RunConfig(TALE, BUILDERS["sequoia"](size=NODES, depth=5), VERIFIERS["sequoia"](), temperature=1.3)
-CHAIN = RunConfig(TALE, BUILDERS["chain"](depth=GUESSES), VERIFIERS["speculative-sampling"](), temperature=1.3)
+TREE = RunConfig(
+    TALE, BUILDERS["sequoia"](size=NODES, depth=5), VERIFIERS["sequoia"](), temperature=1.3
+)
+CHAIN = RunConfig(
+    TALE, BUILDERS["chain"](depth=GUESSES), VERIFIERS["speculative-sampling"](), temperature=1.3
+)
 SIZES, STEPS, ROUNDS = (1, 2, 4, 8, 16, 32, 64, 96, 128), 8, 5  # of the measured curves
 
 
@@ -42,13 +47,26 @@ def facts(tree, chain, alone, measured):
             "largest": last["nodes"],
         }
     middle = max(tree.steps[1:], key=lambda step: len(step.pieces))
-    return Facts(values, Place(middle.index), Place(1, None, 1), (Figure("Time by nodes", "times", drawn(measured)),))
+    return Facts(
+        values,
+        Place(middle.index),
+        Place(1, None, 1),
+        (Figure("Time by nodes", "times", drawn(measured)),),
+    )
 
 
 def measure(pair, seed):
-    """The time of a step by the nodes of its tree, with the target's weights in memory and on disk, timed in turns."""
-    pairs = {"memory": pair, "disk": specviz.load_pair(offload="disk")}  # looked up when called: torch comes with it
-    calls = {(where, size): partial(time_step, pairs[where], size, seed) for size in SIZES for where in pairs}
+    """The time of a step by the nodes of its tree, with the target's weights in memory and on disk,
+    timed in turns."""
+    pairs = {
+        "memory": pair,
+        "disk": specviz.load_pair(offload="disk"),
+    }  # looked up when called: torch comes with it
+    calls = {
+        (where, size): partial(time_step, pairs[where], size, seed)
+        for size in SIZES
+        for where in pairs
+    }
     seconds, tokens = {name: [] for name in calls}, {}
     for number, name, (median_s, expected) in interleave(calls, ROUNDS + 1):
         seconds[name] += [median_s] if number else []  # the first passes of a process are slow
@@ -56,13 +74,16 @@ def measure(pair, seed):
     curves = []
     for where in pairs:
         milliseconds = {size: 1000 * median(seconds[where, size]) for size in SIZES}
-        points = [{"nodes": size, "ms": milliseconds[size], "tokens": tokens[size]} for size in SIZES]
+        points = [
+            {"nodes": size, "ms": milliseconds[size], "tokens": tokens[size]} for size in SIZES
+        ]
         curves.append({"weights": where, "points": points})
     return {"curves": curves}
 
 
 def time_step(pair, size, seed, number):
-    """Median seconds of a step with Sequoia's tree of a size, 1 for decoding alone, and its expected tokens."""
+    """Median seconds of a step with Sequoia's tree of a size, 1 for decoding alone, and its
+    expected tokens."""
     config = RunConfig(TALE, temperature=0.6, seed=seed, max_new_tokens=256)
     if size == 1:
         config = config.autoregressive()
@@ -91,9 +112,15 @@ def drawn(measured):
         points = [[point["nodes"], point["ms"] / base] for point in curve["points"]]
         label = f"{best['nodes']} nodes, {speedup_of(best, curve):.1f} x"
         curves.append(
-            {"name": f"weights in {curve['weights']}" if curve["weights"] == "memory" else "weights on disk",
-             "points": points, "best": [best["nodes"], best["ms"] / base], "label": label}
-        )  # fmt: skip
+            {
+                "name": f"weights in {curve['weights']}"
+                if curve["weights"] == "memory"
+                else "weights on disk",
+                "points": points,
+                "best": [best["nodes"], best["ms"] / base],
+                "label": label,
+            }
+        )
     return {"x": "nodes in the tree", "y": "time of a step (plain step = 1)", "curves": curves}
 
 

@@ -6,16 +6,34 @@ from statistics import mean
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
 
-from .lesson import FUNCTION, TALE, Facts, Lesson, Place, Recording, best_step, children, count, quote, readable
+from .lesson import (
+    FUNCTION,
+    TALE,
+    Facts,
+    Lesson,
+    Place,
+    Recording,
+    best_step,
+    children,
+    count,
+    quote,
+    readable,
+)
 
 MIXED = RunConfig(
-    FUNCTION, BUILDERS["sequoia"](size=12), VERIFIERS["sequoia"](), temperature=0.5,
+    FUNCTION,
+    BUILDERS["sequoia"](size=12),
+    VERIFIERS["sequoia"](),
+    temperature=0.5,
     drafter=DRAFTERS["several"](drafters=("model", "retrieval")),
-)  # fmt: skip
+)
 HEADS = RunConfig(
-    TALE, BUILDERS["branching"](widths=(3, 2, 1)), VERIFIERS["sequoia"](), temperature=0.6,
+    TALE,
+    BUILDERS["branching"](widths=(3, 2, 1)),
+    VERIFIERS["sequoia"](),
+    temperature=0.6,
     drafter=DRAFTERS["medusa"](),
-)  # fmt: skip
+)
 
 
 def facts(mixed, heads):
@@ -63,7 +81,8 @@ def found_in_library(step):
 
 
 def twin_nodes(step):
-    """Two nodes with the same token after different children of the root, all words; () without any."""
+    """Two nodes with the same token after different children of the root, all words; () without
+    any."""
     below = [node for child in children(step) for node in children(step, child)]
     for node in below:
         twins = [other for other in below if step.tokens[other] == step.tokens[node]]

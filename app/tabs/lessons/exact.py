@@ -9,7 +9,9 @@ from specviz.proof.enumerate import enumerate_node
 
 from .lesson import TALE, Facts, Lesson, Place, Recording, best_step
 
-TREE = RunConfig(TALE, BUILDERS["sequoia"](size=12, depth=4), VERIFIERS["exact-match"](), 0, max_new_tokens=32)
+TREE = RunConfig(
+    TALE, BUILDERS["sequoia"](size=12, depth=4), VERIFIERS["exact-match"](), 0, max_new_tokens=32
+)
 P, Q = (0.5, 0.3, 0.2), (0.2, 0.3, 0.5)
 RULES = {"exact": "sequoia", "lossy": "typical"}
 
@@ -18,12 +20,18 @@ def facts(tree, alone):
     step = best_step(tree.steps, lambda step: len(step.path))
     if step is None or tree.tokens != alone.tokens or len(tree.steps) >= len(alone.steps):
         return None
-    values = {"tokens": len(tree.tokens), "tree_passes": len(tree.steps), "plain_passes": len(alone.steps)}
+    values = {
+        "tokens": len(tree.tokens),
+        "tree_passes": len(tree.steps),
+        "plain_passes": len(alone.steps),
+    }
     for name, row in (("p", P), ("q", Q)):
         values |= {f"{name}_{token}": prob for token, prob in enumerate(row)}
     for name, rule in RULES.items():
         verifier = VERIFIERS[rule]()
-        law = enumerate_node(verifier, np.array([P]), np.array([Q]), verifier.schemes[0], children=2)
+        law = enumerate_node(
+            verifier, np.array([P]), np.array([Q]), verifier.schemes[0], children=2
+        )
         values |= {f"{name}_{token}": prob for (token,), prob in law.texts.items()}
         if name == "exact":
             values |= {

@@ -1,8 +1,9 @@
-"""What a lesson is: a text with places for numbers, runs, and what computes the numbers from the runs.
+"""What a lesson is: a text with places for numbers, runs, and what computes the numbers from the
+runs.
 
-The text is assets/lessons/NAME.md. No number in it is typed: each stands as {name}, and the lesson's `facts` computes
-it from the recordings. A recording whose run does not show the point of its lesson has no facts; the recorder then
-tries the next seed.
+The text is assets/lessons/NAME.md. No number in it is typed: each stands as {name}, and the
+lesson's `facts` computes it from the recordings. A recording whose run does not show the point of
+its lesson has no facts; the recorder then tries the next seed.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class Recording(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place in the pictures of a lesson: index of the step, the selected node if any, and which of its pictures."""
+    """A place in the pictures of a lesson: index of the step, the selected node if any, and which
+    of its pictures."""
 
     step: int = 0
     node: int | None = None
@@ -51,7 +53,8 @@ class Place(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A picture that is no run: the label on its button, its name in the browser's code, and plain data to draw."""
+    """A picture that is no run: the label on its button, its name in the browser's code, and plain
+    data to draw."""
 
     label: str
     name: str
@@ -82,7 +85,8 @@ class Lesson:
     Args:
         name: of its text and its recordings, and in links.
         recordings: its runs.
-        facts: takes their traces, and then what `measure` returned; None where they do not show the point.
+        facts: takes their traces, and then what `measure` returned; None where they do not show the
+            point.
         measure: takes the pair and the seed; returns what else is recorded, as plain data.
         timed: whether the times of the runs are shown.
     """

@@ -1,6 +1,8 @@
-"""The text of a lesson: read from Markdown and filled with numbers, as plain data for text nodes in the browser.
+"""The text of a lesson: read from Markdown and filled with numbers, as plain data for text nodes in
+the browser.
 
-Values are filled in after the Markdown was parsed, so the text of a token is never taken for markup.
+Values are filled in after the Markdown was parsed, so the text of a token is never taken for
+markup.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ Block = dict[str, Any]  # {"spans": [[text, kind]]} of a paragraph, {"rows": [[s
 
 
 class Text(NamedTuple):
-    """A lesson's text: its title, the sentence that is presented, and the blocks of its sections."""
+    """A lesson's text: its title, the sentence that is presented, and the blocks of its
+    sections."""
 
     title: str
     sentence: str
@@ -63,7 +66,15 @@ def text_of(name: str, values: dict[str, Any]) -> Text:
         else:
             blocks.append(block)
     (question,) = sections.keys() - {"", EXERCISE, NOTES}
-    return Text(title, sentence, sections[""], sections[EXERCISE], question, sections[question], sections[NOTES])
+    return Text(
+        title,
+        sentence,
+        sections[""],
+        sections[EXERCISE],
+        question,
+        sections[question],
+        sections[NOTES],
+    )
 
 
 def _blocks(tokens: Sequence[Token], values: dict[str, Any]) -> Iterator[tuple[str, Block]]:
@@ -94,7 +105,9 @@ def _spans(token: Token, values: dict[str, Any]) -> list[list[str]]:
     spans, kinds = [], [""]
     for child in token.children or []:
         if child.nesting > 0:
-            kinds.append(str(child.attrGet("href")) if child.type == "link_open" else SPANS[child.type])
+            kinds.append(
+                str(child.attrGet("href")) if child.type == "link_open" else SPANS[child.type]
+            )
         elif child.nesting < 0:
             kinds.pop()
         else:

@@ -1,4 +1,5 @@
-"""One pass of the target predicts after every token it reads; a chain ends at its first rejection."""
+"""One pass of the target predicts after every token it reads; a chain ends at its first
+rejection."""
 
 from __future__ import annotations
 
@@ -11,8 +12,12 @@ CHAIN = RunConfig(SHIP, BUILDERS["chain"](depth=GUESSES), VERIFIERS["exact-match
 
 
 def facts(trace):
-    step = best_step(trace.steps, lambda step: 0 if step.corrected or len(step.path) < 2 else len(step.path))
-    miss = best_step(trace.steps, lambda step: step.corrected and len(nodes_with(step, "unreached")))
+    step = best_step(
+        trace.steps, lambda step: 0 if step.corrected or len(step.path) < 2 else len(step.path)
+    )
+    miss = best_step(
+        trace.steps, lambda step: step.corrected and len(nodes_with(step, "unreached"))
+    )
     if step is None or miss is None:
         return None
     whole = [one for one in trace.steps if len(one.parents) > GUESSES]

@@ -1,4 +1,5 @@
-"""Two races with one noise, under the target p and the draft q: the figure of the lesson on races."""
+"""Two races with one noise, under the target p and the draft q: the figure of the lesson on
+races."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ SEEDS = 1000  # whose winners are counted
 
 
 class Dials(BaseModel):
-    """What a visitor can set: how far the draft's row goes from p to `WRONG`, and the seed of the noise."""
+    """What a visitor can set: how far the draft's row goes from p to `WRONG`, and the seed of the
+    noise."""
 
     error: float = Field(0.25, ge=0, le=1)
     seed: int = Field(487, ge=0, le=999)
@@ -40,7 +42,9 @@ def race(dials: Dials) -> dict[str, Any]:
         "rows": {"p": P.tolist(), "q": q.tolist()},
         "times": {"p": (noise / P).tolist(), "q": (noise / q).tolist()},
         "winners": winners,
-        "equal": float(np.mean([first_arrivals(P, one)[0] == first_arrivals(q, one)[0] for one in _noises()])),
+        "equal": float(
+            np.mean([first_arrivals(P, one)[0] == first_arrivals(q, one)[0] for one in _noises()])
+        ),
         "seeds": SEEDS,
         "dials": dials.model_dump(),
     }

@@ -10,7 +10,9 @@ from .lesson import SHIP, Facts, Figure, Lesson, Place, Recording, best_step, qu
 from .race_figure import START
 
 TOKENS = 32
-TREE = RunConfig(SHIP, BUILDERS["sequoia"](size=16), VERIFIERS["race"](), temperature=0.8, max_new_tokens=TOKENS)
+TREE = RunConfig(
+    SHIP, BUILDERS["sequoia"](size=16), VERIFIERS["race"](), temperature=0.8, max_new_tokens=TOKENS
+)
 CHAIN = replace(TREE, builder=BUILDERS["chain"](depth=3))
 
 
@@ -36,7 +38,9 @@ def facts(tree, chain, alone):
     if not values["tree_passes"] < values["chain_passes"] < values["plain_passes"]:
         return None
     figure = Figure("The race", "race", START)
-    return Facts(values, Place(step.index, step.path[0]), Place(picture=len(LESSON.recordings)), (figure,))
+    return Facts(
+        values, Place(step.index, step.path[0]), Place(picture=len(LESSON.recordings)), (figure,)
+    )
 
 
 LESSON = Lesson(

@@ -1,4 +1,5 @@
-"""The tree with the most expected tokens, and a rule whose children are never a rejected token again."""
+"""The tree with the most expected tokens, and a rule whose children are never a rejected token
+again."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ from specviz import BUILDERS, VERIFIERS, RunConfig
 from .lesson import TALE, Facts, Lesson, Place, Recording, best_step, children, nodes_with, percent
 
 SIZE = 16
-TREE = RunConfig(TALE, BUILDERS["sequoia"](size=SIZE, depth=5), VERIFIERS["sequoia"](), temperature=0.6)
+TREE = RunConfig(
+    TALE, BUILDERS["sequoia"](size=SIZE, depth=5), VERIFIERS["sequoia"](), temperature=0.6
+)
 SPECINFER = replace(TREE, verifier=VERIFIERS["specinfer"]())
 DYSPEC = replace(TREE, builder=BUILDERS["dyspec"](size=SIZE), verifier=VERIFIERS["dyspec"]())
 
@@ -39,7 +42,8 @@ def facts(sequoia, specinfer, dyspec):
 
 
 def repeated(step):
-    """The nodes that were rejected although a sibling with the same token had been rejected before them."""
+    """The nodes that were rejected although a sibling with the same token had been rejected before
+    them."""
     mistakes, nodes = set(), []
     for node in nodes_with(step, "rejected"):
         mistake = step.parents[node], step.tokens[node]

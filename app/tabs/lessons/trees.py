@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from specviz import BUILDERS, VERIFIERS, RunConfig
 
-from .lesson import TALE, Facts, Lesson, Place, Recording, best_step, children, percent, quote, readable
+from .lesson import (
+    TALE,
+    Facts,
+    Lesson,
+    Place,
+    Recording,
+    best_step,
+    children,
+    percent,
+    quote,
+    readable,
+)
 
-TREE = RunConfig(TALE, BUILDERS["branching"](widths=(3, 2, 2, 1)), VERIFIERS["sequoia"](), temperature=0.6)
+TREE = RunConfig(
+    TALE, BUILDERS["branching"](widths=(3, 2, 2, 1)), VERIFIERS["sequoia"](), temperature=0.6
+)
 
 
 def facts(trace):

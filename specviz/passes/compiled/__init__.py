@@ -1,8 +1,10 @@
-"""Small passes of Llama-like models on a CPU in calls that numba compiles: eight times as fast as transformers' own.
+"""Small passes of Llama-like models on a CPU in calls that numba compiles: eight times as fast as
+transformers' own.
 
-This is the only door to the folder, and the one place that decides between these passes and torch's. Where numba is
-missing, torch serves. To do without the folder, delete it together with its tests and let `compiler_for` return None:
-the logits stay the same up to rounding, and a step of the embedded pair takes about three times as long.
+This is the only door to the folder, and the one place that decides between these passes and
+torch's. Where numba is missing, torch serves. To do without the folder, delete it together with its
+tests and let `compiler_for` return None: the logits stay the same up to rounding, and a step of the
+embedded pair takes about three times as long.
 """
 
 from __future__ import annotations

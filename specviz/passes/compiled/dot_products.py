@@ -1,9 +1,11 @@
-"""The inner loop of matrix products, and counters that threads share, as instructions that numba cannot express.
+"""The inner loop of matrix products, and counters that threads share, as instructions that numba
+cannot express.
 
-Weights lie in blocks of `BLOCK` outputs: for one input after the other (in bfloat16 two at a time) the weights of all
-outputs of the block, so that a pass reads them from the first to the last byte. That is what memory is fastest at: rows
-of weights one below the other take two to three times as long. Each sum runs over the inputs in order, whatever the
-number of tokens in a pass, so a token's result does not depend on the other tokens.
+Weights lie in blocks of `BLOCK` outputs: for one input after the other (in bfloat16 two at a time)
+the weights of all outputs of the block, so that a pass reads them from the first to the last byte.
+That is what memory is fastest at: rows of weights one below the other take two to three times as
+long. Each sum runs over the inputs in order, whatever the number of tokens in a pass, so a token's
+result does not depend on the other tokens.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ PAIR_PRODUCT = "llvm.x86.avx512bf16.dpbf16ps.512" if FEATURES.get("avx512bf16") 
 _pointer, _void, _float, _int = ir.PointerType(), ir.VoidType(), ir.FloatType(), ir.IntType(32)
 _floats, _ints = ir.VectorType(_float, LANES), ir.VectorType(_int, LANES)
 
-# The processor itself fetches what a fast loop reads next, up to the end of a page of memory. Over several tokens the
-# loop is too slow for that to reach far enough, so it asks for what it will read later.
+# The processor itself fetches what a fast loop reads next, up to the end of a page of memory. Over
+# several tokens the loop is too slow for that to reach far enough, so it asks for what it will read
+# later.
 SEVERAL, AHEAD = 4, 8192  # tokens, bytes
 _READ_INTO_SECOND_CACHE = [ir.Constant(_int, number) for number in (0, 2, 1)]
 
@@ -37,7 +40,8 @@ def in_blocks(weight: np.ndarray) -> np.ndarray:
     """A matrix [out, in] of float32, or of bfloat16's bits as int16, as `multiply` reads it.
 
     Returns:
-        float32 [blocks, in, BLOCK], or pairs as int32 [blocks, in / 2, BLOCK]; outputs that are missing are zeros.
+        float32 [blocks, in, BLOCK], or pairs as int32 [blocks, in / 2, BLOCK]; outputs that are
+        missing are zeros.
     """
     outputs, inputs = weight.shape
     blocks = -(-outputs // BLOCK)
@@ -73,9 +77,11 @@ def _multiply_add(builder: Any, total: Any, weights: Any, inputs: Any, paired: b
 
 @intrinsic
 def multiply(typing, weights, x, first, count, out):
-    """out[first : first + count] = x[first : first + count] W^T for one block W, at most `MAX_TOKENS` tokens.
+    """out[first : first + count] = x[first : first + count] W^T for one block W, at most
+    `MAX_TOKENS` tokens.
 
-    weights: the block, [in or pairs, BLOCK]; x [m, in] of the weights' type; out float32 [m, BLOCK].
+    weights: the block, [in or pairs, BLOCK]; x [m, in] of the weights' type; out float32 [m,
+        BLOCK].
     """
     paired = weights.dtype == types.int32
     vector = _ints if paired else _floats
@@ -83,27 +89,44 @@ def multiply(typing, weights, x, first, count, out):
     def code(context, builder, signature, arguments):
         block, tokens, begin, number, sums = arguments
         of_block, of_tokens, _, _, of_sums = signature.args
-        steps = cgutils.unpack_tuple(builder, context.make_array(of_block)(context, builder, block).shape)[0]
+        steps = cgutils.unpack_tuple(
+            builder, context.make_array(of_block)(context, builder, block).shape
+        )[0]
         zero, parts = (ir.Constant(steps.type, value) for value in (0, PARTS))
         start = _item(context, builder, of_block, block, zero, zero)
-        # Weights come from the cache for all but the first tokens; memory brings those of the next block meanwhile.
+        # Weights come from the cache for all but the first tokens; memory brings those of the next
+        # block meanwhile.
         from_cache, next_block = builder.icmp_signed(">", begin, zero), builder.mul(steps, parts)
         fetch = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(_void, [_pointer, _int, _int, _int]), "llvm.prefetch.p0"
         )
 
         def row(kind, array, token):
-            return _item(context, builder, kind, array, builder.add(begin, ir.Constant(begin.type, token)), zero)
+            return _item(
+                context,
+                builder,
+                kind,
+                array,
+                builder.add(begin, ir.Constant(begin.type, token)),
+                zero,
+            )
 
         def multiply_tokens(count):
             inputs = [row(of_tokens, tokens, token) for token in range(count)]
             totals = [
-                [cgutils.alloca_once_value(builder, ir.Constant(_floats, None)) for _ in range(PARTS)] for _ in inputs
+                [
+                    cgutils.alloca_once_value(builder, ir.Constant(_floats, None))
+                    for _ in range(PARTS)
+                ]
+                for _ in inputs
             ]
             near = ir.Constant(steps.type, AHEAD // (4 * LANES) if count >= SEVERAL else 0)
             later = builder.select(from_cache, next_block, near)
             with cgutils.for_range(builder, steps) as loop:
-                places = [builder.add(builder.mul(loop.index, parts), ir.Constant(steps.type, i)) for i in range(PARTS)]
+                places = [
+                    builder.add(builder.mul(loop.index, parts), ir.Constant(steps.type, i))
+                    for i in range(PARTS)
+                ]
                 loaded = []
                 for place in places:
                     at = builder.gep(start, [place], source_etype=vector)
@@ -114,7 +137,9 @@ def multiply(typing, weights, x, first, count, out):
                 for pointer, token_totals in zip(inputs, totals, strict=True):
                     at = builder.gep(pointer, [loop.index], source_etype=vector.element)
                     undefined = ir.Constant(vector, ir.Undefined)
-                    lane = builder.insert_element(undefined, builder.load(at, typ=vector.element), ir.Constant(_int, 0))
+                    lane = builder.insert_element(
+                        undefined, builder.load(at, typ=vector.element), ir.Constant(_int, 0)
+                    )
                     lanes = builder.shuffle_vector(lane, undefined, ir.Constant(_ints, [0] * LANES))
                     for part, total in zip(loaded, token_totals, strict=True):
                         before = builder.load(total, typ=_floats)
@@ -126,7 +151,9 @@ def multiply(typing, weights, x, first, count, out):
                     builder.store(builder.load(total, typ=_floats), place, align=4)
 
         for count in range(1, MAX_TOKENS + 1):
-            with builder.if_then(builder.icmp_signed("==", number, ir.Constant(number.type, count))):
+            with builder.if_then(
+                builder.icmp_signed("==", number, ir.Constant(number.type, count))
+            ):
                 multiply_tokens(count)
         return context.get_dummy_value()
 

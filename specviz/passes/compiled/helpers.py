@@ -17,12 +17,14 @@ _threads: list[Thread] = []
 _lock = Lock()
 
 
-def run_with_helpers(work: Callable[..., Any], helpers: int, counters: np.ndarray, *arguments: Any) -> None:
+def run_with_helpers(
+    work: Callable[..., Any], helpers: int, counters: np.ndarray, *arguments: Any
+) -> None:
     """Run work here, and in so many other threads as soon as they wake up.
 
     Args:
-        work: takes `counters` and `arguments`, releases the GIL, and returns at once where nothing is left to do: a
-            helper may come late.
+        work: takes `counters` and `arguments`, releases the GIL, and returns at once where nothing
+            is left to do: a helper may come late.
         helpers: how many other threads.
         counters: zeros, by which the work is shared out; the one at `FAILED` ends all waiting.
         arguments: of the work.

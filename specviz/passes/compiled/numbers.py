@@ -1,4 +1,5 @@
-"""Numbers of compiled passes: bfloat16 as the int16 of its bits, e^x, and how functions are compiled."""
+"""Numbers of compiled passes: bfloat16 as the int16 of its bits, e^x, and how functions are
+compiled."""
 
 from __future__ import annotations
 
@@ -42,13 +43,21 @@ def _(number, like):
 
 
 def folder_for(sources: Path) -> Path:
-    """Where code compiled from the Python files of a folder is kept: another folder once one of them changes.
+    """Where code compiled from the Python files of a folder is kept: another folder once one of
+    them changes.
 
-    numba itself looks at a function's own file alone, and would go on with old code of what the function calls.
+    numba itself looks at a function's own file alone, and would go on with old code of what the
+    function calls.
     """
     content = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources.glob("*.py"))))
     pycache = sources / "__pycache__"
-    parent = Path(config.CACHE_DIR) if config.CACHE_DIR else pycache if os.access(pycache, os.W_OK) else cache_folder()
+    parent = (
+        Path(config.CACHE_DIR)
+        if config.CACHE_DIR
+        else pycache
+        if os.access(pycache, os.W_OK)
+        else cache_folder()
+    )
     return parent / f"compiled-{content.hexdigest()[:16]}"
 
 
@@ -56,7 +65,8 @@ FOLDER = folder_for(Path(__file__).parent)
 
 
 def compiled(*fast: str) -> Any:
-    """A decorator that compiles a function when it is first called, and keeps the code on disk where it can.
+    """A decorator that compiles a function when it is first called, and keeps the code on disk
+    where it can.
 
     Args:
         fast: the liberties that LLVM may take with arithmetic, such as "reassoc".
@@ -81,9 +91,12 @@ exact = compiled("contract")  # computes in the order in which it is written
 
 @exact
 def exp(x):
-    """e^x for x <= 0 in float32, to 2e-7, and 0 below -87; written out so that many are computed at once."""
+    """e^x for x <= 0 in float32, to 2e-7, and 0 below -87; written out so that many are computed at
+    once."""
     exponent, x = x, max(x, np.float32(-87))
-    shifted = x * np.float32(1.44269504) + np.float32(12582912)  # rounds to a whole number, in the lowest bits
+    shifted = x * np.float32(1.44269504) + np.float32(
+        12582912
+    )  # rounds to a whole number, in the lowest bits
     n = shifted - np.float32(12582912)
     r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
     y = np.float32(1.9875691500e-4)

@@ -1,9 +1,10 @@
 """A pass as compiled calls, with weights laid out for them.
 
-Through torch a layer of a small model is some thirty calls, each of which takes longer than its arithmetic once the
-target's weights have gone through the processor's caches; and a product of a few rows reads its weights at a third of
-the memory's speed. Here a pass is one call (`kernels.py`), which does both at once; a long pass is several calls, and
-so is one whose layers come from disk. The self-test compares the logits with torch's.
+Through torch a layer of a small model is some thirty calls, each of which takes longer than its
+arithmetic once the target's weights have gone through the processor's caches; and a product of a
+few rows reads its weights at a third of the memory's speed. Here a pass is one call (`kernels.py`),
+which does both at once; a long pass is several calls, and so is one whose layers come from disk.
+The self-test compares the logits with torch's.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from .helpers import run_with_helpers
 
 MAX_TOKENS = 64  # of a call
 CAUSAL = ~np.tri(MAX_TOKENS, dtype=bool)
-# A pass is over before another thread could help up to so many bytes of weights times tokens, where reading the weights
-# counts as much as computing with them for a few tokens.
+# A pass is over before another thread could help up to so many bytes of weights times tokens, where
+# reading the weights counts as much as computing with them for a few tokens.
 ONE_THREAD, READING = 3 << 24, 4
 
 
 def compiled_layer(layer: Layer) -> Layer:
-    """The weights of a layer as arrays for `kernels.forward`: matrices in blocks, those of gate and up in turn."""
+    """The weights of a layer as arrays for `kernels.forward`: matrices in blocks, those of gate and
+    up in turn."""
     arrays = raw_layer(layer)
     blocks = Layer(*(in_blocks(array) if array.ndim == 2 else array for array in arrays))
     gate, up = map(in_blocks, np.split(arrays.gate_up, 2))
@@ -42,12 +44,17 @@ class CompiledPasses:
 
     Args:
         direct: its `DirectForward`, whose weights are laid out.
-        stream: its layers from disk, each as `compiled_layer` makes them with an axis of one layer in front; None where
-            they are in memory.
+        stream: its layers from disk, each as `compiled_layer` makes them with an axis of one layer
+            in front; None where they are in memory.
     """
 
     def __init__(self, direct: Any, stream: Any = None) -> None:
-        self.heads, self.kv_heads, self.width, self.mlp = direct.heads, direct.kv_heads, direct.width, direct.mlp
+        self.heads, self.kv_heads, self.width, self.mlp = (
+            direct.heads,
+            direct.kv_heads,
+            direct.width,
+            direct.mlp,
+        )
         self.embed, self.table = direct.embed, direct.rotary[:, :, 0].contiguous().numpy()
         self.scale, self.eps = float(direct.scale), float(direct.eps)
         self.rows, self.stream = raw(self.embed), stream
@@ -59,11 +66,17 @@ class CompiledPasses:
         """Read the weights as they are now."""
         self.vocabulary = len(direct.head.weight)
         norm, bias = raw(direct.norm), direct.head.bias
-        self.head = norm, in_blocks(raw(direct.head.weight)), norm[:0] if bias is None else raw(bias)
+        self.head = (
+            norm,
+            in_blocks(raw(direct.head.weight)),
+            norm[:0] if bias is None else raw(bias),
+        )
         if self.stream is not None:
             self.layers, size = self.stream.no_layers, self.stream.bytes
         else:
-            self.layers = Layer(*map(np.stack, zip(*map(compiled_layer, direct.layers), strict=True)))
+            self.layers = Layer(
+                *map(np.stack, zip(*map(compiled_layer, direct.layers), strict=True))
+            )
             size = sum(part.nbytes for part in self.layers)
         self.size = size + sum(part.nbytes for part in self.head)
 
@@ -74,7 +87,8 @@ class CompiledPasses:
         return some
 
     def after(self, join: torch.Tensor, target: CompiledPasses) -> CompiledPasses:
-        """The passes of a layer that reads a target's features beside its embeddings, with the target's output head.
+        """The passes of a layer that reads a target's features beside its embeddings, with the
+        target's output head.
 
         Args:
             join: what makes the layer's input of both, [width, 2 * width].
@@ -87,9 +101,14 @@ class CompiledPasses:
         return some
 
     def read(
-        self, tokens: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache,
-        rows: Sequence[int], features: torch.Tensor | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        self,
+        tokens: Sequence[int],
+        positions: Sequence[int],
+        masked: np.ndarray | None,
+        cache: TreeCache,
+        rows: Sequence[int],
+        features: torch.Tensor | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
         """One pass; the cache's slots behind those in use are written.
 
         Args:
@@ -97,7 +116,8 @@ class CompiledPasses:
             features: read together with the tokens, [m, width], by passes made with `after`.
 
         Returns:
-            Last hidden states after the final norm, [len(rows), width], and float32 logits, [len(rows), V].
+            Last hidden states after the final norm, [len(rows), width], and float32 logits,
+            [len(rows), V].
         """
         if list(rows) != (ascending := sorted(rows)):
             states, logits = self.read(tokens, positions, masked, cache, ascending, features)
@@ -115,45 +135,91 @@ class CompiledPasses:
         for layer_ids, slots, weights, is_last in self._groups():
             for start in range(0, m, MAX_TOKENS):
                 part = slice(start, min(m, start + MAX_TOKENS))
-                here = slice(bisect_left(rows, start), bisect_left(rows, part.stop) if is_last else 0)
+                here = slice(
+                    bisect_left(rows, start), bisect_left(rows, part.stop) if is_last else 0
+                )
                 unseen = CAUSAL[: part.stop - start, : part.stop - start]
                 if masked is not None:  # no token sees what is read after it
                     unseen = masked[part, : masked.shape[1] - m + part.stop]
                 self._run(
-                    inputs[part], x[part], places[part], np.ascontiguousarray(unseen), selected[here] - start,
-                    layer_ids, weights, block[slots], used + start, states[here], logits[here],
-                )  # fmt: skip
+                    inputs[part],
+                    x[part],
+                    places[part],
+                    np.ascontiguousarray(unseen),
+                    selected[here] - start,
+                    layer_ids,
+                    weights,
+                    block[slots],
+                    used + start,
+                    states[here],
+                    logits[here],
+                )
         return states, logits
 
     def _groups(self) -> Iterator[tuple[np.ndarray, slice, Layer, bool]]:
         """What one call goes through: all layers in memory, or one after the other from disk.
 
         Returns:
-            The layers' places in the weights, their keys and values in the cache, weights, and whether they are last.
+            The layers' places in the weights, their keys and values in the cache, weights, and
+            whether they are last.
         """
         if self.stream is None:
             yield self.layer_ids, slice(None), self.layers, True
         else:
             for layer, weights in enumerate(self.stream):
-                yield self.layer_ids[:1], slice(2 * layer, 2 * layer + 2), weights, layer == len(self.stream) - 1
+                yield (
+                    self.layer_ids[:1],
+                    slice(2 * layer, 2 * layer + 2),
+                    weights,
+                    layer == len(self.stream) - 1,
+                )
 
     def logits(self, states: torch.Tensor) -> np.ndarray:
         """Float32 logits of last hidden states after the final norm, [n, width]."""
         logits, none = np.empty((len(states), self.vocabulary), np.float32), np.empty(0, np.int64)
-        block, masked = np.empty((0, self.kv_heads, 1, self.width), np.float32), np.empty((0, 0), bool)
+        block, masked = (
+            np.empty((0, self.kv_heads, 1, self.width), np.float32),
+            np.empty((0, 0), bool),
+        )
         x = raw(states)
         self._run(x[:0], x, none, masked, none, none, self.layers, block, 0, x, logits)
         return logits
 
-    def _run(self, inputs, x, positions, masked, rows, layer_ids, weights, block, used, states, logits):
+    def _run(
+        self, inputs, x, positions, masked, rows, layer_ids, weights, block, used, states, logits
+    ):
         m, width = len(x), self.heads * self.width
         qkv, mixed, gate = (
-            np.empty((m, size), x.dtype) for size in (width + 2 * self.kv_heads * self.width, width, self.mlp)
+            np.empty((m, size), x.dtype)
+            for size in (width + 2 * self.kv_heads * self.width, width, self.mlp)
         )
         counters = np.zeros(2 * (5 * len(layer_ids) + 3) + 1, np.int64)
-        helpers = min(torch.get_num_threads(), kernels.CHUNKS) - 1 if self.size * (m + READING) > ONE_THREAD else 0
+        helpers = (
+            min(torch.get_num_threads(), kernels.CHUNKS) - 1
+            if self.size * (m + READING) > ONE_THREAD
+            else 0
+        )
         run_with_helpers(
-            kernels.forward, helpers, counters,
-            inputs, self.join, x, positions, masked, rows, layer_ids, weights, block, used, self.table, self.scale,
-            self.eps, *self.head, qkv, mixed, gate, states, logits,
-        )  # fmt: skip
+            kernels.forward,
+            helpers,
+            counters,
+            inputs,
+            self.join,
+            x,
+            positions,
+            masked,
+            rows,
+            layer_ids,
+            weights,
+            block,
+            used,
+            self.table,
+            self.scale,
+            self.eps,
+            *self.head,
+            qkv,
+            mixed,
+            gate,
+            states,
+            logits,
+        )

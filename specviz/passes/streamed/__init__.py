@@ -1,1 +1,2 @@
-"""Layers that are read from disk for every pass: the file they lie in, and the stream of layers from it."""
+"""Layers that are read from disk for every pass: the file they lie in, and the stream of layers
+from it."""

@@ -1,8 +1,9 @@
-"""The file of a model's layers: one behind the other in the order of reading, each aligned for direct reads.
+"""The file of a model's layers: one behind the other in the order of reading, each aligned for
+direct reads.
 
-Its name is a hash of the weights and of how they are laid out. It is written once, under another name until it is
-complete. Its time of modification is a number made of the same hash, which anything that writes to it moves; its time
-of access is that of its last opening.
+Its name is a hash of the weights and of how they are laid out. It is written once, under another
+name until it is complete. Its time of modification is a number made of the same hash, which
+anything that writes to it moves; its time of access is that of its last opening.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def layout(layer: Layer) -> np.dtype:
     ends = np.cumsum([-(-array.nbytes // 64) * 64 for array in layer]).tolist()
     formats = [(array.dtype, array.shape) for array in layer]
     size = -(-ends[-1] // ALIGN) * ALIGN
-    return np.dtype({"names": Layer._fields, "formats": formats, "offsets": [0, *ends[:-1]], "itemsize": size})
+    return np.dtype(
+        {"names": Layer._fields, "formats": formats, "offsets": [0, *ends[:-1]], "itemsize": size}
+    )
 
 
 class LayerFile:
@@ -46,14 +49,17 @@ class LayerFile:
     def __init__(self, key: str, layer: np.dtype, count: int) -> None:
         self.path = cache_folder() / "layers" / f"{key[:32]}.bin"
         self.layer, self.count, self.bytes = layer, count, count * layer.itemsize
-        self.modified = (1 << 29) + int(key[:8], 16) % (1 << 28) * 2  # seconds, even as some file systems have them
+        self.modified = (1 << 29) + int(key[:8], 16) % (
+            1 << 28
+        ) * 2  # seconds, even as some file systems have them
 
     def is_intact(self, status: os.stat_result) -> bool:
         """Whether nobody has written to it or cut it since it was made."""
         return status.st_size == self.bytes and int(status.st_mtime) == self.modified
 
     def write(self, layers: Callable[[], Iterable[Layer]]) -> None:
-        """Make the file where it is missing or was changed, and delete those that nobody opened for 30 days.
+        """Make the file where it is missing or was changed, and delete those that nobody opened for
+        30 days.
 
         Raises:
             ValueError: if it cannot be written, or the disk has not the space.
@@ -73,7 +79,8 @@ class LayerFile:
         free, part = shutil.disk_usage(self.path.parent).free, self.path.with_suffix(".part")
         if free < self.bytes + SPARE:
             raise ValueError(
-                f"offload must have {self.bytes + SPARE:,} free bytes for the layers in {str(self.path.parent)!r}; "
+                f"offload must have {self.bytes + SPARE:,} free bytes for the layers in "
+                f"{str(self.path.parent)!r}; "
                 f"{free:,} are free. Free some, or set SPECVIZ_CACHE."
             )
         record = np.zeros(1, self.layer)
@@ -96,4 +103,6 @@ def sentences(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ValueError(f"The layers on disk ({str(path)!r}) failed: {error.strerror or cause(error)}.") from error
+        raise ValueError(
+            f"The layers on disk ({str(path)!r}) failed: {error.strerror or cause(error)}."
+        ) from error

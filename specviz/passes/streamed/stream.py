@@ -22,7 +22,9 @@ from ..layers import Layer
 from .layer_file import LayerFile, sentences
 
 BUFFERS = 3  # layers in memory: the one that computes, and those that are read meanwhile
-MANY = 5  # times as fast as the first that a second read must be where the first was not from memory
+MANY = (
+    5  # times as fast as the first that a second read must be where the first was not from memory
+)
 TIMED = 1 << 25  # bytes that are timed at once
 SHORT = 0.002  # seconds that say nothing about a disk
 
@@ -30,12 +32,13 @@ SHORT = 0.002  # seconds that say nothing about a disk
 class LayerStream:
     """The layers of a file, in order, again and again; one pass at a time.
 
-    One thread reads, and waits for the disk without computing. It goes on behind the last layer with the first ones,
-    so that these are there when the next pass begins.
+    One thread reads, and waits for the disk without computing. It goes on behind the last layer
+    with the first ones, so that these are there when the next pass begins.
 
     Args:
         file: of the layers.
-        convert: from an array [1, ...] of a layer, whose memory is soon used again, to what is yielded.
+        convert: from an array [1, ...] of a layer, whose memory is soon used again, to what is
+            yielded.
 
     Attributes:
         bytes: of all layers.
@@ -46,7 +49,9 @@ class LayerStream:
         ValueError: if the file cannot be read past the memory that the system keeps files in.
     """
 
-    def __init__(self, file: LayerFile, convert: Callable[[np.ndarray], Any] = lambda array: array) -> None:
+    def __init__(
+        self, file: LayerFile, convert: Callable[[np.ndarray], Any] = lambda array: array
+    ) -> None:
         self.file, self.convert, self.bytes = file, convert, file.bytes
         with sentences(file.path):
             self._fd, self._is_direct = _open(file.path)
@@ -60,7 +65,8 @@ class LayerStream:
         return self.file.count
 
     def __iter__(self) -> Iterator[Layer]:
-        """The layers of one pass; each is gone when the next is asked for. Another thread waits for its end.
+        """The layers of one pass; each is gone when the next is asked for. Another thread waits for
+        its end.
 
         Raises:
             ValueError: if the file cannot be read any more.
@@ -83,13 +89,18 @@ class LayerStream:
 
     def _begin(self) -> None:
         """Have reads under way, from the first layer on."""
-        if self._process != os.getpid():  # the first pass, or the first one in a fork, where no thread lives on
+        if (
+            self._process != os.getpid()
+        ):  # the first pass, or the first one in a fork, where no thread lives on
             self._process, self._reads = os.getpid(), deque[tuple[Future, mmap.mmap]]()
             self._buffers = [_buffer(self.file.layer.itemsize) for _ in range(BUFFERS)]
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="weights from disk")
         with sentences(self.file.path):
             if not self.file.is_intact(os.fstat(self._fd)):
-                raise ValueError(f"The layers on disk ({str(self.file.path)!r}) were changed. Load the pair again.")
+                raise ValueError(
+                    f"The layers on disk ({str(self.file.path)!r}) were changed. Load the "
+                    "pair again."
+                )
         if not self._reads:
             self._next = 0
             for buffer in self._buffers:
@@ -108,7 +119,10 @@ class LayerStream:
             while view:
                 count = os.preadv(self._fd, [view], start)
                 if not count:
-                    raise ValueError(f"The layers on disk ({str(self.file.path)!r}) were cut. Load the pair again.")
+                    raise ValueError(
+                        f"The layers on disk ({str(self.file.path)!r}) were cut. Load the "
+                        "pair again."
+                    )
                 start, view = start + count, view[count:]
 
     def _check_speed(self) -> float:
@@ -129,6 +143,7 @@ class LayerStream:
             raise ValueError(
                 f"offload cannot be disk for {str(self.file.path)!r}: the file stays in memory, as "
                 f"{'no disk was read' if unread else f'a second read is more than {MANY} times as fast as the first'}. "
+                ""
                 "Set SPECVIZ_CACHE to a folder on a disk."
             )
         return size * each / median(second for both in times for second in both)
@@ -144,7 +159,9 @@ def _open(path: Path) -> tuple[int, bool]:
         with suppress(OSError):  # a file system without direct reads
             return os.open(path, os.O_RDONLY | os.O_DIRECT), True
     if not hasattr(os, "posix_fadvise"):
-        raise ValueError("offload cannot be disk: this system keeps all that is read in memory. Omit offload.")
+        raise ValueError(
+            "offload cannot be disk: this system keeps all that is read in memory. Omit offload."
+        )
     return os.open(path, os.O_RDONLY), False
 
 
@@ -157,9 +174,12 @@ def _buffer(size: int) -> mmap.mmap:
 
 
 def _bytes_from_disk() -> float:
-    """What this process has had read from disks so far; not a number where the system does not say."""
+    """What this process has had read from disks so far; not a number where the system does not
+    say."""
     try:
         lines = Path("/proc/self/io").read_text(encoding="ascii").splitlines()
     except OSError:
         return math.nan
-    return next((int(line.split()[1]) for line in lines if line.startswith("read_bytes:")), math.nan)
+    return next(
+        (int(line.split()[1]) for line in lines if line.startswith("read_bytes:")), math.nan
+    )

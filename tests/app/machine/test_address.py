@@ -1,4 +1,5 @@
-"""Where the page is served: whatever is wrong with port or host is a sentence before gradio is loaded."""
+"""Where the page is served: whatever is wrong with port or host is a sentence before gradio is
+loaded."""
 
 import os
 import socket
@@ -20,15 +21,21 @@ def no_page(monkeypatch):
 
 
 WRONG = {  # a part of what is said -> arguments of the command, and settings
-    "--port must be a whole number from 1 to 65535": [(["--port", port], {}) for port in ("-1", "0", "99999")],
-    "GRADIO_SERVER_PORT must be a whole number": [([], {"GRADIO_SERVER_PORT": port}) for port in ("abc", "", "70000")],
+    "--port must be a whole number from 1 to 65535": [
+        (["--port", port], {}) for port in ("-1", "0", "99999")
+    ],
+    "GRADIO_SERVER_PORT must be a whole number": [
+        ([], {"GRADIO_SERVER_PORT": port}) for port in ("abc", "", "70000")
+    ],
     "GRADIO_SERVER_NAME must be a name or address of this machine": [
         ([], {"GRADIO_SERVER_NAME": host}) for host in ("nowhere.invalid", "a" * 300, "192.0.2.1")
     ],
 }
 
 
-@pytest.mark.parametrize(("sentence", "case"), [(words, case) for words, cases in WRONG.items() for case in cases])
+@pytest.mark.parametrize(
+    ("sentence", "case"), [(words, case) for words, cases in WRONG.items() for case in cases]
+)
 def test_what_is_wrong_is_one_sentence_that_names_it(capsys, monkeypatch, sentence, case):
     arguments, settings = case
     for name, value in settings.items():
@@ -44,10 +51,23 @@ def test_a_port_in_use_is_said_by_name(capsys, monkeypatch):
         monkeypatch.setenv("GRADIO_SERVER_PORT", port)
         for name, arguments in (("--port", ["--port", port]), ("GRADIO_SERVER_PORT", [])):
             assert main(["demo", *arguments]) == 2
-            assert f"{name} must be a free port; got {port}. Address already in use" in capsys.readouterr().err
+            assert (
+                f"{name} must be a free port; got {port}. Address already in use"
+                in capsys.readouterr().err
+            )
 
 
 def test_the_script_says_it_as_well():
     run = [sys.executable, "app/app.py"]
-    done = subprocess.run(run, cwd=ROOT, env=os.environ | {"GRADIO_SERVER_PORT": "abc"}, capture_output=True, text=True)
-    assert done.returncode == 2 and "GRADIO_SERVER_PORT" in done.stderr and done.stderr.count("\n") == 1
+    done = subprocess.run(
+        run,
+        cwd=ROOT,
+        env=os.environ | {"GRADIO_SERVER_PORT": "abc"},
+        capture_output=True,
+        text=True,
+    )
+    assert (
+        done.returncode == 2
+        and "GRADIO_SERVER_PORT" in done.stderr
+        and done.stderr.count("\n") == 1
+    )

@@ -1,4 +1,5 @@
-"""Well-known pairs from a hub of the test's own: what the menu says, bytes as they come, a stop, and no hub at all."""
+"""Well-known pairs from a hub of the test's own: what the menu says, bytes as they come, a stop,
+and no hub at all."""
 
 import json
 import os
@@ -35,28 +36,53 @@ class Server(BaseHTTPRequestHandler):
         if "/tree/" in path:
             name = path.removeprefix("api/models/").split("/tree/")[0]
             files = sorted((self.folder / name).iterdir())
-            tree = [{"type": "file", "path": one.name, "size": one.stat().st_size, "oid": "0" * 40} for one in files]
+            tree = [
+                {"type": "file", "path": one.name, "size": one.stat().st_size, "oid": "0" * 40}
+                for one in files
+            ]
             return self.answer(json.dumps(tree).encode(), body)
         if path.startswith("api/models/"):
             name = path.removeprefix("api/models/").split("/revision/")[0]
-            return self.answer(self.listing(name), body) if (self.folder / name).is_dir() else self.missing()
+            return (
+                self.answer(self.listing(name), body)
+                if (self.folder / name).is_dir()
+                else self.missing()
+            )
         name, _, file = path.partition("/resolve/")
         place = self.folder / name / file.partition("/")[2]
         if not place.is_file():
             return self.missing()
-        return self.answer(place.read_bytes(), body, ETag=f'"{place.stat().st_size:040d}"', **{"X-Repo-Commit": COMMIT})
+        return self.answer(
+            place.read_bytes(),
+            body,
+            ETag=f'"{place.stat().st_size:040d}"',
+            **{"X-Repo-Commit": COMMIT},
+        )
 
     def listing(self, name):
         paths = sorted((self.folder / name).iterdir())
-        files = [{"rfilename": one.name, "size": one.stat().st_size, "blobId": "0" * 40} for one in paths]
+        files = [
+            {"rfilename": one.name, "size": one.stat().st_size, "blobId": "0" * 40} for one in paths
+        ]
         return json.dumps(
-            {"id": name, "sha": COMMIT, "siblings": files, "tags": ["license:test-1.0"], "private": False,
-             "gated": False, "disabled": False, "downloads": 0, "likes": 0}
-        ).encode()  # fmt: skip
+            {
+                "id": name,
+                "sha": COMMIT,
+                "siblings": files,
+                "tags": ["license:test-1.0"],
+                "private": False,
+                "gated": False,
+                "disabled": False,
+                "downloads": 0,
+                "likes": 0,
+            }
+        ).encode()
 
     def missing(self):
         self.send_response(404)
-        self.send_header("X-Error-Code", "EntryNotFound" if "/resolve/" in self.path else "RepoNotFound")
+        self.send_header(
+            "X-Error-Code", "EntryNotFound" if "/resolve/" in self.path else "RepoNotFound"
+        )
         self.send_header("Content-Length", "0")
         self.end_headers()
 
@@ -124,7 +150,11 @@ print(json.dumps({"said": said, "text": text}), flush=True)
 def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_path):
     handler, url = server
     pair = PAIRS["SmolLM2 1.7B + 135M"]
-    env = os.environ | {"HF_ENDPOINT": url, "HF_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
+    env = os.environ | {
+        "HF_ENDPOINT": url,
+        "HF_HOME": str(tmp_path / "home"),
+        "PYTHONPATH": str(ROOT),
+    }
     for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         env.pop(name, None)
     command = [sys.executable, "-c", VISIT, str(handler.folder), json.dumps(pair)]
@@ -138,14 +168,21 @@ def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_pat
         second = json.loads(visit.stdout.readline())
     (choice,), info = first["menu"]
     assert choice[1] == "|".join(pair), "only what the hub has"
-    assert "SmolLM2" in choice[0] and "MB" in choice[0] and "test-1.0" in choice[0] and "fits" in choice[0]
+    assert (
+        "SmolLM2" in choice[0]
+        and "MB" in choice[0]
+        and "test-1.0" in choice[0]
+        and "fits" in choice[0]
+    )
     assert "downloaded" in info and first["said"][-1].startswith("Downloading the target: ")
     assert second["said"][-1] == "Loading the models. This happens once." and second["text"]
 
 
 def test_no_hub_is_said_within_the_time_it_has(monkeypatch):
     monkeypatch.setattr(fetching.model_files, "hub_answers", lambda: False)
-    monkeypatch.setattr(fetching.model_files, "model_files", lambda *args: pytest.fail("nothing more is asked"))
+    monkeypatch.setattr(
+        fetching.model_files, "model_files", lambda *args: pytest.fail("nothing more is asked")
+    )
     choices, info = Hub().menu()
     assert choices == [] and "The hub did not answer" in info
 
@@ -172,11 +209,14 @@ def test_what_is_too_large_says_so(monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "allowed"),
     [
-        ({}, True), ({"SPACE_ID": "me/specviz"}, False), ({"GRADIO_SERVER_NAME": "0.0.0.0"}, False),
-        ({"SPECVIZ_HUB": "0"}, False), ({"SPACE_ID": "me/specviz", "SPECVIZ_HUB": "1"}, True),
+        ({}, True),
+        ({"SPACE_ID": "me/specviz"}, False),
+        ({"GRADIO_SERVER_NAME": "0.0.0.0"}, False),
+        ({"SPECVIZ_HUB": "0"}, False),
+        ({"SPACE_ID": "me/specviz", "SPECVIZ_HUB": "1"}, True),
         ({"SPECVIZ_PAIR": "toy"}, False),
     ],
-)  # fmt: skip
+)
 def test_visitors_of_a_public_page_cannot_make_it_fetch(monkeypatch, settings, allowed):
     for name in ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_HUB", "SPECVIZ_PAIR"):
         monkeypatch.delenv(name, raising=False)

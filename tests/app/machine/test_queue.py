@@ -1,4 +1,5 @@
-"""The fair queue: whose turn is next, what a flood costs others, how a long run makes way, and who loses a place."""
+"""The fair queue: whose turn is next, what a flood costs others, how a long run makes way, and who
+loses a place."""
 
 import asyncio
 import json
@@ -55,16 +56,29 @@ class Gate:
         with gr.Blocks() as self.demo:
             gr.api(generate, api_name="generate", **MACHINE)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("app.page.queue.FairQueue", lambda blocks: FairQueue(blocks, limit, Order()))
+            patch.setattr(
+                "app.page.queue.FairQueue", lambda blocks: FairQueue(blocks, limit, Order())
+            )
             _, self.url, _ = launch(
-                self.demo, prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", css_paths=[]
+                self.demo,
+                prevent_thread_lock=True,
+                quiet=True,
+                server_name="127.0.0.1",
+                css_paths=[],
             )
         self.queue, self.joined = self.demo._queue, 0
 
     async def visit(self, client, address, session):
-        """Join the queue and read the messages, if it is no flood: the first says that they are none."""
-        body = {"data": [f"{address} {session}"], "fn_index": 0, "session_hash": f"{address}-{session}"}
-        answer = await client.post("gradio_api/queue/join", json=body, headers={"X-Forwarded-For": address})
+        """Join the queue and read the messages, if it is no flood: the first says that they are
+        none."""
+        body = {
+            "data": [f"{address} {session}"],
+            "fn_index": 0,
+            "session_hash": f"{address}-{session}",
+        }
+        answer = await client.post(
+            "gradio_api/queue/join", json=body, headers={"X-Forwarded-For": address}
+        )
         self.joined += 1
         messages = [{"msg": "none"}]
         if answer.status_code == 200 and session != "flood":
@@ -82,7 +96,9 @@ class Gate:
 
         async def together():
             limits = httpx.Limits(max_connections=500)
-            async with httpx.AsyncClient(base_url=self.url, timeout=WAIT, trust_env=False, limits=limits) as client:
+            async with httpx.AsyncClient(
+                base_url=self.url, timeout=WAIT, trust_env=False, limits=limits
+            ) as client:
                 tasks = []
                 for number, visitor in enumerate(visitors, 1):
                     tasks.append(asyncio.create_task(self.visit(client, *visitor)))
@@ -114,26 +130,39 @@ def success(messages):
     return messages[-1]["msg"] == "process_completed" and messages[-1]["success"]
 
 
-@pytest.mark.parametrize("visitors", [
-    [("10.0.0.1", str(number)) for number in range(30)],
-    [(f"10.0.0.{number}", "1") for number in range(30)],
-], ids=["behind one address", "behind thirty"])  # fmt: skip
+@pytest.mark.parametrize(
+    "visitors",
+    [
+        [("10.0.0.1", str(number)) for number in range(30)],
+        [(f"10.0.0.{number}", "1") for number in range(30)],
+    ],
+    ids=["behind one address", "behind thirty"],
+)
 def test_a_class_of_thirty_is_served_and_learns_its_place(gate, visitors):
     found = gate.visits(visitors)
     assert all(map(success, found)) and gate.served == [" ".join(visitor) for visitor in visitors]
-    places = [next(one["rank"] for one in messages if one["msg"] == "estimation") for messages in found[1:]]
+    places = [
+        next(one["rank"] for one in messages if one["msg"] == "estimation")
+        for messages in found[1:]
+    ]
     assert places == list(range(29))
 
 
 def test_a_flood_of_200_delays_another_address_by_one_run(gate):
     flood = [("10.0.0.1", "flood")] * 200
     found = gate.visits([*flood[:150], ("10.0.0.2", "1"), ("10.0.0.1", "class"), *flood[150:]])
-    assert gate.served[1:3] == ["10.0.0.2 1", "10.0.0.1 class"] and success(found[150]) and success(found[151])
+    assert (
+        gate.served[1:3] == ["10.0.0.2 1", "10.0.0.1 class"]
+        and success(found[150])
+        and success(found[151])
+    )
 
 
 @pytest.mark.parametrize("gate", [(4,)], indirect=True)
 def test_a_full_queue_makes_room_at_the_cost_of_who_would_be_served_last(gate):
-    flood = [("10.0.0.1", f"{number}") for number in range(6)]  # one computes, four wait, one is rejected
+    flood = [
+        ("10.0.0.1", f"{number}") for number in range(6)
+    ]  # one computes, four wait, one is rejected
     found = gate.visits([*flood, ("10.0.0.2", "1")])
     assert [messages[-1]["msg"] == "none" for messages in found] == [False] * 5 + [True, False]
     assert [success(messages) for messages in found] == [True] * 4 + [False, False, True]
@@ -144,7 +173,10 @@ def test_a_full_queue_makes_room_at_the_cost_of_who_would_be_served_last(gate):
 def test_a_long_run_pauses_for_others_and_continues(gate, monkeypatch):
     monkeypatch.setattr(queue, "SLICE", 0.0)
     found = gate.visits([("10.0.0.1", "long"), ("10.0.0.2", "1")])
-    assert all(map(success, found)) and sorted(gate.served) == ["10.0.0.1 long"] * 3 + ["10.0.0.2 1"] * 3
+    assert (
+        all(map(success, found))
+        and sorted(gate.served) == ["10.0.0.1 long"] * 3 + ["10.0.0.2 1"] * 3
+    )
     assert gate.served[1] == "10.0.0.2 1", "it goes first after one part of the long run"
     assert not gate.queue._paused and not gate.queue.waiting
 

@@ -1,4 +1,5 @@
-"""What a public Space needs: the ZeroGPU wrapper, limits, curated pairs, the queue, and the container's description."""
+"""What a public Space needs: the ZeroGPU wrapper, limits, curated pairs, the queue, and the
+container's description."""
 
 import fnmatch
 import json
@@ -21,7 +22,9 @@ from app.machine.engine import Engine
 from app.tabs import explore
 
 ROOT = Path(__file__).resolve().parents[3]
-CONFIG = specviz.RunConfig("abc", specviz.BUILDERS["sequoia"](), specviz.VERIFIERS["sequoia"](), max_new_tokens=12)
+CONFIG = specviz.RunConfig(
+    "abc", specviz.BUILDERS["sequoia"](), specviz.VERIFIERS["sequoia"](), max_new_tokens=12
+)
 
 # ---- ZeroGPU ----
 
@@ -83,7 +86,9 @@ def on_a_space(folder, code, **settings):
     """What a process prints in which the package of Spaces lends GPUs."""
     (folder / "spaces.py").write_text(SPACES, encoding="utf-8")
     settings |= {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]), "SPACES_ZERO_GPU": "true"}
-    return subprocess.run([sys.executable, "-c", code], env=os.environ | settings, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | settings, capture_output=True, text=True
+    )
 
 
 def test_what_decodes_is_wrapped_for_zero_gpu_and_everything_travels(tmp_path):
@@ -135,7 +140,9 @@ def test_limits_come_from_the_environment(monkeypatch):
     assert limits.limit("SPECVIZ_MAX_TOKENS", 512) == 512
     for wrong in ("0", "-3", "many", "1.5", "²"):
         monkeypatch.setenv("SPECVIZ_MAX_TOKENS", wrong)
-        with pytest.raises(ValueError, match="SPECVIZ_MAX_TOKENS must be a whole number from 1; got"):
+        with pytest.raises(
+            ValueError, match="SPECVIZ_MAX_TOKENS must be a whole number from 1; got"
+        ):
             limits.limit("SPECVIZ_MAX_TOKENS", 512)
 
 
@@ -144,7 +151,11 @@ def test_limits_come_from_the_environment(monkeypatch):
     [
         ("PROMPT", {"prompt": "x" * 11}, "prompt must have at most 10 characters here; got 11"),
         ("TOKENS", {"max_new_tokens": 11}, "max_new_tokens must be at most 10 here; got 11"),
-        ("NODES", {"builder": specviz.BUILDERS["dyspec"](size=11)}, "tree must have at most 10 nodes here; got 11"),
+        (
+            "NODES",
+            {"builder": specviz.BUILDERS["dyspec"](size=11)},
+            "tree must have at most 10 nodes here; got 11",
+        ),
     ],
 )
 def test_a_limit_is_named_with_the_setting_that_moves_it(monkeypatch, limit, asked, sentence):
@@ -159,7 +170,10 @@ def test_a_limit_is_named_with_the_setting_that_moves_it(monkeypatch, limit, ask
 @pytest.mark.parametrize("name", specviz.BUILDERS)
 def test_no_tree_has_more_nodes_than_the_limit_reckons_with(name):
     builder = specviz.BUILDERS[name]()
-    configs = (specviz.RunConfig("abcabc", builder, rule, 0.9, max_new_tokens=60) for rule in specviz.VERIFIERS)
+    configs = (
+        specviz.RunConfig("abcabc", builder, rule, 0.9, max_new_tokens=60)
+        for rule in specviz.VERIFIERS
+    )
     config = next(config for config in configs if specviz.compatible(config).possible)
     steps = specviz.speculate(specviz.toy_pair(vocab=12), config)
     assert (name != "plain") < max(len(step.parents) for step in steps) <= limits.max_nodes(builder)
@@ -184,12 +198,16 @@ def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
     engine = Engine({"This pair": specviz.toy_pair}, models.others())
     sent = [json.loads(text) for text in explore.play(engine, CONFIG, f"{target} | {draft}")]
     assert sent[-1]["state"] == "done" and any("head" in update for update in sent)
-    assert next(update["head"]["pair"] for update in sent if "head" in update).startswith("big + small")
+    assert next(update["head"]["pair"] for update in sent if "head" in update).startswith(
+        "big + small"
+    )
     for typed, sentence in (
-        ("a|b|c", 'chosen from the menu or typed like "target|draft"'), (" | b", "typed like"),
+        ("a|b|c", 'chosen from the menu or typed like "target|draft"'),
+        (" | b", "typed like"),
         ("x" * 401, "at most 400"),
-        (f"{tmp_path / 'nothing'}|", "neither a folder here nor a name on the hub"), (["a"], "Model pair must be"),
-    ):  # fmt: skip
+        (f"{tmp_path / 'nothing'}|", "neither a folder here nor a name on the hub"),
+        (["a"], "Model pair must be"),
+    ):
         with pytest.raises(ValueError, match=re.escape(sentence)):
             list(explore.play(engine, CONFIG, typed))
     assert not engine.busy
@@ -199,20 +217,34 @@ def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
 
 
 def test_the_card_of_the_space():
-    card = re.match(r"---\n(.*?)\n---\n", (ROOT / "README.md").read_text("utf-8"), re.DOTALL).group(1)
+    card = re.match(r"---\n(.*?)\n---\n", (ROOT / "README.md").read_text("utf-8"), re.DOTALL).group(
+        1
+    )
     data = dict(line.split(": ", 1) for line in card.splitlines())
-    assert data["sdk"] == "gradio" and (ROOT / data["app_file"]).is_file() and len(data["short_description"]) <= 60
+    assert (
+        data["sdk"] == "gradio"
+        and (ROOT / data["app_file"]).is_file()
+        and len(data["short_description"]) <= 60
+    )
     assert data["python_version"] == '"3.12"', "ZeroGPU has no other one that the libraries accept"
-    pinned = dict(re.findall(r"^(\S+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE))
+    pinned = dict(
+        re.findall(r"^(\S+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    )
     assert data["sdk_version"] == pinned["gradio"]
     lowest = re.search(r"^torch>=2\.(\d+),", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
     assert int(lowest[1]) <= 11, "ZeroGPU has torch 2.8 to 2.11"
-    assert not (ROOT / "spaces.py").exists() and not (ROOT / "spaces").exists(), "would hide the package"
+    assert not (ROOT / "spaces.py").exists() and not (ROOT / "spaces").exists(), (
+        "would hide the package"
+    )
 
 
 def instructions():
     text = re.sub(r"\\\n", " ", (ROOT / "Dockerfile").read_text("utf-8"))
-    return [tuple(line.split(None, 1)) for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [
+        tuple(line.split(None, 1))
+        for line in text.splitlines()
+        if line.strip() and not line.startswith("#")
+    ]
 
 
 def sent_to_docker(path):
@@ -221,7 +253,10 @@ def sent_to_docker(path):
     for line in (ROOT / ".dockerignore").read_text().split():
         pattern = line.removeprefix("!").removeprefix("**/")
         parts = [path, *(parent.as_posix() for parent in Path(path).parents)]
-        if any(fnmatch.fnmatch(part, pattern) or fnmatch.fnmatch(Path(part).name, pattern) for part in parts):
+        if any(
+            fnmatch.fnmatch(part, pattern) or fnmatch.fnmatch(Path(part).name, pattern)
+            for part in parts
+        ):
             kept = line.startswith("!")
     return kept
 
@@ -230,11 +265,30 @@ def test_the_container_is_described_as_it_should_be():
     steps = instructions()
     kinds = [kind for kind, _ in steps]
     assert steps[0] == ("FROM", "python:3.12-slim") and kinds.count("CMD") == 1
-    assert set(kinds) <= {"FROM", "RUN", "WORKDIR", "COPY", "USER", "ENV", "EXPOSE", "HEALTHCHECK", "CMD"}
-    assert kinds.index("RUN") < kinds.index("USER") < kinds.index("CMD") and ("USER", "demo") in steps
-    values = dict(part.split("=") for kind, line in steps if kind == "ENV" for part in shlex.split(line))
-    assert values["GRADIO_SERVER_NAME"] == "0.0.0.0" and ("EXPOSE", values["GRADIO_SERVER_PORT"]) in steps
-    assert any("download.pytorch.org/whl/cpu" in line and "-c constraints.txt" in line for _, line in steps)
+    assert set(kinds) <= {
+        "FROM",
+        "RUN",
+        "WORKDIR",
+        "COPY",
+        "USER",
+        "ENV",
+        "EXPOSE",
+        "HEALTHCHECK",
+        "CMD",
+    }
+    assert (
+        kinds.index("RUN") < kinds.index("USER") < kinds.index("CMD") and ("USER", "demo") in steps
+    )
+    values = dict(
+        part.split("=") for kind, line in steps if kind == "ENV" for part in shlex.split(line)
+    )
+    assert (
+        values["GRADIO_SERVER_NAME"] == "0.0.0.0"
+        and ("EXPOSE", values["GRADIO_SERVER_PORT"]) in steps
+    )
+    assert any(
+        "download.pytorch.org/whl/cpu" in line and "-c constraints.txt" in line for _, line in steps
+    )
 
 
 @pytest.mark.slow
@@ -249,19 +303,36 @@ def test_what_the_container_holds_is_enough_to_serve_the_page(tmp_path):
                     if file.is_file() and sent_to_docker(name):
                         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
                         shutil.copy(file, tmp_path / name)
-    assert not (tmp_path / "assets/screenshots").exists() and not list(tmp_path.rglob("__pycache__"))
+    assert not (tmp_path / "assets/screenshots").exists() and not list(
+        tmp_path.rglob("__pycache__")
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "LICENSE", "app", "assets", "constraints.txt", "requirements.txt", "specviz",
-    ]  # fmt: skip
+        "LICENSE",
+        "app",
+        "assets",
+        "constraints.txt",
+        "requirements.txt",
+        "specviz",
+    ]
     command = json.loads(next(line for kind, line in instructions() if kind == "CMD"))
-    check = json.loads(next(line for kind, line in instructions() if kind == "HEALTHCHECK").split("CMD", 1)[1])
+    check = json.loads(
+        next(line for kind, line in instructions() if kind == "HEALTHCHECK").split("CMD", 1)[1]
+    )
     assert command[0] == check[0] == "python"
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    settings = {"GRADIO_SERVER_NAME": "127.0.0.1", "GRADIO_SERVER_PORT": port, "SPECVIZ_PAIR": "toy", "PYTHONPATH": ""}
+    settings = {
+        "GRADIO_SERVER_NAME": "127.0.0.1",
+        "GRADIO_SERVER_PORT": port,
+        "SPECVIZ_PAIR": "toy",
+        "PYTHONPATH": "",
+    }
     with subprocess.Popen(
-        [sys.executable, *command[1:]], cwd=tmp_path, env=os.environ | settings, stdout=subprocess.DEVNULL
+        [sys.executable, *command[1:]],
+        cwd=tmp_path,
+        env=os.environ | settings,
+        stdout=subprocess.DEVNULL,
     ) as server:
         try:
             healthy = [sys.executable, *check[1:-1], check[-1].replace(":7860", f":{port}")]

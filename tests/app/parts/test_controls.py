@@ -1,4 +1,5 @@
-"""Controls of a run: what the pickers offer and mark, what the controls are read as, and the sentences of bad input."""
+"""Controls of a run: what the pickers offer and mark, what the controls are read as, and the
+sentences of bad input."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -19,7 +20,9 @@ def settings():
 
 def read(settings, **changes):
     """What the controls are read as with some values changed."""
-    return settings.read([changes.get(name, control.value) for name, control in settings.named.items()])
+    return settings.read(
+        [changes.get(name, control.value) for name, control in settings.named.items()]
+    )
 
 
 class Sample(Strategy):
@@ -30,7 +33,9 @@ class Sample(Strategy):
     size: int = Field(16, ge=1, le=64, title="Nodes", description="How many.")
     ratio: float = Field(0.5, ge=0.0, le=1.0, title="Ratio")
     greedy: bool = Field(True, title="Greedy")
-    shape: tuple[Annotated[int, Field(ge=1, le=8)], ...] = Field((4, 2, 1), min_length=1, title="Widths")
+    shape: tuple[Annotated[int, Field(ge=1, le=8)], ...] = Field(
+        (4, 2, 1), min_length=1, title="Widths"
+    )
     vector: Literal["auto"] | tuple[float, ...] = Field("auto", title="Vector")
     order: Literal["first", "last"] = "first"
 
@@ -38,10 +43,21 @@ class Sample(Strategy):
 def test_a_parameter_is_drawn_from_its_schema():
     size, ratio, greedy, shape, vector, order = menus.fields(Sample())
     assert size == {
-        "name": "size", "label": "Nodes", "help": "How many.", "value": "16",
-        "type": "number", "min": 1, "max": 64, "step": 1,
-    }  # fmt: skip
-    assert (ratio["type"], ratio["step"], greedy["type"], greedy["value"]) == ("number", 0.01, "flag", "true")
+        "name": "size",
+        "label": "Nodes",
+        "help": "How many.",
+        "value": "16",
+        "type": "number",
+        "min": 1,
+        "max": 64,
+        "step": 1,
+    }
+    assert (ratio["type"], ratio["step"], greedy["type"], greedy["value"]) == (
+        "number",
+        0.01,
+        "flag",
+        "true",
+    )
     assert (shape["type"], shape["value"], vector["type"]) == ("text", "4,2,1", "text")
     assert (order["type"], order["options"]) == ("choice", ["first", "last"])
 
@@ -49,7 +65,11 @@ def test_a_parameter_is_drawn_from_its_schema():
 @pytest.mark.parametrize("kind", ["builder", "verifier", "drafter"])
 def test_every_strategy_but_plain_decoding_is_offered_and_read(settings, kind):
     drawn = menus.drawn_menus()[kind]
-    registry = {"builder": specviz.BUILDERS, "verifier": specviz.VERIFIERS, "drafter": specviz.DRAFTERS}[kind]
+    registry = {
+        "builder": specviz.BUILDERS,
+        "verifier": specviz.VERIFIERS,
+        "drafter": specviz.DRAFTERS,
+    }[kind]
     assert [one["name"] for one in drawn] == [
         name for name, cls in registry.items() if not getattr(cls, "autoregressive", 0)
     ]
@@ -57,23 +77,33 @@ def test_every_strategy_but_plain_decoding_is_offered_and_read(settings, kind):
         assert getattr(read(settings, **{kind: one["name"]}), kind) == registry[one["name"]]()
         parts = [f"{field['name']}={field['value']}" for field in one["fields"]]
         text = f"{one['name']}:{','.join(parts)}".rstrip(":")
-        assert getattr(read(settings, **{kind: text}), kind) == registry[one["name"]](), "its defaults, written out"
+        assert getattr(read(settings, **{kind: text}), kind) == registry[one["name"]](), (
+            "its defaults, written out"
+        )
 
 
 def test_the_page_opens_with_the_library_s_defaults(settings):
     assert read(settings) == specviz.RunConfig("a b c", max_new_tokens=96)
 
 
-@pytest.mark.parametrize(("name", "value", "sentence"), [
-    ("temperature", None, "Temperature must .* The box is empty"), ("temperature", "hot", "Temperature must"),
-    ("temperature", True, "Temperature must"), ("top_k", "1.5", "Top-k must"), ("seed", -4, "Seed must"),
-    ("max_new_tokens", 10**9, "New tokens must be at most 512"), ("builder", "plain", "Tree builder must be one of"),
-    ("builder", "sequoia:size=5000", r"Sequoia: Tree size \(nodes\) must"),
-    ("drafter", {"name": "model"}, "Drafter must"),
-    ("verifier", "sequoia:size", "Verification rule must be written like"),
-    ("prompt", " \n", "Prompt must not be empty"),
-    ("prompt", {"a": 1}, "Prompt must not"), ("prompt", "a" * 30_000, "Prompt must have at most"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("temperature", None, "Temperature must .* The box is empty"),
+        ("temperature", "hot", "Temperature must"),
+        ("temperature", True, "Temperature must"),
+        ("top_k", "1.5", "Top-k must"),
+        ("seed", -4, "Seed must"),
+        ("max_new_tokens", 10**9, "New tokens must be at most 512"),
+        ("builder", "plain", "Tree builder must be one of"),
+        ("builder", "sequoia:size=5000", r"Sequoia: Tree size \(nodes\) must"),
+        ("drafter", {"name": "model"}, "Drafter must"),
+        ("verifier", "sequoia:size", "Verification rule must be written like"),
+        ("prompt", " \n", "Prompt must not be empty"),
+        ("prompt", {"a": 1}, "Prompt must not"),
+        ("prompt", "a" * 30_000, "Prompt must have at most"),
+    ],
+)
 def test_bad_input_gets_one_sentence(settings, name, value, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}"):
         read(settings, **{name: value})
@@ -93,7 +123,11 @@ def test_the_marks_say_what_compatible_says(builder, rule, temperature):
     config = specviz.RunConfig("any", builder, rule, temperature=temperature)
     for kind, found in menus.marks(config).items():
         for name, cls in menus.offered(kind).items():
-            values = {"builder": config.builder, "verifier": config.verifier, "drafter": config.drafter} | {kind: cls()}
+            values = {
+                "builder": config.builder,
+                "verifier": config.verifier,
+                "drafter": config.drafter,
+            } | {kind: cls()}
             match = specviz.compatible(specviz.RunConfig("any", temperature=temperature, **values))
             fine = match.possible and match.lossless and match.useful
             assert (name in found) == (not fine and name != getattr(config, kind).name)

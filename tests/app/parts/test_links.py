@@ -1,4 +1,5 @@
-"""Links: what the controls hold survives the way through an address, and a stranger's address does no harm."""
+"""Links: what the controls hold survives the way through an address, and a stranger's address does
+no harm."""
 
 from urllib.parse import quote, urlencode
 
@@ -12,8 +13,13 @@ from tests.growing import BUILDERS, VERIFIERS
 
 PROMPT = 'He said: "100 % & more?"\n\tdef f(x):  # über 🌳 <b>${x}</b>'
 OTHER = {
-    "temperature": 0.35, "max_new_tokens": 40, "seed": 2**53, "draft_temperature": "0.25", "top_p": 0.9, "top_k": "17",
-}  # fmt: skip
+    "temperature": 0.35,
+    "max_new_tokens": 40,
+    "seed": 2**53,
+    "draft_temperature": "0.25",
+    "top_p": 0.9,
+    "top_k": "17",
+}
 SCRIPT = "</script><img src=x onerror=window.hacked=1>${window.hacked=1}{{window.hacked=1}}`"
 
 
@@ -44,16 +50,24 @@ def changed(name, schema):
     return "0.5,0.25" if name == "acceptance" else "0.25"
 
 
-ALL = [("builder", cls) for cls in BUILDERS.values()] + [("verifier", cls) for cls in VERIFIERS.values()]
+ALL = [("builder", cls) for cls in BUILDERS.values()] + [
+    ("verifier", cls) for cls in VERIFIERS.values()
+]
 
 
-@pytest.mark.parametrize(("kind", "cls"), ALL, ids=lambda item: item if isinstance(item, str) else item.name)
+@pytest.mark.parametrize(
+    ("kind", "cls"), ALL, ids=lambda item: item if isinstance(item, str) else item.name
+)
 def test_every_parameter_of_everything_survives_the_way_through_a_link(page, kind, cls):
     texts = {name: changed(name, schema) for name, schema in cls.parameter_schema().items()}
-    strategy = f"{cls.name}:{','.join(f'{name}={text}' for name, text in texts.items())}".rstrip(":")
+    strategy = f"{cls.name}:{','.join(f'{name}={text}' for name, text in texts.items())}".rstrip(
+        ":"
+    )
     values = start(page) | OTHER | {"prompt": PROMPT, "models": "Other", kind: strategy}
     opened = links.read(page, "?" + links.write(page, list(values.values())))
-    assert opened.changes == [] and page.read(list(opened.values.values())) == page.read(list(values.values()))
+    assert opened.changes == [] and page.read(list(opened.values.values())) == page.read(
+        list(values.values())
+    )
     assert opened.values["models"] == "Other" and opened.values["prompt"] == PROMPT
     for name, text in texts.items():  # as older links have it
         opened = links.read(page, urlencode({kind: cls.name, f"{kind}.{name}": text}))
@@ -78,17 +92,27 @@ def test_controls_may_stand_in_several_columns():
 
 
 LINKS = {  # each with a part of what is said
-    f"builder={quote(SCRIPT)}": "Tree builder “</script>", f"{quote(SCRIPT)}=1&seed=2": "is unknown",
-    "verifier=my-rule:size=3": "if it is a plugin", "builder=sequoia:16": "must be written like",
-    "builder=sequoia:size=0": "Tree size", "builder=sequoia:acceptance=/etc/passwd": "Acceptance",
+    f"builder={quote(SCRIPT)}": "Tree builder “</script>",
+    f"{quote(SCRIPT)}=1&seed=2": "is unknown",
+    "verifier=my-rule:size=3": "if it is a plugin",
+    "builder=sequoia:16": "must be written like",
+    "builder=sequoia:size=0": "Tree size",
+    "builder=sequoia:acceptance=/etc/passwd": "Acceptance",
     f"builder.acceptance={'[' * 400}1{']' * 400}": "Acceptance",
     "builder=sequoia:size=3&builder.size=4": "each parameter",
-    "builder=k-ary:width=32,depth=64": "at most 1024", "models=%2Fetc%2Fpasswd": "is not one of the choices",
-    "temperature=9": "from 0 to 2; “9” was set to 2", "temperature=1e999": "set to 2", "temperature=nan": "be a number",
-    "seed=1.5": "Seed must be", f"seed={'9' * 5000}": "Seed must be", "seed=1&seed=2": "“seed” is given more than once",
-    "top_k=many": "Top-k must be", "prompt=": "Prompt must not be empty", f"prompt={'x' * 21_000}": "Prompt must have",
+    "builder=k-ary:width=32,depth=64": "at most 1024",
+    "models=%2Fetc%2Fpasswd": "is not one of the choices",
+    "temperature=9": "from 0 to 2; “9” was set to 2",
+    "temperature=1e999": "set to 2",
+    "temperature=nan": "be a number",
+    "seed=1.5": "Seed must be",
+    f"seed={'9' * 5000}": "Seed must be",
+    "seed=1&seed=2": "“seed” is given more than once",
+    "top_k=many": "Top-k must be",
+    "prompt=": "Prompt must not be empty",
+    f"prompt={'x' * 21_000}": "Prompt must have",
     "__proto__=1&constructor=1&seed=x": "“constructor” is unknown",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("query", "words"), LINKS.items(), ids=lambda text: text[:30])
@@ -100,13 +124,21 @@ def test_a_hostile_link_gets_a_sentence_and_a_page_that_can_run(page, query, wor
 
 
 def test_what_is_valid_in_a_link_is_used_and_the_rest_is_counted(page):
-    opened = links.read(page, "&".join(f"a{i}=1" for i in range(100)) + "&seed=1&top_k=-3&temperature=0.5")
-    assert (opened.values["seed"], opened.values["temperature"], opened.values["top_k"]) == (1, 0.5, "")
+    opened = links.read(
+        page, "&".join(f"a{i}=1" for i in range(100)) + "&seed=1&top_k=-3&temperature=0.5"
+    )
+    assert (opened.values["seed"], opened.values["temperature"], opened.values["top_k"]) == (
+        1,
+        0.5,
+        "",
+    )
     assert links.sentence(opened).endswith("97 more changes.")
 
 
 @pytest.mark.parametrize(
-    "search", [None, {}, "?" + "seed=1&" * 300, "?prompt=" + "x" * 100_000], ids=lambda s: str(s)[:9]
+    "search",
+    [None, {}, "?" + "seed=1&" * 300, "?prompt=" + "x" * 100_000],
+    ids=lambda s: str(s)[:9],
 )
 def test_a_flood_is_not_opened_and_gets_a_sentence(page, search):
     with pytest.raises(ValueError, match=r"^The link was not opened: it .*\.$"):
@@ -115,7 +147,9 @@ def test_a_flood_is_not_opened_and_gets_a_sentence(page, search):
         links.write(page, list((start(page) | {"prompt": "x" * 9000}).values()))
 
 
-@pytest.mark.parametrize("search", ["", "?&&&", "?%", "?utm_source=x", "?__theme=dark", "?tab=compare&step=5&node=2"])
+@pytest.mark.parametrize(
+    "search", ["", "?&&&", "?%", "?utm_source=x", "?__theme=dark", "?tab=compare&step=5&node=2"]
+)
 def test_what_is_no_link_of_this_page_changes_nothing(page, search):
     opened = links.read(page, search)
     assert opened.changed == [] and opened.changes == []

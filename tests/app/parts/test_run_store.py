@@ -51,7 +51,9 @@ def test_a_run_can_be_saved_while_it_runs_and_afterwards(store):
     assert 'id="run"' in saved("run x", "html")["text"]
 
 
-@pytest.mark.parametrize("data", [None, {"run": "x", "kind": "py"}, {"kind": ["html"]}, {"run": [], "kind": "json"}])
+@pytest.mark.parametrize(
+    "data", [None, {"run": "x", "kind": "py"}, {"kind": ["html"]}, {"run": [], "kind": "json"}]
+)
 def test_a_save_that_makes_no_sense_gets_a_sentence(store, data):
     assert set(json.loads(in_a_loop(run_store.save(data)))) == {"error"}
 
@@ -62,10 +64,21 @@ def test_a_file_is_opened_and_can_be_saved_again(serve):
         message = client.post("open?session=s", content=text).json()
         assert message["head"]["recorded"] and message["run"].startswith("file ")
         assert saved(message["run"])["text"] == text
-        assert client.post("open?session=s", content=text).json()["run"] != message["run"], "it is shown anew"
-        for body in (b"", b"{", b"\xff", b"[" * 10**6, text[:-9].encode(), b"x" * limits.OPENED_BODY):
+        assert client.post("open?session=s", content=text).json()["run"] != message["run"], (
+            "it is shown anew"
+        )
+        for body in (
+            b"",
+            b"{",
+            b"\xff",
+            b"[" * 10**6,
+            text[:-9].encode(),
+            b"x" * limits.OPENED_BODY,
+        ):
             answer = client.post("open", content=body).json()
-            assert set(answer) == {"error"} and answer["error"].startswith("This file was not opened. ")
+            assert set(answer) == {"error"} and answer["error"].startswith(
+                "This file was not opened. "
+            )
 
 
 def test_the_oldest_of_who_has_most_makes_room():

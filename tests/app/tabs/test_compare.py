@@ -1,4 +1,5 @@
-"""The tab Compare without a browser: differences of texts, titles, settings, and runs as messages."""
+"""The tab Compare without a browser: differences of texts, titles, settings, and runs as
+messages."""
 
 import json
 from dataclasses import replace
@@ -27,7 +28,12 @@ def sent(entries, pair=PAIR):
 
 
 def updates_of(sent, at, key):
-    return [item[key] for one in sent for item in one.get("updates", ()) if item["at"] == at and key in item]
+    return [
+        item[key]
+        for one in sent
+        for item in one.get("updates", ())
+        if item["at"] == at and key in item
+    ]
 
 
 def steps_of(sent, at):
@@ -47,7 +53,13 @@ def tokens_of(pair, config):
 
 @pytest.mark.parametrize(
     ("one", "other", "at"),
-    [([], [], None), ([1], [], None), ([1, 2], [1, 2], None), ([1, 2, 3], [1, 9, 3], 1), ([4], [5, 6], 0)],
+    [
+        ([], [], None),
+        ([1], [], None),
+        ([1, 2], [1, 2], None),
+        ([1, 2, 3], [1, 9, 3], 1),
+        ([4], [5, 6], 0),
+    ],
 )
 def test_the_first_difference(one, other, at):
     assert texts.first_difference(one, other) == texts.first_difference(other, one) == at
@@ -70,8 +82,13 @@ def test_what_is_said_of_two_texts():
         assert (promise is None) == (one is tree) and (promise or "") in found["why"]
     lossy = Entry("B", replace(TREE, verifier=V["typical"]()))
     assert V["typical"].bias in texts.compare_texts(tree, [1], lossy, [2])["why"]
-    assert "0.0042 apart (bfloat16" in texts.compare_texts(race, [1], plain, [2], 0.0042, "bfloat16")["text"]
-    assert texts.promised(tree, replace(tree, letter="B")), "the same configuration writes the same text"
+    assert (
+        "0.0042 apart (bfloat16"
+        in texts.compare_texts(race, [1], plain, [2], 0.0042, "bfloat16")["text"]
+    )
+    assert texts.promised(tree, replace(tree, letter="B")), (
+        "the same configuration writes the same text"
+    )
 
 
 # ---- entries ----
@@ -80,9 +97,14 @@ def test_what_is_said_of_two_texts():
 def test_runs_are_called_by_what_differs():
     assert titles(ENTRIES) == ["Sequoia 16", "Chain of 4", "Plain decoding"]
     other = Entry("B", replace(TREE, verifier=V["specinfer"]()))
-    assert titles([ENTRIES[0], other]) == ["Sequoia 16 · Sequoia", f"Sequoia 16 · {V['specinfer'].title}"]
+    assert titles([ENTRIES[0], other]) == [
+        "Sequoia 16 · Sequoia",
+        f"Sequoia 16 · {V['specinfer'].title}",
+    ]
     several = Entry("B", replace(TREE, drafter=D["several"](drafters=("model", "medusa"))))
-    assert titles([ENTRIES[0], several]) == [f"Sequoia 16 · {D[name].title}" for name in ("model", "several")]
+    assert titles([ENTRIES[0], several]) == [
+        f"Sequoia 16 · {D[name].title}" for name in ("model", "several")
+    ]
     widths = Entry("A", replace(TREE, builder=B["branching"](widths=(4, 2, 1))))
     assert titles([widths]) == [f"{B['branching'].title} 4-2-1"]
     assert Entry("A", replace(TREE, verifier=V["typical"]())).lossy == V["typical"].bias
@@ -102,7 +124,9 @@ def test_every_run_travels_whole_and_in_turn_and_is_timed():
     written = [tokens_of(PAIR, entry.config) for entry in ENTRIES]
     for at, entry in enumerate(ENTRIES):
         wanted = list(specviz.speculate(PAIR, entry.config))
-        assert [step["pieces"] for step in steps_of(told, at)] == [list(step.pieces) for step in wanted]
+        assert [step["pieces"] for step in steps_of(told, at)] == [
+            list(step.pieces) for step in wanted
+        ]
         assert updates_of(told, at, "state")[-1] == "done"
         assert updates_of(told, at, "clock")[-1][-1][1] == 30
     for pair in last(told, "pairs"):
@@ -111,7 +135,11 @@ def test_every_run_travels_whole_and_in_turn_and_is_timed():
     rows = {row["name"]: row["cells"] for row in last(told, "table")}
     assert all(value.startswith("30 in ") for value, _ in rows["tokens written"])
     gains = rows["speedup vs. plain decoding"]
-    assert [bool(note) for _, note in gains] == [True, True, False] and f"{ROUNDS} rounds, each" in gains[0][1]
+    assert [bool(note) for _, note in gains] == [
+        True,
+        True,
+        False,
+    ] and f"{ROUNDS} rounds, each" in gains[0][1]
 
 
 def test_the_end_of_a_text_stops_no_run():
@@ -130,7 +158,8 @@ def test_promised_texts_are_identical(temperature):
 
 
 class Breaking:
-    """A toy pair that breaks where `broken` says so of a tree's nodes and the length of the context."""
+    """A toy pair that breaks where `broken` says so of a tree's nodes and the length of the
+    context."""
 
     def __init__(self, broken, error):
         self.broken, self.error = broken, error
@@ -151,7 +180,10 @@ class Breaking:
         return target, draft
 
 
-FAILURES = [(RuntimeError("secret"), "server's log"), (ValueError("The cache is full."), "cache is full")]
+FAILURES = [
+    (RuntimeError("secret"), "server's log"),
+    (ValueError("The cache is full."), "cache is full"),
+]
 
 
 @pytest.mark.parametrize(("error", "sentence"), FAILURES)
@@ -160,11 +192,15 @@ def test_a_run_that_fails_harms_no_other(error, sentence, late, caplog):
     """The chain alone has five nodes; it breaks at once, or after a while."""
     pair = Breaking(lambda nodes, length: nodes == 5 and length >= 3 + late, error)
     told = sent([ENTRIES[1], ENTRIES[0], ENTRIES[2]], pair)
-    assert updates_of(told, 0, "state")[-1] == "error" and sentence in updates_of(told, 0, "note")[-1]
+    assert (
+        updates_of(told, 0, "state")[-1] == "error" and sentence in updates_of(told, 0, "note")[-1]
+    )
     assert "secret" not in json.dumps(told) and told[-1]["state"] == "done"
     assert [updates_of(told, at, "state")[-1] for at in (1, 2)] == ["done", "done"]
     assert bool(steps_of(told, 0)) == bool(late)
-    assert {pair["a"] for pair in last(told, "pairs")} == {ENTRIES[0].letter}, "a text that ended early is not compared"
+    assert {pair["a"] for pair in last(told, "pairs")} == {ENTRIES[0].letter}, (
+        "a text that ended early is not compared"
+    )
 
 
 def test_what_cannot_begin_is_rejected_and_what_is_left_frees_the_machine():
@@ -180,9 +216,21 @@ def test_what_cannot_begin_is_rejected_and_what_is_left_frees_the_machine():
 
 def test_the_recorded_race_needs_no_model_and_its_texts_are_identical():
     data = json.loads(compare.recorded({"anything": 1}))
-    assert [column["title"] for column in data["columns"]] == ["Plain decoding", "Chain of 5", "Sequoia 64"]
+    assert [column["title"] for column in data["columns"]] == [
+        "Plain decoding",
+        "Chain of 5",
+        "Sequoia 64",
+    ]
     assert data["state"] == "done" and data["badge"] == "recorded" and " cores" in data["when"]
-    assert len({"".join(piece for step in item["steps"] for piece in step["pieces"]) for item in data["updates"]}) == 1
+    assert (
+        len(
+            {
+                "".join(piece for step in item["steps"] for piece in step["pieces"])
+                for item in data["updates"]
+            }
+        )
+        == 1
+    )
     assert [pair["kind"] for pair in data["pairs"]] == ["equal"] * 3
     assert len(compare.recorded()) < 200_000
 
@@ -198,19 +246,26 @@ def chosen():
 
 def values(chosen, **changes):
     """What the controls hold, some of it changed by the name in a link, with "_" for "."."""
-    changes = {name.replace("_", ".", 1) if name[1] == "_" else name: value for name, value in changes.items()}
+    changes = {
+        name.replace("_", ".", 1) if name[1] == "_" else name: value
+        for name, value in changes.items()
+    }
     return [changes.get(name, control.value) for name, control in chosen.named.items()]
 
 
 def test_the_controls_open_with_a_chain_and_a_tree(chosen):
     entries = chosen.read(values(chosen))
     assert [entry.config.builder for entry in entries] == [race.CHAIN.builder, race.TREE.builder]
-    assert all(entry.config.prompt == "a b c" for entry in entries) and chosen.possible(values(chosen))
+    assert all(entry.config.prompt == "a b c" for entry in entries) and chosen.possible(
+        values(chosen)
+    )
     assert len(chosen.updates(values(chosen))) == len(chosen.outputs)
 
 
 def test_columns_have_strategies_of_their_own_and_share_the_rest(chosen):
-    inputs = values(chosen, seed=7, a_builder="sequoia:size=8", b_decodes="plain", c_decodes="speculation")
+    inputs = values(
+        chosen, seed=7, a_builder="sequoia:size=8", b_decodes="plain", c_decodes="speculation"
+    )
     first, second, third = chosen.read(inputs)
     assert (first.config.builder.size, second.autoregressive, third.config.seed) == (8, True, 7)
     for name, value in (("a_decodes", "off"), ("b_decodes", "nonsense"), ("c_decodes", None)):
@@ -226,11 +281,17 @@ def test_what_cannot_run_is_said_of_its_column(chosen):
     with pytest.raises(ValueError, match=r"^B: Speculative sampling is defined for chains"):
         chosen.read(impossible)
     updates = dict(zip(map(id, chosen.outputs), chosen.updates(impossible), strict=True))
-    assert [json.loads(updates[id(column.notice_box)])["kind"] for column in chosen.columns] == ["", "impossible", ""]
+    assert [json.loads(updates[id(column.notice_box)])["kind"] for column in chosen.columns] == [
+        "",
+        "impossible",
+        "",
+    ]
     lossy = values(chosen, a_verifier="typical", temperature=0.8)
     assert chosen.possible(lossy) and chosen.read(lossy)[0].lossy == V["typical"].bias
     hidden = values(chosen, b_builder="nonsense", b_decodes="plain")
-    assert chosen.possible(hidden) and chosen.read(hidden)[1].autoregressive, "what is hidden is not read"
+    assert chosen.possible(hidden) and chosen.read(hidden)[1].autoregressive, (
+        "what is hidden is not read"
+    )
     for name, value in (("prompt", "  "), ("seed", -1)):
         with pytest.raises(ValueError, match=f"^{name.capitalize()} must"):
             chosen.read(values(chosen, **{name: value}))
@@ -242,5 +303,7 @@ def test_a_link_brings_back_every_column_and_a_stranger_s_is_checked(chosen):
     query = links.write(chosen, inputs)
     opened = links.read(chosen, f"?tab=compare&{query}")
     assert not opened.changes and chosen.read(list(opened.values.values())) == chosen.read(inputs)
-    hostile = links.read(chosen, "?tab=compare&a.decodes=off&b.builder=<b>&seed=-1&c.decodes=speculation")
+    hostile = links.read(
+        chosen, "?tab=compare&a.decodes=off&b.builder=<b>&seed=-1&c.decodes=speculation"
+    )
     assert len(chosen.read(list(hostile.values.values()))) == 3 and len(hostile.changes) == 3

@@ -39,7 +39,11 @@ def steps_of(messages):
 
 def test_the_recorded_run_adds_up():
     data = json.loads(explore.recordings.opening().message())
-    assert data["state"] == "done" and data["head"]["recorded"] and data["speedup"]["plain_tokens_per_s"] > 0
+    assert (
+        data["state"] == "done"
+        and data["head"]["recorded"]
+        and data["speedup"]["plain_tokens_per_s"] > 0
+    )
     assert data["steps"][data["head"]["show"]]["outcome"].count("a") >= 2
     assert [step["index"] for step in data["steps"]] == list(range(len(data["steps"])))
     assert len(json.dumps(data)) < 300_000, "the first paint waits for this"
@@ -78,7 +82,10 @@ def test_a_run_is_sent_to_its_end():
     config = specviz.RunConfig("abc", "k-ary", "specinfer", max_new_tokens=30)
     sent = [json.loads(text) for text in explore.play(engine, config)]
     steps = steps_of(sent)
-    assert "".join("".join(step["pieces"]) for step in steps) == specviz.run(engine.take(), config).text
+    assert (
+        "".join("".join(step["pieces"]) for step in steps)
+        == specviz.run(engine.take(), config).text
+    )
     assert sent[0]["state"] == "loading" and sent[-1]["state"] == "done"
     assert sent[-1]["speedup"]["plain_tokens_per_s"] > 0
     assert any("head" in update for update in sent)
@@ -86,7 +93,11 @@ def test_a_run_is_sent_to_its_end():
 
 def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
     demo = build_demo(lambda: specviz.toy_pair(vocab=12))
-    run = next(event for event in demo.fns.values() if getattr(event.fn, "__qualname__", "") == "events.<locals>.run")
+    run = next(
+        event
+        for event in demo.fns.values()
+        if getattr(event.fn, "__qualname__", "") == "events.<locals>.run"
+    )
     values = [control.value for control in run.inputs]
     calls = []
 
@@ -100,13 +111,16 @@ def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
     update = (item for update in run.fn(*values) for item in update.items())
     sent = [json.loads(text) for part, text in update if part.elem_id == "sv-stage"]
     assert sent[-1]["state"] == "done" and any(update.get("speedup") for update in sent)
-    asked = [call for call in calls if "plain" not in (call[1].builder.name if call[0] != "read" else "")]
+    asked = [
+        call for call in calls if "plain" not in (call[1].builder.name if call[0] != "read" else "")
+    ]
     assert [name for name, *_ in asked] == ["read", "_obstacle"]
     assert len(calls) <= 3 + 2 * 4, "besides it only plain decoding, which is another configuration"
 
 
 @pytest.mark.parametrize(
-    ("verifier", "temperature", "promised"), [("race", 0.8, True), ("exact-match", 0, True), ("sequoia", 0.8, False)]
+    ("verifier", "temperature", "promised"),
+    [("race", 0.8, True), ("exact-match", 0, True), ("sequoia", 0.8, False)],
 )
 def test_same_seed_same_text_is_said_where_it_is_promised(verifier, temperature, promised):
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
@@ -128,13 +142,18 @@ def test_a_difference_is_told_with_its_margin():
     write = explore.messages.RunMessages(CONFIG, title)
     write(Update(blank=specviz.run(pair, CONFIG)))
     last = json.loads(write(Update(same=same)))["same"]
-    assert last["kind"] == "differs" and "up to token 7; there the two best candidates were" in last["text"]
+    assert (
+        last["kind"] == "differs"
+        and "up to token 7; there the two best candidates were" in last["text"]
+    )
 
 
 def test_every_preset_answers_at_once_at_three_temperatures():
     for preset in presets.PRESETS:
         for temperature in (0.0, 0.6, 1.0):
-            config = replace(recordings.OPENING, builder=presets.PRESETS[preset], temperature=temperature)
+            config = replace(
+                recordings.OPENING, builder=presets.PRESETS[preset], temperature=temperature
+            )
             data = json.loads(explore.recorded(config.prompt, config, models.EMBEDDED))
             assert data["head"]["recorded"] and data["head"]["settings"] == settings_text(config)
             assert data["run"].startswith("recorded-") and data["speedup"]["rounds"] > 1
@@ -146,15 +165,27 @@ def test_every_preset_answers_at_once_at_three_temperatures():
 
 @pytest.mark.parametrize(("error", "sentence"), FAILURES)
 def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplog):
-    config = replace(CONFIG, builder=specviz.BUILDERS["chain"](), verifier=specviz.VERIFIERS["speculative-sampling"]())
+    config = replace(
+        CONFIG,
+        builder=specviz.BUILDERS["chain"](),
+        verifier=specviz.VERIFIERS["speculative-sampling"](),
+    )
     passes = count(1)
     failing = Breaking(lambda nodes, length: next(passes) == 3, error)
     sent = [json.loads(text) for text in explore.play(Engine(lambda: failing), config)]
     assert len(steps_of(sent)) == 2
-    assert sent[-1]["state"] == "error" and sentence in sent[-1]["note"] and "secret" not in sent[-1]["note"]
+    assert (
+        sent[-1]["state"] == "error"
+        and sentence in sent[-1]["note"]
+        and "secret" not in sent[-1]["note"]
+    )
     assert "a run failed" in caplog.text
 
 
 def test_a_prompt_that_is_too_long_is_rejected_before_the_run():
     with pytest.raises(ValueError, match="context of 4096"):
-        list(explore.play(Engine(lambda: specviz.toy_pair(vocab=12)), replace(CONFIG, prompt="a" * 5000)))
+        list(
+            explore.play(
+                Engine(lambda: specviz.toy_pair(vocab=12)), replace(CONFIG, prompt="a" * 5000)
+            )
+        )

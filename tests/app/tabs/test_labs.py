@@ -1,4 +1,5 @@
-"""The labs without a browser: what is said of a rule is computed, trees come from a vector, any request is answered."""
+"""The labs without a browser: what is said of a rule is computed, trees come from a vector, any
+request is answered."""
 
 import json
 import math
@@ -40,7 +41,10 @@ def test_the_examples_are_what_their_sentences_say():
     assert block["block"]["accepted"] == pytest.approx(11 / 9, abs=1e-5)
     assert block["speculative-sampling"]["accepted"] == pytest.approx(10 / 9, abs=1e-5)
     lossy = rows(example("lossy"))
-    assert lossy["typical"]["kind"] == "differs" and lossy["typical"]["accepted"] > lossy["sequoia"]["accepted"]
+    assert (
+        lossy["typical"]["kind"] == "differs"
+        and lossy["typical"]["accepted"] > lossy["sequoia"]["accepted"]
+    )
     tries = json.loads(preview(example("Several")))["run"]["tries"]
     assert len(tries) >= 2 and tries[0]["outcome"] == "rejected"
 
@@ -69,7 +73,9 @@ class TooKind(Verifier):
 
     def __call__(self, tree, target, rng):
         outcome = ["root", "accepted", *["unreached"] * (len(tree) - 2)]
-        return Verdict((1,), rng.draw(target[1]), tuple(outcome), (None,) * len(tree), (None,) * len(tree))
+        return Verdict(
+            (1,), rng.draw(target[1]), tuple(outcome), (None,) * len(tree), (None,) * len(tree)
+        )
 
     def explain(self, step, node):
         return "Always accepted."
@@ -124,12 +130,35 @@ def test_numbers_are_normalised_and_a_seed_repeats_its_run():
 
 
 HOSTILE = [
-    None, 7, [], {}, request(p=None), request(p=[1]), request(p=[1] * 13), request(p=["x", 1]), request(p=[0, 0, 0]),
-    request(q=[1, 2]), request(p=[-1, 1, 1]), request(p=[1e300] * 3), request(p=[math.nan, 1, 1]), request(p={"a": 1}),
-    request(children=0), request(children=7), request(children=1.5), request(levels=9), request(levels=2),
-    request(rule="nobody"), request(rule="exact-match"), request(rule=["sequoia"]), request(scheme="none"),
-    request(scheme=3), request(seed=-1), request(seed=0.5), request(seed=10**30), request(rule="<script>"),
-]  # fmt: skip
+    None,
+    7,
+    [],
+    {},
+    request(p=None),
+    request(p=[1]),
+    request(p=[1] * 13),
+    request(p=["x", 1]),
+    request(p=[0, 0, 0]),
+    request(q=[1, 2]),
+    request(p=[-1, 1, 1]),
+    request(p=[1e300] * 3),
+    request(p=[math.nan, 1, 1]),
+    request(p={"a": 1}),
+    request(children=0),
+    request(children=7),
+    request(children=1.5),
+    request(levels=9),
+    request(levels=2),
+    request(rule="nobody"),
+    request(rule="exact-match"),
+    request(rule=["sequoia"]),
+    request(scheme="none"),
+    request(scheme=3),
+    request(seed=-1),
+    request(seed=0.5),
+    request(seed=10**30),
+    request(rule="<script>"),
+]
 
 
 # ---- the Tree lab ----
@@ -148,17 +177,26 @@ def test_every_tree_keeps_to_its_sizes_and_brings_what_its_shape_is_worth(name, 
     tree, (nodes, levels, width) = tree_of(name, VECTOR, *sizes), sizes
     shape = Topology(tuple(tree["parents"]))
     assert tree["nodes"] == len(shape) <= nodes and tree["levels"] == shape.depth.max() <= levels
-    assert tree["tokens"] == pytest.approx(expected_tokens(shape, VECTOR)) == pytest.approx(sum(tree["chance"]))
+    assert (
+        tree["tokens"]
+        == pytest.approx(expected_tokens(shape, VECTOR))
+        == pytest.approx(sum(tree["chance"]))
+    )
     if name in ("k-ary", "svip"):
         assert max(map(len, shape.children)) <= width
 
 
 @pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset["title"])
 def test_no_tree_is_worth_more_than_sequoias(preset):
-    data = json.loads(trees({name: preset[name] for name in ("vector", "nodes", "levels")}))["trees"]
+    data = json.loads(trees({name: preset[name] for name in ("vector", "nodes", "levels")}))[
+        "trees"
+    ]
     best = next(tree for tree in data if tree["name"] == "sequoia")
     assert [tree["name"] for tree in data] == list(SIX)
-    assert all(tree["tokens"] <= best["tokens"] + 1e-9 for tree in data) and best["nodes"] == preset["nodes"]
+    assert (
+        all(tree["tokens"] <= best["tokens"] + 1e-9 for tree in data)
+        and best["nodes"] == preset["nodes"]
+    )
 
 
 def test_another_builder_stands_beside_the_six():
@@ -168,11 +206,25 @@ def test_another_builder_stands_beside_the_six():
 
 
 BAD = [
-    None, 7, [], "vector", {}, TREE | {"vector": []}, TREE | {"vector": [0.7, 0.7]}, TREE | {"vector": [-0.1]},
-    TREE | {"vector": [0.01] * 65}, TREE | {"vector": ["x"]}, TREE | {"vector": [float("nan")]}, TREE | {"nodes": 1},
-    TREE | {"nodes": 10**9}, TREE | {"levels": 2.5}, TREE | {"width": None}, TREE | {"builder": "nobody"},
-    TREE | {"builder": "lookahead"}, TREE | {"builder": ["chain"]},
-]  # fmt: skip
+    None,
+    7,
+    [],
+    "vector",
+    {},
+    TREE | {"vector": []},
+    TREE | {"vector": [0.7, 0.7]},
+    TREE | {"vector": [-0.1]},
+    TREE | {"vector": [0.01] * 65},
+    TREE | {"vector": ["x"]},
+    TREE | {"vector": [float("nan")]},
+    TREE | {"nodes": 1},
+    TREE | {"nodes": 10**9},
+    TREE | {"levels": 2.5},
+    TREE | {"width": None},
+    TREE | {"builder": "nobody"},
+    TREE | {"builder": "lookahead"},
+    TREE | {"builder": ["chain"]},
+]
 
 
 def test_a_failure_is_told_without_its_trace(monkeypatch, caplog):
@@ -184,7 +236,8 @@ def test_a_failure_is_told_without_its_trace(monkeypatch, caplog):
 
 
 @pytest.mark.parametrize(
-    ("ask", "bad"), [*((ask, bad) for ask in (preview, table) for bad in HOSTILE), *((trees, bad) for bad in BAD)]
+    ("ask", "bad"),
+    [*((ask, bad) for ask in (preview, table) for bad in HOSTILE), *((trees, bad) for bad in BAD)],
 )
 def test_any_request_gets_a_sentence(ask, bad):
     error = json.loads(ask(bad))["error"]

@@ -1,4 +1,5 @@
-"""The lessons without a browser: their texts, what they say about their recordings, and how these are recorded."""
+"""The lessons without a browser: their texts, what they say about their recordings, and how these
+are recorded."""
 
 import json
 import re
@@ -17,18 +18,36 @@ from specviz.distributions import residual
 from specviz.theory.bounds import race_acceptance
 
 ALL = pytest.mark.parametrize("name", lessons.LESSONS)
-WORDS = [" the", " old", " man", " sea", " was", " and", " ship", " went", " home", " with", " his", " dog"]
+WORDS = [
+    " the",
+    " old",
+    " man",
+    " sea",
+    " was",
+    " and",
+    " ship",
+    " went",
+    " home",
+    " with",
+    " his",
+    " dog",
+]
 
 
 class Wordy:
-    """A toy pair whose tokens read like words, and which is sure of itself after every other word."""
+    """A toy pair whose tokens read like words, and which is sure of itself after every other
+    word."""
 
     def __init__(self):
         self.toy = specviz.toy_pair(vocab=12, closeness=0.75)
         for model in (self.toy.target, self.toy.draft):
-            model._row = lambda context, row=model._row: row(context) * (2 if context[-1] % 2 else 0.05)
+            model._row = lambda context, row=model._row: (
+                row(context) * (2 if context[-1] % 2 else 0.05)
+            )
         config = specviz.RunConfig("abc", temperature=0.5, max_new_tokens=200)
-        written = [specviz.autoregress(self.toy, replace(config, seed=seed)).tokens for seed in range(20)]
+        written = [
+            specviz.autoregress(self.toy, replace(config, seed=seed)).tokens for seed in range(20)
+        ]
         self.library = [("itself.txt", self.toy.decode(tokens)) for tokens in written]
 
     def __getattr__(self, name):
@@ -60,7 +79,11 @@ def written(text):
     """All words of a lesson."""
 
     def cells(block):
-        return [block["spans"]] if "spans" in block else [cell for row in block["rows"] for cell in row]
+        return (
+            [block["spans"]]
+            if "spans" in block
+            else [cell for row in block["rows"] for cell in row]
+        )
 
     def words(blocks):
         return " ".join(span[0] for block in blocks for cell in cells(block) for span in cell)
@@ -72,13 +95,24 @@ def written(text):
 @ALL
 def test_a_lesson_is_short_and_whole(name):
     recorded, facts = shipped(name)
-    assert facts is not None, "the recordings do not show the point; run: python -m app.record_traces"
+    assert facts is not None, (
+        "the recordings do not show the point; run: python -m app.record_traces"
+    )
     text = text_of(name, facts.values)
-    assert 60 < len(written(text._replace(answer=[], notes=[])).split()) < 220, "one screen, one idea"
+    assert 60 < len(written(text._replace(answer=[], notes=[])).split()) < 220, (
+        "one screen, one idea"
+    )
     assert len(text.sentence.split()) <= 26, "it is read from ten metres"
     assert text.question.endswith("?") and text.notes and text.answer
-    assert "{" not in written(text) and "None" not in written(text) and "nan" not in written(text).split()
-    pictures = [*(trace.steps for trace in recorded[: len(lessons.LESSONS[name].recordings)]), *facts.figures]
+    assert (
+        "{" not in written(text)
+        and "None" not in written(text)
+        and "nan" not in written(text).split()
+    )
+    pictures = [
+        *(trace.steps for trace in recorded[: len(lessons.LESSONS[name].recordings)]),
+        *facts.figures,
+    ]
     for place in (facts.opens, facts.shows):
         steps = pictures[place.picture]
         if isinstance(steps, tuple) and place.picture < len(lessons.LESSONS[name].recordings):
@@ -90,7 +124,9 @@ def test_no_number_about_a_recording_is_typed(name, toy_recordings):
     """Other runs, other numbers; and every place of the text has a value that is used."""
     source = (markdown.TEXTS / f"{name}.md").read_text("utf-8")
     _, facts = shipped(name)
-    assert {re.match(r"\w+", place)[0] for place in re.findall(r"{([^}]+)}", source)} == facts.values.keys()
+    assert {
+        re.match(r"\w+", place)[0] for place in re.findall(r"{([^}]+)}", source)
+    } == facts.values.keys()
     if name in toy_recordings:
         other = lessons.LESSONS[name].facts(*toy_recordings[name])
         assert written(text_of(name, other.values)) != written(text_of(name, facts.values))
@@ -102,7 +138,9 @@ def test_a_lesson_travels_as_strict_json(name):
     assert data["name"] == name and len(lessons.open_lesson(name)) < 250_000
     messages = [picture["message"] for picture in data["pictures"] if "message" in picture]
     assert all(message["steps"] and message["head"]["recorded"] for message in messages)
-    assert len({message["run"] for message in messages}) == len(messages), "each starts a new history"
+    assert len({message["run"] for message in messages}) == len(messages), (
+        "each starts a new history"
+    )
 
 
 def test_any_name_gives_a_lesson_and_older_numbers_have_one():
@@ -114,13 +152,19 @@ def test_any_name_gives_a_lesson_and_older_numbers_have_one():
 def test_a_value_is_never_taken_for_markup(tmp_path, monkeypatch):
     monkeypatch.setattr(markdown, "TEXTS", tmp_path)
     (tmp_path / "one.md").write_text(
-        "# A\n\n> B {x}\n\nSee **{x}** and [{x}](?lab=tree).\n\n| a | b |\n| --- | --- |\n| {x} | 1 |\n\n"
-        "## Try it\n\nT\n\n## Why?\n\nW\n\n## Notes\n\nN\n", "utf-8",
-    )  # fmt: skip
+        "# A\n\n> B {x}\n\nSee **{x}** and [{x}](?lab=tree).\n\n| a | b |\n| --- | --- |\n| "
+        "{x} | 1 |\n\n"
+        "## Try it\n\nT\n\n## Why?\n\nW\n\n## Notes\n\nN\n",
+        "utf-8",
+    )
     hostile = "**<b>|${1}"
     text = text_of("one", {"x": hostile})
     assert text.sentence == f"B {hostile}" and text.question == "Why?"
-    assert text.body[0]["spans"][1:4] == [[hostile, "strong"], [" and ", ""], [hostile, "?lab=tree"]]
+    assert text.body[0]["spans"][1:4] == [
+        [hostile, "strong"],
+        [" and ", ""],
+        [hostile, "?lab=tree"],
+    ]
     assert text.body[1]["rows"][1][0] == [[hostile, ""]]
 
 
@@ -133,7 +177,11 @@ def test_one_pass():
     assert values["alone"] == sum(len(step.emitted) == 1 for step in trace.steps)
     assert values["tokens"] == len(trace.tokens) and trace.config.temperature == 0
     miss = trace.steps[values["miss"] - 1]
-    assert miss.corrected and miss.outcome[values["place"]] == "rejected" and "unreached" in miss.outcome
+    assert (
+        miss.corrected
+        and miss.outcome[values["place"]] == "rejected"
+        and "unreached" in miss.outcome
+    )
 
 
 def test_accept():
@@ -150,8 +198,12 @@ def test_accept():
 
 def test_trees():
     (trace,), facts = shipped("trees")
-    roots = [[node for node, parent in enumerate(step.parents) if parent == 0] for step in trace.steps]
-    first = sum(step.outcome[nodes[0]] == "accepted" for step, nodes in zip(trace.steps, roots, strict=True))
+    roots = [
+        [node for node, parent in enumerate(step.parents) if parent == 0] for step in trace.steps
+    ]
+    first = sum(
+        step.outcome[nodes[0]] == "accepted" for step, nodes in zip(trace.steps, roots, strict=True)
+    )
     assert facts.values["first"] == first
     assert facts.values["saved"] == sum(bool(step.path) for step in trace.steps) - first
     step = trace.steps[facts.opens.step]
@@ -160,27 +212,41 @@ def test_trees():
 
 def test_sequoia():
     (tree, specinfer, dyspec), facts = shipped("sequoia")
-    assert len({step.parents for step in tree.steps}) == 1 < len({step.parents for step in dyspec.steps})
+    assert (
+        len({step.parents for step in tree.steps})
+        == 1
+        < len({step.parents for step in dyspec.steps})
+    )
     assert facts.values["expected"] == pytest.approx(sum(tree.steps[0].keys[1:], 1.0), abs=0.006)
     for name, trace in (("sequoia", tree), ("specinfer", specinfer)):
         again = 0
         for step in trace.steps:
-            wrong = [(step.parents[node], step.tokens[node]) for node in parts.nodes_with(step, "rejected")]
+            wrong = [
+                (step.parents[node], step.tokens[node])
+                for node in parts.nodes_with(step, "rejected")
+            ]
             again += len(wrong) - len(set(wrong))
         assert facts.values[f"{name}_repeated"] == again and (again == 0) == (name == "sequoia")
 
 
 def test_races():
     (tree, chain, alone), facts = shipped("races")
-    assert tree.text == chain.text == alone.text and len({trace.config.seed for trace in (tree, chain, alone)}) == 1
+    assert (
+        tree.text == chain.text == alone.text
+        and len({trace.config.seed for trace in (tree, chain, alone)}) == 1
+    )
     values = facts.values
-    assert values["tree_passes"] < values["chain_passes"] < values["plain_passes"] == values["tokens"]
+    assert (
+        values["tree_passes"] < values["chain_passes"] < values["plain_passes"] == values["tokens"]
+    )
 
 
 def test_the_dials_of_the_race():
     for error in (0.0, 0.3, 1.0):
         data = json.loads(race_figure.two_races({"error": error, "seed": 5}))
-        exact = race_acceptance(race_figure.P, (1 - error) * race_figure.P + error * race_figure.WRONG)
+        exact = race_acceptance(
+            race_figure.P, (1 - error) * race_figure.P + error * race_figure.WRONG
+        )
         assert data["equal"] == pytest.approx(exact, abs=0.05)  # counted over 1000 seeds
         for side in ("p", "q"):
             assert min(data["times"][side]) == data["times"][side][data["winners"][side]]
@@ -204,7 +270,9 @@ def test_cost():
         assert facts.values[f"{name}_tokens"] == pytest.approx(tokens(trace))
     assert facts.values["tree_speedup"] < 1
     memory, disk = measured["curves"]
-    assert cost.best_point(disk)["nodes"] > cost.best_point(memory)["nodes"], "on disk larger trees pay"
+    assert cost.best_point(disk)["nodes"] > cost.best_point(memory)["nodes"], (
+        "on disk larger trees pay"
+    )
     for curve in (memory, disk):
         best = cost.speedup_of(cost.best_point(curve), curve)
         assert all(cost.speedup_of(point, curve) <= best for point in curve["points"])
@@ -213,19 +281,34 @@ def test_cost():
 def test_drafts():
     (mixed, heads), facts = shipped("drafts")
     for key, drafter in (("model", "model"), ("library", "retrieval")):
-        own = [outcome for step in mixed.steps for whose, outcome in zip(step.drafter, step.outcome, strict=True)
-               if whose == drafter and outcome != "unreached"]  # fmt: skip
-        assert (facts.values[f"{key}_right"], facts.values[f"{key}_tried"]) == (own.count("accepted"), len(own))
+        own = [
+            outcome
+            for step in mixed.steps
+            for whose, outcome in zip(step.drafter, step.outcome, strict=True)
+            if whose == drafter and outcome != "unreached"
+        ]
+        assert (facts.values[f"{key}_right"], facts.values[f"{key}_tried"]) == (
+            own.count("accepted"),
+            len(own),
+        )
     step, node = heads.steps[facts.shows.step], facts.shows.node
     nodes = list(zip(step.tokens, step.parents, strict=True))
-    assert any(token == step.tokens[node] and parent != step.parents[node] for token, parent in nodes)
+    assert any(
+        token == step.tokens[node] and parent != step.parents[node] for token, parent in nodes
+    )
     assert all(step.draft_passes == 0 for step in heads.steps)
 
 
 def test_exact():
     (tree, alone), facts = shipped("exact")
-    assert tree.text == alone.text and tree.config.temperature == 0 and len(tree.steps) < len(alone.steps)
-    exact, lossy, p = ([facts.values[f"{name}_{token}"] for token in range(3)] for name in ("exact", "lossy", "p"))
+    assert (
+        tree.text == alone.text
+        and tree.config.temperature == 0
+        and len(tree.steps) < len(alone.steps)
+    )
+    exact, lossy, p = (
+        [facts.values[f"{name}_{token}"] for token in range(3)] for name in ("exact", "lossy", "p")
+    )
     assert exact == pytest.approx(p) and lossy != pytest.approx(p)
 
 

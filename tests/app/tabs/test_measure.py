@@ -18,7 +18,9 @@ def test_recorded_measurements_open_and_are_of_this_form(tmp_path, monkeypatch):
         recorded.read.__wrapped__()
 
 
-@pytest.mark.parametrize("values", [(0.5, "memory"), (0.8, "toaster"), ("0.8", "memory"), (None, None), ([], {})])
+@pytest.mark.parametrize(
+    "values", [(0.5, "memory"), (0.8, "toaster"), ("0.8", "memory"), (None, None), ([], {})]
+)
 def test_only_the_choices_of_the_page_are_accepted(values):
     with pytest.raises(ValueError, match="choices"):
         measure.check_choices(*values)
@@ -36,7 +38,9 @@ def test_the_map_follows_temperature_and_machine():
 def test_a_papers_table_is_escaped_filtered_and_complete(monkeypatch):
     html = papers.render("sequoia", papers.ALL)
     assert html.count("<tr data-state") == len(papers.papers.table("sequoia"))
-    assert papers.render("sequoia", "differs").count("<tr data-state") < html.count("<tr data-state")
+    assert papers.render("sequoia", "differs").count("<tr data-state") < html.count(
+        "<tr data-state"
+    )
     hostile = papers.papers.table("svip")[0]._replace(claim="<img src=x onerror=alert(1)>")
     monkeypatch.setattr(papers.papers, "table", lambda source: (hostile,))
     assert "<img" not in papers.render("svip", papers.ALL)

@@ -80,7 +80,7 @@ VECTORS := $(addprefix $(STAMPS)/vectors-,model eagle early-exit layer-skip medu
 TRACES := $(addprefix $(STAMPS)/traces-,explore race lessons)
 HEATS = $(if $(filter model,$*),0 0.3 0.6 0.8 1,0 0.8 1)
 SMALLER = $(addprefix --temperature ,$(HEATS)) $(if $(filter model,$*),,--positions 1000 --width 16)
-IDLE := $(BIN)/python -m specviz.benchmarks.quiet $(BIN)/python
+IDLE := $(BIN)/python -m specviz.measure.quiet $(BIN)/python
 
 renew: $(VENV)/.installed-dev $(STAMPS)/drafters $(STAMPS)/papers-timed $(STAMPS)/screenshots  ## hours, on an idle machine
 

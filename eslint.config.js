@@ -25,7 +25,7 @@ export default [
       'no-restricted-globals': ['error', 'event', 'name', 'status', 'parent', 'top', 'length'],
       'no-restricted-syntax': ['error',
         { selector: 'ExportDefaultDeclaration, ExportAllDeclaration, ImportDefaultSpecifier, ImportNamespaceSpecifier, ExportNamedDeclaration[specifiers.length>0]',
-          message: 'Import { names } and export before a declaration: modules are joined by specviz/player/web.py.' },
+          message: 'Import { names } and export before a declaration: modules are joined by specviz/view/web.py.' },
         { selector: 'AssignmentExpression[left.object.name="window"]', message: 'Parts of the page talk over base/bus.js.' }],
     },
   },

@@ -8,11 +8,11 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import RunConfig, compatible
-from specviz.benchmarks.timing import ROUNDS
-from specviz.errors import ParameterError
-from specviz.planning.machine_profile import best_size, find_costs
-from specviz.strategy import split_strategy
+from specviz.base.errors import ParameterError
+from specviz.config.run_config import RunConfig, compatible
+from specviz.config.strategy import split_strategy
+from specviz.measure.machine_profile import best_size, find_costs
+from specviz.measure.timing import ROUNDS
 
 from .machine import limits
 from .machine.engine import Engine

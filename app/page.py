@@ -12,7 +12,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from specviz.files import WEB
+from specviz.base.files import WEB
 
 from . import api
 from .machine import limits, queue, server, zero_gpu

@@ -7,9 +7,10 @@ import argparse
 from datetime import UTC, datetime
 from os import cpu_count
 
-from specviz import codec, load_pair
-from specviz.files import CURVES
-from specviz.plots.measurement import measure_machine
+from specviz.base import codec
+from specviz.base.files import CURVES
+from specviz.models.pair import load_pair
+from specviz.view.measurement import measure_machine
 
 from .parts.recorded import Recorded
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import specviz
-from specviz import codec
-from specviz.benchmarks.timing import measure_speedup
+from specviz.base import codec
+from specviz.measure.timing import measure_speedup
 
 from .machine.models import EMBEDDED, offered
 from .parts.decoding import Endless, streamed

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .config import RunConfig, compatible
-from .errors import ParameterError
-from .files import __version__
+from .base.errors import ParameterError
+from .base.files import __version__
+from .config.run_config import RunConfig, compatible
 from .models.base import Pair
-from .randomness import Randomness, Seeded
-from .record import Step
+from .record.step import Step
+from .record.trace import Trace
+from .sampling.randomness import Randomness, Seeded
 from .session import DecodingSession, Result, Stopwatch, prompt_tokens, record
-from .trace import Trace
 
 
 def speculate(

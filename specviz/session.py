@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-from .config import RunConfig
-from .distributions import Blend, Distributions, distributions_of
+from .config.run_config import RunConfig
 from .drafters.base import Draft, Drafter, DrafterSession, Seen, open_drafter
 from .models.base import Pair
-from .record import Detail, Step, Timing
-from .sampling import drafter_of
+from .record.step import Detail, Step, Timing
+from .sampling.children import drafter_of
+from .sampling.distributions import Blend, Distributions, distributions_of
 from .tree import Chart, TokenTree
 from .verifiers.base import Verdict
 

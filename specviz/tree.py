@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field, model_validator
 
-from .codec import MAX_ITEMS, Levels, Record, Text, Whole
+from .base.codec import MAX_ITEMS, Levels, Record, Text, Whole
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import re
 import sys
 from pathlib import Path
 
-from specviz.benchmarks.grid import append_result, cells_of, key_of, measure_cell, read_results
-from specviz.files import HELD_OUT
+from specviz.base.files import HELD_OUT
+from specviz.measure.grid import append_result, cells_of, key_of, measure_cell, read_results
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs/strategies.md"
 DRAFTERS = (

@@ -3,10 +3,10 @@
 import math
 
 import specviz
-from specviz.distributions import Sampling
 from specviz.drafters.base import Draft
 from specviz.drafters.models import ModelSession
-from specviz.randomness import Seeded
+from specviz.sampling.distributions import Sampling
+from specviz.sampling.randomness import Seeded
 from specviz.tree import TokenTree
 
 # All but plain decoding, of which there is nothing to see.

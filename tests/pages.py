@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 import specviz
-from specviz.player.offline import offline_page
+from specviz.view.offline import offline_page
 
 WIDTHS = (390, 768, 1280, 1440, 1920)
 CROWDED = (Path(__file__).parent / "crowded.js").read_text("utf-8")

@@ -34,7 +34,7 @@ git init -q -b main
 git lfs install --local >/dev/null
 git lfs track '*.safetensors' '*.png'
 git add -A
-git -c user.name=specviz -c user.email=specviz@localhost commit -qm "specviz $(sed -n 's/__version__ = "\(.*\)"/\1/p' specviz/files.py)"
+git -c user.name=specviz -c user.email=specviz@localhost commit -qm "specviz $(sed -n 's/__version__ = "\(.*\)"/\1/p' specviz/base/files.py)"
 git push --force "$space" main
 
 if [ $# = 0 ]; then

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import specviz
-from specviz.strategy import Strategy
+from specviz.config.strategy import Strategy
 
 ROOT = Path(__file__).resolve().parent.parent
 TORCH = [pytest.mark.adapter]  # the module imports torch, and the example loads the embedded pair
@@ -29,23 +29,23 @@ SHOWN = [
 ]
 # What such calls return, and the methods that users write or call: every argument is named.
 ARGUMENTS = """
-record: Step
-trace: Trace
-config: Compatibility
+record.step: Step
+record.trace: Trace
+config.run_config: Compatibility
 models.base: Session.commit Session.features Session.forward Pair.decode Pair.drafter Pair.encode Pair.open
     Pair.stream Pair.token_text
-metrics: Counts.of
+record.metrics: Counts.of
 builders.base: TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
 builders.static: fill
 verifiers.base: Verdict Verifier.__call__
 verifiers.walk: follow
 drafters.base: Draft.expand Drafter.open DrafterContext DrafterSession.commit DrafterSession.expand Seen
-acceptance.on_text: Acceptance measure_acceptance
-acceptance.texts: Text continuations
+measure.on_text: Acceptance measure_acceptance
+measure.texts: Text continuations
 doctor.report: Report Window
-planning.choose: HeldOut candidates held_out
-planning.profile: Profile
-planning.forecast: Cell Forecast
+measure.choose: HeldOut candidates held_out
+measure.profile: Profile
+measure.forecast: Cell Forecast
 """
 
 

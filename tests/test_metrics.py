@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz import codec, metrics
-from specviz.acceptance.on_text import share_interval, wilson
-from specviz.benchmarks import timing as turns
+from specviz.base import codec
+from specviz.base.files import TRACES
 from specviz.commands.cli import main
-from specviz.files import TRACES
-from specviz.metrics import Counts, estimate, ratio_of_rates, student
-from specviz.player import payload
-from specviz.player.offline import offline_page
+from specviz.measure import timing as turns
+from specviz.measure.on_text import share_interval, wilson
+from specviz.record import metrics
+from specviz.record.metrics import Counts, estimate, ratio_of_rates, student
+from specviz.view import payload
+from specviz.view.offline import offline_page
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = TRACES / "explore" / "tree-0.6.json", TRACES / "race" / "plain.json"

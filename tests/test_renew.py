@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from specviz.benchmarks import quiet
+from specviz.measure import quiet
 from tests.drafter_table import DOCUMENT, TABLE, table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,7 +37,7 @@ def test_a_finished_step_is_not_done_again(tmp_path):
         < whole.index("tests.screenshots")
     )
     timed = [line for line in whole.splitlines() if re.search("record_|drafter_table", line)]
-    assert timed and all("specviz.benchmarks.quiet" in line for line in timed)
+    assert timed and all("specviz.measure.quiet" in line for line in timed)
     for name in re.findall(r"--drafter ([\w-]+)", whole):
         (tmp_path / f"vectors-{name}").touch()
     assert "calibrate" not in planned(tmp_path) and "papers --measure" in planned(tmp_path)

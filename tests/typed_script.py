@@ -9,16 +9,16 @@ import numpy as np
 
 import specviz
 from specviz.builders.base import TreeBuilder
-from specviz.config import Compatibility
-from specviz.distributions import Distributions
+from specviz.config.run_config import Compatibility
 from specviz.drafters.base import Draft
-from specviz.metrics import Counts
 from specviz.models.base import Pair
-from specviz.plots import plot
-from specviz.randomness import Randomness
+from specviz.record.metrics import Counts
+from specviz.sampling.distributions import Distributions
+from specviz.sampling.randomness import Randomness
 from specviz.tree import TokenTree
 from specviz.verifiers.base import Verdict, Verifier
 from specviz.verifiers.walk import Walk, follow
+from specviz.view.figures import plot
 
 
 class Likeliest(Verifier):

@@ -14,7 +14,8 @@ from weakref import WeakValueDictionary
 
 import gradio as gr
 
-from specviz import RunConfig, Step
+from specviz.config.run_config import RunConfig
+from specviz.record.step import Step
 
 from . import limits, zero_gpu
 from .pool import machine_turn

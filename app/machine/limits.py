@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from specviz import RunConfig
-from specviz.errors import ParameterError
+from specviz.base.errors import ParameterError
+from specviz.config.run_config import RunConfig
 
 
 def limit(name: str, default: int) -> int:

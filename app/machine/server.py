@@ -8,7 +8,7 @@ import os
 import socket
 from time import monotonic
 
-from specviz.errors import ParameterError
+from specviz.base.errors import ParameterError
 
 LOOPBACK = ("", "127.0.0.1", "localhost", "::1")
 

@@ -58,7 +58,7 @@ class Worker:
         raise answer
 
     def _start(self) -> ProcessPoolExecutor:
-        from specviz.plugins.load import sources
+        from specviz.config.plugins import sources
 
         with self._lock:
             if self._pool is None:
@@ -82,7 +82,7 @@ def prepare(plugins: list[str]) -> None:
     if hasattr(os, "nice"):
         os.nice(NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the page, which ends this process
-    from specviz.plugins.load import load_known
+    from specviz.config.plugins import load_known
 
     load_known(plugins)
 

@@ -7,8 +7,8 @@ from typing import Any
 import gradio as gr
 import plotly.graph_objects as go
 
-from specviz.plots import theme
-from specviz.plots.export import to_csv
+from specviz.view import theme
+from specviz.view.export import to_csv
 
 from .web import component, dumps
 
@@ -48,7 +48,7 @@ class Card:
         """What an event returns to show another figure.
 
         Args:
-            figure: from `specviz.plots`.
+            figure: from `specviz.view.figures`.
             source: where its numbers come from, in words.
             kind: "recorded", "measured" or "projection".
         """

@@ -10,9 +10,9 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import RunConfig
-from specviz.errors import ParameterError, UnknownName
-from specviz.strategy import split_strategy
+from specviz.base.errors import ParameterError, UnknownName
+from specviz.config.run_config import RunConfig
+from specviz.config.strategy import split_strategy
 
 from ..machine import limits
 from . import menus

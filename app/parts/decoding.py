@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, TypeVar
 
-from specviz import RunConfig, Step, Trace, run, speculate
-from specviz.benchmarks.timing import ROUNDS, measure_speedup
-from specviz.metrics import Counts
+from specviz.config.run_config import RunConfig
+from specviz.decode import run, speculate
+from specviz.measure.timing import ROUNDS, measure_speedup
 from specviz.proof.same_text import Comparison, comparing, promised
-from specviz.trace import PairedSpeedup
+from specviz.record.metrics import Counts
+from specviz.record.step import Step
+from specviz.record.trace import PairedSpeedup, Trace
 
 from ..machine.engine import Engine, batch_by_time, prefetch
 from ..machine.queue import until_run_waits

@@ -15,10 +15,10 @@ from urllib.parse import parse_qsl, urlencode
 
 import gradio as gr
 
-from specviz import RunConfig, compatible
-from specviz.errors import ParameterError
-from specviz.player.web import asset
-from specviz.strategy import REGISTRIES, strategy_of
+from specviz.base.errors import ParameterError
+from specviz.config.run_config import RunConfig, compatible
+from specviz.config.strategy import REGISTRIES, strategy_of
+from specviz.view.web import asset
 
 from . import menus
 from .opening import OLD

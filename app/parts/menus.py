@@ -11,9 +11,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from specviz import RunConfig, compatible
-from specviz.config import Compatibility
-from specviz.strategy import REGISTRIES, Strategy, format_value
+from specviz.config.run_config import Compatibility, RunConfig, compatible
+from specviz.config.strategy import REGISTRIES, Strategy, format_value
 
 WORDS = {"builder": "tree builder", "verifier": "rule", "drafter": "drafter"}
 MARKS = {"impossible": "✕ incompatible", "lossy": "≠ lossy", "useless": "! no effect"}

@@ -7,8 +7,8 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import RunConfig
-from specviz.strategy import strategy_of
+from specviz.config.run_config import RunConfig
+from specviz.config.strategy import strategy_of
 
 from .controls import Controls
 from .web import dumps

@@ -7,10 +7,10 @@ import json
 from dataclasses import dataclass, replace
 from functools import cache
 
-from specviz import codec
-from specviz.files import CURVES
-from specviz.planning.cost_table import CostTable
-from specviz.plots.measurement import Point
+from specviz.base import codec
+from specviz.base.files import CURVES
+from specviz.measure.cost_table import CostTable
+from specviz.view.measurement import Point
 
 
 @dataclass(frozen=True)

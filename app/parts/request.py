@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from specviz.codec import dumps
+from specviz.base.codec import dumps
 
 from .failures import reason
 

@@ -21,8 +21,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from specviz import Step, Trace
-from specviz.trace import PairedSpeedup
+from specviz.record.step import Step
+from specviz.record.trace import PairedSpeedup, Trace
 
 from ..machine.guard import OPEN
 from ..machine.pool import run_in_thread, run_in_worker

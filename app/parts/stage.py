@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.player.web import asset
+from specviz.view.web import asset
 
 from ..machine import limits
 from .run_store import save

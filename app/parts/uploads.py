@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import zlib
 
-from specviz import Trace
-from specviz.player import offline_page
-from specviz.player.payload import recorded_message
+from specviz.record.trace import Trace
+from specviz.view import offline_page
+from specviz.view.payload import recorded_message
 
 KINDS = ("json", "html")  # what a run is saved as
 

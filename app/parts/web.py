@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from specviz.player.web import exports, joined
+from specviz.view.web import exports, joined
 
 from .menus import drawn_menus
 

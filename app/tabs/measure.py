@@ -8,12 +8,12 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import VERIFIERS
-from specviz.acceptance.vectors import find_acceptance, measured
-from specviz.planning.cost_table import CostTable, machine
-from specviz.planning.forecast import forecast
-from specviz.plots import plot
-from specviz.plots.measurement import MachineMeasurement, measure_machine
+from specviz.measure.cost_table import CostTable, machine
+from specviz.measure.forecast import forecast
+from specviz.record.vectors import find_acceptance, measured
+from specviz.verifiers import VERIFIERS
+from specviz.view.figures import plot
+from specviz.view.measurement import MachineMeasurement, measure_machine
 
 from ..machine.engine import Engine
 from ..parts import recorded

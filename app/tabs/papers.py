@@ -9,7 +9,7 @@ import gradio as gr
 from jinja2 import Environment
 
 from specviz import papers
-from specviz.player.web import asset
+from specviz.view.web import asset
 
 from ..parts.frame import Page, Tab
 

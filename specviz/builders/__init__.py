@@ -1,6 +1,6 @@
 """The tree builders, by menu name; the order is the order of the menu."""
 
-from ..strategy import BUILDERS as BUILDERS
+from ..config.strategy import BUILDERS as BUILDERS
 from .dyspec import DySpec, DySpecThreshold
 from .eagle2 import Ddd, Eagle2
 from .lookup import Lookahead, PromptLookup

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
-from ..distributions import Distributions
+from ..config.strategy import SCHEMES, Strategy
 from ..drafters.base import Draft
-from ..randomness import Randomness
-from ..strategy import SCHEMES, Strategy
+from ..sampling.distributions import Distributions
+from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from ..verifiers.base import Verdict, Verifier
 

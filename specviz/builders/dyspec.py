@@ -16,8 +16,8 @@ import numpy as np
 from pydantic import Field
 
 from ..drafters.base import Draft
-from ..randomness import Randomness
-from ..sampling import draw_in_turn
+from ..sampling.children import draw_in_turn
+from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import TreeBuilder, max_depth, tree_size
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from ..distributions import entropy
-from ..sampling import most_probable
+from ..sampling.children import most_probable
+from ..sampling.distributions import entropy
 from ..tree import Chart, TokenTree
 from .base import TreeBuilder, max_depth, tree_size
 

@@ -14,8 +14,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import AfterValidator, Field
 
-from ..acceptance.vectors import RunningAcceptance, check_acceptance, find_acceptance, reach
-from ..codec import Probability
+from ..base.codec import Probability
+from ..record.vectors import RunningAcceptance, check_acceptance, find_acceptance, reach
 from ..tree import Topology
 from .base import max_depth, tree_size
 from .static import StaticBuilder, fill

@@ -12,10 +12,10 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from ..base.errors import ParameterError
 from ..drafters.base import Draft
-from ..errors import ParameterError
-from ..randomness import Randomness
-from ..sampling import children_of, draw_children
+from ..sampling.children import children_of, draw_children
+from ..sampling.randomness import Randomness
 from ..tree import TokenTree, Topology
 from .base import MAX_NODES, TreeBuilder
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from ..distributions import entropy
-from ..sampling import children_of, draw_children
+from ..sampling.children import children_of, draw_children
+from ..sampling.distributions import entropy
 from .base import TreeBuilder, max_depth, tree_size
 
 FACTOR = Field(

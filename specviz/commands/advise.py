@@ -7,16 +7,17 @@ import argparse
 import json
 from typing import Any
 
-from .. import DRAFTERS, RunConfig
-from ..benchmarks.advice import Advice, Option, advise, reason
-from ..benchmarks.quiet import Watch
-from ..files import __version__, printable
+from ..base.files import __version__, printable
+from ..config.run_config import RunConfig
+from ..doctor.engine_flags import engine_flags
+from ..drafters import DRAFTERS
+from ..measure.advice import Advice, Option, advise, reason
+from ..measure.cost_table import MACHINES, machine
+from ..measure.machine_profile import machine as this_machine
+from ..measure.profile import read_profile
+from ..measure.quiet import Watch
 from ..models.base import Pair
-from ..planning.cost_table import MACHINES, machine
-from ..planning.engine_flags import engine_flags
-from ..planning.machine_profile import machine as this_machine
-from ..planning.profile import read_profile
-from ..player.terminal import text_table
+from ..view.terminal import text_table
 from . import options
 from .display import plus_minus, until_stopped, warn_if_busy
 

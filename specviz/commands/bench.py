@@ -10,12 +10,12 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 
-from ..acceptance.progress import Progress
-from ..benchmarks import grid
-from ..codec import lines
-from ..files import check_output, file_lock, printable
-from ..player.terminal import text_table
-from ..strategy import REGISTRIES
+from ..base.codec import lines
+from ..base.files import check_output, file_lock, printable
+from ..base.progress import Progress
+from ..config.strategy import REGISTRIES
+from ..measure import grid
+from ..view.terminal import text_table
 from . import options
 from .display import plus_minus, until_stopped, warn_if_busy
 
@@ -247,7 +247,7 @@ def print_outcomes(rows: list[dict[str, Any]], outcomes: list[dict[str, Any]]) -
 
 def compare_texts(args: argparse.Namespace) -> int:
     """Compare greedy texts with those of transformers; exit code 1 if one differs."""
-    from ..benchmarks.against_transformers import compare_greedy
+    from ..measure.against_transformers import compare_greedy
 
     pair, prompts, builders = options.load(args), options.prompts_of(args), args.builder or ()
     texts, stopped = until_stopped(

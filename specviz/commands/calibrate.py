@@ -10,17 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .. import VERIFIERS, RunConfig, compatible
-from ..acceptance.on_text import Acceptance
-from ..acceptance.texts import Text, continuations, limited, windows
-from ..acceptance.vectors import MAX_RANKS
-from ..benchmarks.advice import calibrate
-from ..benchmarks.quiet import MAX_CORES
-from ..benchmarks.this_machine import PROMPT
-from ..files import check_output, printable, read_text, write_text
-from ..planning.machine_profile import machine, store_costs
-from ..planning.profile import Profile
-from ..player.terminal import text_table
+from ..base.files import check_output, printable, read_text, write_text
+from ..config.run_config import RunConfig, compatible
+from ..measure.advice import calibrate
+from ..measure.machine_profile import machine, store_costs
+from ..measure.on_text import Acceptance
+from ..measure.profile import Profile
+from ..measure.quiet import MAX_CORES
+from ..measure.texts import Text, continuations, limited, windows
+from ..measure.this_machine import PROMPT
+from ..record.vectors import MAX_RANKS
+from ..verifiers import VERIFIERS
+from ..view.terminal import text_table
 from . import options
 from .display import until_stopped, warn_if_busy
 

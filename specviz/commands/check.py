@@ -9,13 +9,15 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from .. import BUILDERS, VERIFIERS, RunConfig, compatible
-from ..acceptance.progress import Progress
-from ..codec import json_data, lines
-from ..player.terminal import text_table
-from ..plugins.load import load_known, sources
+from ..base.codec import json_data, lines
+from ..base.progress import Progress
+from ..builders import BUILDERS
+from ..config.plugins import load_known, sources
+from ..config.run_config import RunConfig, compatible
 from ..proof.counterexample import Counterexample, smallest
 from ..proof.lossless import Case, Row, cases, cover, drafter_cases
+from ..verifiers import VERIFIERS
+from ..view.terminal import text_table
 from .display import until_stopped
 from .options import within
 

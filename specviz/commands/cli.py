@@ -12,9 +12,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
-from ..errors import UnknownName
-from ..files import __version__, printable
-from ..plugins.load import load, load_installed
+from ..base.errors import UnknownName
+from ..base.files import __version__, printable
+from ..config.plugins import load, load_installed
 from . import COMMANDS, command
 
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from importlib import import_module
 
-from ..files import HERE
+from ..base.files import HERE
 
 EXAMPLE = "--port 8000"
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from tqdm import tqdm
 
-from ..acceptance.progress import Progress, Result, final_result
-from ..benchmarks.quiet import MAX_CORES
+from ..base.progress import Progress, Result, final_result
+from ..measure.quiet import MAX_CORES
 
 EVERY = 30.0  # seconds between two lines of progress where there is no terminal
 

@@ -7,10 +7,10 @@ import sys
 from contextlib import nullcontext
 from textwrap import fill
 
-from ..codec import dumps
+from ..base.codec import dumps
+from ..base.files import MOST_TEXT, file_errors, printable
 from ..doctor import diagnose
 from ..doctor.report import NAMES, Report, rows_of
-from ..files import MOST_TEXT, file_errors, printable
 
 EXAMPLE = "server.log --baseline 342.2"
 BYTE_ORDER_MARKS = {

@@ -7,12 +7,14 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 
-from .. import RunConfig, Step, compatible, speculate
-from .. import run as trace_of
-from ..acceptance.vectors import mismatch, planned_with
-from ..files import MOST_TRACE, __version__, check_output, printable, write_text
-from ..planning.choose import suited
-from ..player.terminal import paint, summary
+from ..base.files import MOST_TRACE, __version__, check_output, printable, write_text
+from ..config.run_config import RunConfig, compatible
+from ..decode import run as trace_of
+from ..decode import speculate
+from ..measure.choose import suited
+from ..record.step import Step
+from ..record.vectors import mismatch, planned_with
+from ..view.terminal import paint, summary
 from . import options
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'

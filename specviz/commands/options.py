@@ -9,13 +9,14 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from .. import BUILDERS, RunConfig
-from ..acceptance.vectors import read_acceptance
-from ..benchmarks.grid import LOADING, ROWS
-from ..benchmarks.this_machine import prompts
-from ..errors import ParameterError
-from ..files import parse_json, read_text
-from ..strategy import REGISTRIES, parse_strategy
+from ..base.errors import ParameterError
+from ..base.files import parse_json, read_text
+from ..builders import BUILDERS
+from ..config.run_config import RunConfig
+from ..config.strategy import REGISTRIES, parse_strategy
+from ..measure.grid import LOADING, ROWS
+from ..measure.this_machine import prompts
+from ..record.vectors import read_acceptance
 
 TEMPERATURE = (
     RunConfig.temperature

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from .. import Trace
-from ..files import MOST_TRACE, check_output, printable, read_text, write_text
-from ..player import FORMATS
-from ..player.terminal import paint, step_line, summary
+from ..base.files import MOST_TRACE, check_output, printable, read_text, write_text
+from ..record.trace import Trace
+from ..view import FORMATS
+from ..view.terminal import paint, step_line, summary
 
 EXAMPLE = "run.json --html run.html"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from ..codec import LARGEST
-from ..errors import ParameterError
-from ..files import file_errors
+from ..base.codec import LARGEST
+from ..base.errors import ParameterError
+from ..base.files import file_errors
 from .options import reject, within
 
 EXAMPLE = "--text stories.txt --out my-pair --minutes 180"

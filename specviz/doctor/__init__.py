@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..errors import ParameterError
+from ..base.errors import ParameterError
 from . import engines
 from .report import NAMES, Report, Window, pool, throughput_of
 

@@ -1,6 +1,6 @@
 """The drafters, by menu name; the order is the order of the menu."""
 
-from ..strategy import DRAFTERS as DRAFTERS
+from ..config.strategy import DRAFTERS as DRAFTERS
 from .mixture import Cascade, Several, Staged
 from .models import Eagle, EarlyExit, LayerSkip, Medusa, Model, Online
 from .ngram import NGram

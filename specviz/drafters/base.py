@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from ..distributions import Distributions, Sampling
+from ..config.strategy import Strategy
 from ..models.base import Pair, Session
-from ..strategy import Strategy
+from ..sampling.distributions import Distributions, Sampling
 from ..tree import TokenTree
 
 LAYERS = Field(

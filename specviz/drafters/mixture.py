@@ -13,10 +13,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
-from ..distributions import Blend, distributions_of
-from ..errors import ParameterError
+from ..base.errors import ParameterError
+from ..config.strategy import DRAFTERS
 from ..models.base import Session
-from ..strategy import DRAFTERS
+from ..sampling.distributions import Blend, distributions_of
 from ..tree import TokenTree
 from .base import LAYERS, Drafter, DrafterContext, DrafterSession
 

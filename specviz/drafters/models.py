@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from ..distributions import Sampling, distributions_of, probabilities
 from ..models.base import Session
+from ..sampling.distributions import Sampling, distributions_of, probabilities
 from .base import LAYERS, Drafter, DrafterSession
 
 

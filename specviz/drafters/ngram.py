@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from ..distributions import probabilities
+from ..sampling.distributions import probabilities
 from ..tree import TokenTree
 from .base import Drafter, DrafterSession
 from .retrieval import tales

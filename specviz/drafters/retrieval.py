@@ -17,9 +17,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from ..distributions import probabilities
-from ..errors import ParameterError
-from ..files import TALES
+from ..base.errors import ParameterError
+from ..base.files import TALES
+from ..sampling.distributions import probabilities
 from .base import Drafter, DrafterSession
 
 BREAK = -1  # stands between two documents

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from ..distributions import Logits
+from ..sampling.distributions import Logits
 from ..tree import TokenTree
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import torch
 
-from ..distributions import Logits
-from ..errors import ParameterError
+from ..base.errors import ParameterError
 from ..passes.direct import DirectForward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
+from ..sampling.distributions import Logits
 from ..tree import TokenTree
 from .loading import layer_list
 

@@ -15,7 +15,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, LlamaConfig
 from transformers.utils import logging
 
-from ..errors import ParameterError, cause
+from ..base.errors import ParameterError, cause
 from .hub import RANDOM, model_folder
 from .table import NumberText
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ..errors import ParameterError
-from ..files import PAIR, TALES
+from ..base.errors import ParameterError
+from ..base.files import PAIR, TALES
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from .eagle import load_layer
 from .early_exit import count_layers, first_layers, without_layers

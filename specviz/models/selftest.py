@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..errors import cause
+from ..base.errors import cause
 from ..passes.huggingface import HuggingFaceModel
 from ..tree import TokenTree
 from .loading import longest_text

@@ -17,7 +17,7 @@ from safetensors import safe_open
 from tqdm import tqdm
 from transformers import AutoModelForCausalLM, GenerationConfig
 
-from ..files import from_cache, to_cache
+from ..base.files import from_cache, to_cache
 from ..passes.compiled import compiler_for
 from ..passes.direct import DirectForward, direct_forward, is_known
 from ..passes.huggingface import HuggingFaceModel

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..base.errors import ParameterError
 from ..tree import TokenTree
 from .base import Pair
 

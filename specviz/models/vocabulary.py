@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..distributions import Logits, softmax
 from ..passes.device_logits import DeviceLogits
 from ..passes.huggingface import HuggingFaceModel
+from ..sampling.distributions import Logits, softmax
 from ..tree import TokenTree
 from .text import bytes_of
 

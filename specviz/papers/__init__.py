@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..acceptance.progress import Progress
-from ..benchmarks.quiet import Watch
+from ..base.progress import Progress
+from ..measure.quiet import Watch
 from ..models.base import Pair
 from . import along, bound_proofs, on_positions, proofs, runs, timings  # noqa: F401  # they register measurements
 from .claim import Claim, Entry, load_sources

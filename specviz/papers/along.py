@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import VERIFIERS
-from ..randomness import Randomness, Seeded
-from ..sampling import draw_children, without
-from ..theory.rates import try_children
+from ..proof.rates import try_children
+from ..sampling.children import draw_children, without
+from ..sampling.randomness import Randomness, Seeded
 from ..tree import Topology
+from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from .shapes import DEEPEST, planned, shapes
 from .workbench import Text, Workbench, measurement

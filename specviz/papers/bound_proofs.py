@@ -7,11 +7,8 @@ import math
 
 import numpy as np
 
-from ..acceptance.vectors import expected_tokens, published, reach
 from ..builders.sequoia import best_tree, falling, likeliest_tree
-from ..distributions import entropy, total_variation
-from ..randomness import Seeded
-from ..theory.bounds import (
+from ..proof.bounds import (
     bretagnolle_huber_bound,
     harmonic_bound,
     kl_divergence,
@@ -20,7 +17,10 @@ from ..theory.bounds import (
     tail_bound,
     tunstall_bound,
 )
-from ..theory.node import sequoia_acceptance
+from ..proof.node import sequoia_acceptance
+from ..record.vectors import expected_tokens, published, reach
+from ..sampling.distributions import entropy, total_variation
+from ..sampling.randomness import Seeded
 from .index_entropy import rejection_index_entropy
 from .shapes import planned
 from .workbench import Workbench, measurement

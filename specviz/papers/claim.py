@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from ..files import ASSETS
+from ..base.files import ASSETS
 
 Sums = Mapping[str, float]
 Columns = dict[

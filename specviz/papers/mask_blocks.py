@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..randomness import Randomness
+from ..sampling.randomness import Randomness
 from ..tree import Topology
 
 ORDERS: dict[str, Callable[[Topology], tuple[int, ...]]] = {

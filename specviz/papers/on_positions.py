@@ -6,17 +6,17 @@ import math
 
 import numpy as np
 
-from .. import VERIFIERS
-from ..distributions import entropy
-from ..randomness import Seeded
-from ..theory.bounds import (
+from ..proof.bounds import (
     bretagnolle_huber_bound,
     cross_entropy,
     entropy_estimate,
     pinsker_bound,
     race_acceptance,
 )
-from ..theory.rates import accepted_within
+from ..proof.rates import accepted_within
+from ..sampling.distributions import entropy
+from ..sampling.randomness import Seeded
+from ..verifiers import VERIFIERS
 from .workbench import Text, Workbench, measurement
 
 WIDTHS = (1, 2, 3, 4, 5, 8, 16, 32)

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import RunConfig, compatible
-from ..acceptance.vectors import expected_tokens, reach
 from ..builders.sequoia import best_tree, likeliest_tree
-from ..distributions import Sampling, total_variation
+from ..config.run_config import RunConfig, compatible
 from ..drafters.base import Draft
 from ..drafters.models import ModelSession
 from ..models.table import toy_pair
+from ..proof import node
 from ..proof.lossless import cases
-from ..randomness import Seeded
-from ..theory import node
+from ..record.vectors import expected_tokens, reach
+from ..sampling.distributions import Sampling, total_variation
+from ..sampling.randomness import Seeded
 from ..tree import TokenTree, Topology
 from .workbench import Workbench, measurement
 

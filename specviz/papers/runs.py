@@ -6,9 +6,9 @@ from itertools import islice
 
 import numpy as np
 
-from .. import run, speculate
-from ..metrics import Counts
-from ..randomness import Seeded
+from ..decode import run, speculate
+from ..record.metrics import Counts
+from ..sampling.randomness import Seeded
 from ..tree import Topology
 from .mask_blocks import ORDERS, count_blocks, random_tree
 from .on_positions import moments

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..acceptance.vectors import expected_tokens, find_acceptance
 from ..builders.sequoia import best_tree, falling, likeliest_tree
 from ..builders.static import grow_shape
+from ..record.vectors import expected_tokens, find_acceptance
 from ..tree import Topology
 
 SIZES, DEEPEST, WIDEST = (4, 8, 16, 32, 64, 128, 256, 512), 16, 32

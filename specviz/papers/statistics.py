@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ..acceptance.vectors import expected_tokens as tree_tokens
-from ..theory.bounds import chain_tokens as chain_formula
-from ..theory.bounds import fit_power_law
+from ..proof.bounds import chain_tokens as chain_formula
+from ..proof.bounds import fit_power_law
+from ..record.vectors import expected_tokens as tree_tokens
 from .claim import Sums
 from .on_positions import EDGES, WIDTHS
 from .shapes import SIZES, WIDEST, planned, shapes

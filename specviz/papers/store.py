@@ -10,7 +10,7 @@ from os import cpu_count
 from pathlib import Path
 from typing import Any
 
-from ..files import PAIR
+from ..base.files import PAIR
 from .claim import PAPERS, Columns
 
 

@@ -8,16 +8,17 @@ from functools import partial
 
 import numpy as np
 
-from .. import RunConfig, run
-from ..acceptance.progress import final_result
-from ..benchmarks.this_machine import PROMPT, measure_cost
-from ..benchmarks.timing import interleave, median_seconds
+from ..base.progress import final_result
 from ..builders.sequoia import Sequoia, best_tree
-from ..metrics import Counts
+from ..config.run_config import RunConfig
+from ..decode import run
+from ..measure.choose import suited
+from ..measure.forecast import forecast
+from ..measure.this_machine import PROMPT, measure_cost
+from ..measure.timing import interleave, median_seconds
 from ..models.base import Pair
-from ..planning.choose import suited
-from ..planning.forecast import forecast
-from ..randomness import Seeded
+from ..record.metrics import Counts
+from ..sampling.randomness import Seeded
 from ..tree import TokenTree
 from .shapes import WIDEST, planned
 from .workbench import Text, Workbench, measurement
@@ -47,8 +48,8 @@ def speeds(
         offload: "disk" for the embedded pair with its target's layers on the disk.
     """
     from ..models.pair import (
-        load_pair,
-    )  # which imports torch, and the page only reads what is stored
+        load_pair,  # which imports torch, and the page only reads what is stored
+    )
 
     pair = (
         bench.cached(("pair", offload), lambda: load_pair(offload=offload))

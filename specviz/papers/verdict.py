@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..metrics import left_out_margin
+from ..record.metrics import left_out_margin
 from .claim import Claim, Columns, Sums
 from .statistics import statistic
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import RunConfig
-from ..acceptance.positions import distributions_on_text
-from ..acceptance.progress import Progress
-from ..acceptance.texts import continuations
-from ..files import HELD_OUT
+from ..base.files import HELD_OUT
+from ..base.progress import Progress
+from ..config.run_config import RunConfig
+from ..measure.positions import distributions_on_text
+from ..measure.texts import continuations
 from ..models.base import Pair
 from .claim import Columns
 

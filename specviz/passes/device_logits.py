@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..distributions import NOTHING, Distributions, Ranked, Sampling, check_finite
+from ..sampling.distributions import NOTHING, Distributions, Ranked, Sampling, check_finite
 
 RANKED = 32  # first tokens that come with a row
 AT_ONCE = 64  # rows that are sorted at a time: bounds the memory that top-p takes

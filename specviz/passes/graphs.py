@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from ..errors import cause
+from ..base.errors import cause
 from .cache import TreeCache
 from .device_logits import push
 from .direct import DirectForward

@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from .. import RunConfig, compatible
-from ..errors import cause
-from ..strategy import REGISTRIES, SCHEMES
+from ..base.errors import cause
+from ..config.run_config import RunConfig, compatible
+from ..config.strategy import REGISTRIES, SCHEMES
 from ..verifiers.base import Verifier
 from .enumerate import enumerate_node
 

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..randomness import Randomness
-from ..sampling import draw_children
+from ..sampling.children import draw_children
+from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from ..verifiers.base import Verifier
 

@@ -16,11 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible, speculate
-from ..distributions import probabilities
+from ..builders import BUILDERS
+from ..config.run_config import RunConfig, compatible
+from ..decode import speculate
+from ..drafters import DRAFTERS
 from ..drafters.base import Drafter
 from ..models.table import TablePair, toy_pair
-from ..strategy import Menu
+from ..sampling.distributions import probabilities
+from ..verifiers import VERIFIERS
 from .enumerate import Planned, Text, compare_with_target, distribution_of
 from .same_text import comparing
 
@@ -41,8 +44,7 @@ SAMPLINGS: tuple[dict[str, Any], ...] = (
 
 def drafter_cases() -> Mapping[str, Drafter]:
     """Drafters as they are checked, with small parameters, by their name in the table."""
-    small: Any = Menu("drafter")
-    small.update({name: cls(**cls.small) for name, cls in DRAFTERS.items()})
+    small: dict[str, Drafter] = {name: cls(**cls.small) for name, cls in DRAFTERS.items()}
     small["several-merged"] = small["several"].replace(merge=True)
     return small
 

@@ -14,10 +14,11 @@ from itertools import zip_longest
 
 import numpy as np
 
-from .. import RunConfig, speculate
-from ..distributions import Distributions
+from ..config.run_config import RunConfig
+from ..decode import speculate
 from ..models.base import Pair
-from ..randomness import Seeded
+from ..sampling.distributions import Distributions
+from ..sampling.randomness import Seeded
 from ..session import prompt_tokens
 from ..tree import TokenTree
 from ..verifiers.base import Verifier

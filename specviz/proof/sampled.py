@@ -17,10 +17,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from .. import RunConfig, compatible, speculate
-from ..distributions import probabilities, total_variation
+from ..config.run_config import RunConfig, compatible
+from ..decode import speculate
 from ..models.base import Pair, Session
 from ..models.table import TableSession
+from ..sampling.distributions import probabilities, total_variation
 from ..session import DecodingSession, prompt_tokens
 from ..tree import TokenTree
 from .enumerate import Text

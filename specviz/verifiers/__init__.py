@@ -1,6 +1,6 @@
 """The verification rules, by menu name; the order is the order of the menu."""
 
-from ..strategy import VERIFIERS as VERIFIERS
+from ..config.strategy import VERIFIERS as VERIFIERS
 from .block import Block, Traversal
 from .coins import DySpecRule, SequoiaRule, SpecInfer, SpeculativeSampling
 from .match import ExactMatch, Naive, PlainRule, Race, TargetMatch

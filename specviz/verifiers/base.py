@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ..distributions import Distributions
-from ..randomness import Randomness
-from ..record import Step
-from ..strategy import SCHEMES, Strategy
+from ..config.strategy import SCHEMES, Strategy
+from ..record.step import Step
+from ..sampling.distributions import Distributions
+from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 
 

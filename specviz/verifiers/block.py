@@ -7,8 +7,8 @@ path by one draw on its weight accepts at least as much as draws on single token
 
 from __future__ import annotations
 
-from ..distributions import excess, residual
-from ..sampling import SequentialProposal
+from ..sampling.children import SequentialProposal
+from ..sampling.distributions import excess, residual
 from .base import Verifier
 from .walk import ROOT, Walk, bars, ratio, untried
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ..distributions import residual
-from ..sampling import SequentialProposal
+from ..sampling.children import SequentialProposal
+from ..sampling.distributions import residual
 from .base import Verifier
 from .walk import Walk, bars, explain_coin, ratio
 

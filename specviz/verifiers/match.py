@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from ..distributions import Distributions
-from ..randomness import first_arrivals
+from ..sampling.distributions import Distributions
+from ..sampling.randomness import first_arrivals
 from ..tree import Chart
 from .base import Verifier
 from .walk import ROOT, Walk, bars, follow, untried

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..distributions import excess
-from ..record import Detail
-from ..sampling import SequentialProposal
+from ..record.step import Detail
+from ..sampling.children import SequentialProposal
+from ..sampling.distributions import excess
 from .base import Verifier
 from .walk import Walk, bars, explain_coin, ratio
 

@@ -12,9 +12,9 @@ import math
 
 from pydantic import Field
 
-from ..distributions import entropy
-from ..record import Detail
-from ..sampling import most_probable
+from ..record.step import Detail
+from ..sampling.children import most_probable
+from ..sampling.distributions import entropy
 from .base import Verifier
 from .walk import Walk, untried
 

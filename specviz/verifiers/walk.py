@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions import Distributions
-from ..randomness import Randomness
-from ..record import Detail, Step
-from ..sampling import most_probable
+from ..record.step import Detail, Step
+from ..sampling.children import most_probable
+from ..sampling.distributions import Distributions
+from ..sampling.randomness import Randomness
 from ..tree import Chart, TokenTree
 from .base import Verdict
 

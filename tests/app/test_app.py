@@ -16,8 +16,8 @@ from app.machine.engine import Engine, batch_by_time, prefetch
 from app.machine.pool import machine_turn, run_in_thread
 from app.page import STYLES, TABS, build_demo
 from app.parts.failures import explained, reason
-from specviz.files import WEB
-from specviz.record import Timing
+from specviz.base.files import WEB
+from specviz.record.step import Timing
 from tests.loops import in_a_loop
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,7 +3,7 @@
 import pytest
 
 import specviz
-from specviz.player.offline import HEIGHT
+from specviz.view.offline import HEIGHT
 
 pytestmark = pytest.mark.browser
 

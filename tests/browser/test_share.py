@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 import specviz
 from app.tabs import explore
-from specviz.player.offline import offline_page
+from specviz.view.offline import offline_page
 from tests.pages import STAGE, Gated, counts_add_up, offline, open_file, save, state, steps, to_step
 
 pytestmark = pytest.mark.browser

@@ -7,7 +7,7 @@ import pytest
 
 import specviz
 from specviz.builders.lookup import Window
-from specviz.distributions import entropy
+from specviz.sampling.distributions import entropy
 from specviz.verifiers.base import Verdict
 from tests.growing import BUILDERS, grow, small
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import specviz
-from specviz.acceptance.vectors import RunningAcceptance, expected_tokens
 from specviz.builders.sequoia import best_tree, falling, likeliest_tree
 from specviz.decode import speculate
+from specviz.record.vectors import RunningAcceptance, expected_tokens
 from specviz.tree import Topology
 from tests.growing import BUILDERS, grow
 from tests.proof.proofs import error_of

@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 import specviz
-from specviz.benchmarks import advice
-from specviz.benchmarks.advice import Advice, Option, reason
-from specviz.benchmarks.timing import TimedRun
 from specviz.commands.advise import data_of, sentence_of
 from specviz.commands.cli import main
-from specviz.metrics import Counts
-from specviz.planning.choose import Candidate
-from specviz.planning.cost_table import flat_up_to
-from specviz.planning.forecast import predict
+from specviz.measure import advice
+from specviz.measure.advice import Advice, Option, reason
+from specviz.measure.choose import Candidate
+from specviz.measure.cost_table import flat_up_to
+from specviz.measure.forecast import predict
+from specviz.measure.timing import TimedRun
+from specviz.record.metrics import Counts
 
 BUILDERS = (
     specviz.BUILDERS["sequoia"](size=12, depth=5, acceptance=(0.6, 0.2)),

@@ -5,10 +5,10 @@ import json
 import pytest
 
 import specviz
-from specviz.benchmarks import advice, quiet
 from specviz.commands.cli import main
-from specviz.planning.machine_profile import find_costs
-from specviz.planning.profile import read_profile
+from specviz.measure import advice, quiet
+from specviz.measure.machine_profile import find_costs
+from specviz.measure.profile import read_profile
 
 
 @pytest.fixture(autouse=True)

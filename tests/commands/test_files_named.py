@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import specviz
-from specviz import files
+from specviz.base import files
 from specviz.commands import COMMANDS
 from specviz.commands.cli import _parser, main
 from specviz.commands.options import prompts_of

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specviz.codec import dumps
+from specviz.base.codec import dumps
 from specviz.doctor import diagnose
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 import specviz
-from specviz.distributions import Sampling
+from specviz.base.files import PAIR
+from specviz.config.strategy import strategy_of
 from specviz.drafters.base import open_drafter
-from specviz.files import PAIR
-from specviz.randomness import Seeded
+from specviz.sampling.distributions import Sampling
+from specviz.sampling.randomness import Seeded
 from specviz.session import DecodingSession, Stopwatch
-from specviz.strategy import strategy_of
 from specviz.verifiers.base import Verdict
 
 pytestmark = pytest.mark.adapter

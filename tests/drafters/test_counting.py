@@ -9,7 +9,7 @@ import pytest
 import specviz
 from specviz.drafters.ngram import DISCOUNT, Counting, Counts
 from specviz.drafters.retrieval import Retrieval, RetrievalSession, library, longest_match
-from specviz.randomness import Seeded
+from specviz.sampling.randomness import Seeded
 from specviz.tree import TokenTree
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.acceptance import vectors as acceptance
-from specviz.distributions import Blend, Sampling
+from specviz.config.strategy import strategy_of
 from specviz.drafters.base import Draft, open_drafter
-from specviz.randomness import Seeded
-from specviz.sampling import SequentialProposal, drafter_of, draw_children
-from specviz.strategy import strategy_of
+from specviz.record import vectors as acceptance
+from specviz.sampling.children import SequentialProposal, drafter_of, draw_children
+from specviz.sampling.distributions import Blend, Sampling
+from specviz.sampling.randomness import Seeded
 from specviz.tree import TokenTree
 
 TOY = specviz.toy_pair(vocab=6)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import specviz
-from specviz.files import HELD_OUT
+from specviz.base.files import HELD_OUT
 from specviz.proof.same_text import NEARLY_TIED, margin_at
 
 pytestmark = pytest.mark.adapter

@@ -6,9 +6,9 @@ import pytest
 
 import specviz
 from specviz.decode import speculate
-from specviz.player.payload import explained, step_payload
-from specviz.randomness import Seeded
+from specviz.sampling.randomness import Seeded
 from specviz.tree import Topology
+from specviz.view.payload import explained, step_payload
 from tests.proof.proofs import error_of
 
 LOOKAHEAD, RULES = specviz.BUILDERS["lookahead"], specviz.VERIFIERS

@@ -3,7 +3,7 @@ the log."""
 
 import pytest
 
-from specviz import files
+from specviz.base import files
 
 
 @pytest.fixture

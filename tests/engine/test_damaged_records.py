@@ -7,8 +7,8 @@ import re
 import pytest
 
 import specviz
-from specviz.player.offline import offline_page
-from specviz.player.payload import recorded_message
+from specviz.view.offline import offline_page
+from specviz.view.payload import recorded_message
 
 SCRIPT = "</script><img src=x onerror=window.hacked=1>${window.hacked=1}{{window.hacked=1}}`"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.config import compatible
+from specviz.config.run_config import compatible
 
 BUILDERS = {name: cls() for name, cls in specviz.BUILDERS.items()}
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from specviz import distributions
-from specviz.distributions import (
+from specviz.sampling import distributions
+from specviz.sampling.distributions import (
     Distributions,
     Sampling,
     entropy,

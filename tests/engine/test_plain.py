@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.distributions import Sampling, probabilities
-from specviz.randomness import Seeded
+from specviz.sampling.distributions import Sampling, probabilities
+from specviz.sampling.randomness import Seeded
 
 PLAIN = specviz.BUILDERS["plain"](), specviz.VERIFIERS["plain"]()
 

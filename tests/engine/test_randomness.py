@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import specviz
 from specviz.proof.enumerate import Planned, distribution_of
 from specviz.proof.same_text import margin_at
-from specviz.randomness import Seeded, first_arrivals, smallest
-from specviz.sampling import draw_children, most_probable
+from specviz.sampling.children import draw_children, most_probable
+from specviz.sampling.randomness import Seeded, first_arrivals, smallest
 
 
 def test_noise_is_keyed_by_position_and_independent_of_the_stream():

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz import codec
+from specviz.base import codec
+from specviz.base.files import TRACES
 from specviz.decode import decode
-from specviz.files import TRACES
-from specviz.metrics import Counts
+from specviz.record.metrics import Counts
 from specviz.session import record
 
 

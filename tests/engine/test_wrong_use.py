@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.acceptance.vectors import read_acceptance
-from specviz.errors import ParameterError, UnknownName, cause
-from specviz.plots import plot
-from specviz.strategy import REGISTRIES, parse_strategy, strategy_of
+from specviz.base.errors import ParameterError, UnknownName, cause
+from specviz.config.strategy import REGISTRIES, parse_strategy, strategy_of
+from specviz.record.vectors import read_acceptance
+from specviz.view.figures import plot
 
 PAIR = specviz.toy_pair()
 CONFIG = specviz.RunConfig("abc", max_new_tokens=3)

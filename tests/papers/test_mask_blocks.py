@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specviz.distributions import entropy
 from specviz.papers.index_entropy import rejection_index_entropy
 from specviz.papers.mask_blocks import ORDERS, count_blocks, random_tree
-from specviz.randomness import Seeded
-from specviz.theory.node import specinfer_acceptance
+from specviz.proof.node import specinfer_acceptance
+from specviz.sampling.distributions import entropy
+from specviz.sampling.randomness import Seeded
 from specviz.tree import Topology
 from tests.engine.test_tree import shapes
 

@@ -12,9 +12,9 @@ import pytest
 
 import specviz
 from specviz import papers
-from specviz.acceptance.progress import final_result
-from specviz.benchmarks import quiet
+from specviz.base.progress import final_result
 from specviz.commands.cli import main
+from specviz.measure import quiet
 from specviz.papers import workbench
 from specviz.papers.along import ends_along, renewals, shares_of
 from specviz.papers.claim import Claim
@@ -31,7 +31,7 @@ from specviz.papers.verdict import (
     over_texts,
 )
 from specviz.papers.workbench import MEASUREMENTS, Workbench, parse_key
-from specviz.randomness import Seeded
+from specviz.sampling.randomness import Seeded
 from specviz.tree import Topology
 
 CLAIMS = {
@@ -173,7 +173,7 @@ def test_an_interval_is_over_texts_and_says_how_many_would_decide():
     number, margin = over_texts(number_of(claim()), [list(rows.values())])
     pairs = [(row["tokens"], row["passes"]) for row in rows.values()]
     assert (number, margin) == pytest.approx(
-        specviz.metrics.estimate(pairs)
+        specviz.record.metrics.estimate(pairs)
     ) and number == pytest.approx(2.1)
     found = find(claim(), [rows])
     assert (found.verdict, found.texts, found.low) == (REPRODUCED, 12, pytest.approx(2.1 - margin))
@@ -310,7 +310,7 @@ def test_shares_along_a_text_are_the_chances_that_a_child_brings_the_token(rule)
         np.array([0.2, 0.5, 0.2, 0.1]),
     )
     shares = np.mean([shares_of(rule, p, q, 0, 3, Seeded(seed)) for seed in range(3000)], axis=0)
-    chances = specviz.theory.node.ACCEPTANCE[rule.name](p, q, 3)
+    chances = specviz.proof.node.ACCEPTANCE[rule.name](p, q, 3)
     assert 0 < shares.sum() <= 1 and (shares > 0).all()
     mean = sum(
         p[x] * np.mean([shares_of(rule, p, q, x, 3, Seeded(s)) for s in range(600)], axis=0)

@@ -6,9 +6,15 @@ import pytest
 import torch
 
 import specviz
-from specviz.distributions import Distributions, Ranked, Sampling, distributions_of, probabilities
 from specviz.passes import device_logits
-from specviz.sampling import most_probable
+from specviz.sampling.children import most_probable
+from specviz.sampling.distributions import (
+    Distributions,
+    Ranked,
+    Sampling,
+    distributions_of,
+    probabilities,
+)
 
 SAMPLINGS = [
     Sampling(0.0),

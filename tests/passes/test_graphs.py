@@ -13,7 +13,6 @@ import pytest
 import torch
 import transformers
 
-from specviz.distributions import Sampling
 from specviz.models.early_exit import first_layers
 from specviz.models.selftest import check_tree_reading
 from specviz.passes import device_logits, direct, graphs
@@ -21,6 +20,7 @@ from specviz.passes.cache import TreeCache
 from specviz.passes.graphs import BUCKETS, StaticPasses, slots_bucket
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.passes.layers import read_layer
+from specviz.sampling.distributions import Sampling
 from tests.passes.test_huggingface import FAMILIES, V, alone, along, make, random_run, random_tree
 
 pytestmark = pytest.mark.adapter

@@ -8,9 +8,9 @@ import pytest
 
 import specviz
 from specviz.commands.check import cases_of
-from specviz.distributions import residual
 from specviz.proof import lossless
 from specviz.proof.lossless import STEPS, cases
+from specviz.sampling.distributions import residual
 from specviz.verifiers.base import Verifier
 from specviz.verifiers.walk import Walk, ratio
 from tests.growing import BUILDERS, VERIFIERS

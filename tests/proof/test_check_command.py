@@ -6,9 +6,9 @@ from typing import ClassVar
 import pytest
 
 import specviz
-from specviz import config as configuration
 from specviz.commands.check import _proven
 from specviz.commands.cli import main
+from specviz.config import run_config as configuration
 from specviz.proof.counterexample import smallest
 from specviz.proof.lossless import cases, cover, drafter_cases
 from specviz.verifiers.base import Verifier
@@ -103,7 +103,7 @@ class Behind(Verifier):
         while tree.children[node]:
             (child,), q, row = tree.children[node], tree.draft_distributions[node], p[node]
             if not walk.flip(child, ratio(row[tree.tokens[child]], q[tree.tokens[child]]), rng):
-                return walk.end(rng.draw(specviz.distributions.residual(row, q)))
+                return walk.end(rng.draw(specviz.sampling.distributions.residual(row, q)))
             node = child
         return walk.end(rng.draw(row))
 

@@ -14,11 +14,11 @@ nothing is left to sampling:
 import numpy as np
 import pytest
 
-from specviz.distributions import softmax, total_variation
-from specviz.randomness import Seeded
-from specviz.sampling import draw_children
-from specviz.theory.node import spectr_acceptance
-from specviz.theory.rates import Rejecting, try_children
+from specviz.proof.node import spectr_acceptance
+from specviz.proof.rates import Rejecting, try_children
+from specviz.sampling.children import draw_children
+from specviz.sampling.distributions import softmax, total_variation
+from specviz.sampling.randomness import Seeded
 from specviz.verifiers import coins, spectr
 from specviz.verifiers.spectr import division_factor, leftover
 from tests.growing import VERIFIERS

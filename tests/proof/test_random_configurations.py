@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import specviz
-from specviz.config import compatible
+from specviz.config.run_config import compatible
+from specviz.config.strategy import REGISTRIES, SCHEMES
 from specviz.proof import lossless
 from specviz.proof.lossless import EXACT, PROMPT, compare_texts, error_in
-from specviz.strategy import REGISTRIES, SCHEMES
 from tests.growing import BUILDERS, VERIFIERS
 
 MAX_RUNS = 3_000

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.config import compatible
+from specviz.config.run_config import compatible
 from specviz.decode import speculate
-from specviz.distributions import Sampling, probabilities
 from specviz.proof.same_text import Comparison, comparing, promised
-from specviz.randomness import Seeded
+from specviz.sampling.distributions import Sampling, probabilities
+from specviz.sampling.randomness import Seeded
 from specviz.tree import TokenTree
 from tests.growing import BUILDERS, VERIFIERS
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.config import compatible
-from specviz.distributions import probabilities
+from specviz.config.run_config import compatible
 from specviz.proof.sampled import Sampled, _CachedPair, exact_texts, sampling
+from specviz.sampling.distributions import probabilities
 
 
 def last(pair, config, runs=400):

@@ -144,8 +144,8 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
     text = prompt(place)
     target, draft = pair.open(text)
     drafting = open_drafter(specviz.DRAFTERS["eagle"](), pair, target, draft, text)
-    from specviz.distributions import Distributions, Sampling
     from specviz.drafters.base import Seen
+    from specviz.sampling.distributions import Distributions, Sampling
 
     context = list(text)
     for turn in range(3):

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.acceptance.vectors import expected_tokens
-from specviz.config import RunConfig, compatible
+from specviz.config.run_config import RunConfig, compatible
 from specviz.decode import speculate
-from specviz.distributions import Distributions, Sampling, entropy
 from specviz.models.table import TableModel, TablePair
 from specviz.proof.enumerate import distribution_of as exact_law
-from specviz.randomness import Seeded
+from specviz.record.vectors import expected_tokens
+from specviz.sampling.distributions import Distributions, Sampling, entropy
+from specviz.sampling.randomness import Seeded
 from specviz.tree import TokenTree
 from tests.growing import BUILDERS, VERIFIERS, small
 from tests.proof.proofs import error_of

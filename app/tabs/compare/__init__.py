@@ -8,8 +8,8 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.player.payload import message
-from specviz.player.web import asset
+from specviz.view.payload import message
+from specviz.view.web import asset
 
 from ...machine.engine import Engine
 from ...parts import links

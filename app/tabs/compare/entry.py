@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specviz import RunConfig, compatible
+from specviz.config.run_config import RunConfig, compatible
 from specviz.proof.same_text import promised
 
 LETTERS = "ABC"

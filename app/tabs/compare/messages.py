@@ -12,12 +12,13 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-from specviz import Step, Trace, codec
-from specviz.benchmarks.timing import ROUNDS
-from specviz.metrics import PARTS, Counts
-from specviz.player.payload import described, figures, message, step_payload
+from specviz.base import codec
+from specviz.measure.timing import ROUNDS
 from specviz.proof.same_text import margin_at
-from specviz.trace import PairedSpeedup
+from specviz.record.metrics import PARTS, Counts
+from specviz.record.step import Step
+from specviz.record.trace import PairedSpeedup, Trace
+from specviz.view.payload import described, figures, message, step_payload
 
 from ...machine.engine import Engine
 from ...parts.decoding import Endless, Update, decode

@@ -6,8 +6,9 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from specviz import RunConfig, Trace
-from specviz.files import TRACES
+from specviz.base.files import TRACES
+from specviz.config.run_config import RunConfig
+from specviz.record.trace import Trace
 
 from ...machine.models import EMBEDDED, ON_DISK
 from .entry import LETTERS, Entry

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import compatible
+from specviz.config.run_config import compatible
 
 from ...parts.controls import LABELS, Controls, mark, picker, scalar_controls
 from ...parts.stage import notice, sentence

@@ -10,11 +10,11 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import RunConfig, compatible
-from specviz.acceptance.vectors import EMBEDDED, planned_with
-from specviz.player.payload import message, settings_text
-from specviz.player.web import asset
+from specviz.config.run_config import RunConfig, compatible
 from specviz.proof.sampled import RUNS
+from specviz.record.vectors import EMBEDDED, planned_with
+from specviz.view.payload import message, settings_text
+from specviz.view.web import asset
 
 from ...machine.engine import Engine
 from ...machine.models import EMBEDDED as EMBEDDED_PAIR

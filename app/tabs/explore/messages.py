@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from specviz import RunConfig, compatible
-from specviz.benchmarks.timing import ROUNDS
-from specviz.codec import json_data
-from specviz.metrics import Counts
-from specviz.player.payload import described, figures, head, message, step_payload, worth_showing
+from specviz.base.codec import json_data
+from specviz.config.run_config import RunConfig, compatible
+from specviz.measure.timing import ROUNDS
+from specviz.record.metrics import Counts
+from specviz.view.payload import described, figures, head, message, step_payload, worth_showing
 
 from ...machine.engine import Engine
 from ...parts.decoding import Update, decode

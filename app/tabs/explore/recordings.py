@@ -8,9 +8,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from specviz import RunConfig, Trace
-from specviz.files import TRACES
-from specviz.player.payload import recorded_message
+from specviz.base.files import TRACES
+from specviz.config.run_config import RunConfig
+from specviz.record.trace import Trace
+from specviz.view.payload import recorded_message
 
 from ...machine.models import EMBEDDED, ON_DISK
 from ...parts.presets import PRESETS, TEMPERATURES, TREE

@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from specviz import RunConfig
-from specviz.codec import json_data
-from specviz.player.payload import settings_title
+from specviz.base.codec import json_data
+from specviz.config.run_config import RunConfig
 from specviz.proof.sampled import Sampled, sampling
+from specviz.view.payload import settings_title
 
 from ...machine.engine import Engine
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from specviz import RunConfig, Step, speculate
 from specviz.builders.base import TreeBuilder
+from specviz.config.run_config import RunConfig
+from specviz.decode import speculate
 from specviz.models.table import TableModel, TablePair
-from specviz.randomness import Seeded
+from specviz.record.step import Step
+from specviz.sampling.randomness import Seeded
 from specviz.tree import Chart
 from specviz.verifiers.base import Verifier
 

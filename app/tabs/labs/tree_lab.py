@@ -12,13 +12,17 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field, field_validator
 
-from specviz import BUILDERS, VERIFIERS, RunConfig, Step, speculate
-from specviz.acceptance.vectors import check_acceptance, find_acceptance, published, reach
+from specviz.base.codec import dumps
+from specviz.builders import BUILDERS
 from specviz.builders.base import TreeBuilder
-from specviz.codec import dumps
+from specviz.config.run_config import RunConfig
+from specviz.decode import speculate
 from specviz.models.table import TableModel, TablePair
-from specviz.player.web import asset
+from specviz.record.step import Step
+from specviz.record.vectors import check_acceptance, find_acceptance, published, reach
 from specviz.tree import Topology
+from specviz.verifiers import VERIFIERS
+from specviz.view.web import asset
 
 from ...parts.request import answer
 from ...parts.web import component

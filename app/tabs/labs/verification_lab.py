@@ -14,12 +14,14 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from specviz import BUILDERS, VERIFIERS, RunConfig, compatible
-from specviz.codec import dumps
-from specviz.errors import cause
-from specviz.player.web import asset
+from specviz.base.codec import dumps
+from specviz.base.errors import cause
+from specviz.builders import BUILDERS
+from specviz.config.run_config import RunConfig, compatible
+from specviz.config.strategy import SCHEMES
 from specviz.proof.enumerate import Outcome, enumerate_node
-from specviz.strategy import SCHEMES
+from specviz.verifiers import VERIFIERS
+from specviz.view.web import asset
 
 from ...parts.request import answer
 from ...parts.web import component

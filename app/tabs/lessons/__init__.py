@@ -9,9 +9,10 @@ import json
 from functools import cache
 from typing import Any
 
-from specviz import Trace, codec
-from specviz.player.payload import recorded_message
-from specviz.player.web import asset
+from specviz.base import codec
+from specviz.record.trace import Trace
+from specviz.view.payload import recorded_message
+from specviz.view.web import asset
 
 from ...parts.frame import Tab
 from ...parts.web import component

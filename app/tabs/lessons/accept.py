@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from specviz import BUILDERS, VERIFIERS, RunConfig
-from specviz.distributions import residual
+from specviz.builders import BUILDERS
+from specviz.config.run_config import RunConfig
+from specviz.sampling.distributions import residual
+from specviz.verifiers import VERIFIERS
 
 from .lesson import WOOD, Facts, Lesson, Place, Recording, best_step, nodes_with, quote, readable
 

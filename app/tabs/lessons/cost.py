@@ -10,8 +10,11 @@ from math import log2
 from statistics import median
 
 import specviz
-from specviz import BUILDERS, VERIFIERS, RunConfig, speculate
-from specviz.benchmarks.timing import interleave
+from specviz.builders import BUILDERS
+from specviz.config.run_config import RunConfig
+from specviz.decode import speculate
+from specviz.measure.timing import interleave
+from specviz.verifiers import VERIFIERS
 
 from .lesson import TALE, Facts, Figure, Lesson, Place, Recording
 

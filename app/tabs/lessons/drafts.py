@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from statistics import mean
 
-from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
+from specviz.builders import BUILDERS
+from specviz.config.run_config import RunConfig
+from specviz.drafters import DRAFTERS
+from specviz.verifiers import VERIFIERS
 
 from .lesson import (
     FUNCTION,

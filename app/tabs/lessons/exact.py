@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from specviz import BUILDERS, VERIFIERS, RunConfig
+from specviz.builders import BUILDERS
+from specviz.config.run_config import RunConfig
 from specviz.proof.enumerate import enumerate_node
+from specviz.verifiers import VERIFIERS
 
 from .lesson import TALE, Facts, Lesson, Place, Recording, best_step
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from specviz import RunConfig, Step
-from specviz.files import ASSETS, TRACES
+from specviz.base.files import ASSETS, TRACES
+from specviz.config.run_config import RunConfig
+from specviz.record.step import Step
 from specviz.tree import Topology
 
 TEXTS, RUNS = ASSETS / "lessons", TRACES / "lessons"

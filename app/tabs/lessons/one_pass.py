@@ -3,7 +3,9 @@ rejection."""
 
 from __future__ import annotations
 
-from specviz import BUILDERS, VERIFIERS, RunConfig
+from specviz.builders import BUILDERS
+from specviz.config.run_config import RunConfig
+from specviz.verifiers import VERIFIERS
 
 from .lesson import SHIP, Facts, Lesson, Place, Recording, best_step, nodes_with, quote
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field
 
-from specviz.randomness import Seeded, first_arrivals
+from specviz.sampling.randomness import Seeded, first_arrivals
 
 from ...parts.request import answer
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from specviz import BUILDERS, VERIFIERS, RunConfig
+from specviz.builders import BUILDERS
+from specviz.config.run_config import RunConfig
+from specviz.verifiers import VERIFIERS
 
 from .lesson import SHIP, Facts, Figure, Lesson, Place, Recording, best_step, quote, readable
 from .race_figure import START

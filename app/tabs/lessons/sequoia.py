@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from specviz import BUILDERS, VERIFIERS, RunConfig
+from specviz.builders import BUILDERS
+from specviz.config.run_config import RunConfig
+from specviz.verifiers import VERIFIERS
 
 from .lesson import TALE, Facts, Lesson, Place, Recording, best_step, children, nodes_with, percent
 

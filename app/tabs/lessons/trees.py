@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from specviz import BUILDERS, VERIFIERS, RunConfig
+from specviz.builders import BUILDERS
+from specviz.config.run_config import RunConfig
+from specviz.verifiers import VERIFIERS
 
 from .lesson import (
     TALE,

@@ -1,4 +1,4 @@
-// What the server sends of a run, as specviz/player/payload.py writes it. Known in every module.
+// What the server sends of a run, as specviz/view/payload.py writes it. Known in every module.
 
 /** A few tokens and, under every name, a number for each of them. */
 interface Chart {

@@ -1,5 +1,5 @@
 // Plays a run: draws the frame of the step at hand and writes text, numbers and legend around it. Messages are what
-// specviz/player/payload.py writes.
+// specviz/view/payload.py writes.
 
 import { finder, query, say as write } from '../base/dom.js';
 import { keys } from '../base/keys.js';

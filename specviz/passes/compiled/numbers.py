@@ -12,7 +12,7 @@ import numpy as np
 from numba import config, njit, types
 from numba.extending import overload
 
-from ...files import cache_folder
+from ...base.files import cache_folder
 
 
 def bf16_to_f32(number):

@@ -18,8 +18,8 @@ from time import time
 import numpy as np
 from filelock import FileLock
 
-from ...errors import cause
-from ...files import cache_folder
+from ...base.errors import cause
+from ...base.files import cache_folder
 from ..layers import Layer
 
 ALIGN = 4096  # bytes: what direct reads want of places in a file and in memory

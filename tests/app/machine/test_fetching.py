@@ -118,7 +118,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from transformers import LlamaConfig, LlamaForCausalLM
 import specviz
-from specviz.files import PAIR
+from specviz.base.files import PAIR
 from app.machine.engine import Engine
 from app.machine.fetching import Hub
 

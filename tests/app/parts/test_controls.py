@@ -9,7 +9,7 @@ from pydantic import Field
 
 import specviz
 from app.parts import controls, menus
-from specviz.strategy import Strategy
+from specviz.config.strategy import Strategy
 
 
 @pytest.fixture(scope="module")

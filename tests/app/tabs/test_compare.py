@@ -13,7 +13,7 @@ from app.parts import links
 from app.tabs import compare
 from app.tabs.compare import messages, race, settings, texts
 from app.tabs.compare.entry import Entry, titles
-from specviz.benchmarks.timing import ROUNDS
+from specviz.measure.timing import ROUNDS
 
 B, V, D = specviz.BUILDERS, specviz.VERIFIERS, specviz.DRAFTERS
 PAIR = specviz.toy_pair(vocab=12)

@@ -18,9 +18,9 @@ from app.parts.controls import Controls
 from app.parts.decoding import Update
 from app.tabs import explore
 from app.tabs.explore import recordings
-from specviz import config as configuration
-from specviz.player.payload import settings_text, step_payload
+from specviz.config import run_config as configuration
 from specviz.proof.same_text import comparing
+from specviz.view.payload import settings_text, step_payload
 from tests.app.tabs.test_compare import FAILURES, Breaking
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,8 @@ from app.tabs.labs import tree_lab, verification_lab
 from app.tabs.labs.tree_lab import OTHERS, SIX, presets, tree_of, trees
 from app.tabs.labs.verification_lab import EXAMPLES, RULES, preview, table
 from specviz import VERIFIERS
-from specviz.acceptance.vectors import expected_tokens
-from specviz.distributions import residual
+from specviz.record.vectors import expected_tokens
+from specviz.sampling.distributions import residual
 from specviz.tree import Topology
 from specviz.verifiers.base import Verdict, Verifier
 
@@ -83,8 +83,10 @@ class TooKind(Verifier):
 
 @pytest.fixture
 def too_kind(monkeypatch):
-    monkeypatch.setitem(VERIFIERS, "too-kind", TooKind)
+    VERIFIERS.add(TooKind)
     monkeypatch.setattr(verification_lab, "RULES", [*RULES, "too-kind"])
+    yield
+    VERIFIERS.remove("too-kind")
 
 
 def test_a_wrong_rule_of_ones_own_is_shown_as_wrong_whatever_it_declares(too_kind):

@@ -14,8 +14,8 @@ from app.tabs import lessons
 from app.tabs.lessons import accept, cost, markdown, race_figure
 from app.tabs.lessons import lesson as parts
 from app.tabs.lessons.markdown import text_of
-from specviz.distributions import residual
-from specviz.theory.bounds import race_acceptance
+from specviz.proof.bounds import race_acceptance
+from specviz.sampling.distributions import residual
 
 ALL = pytest.mark.parametrize("name", lessons.LESSONS)
 WORDS = [

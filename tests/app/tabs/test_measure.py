@@ -5,7 +5,7 @@ import pytest
 from app.parts import recorded
 from app.parts.web import dumps
 from app.tabs import measure, papers
-from specviz.files import CURVES
+from specviz.base.files import CURVES
 
 
 def test_recorded_measurements_open_and_are_of_this_form(tmp_path, monkeypatch):

@@ -1,1 +1,0 @@
-"""Acceptance vectors, and their measurement on texts, on nodes and in recorded runs."""

@@ -1,0 +1,1 @@
+"""What is not about decoding: errors, files, text forms of values, progress."""

@@ -1,0 +1,55 @@
+"""Errors with named parts, so that code need not parse messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+class ParameterError(ValueError):
+    """An invalid parameter: its name, what it must be or do, the value it has (`...` hides it), and
+    what to do.
+
+    >>> print(specviz.base.errors.ParameterError("depth", "be a whole number from 1", 0, "Use 1 for one level."))
+    depth must be a whole number from 1; got 0. Use 1 for one level.
+    """
+
+    def __init__(self, name: str, must: str, got: Any = ..., hint: str = "") -> None:
+        super().__init__(name, must, got, hint)  # all of them, so that the error can be pickled
+        self.name, self.must, self.got, self.hint = name, must, got, hint
+
+    def named(self, name: str) -> ParameterError:
+        """The same of a parameter that has another name where the value came from."""
+        return ParameterError(name, self.must, self.got, self.hint)
+
+    def __str__(self) -> str:
+        number_as_text = ", text" if isinstance(self.got, str) and "number" in self.must else ""
+        got = "" if self.got is ... else f"; got {short_repr(self.got)}{number_as_text}"
+        return f"{self.name} must {self.must}{got}. {self.hint}".rstrip()
+
+
+class UnknownName(ParameterError, KeyError):
+    """An unknown name; the message suggests the nearest one."""
+
+    def __init__(self, name: str, got: Any, options: Iterable[str]) -> None:
+        options = list(options)
+        near = get_close_matches(got, options, 1) if isinstance(got, str) and len(got) < 100 else []
+        hint = f"Did you mean {near[0]!r}?" if near else ""
+        super().__init__(name, f"be one of {', '.join(options)}", got, hint)
+        self.args = (name, got, options)
+
+
+def short_repr(value: Any, length: int = 60) -> str:
+    """A value as a message shows it, on one line and not longer than that."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= length else f"{text[:length]}..."
+
+
+def cause(error: BaseException) -> str:
+    """The first line of another library's error, for use in a message; its name if it is empty."""
+    sentence = " ".join(str(error).split())[:200].split(". ")[0]
+    return sentence.rstrip(" .:") or type(error).__name__

@@ -1,1 +1,0 @@
-"""Timings and comparisons of the models, at scale and in grids."""

@@ -1,0 +1,258 @@
+"""The configuration of a run, and whether its builder, rule and drafter are compatible: one
+sentence on why.
+
+`proof.lossless` proves or refutes these claims by enumeration.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, field_validator
+from pydantic.dataclasses import dataclass
+
+from ..base.codec import LARGEST, Positive, Whole, sentences
+from ..base.errors import ParameterError
+from ..sampling.distributions import Sampling, Temperature, TopK, TopP
+from .strategy import SCHEMES, strategy_of
+
+
+@sentences
+@dataclass(frozen=True, config=ConfigDict(strict=True))
+class RunConfig:
+    """Everything that determines a run besides the pair.
+
+    Args:
+        prompt: text, or a list of token ids, not empty.
+        builder, verifier, drafter: an object from a menu such as `specviz.BUILDERS`, or a text like
+            "sequoia:size=16".
+        temperature, top_p, top_k: of the target's distributions, see `Sampling`; top_p and top_k
+            apply to the draft too.
+        draft_temperature: None means the target's temperature, and 0.6 where that is 0.
+        max_new_tokens, seed: whole numbers from 1 and from 0.
+
+    Raises:
+        ParameterError: a `ValueError`, if a value is not allowed; the message says what to do.
+
+    >>> config = specviz.RunConfig("Once", builder="sequoia:size=16", temperature=0.8)
+    >>> config.builder.size, config.target_sampling.temperature
+    (16, 0.8)
+    """
+
+    prompt: str | Sequence[Annotated[int, Field(ge=0)]] = "Once upon a time"
+    builder: Annotated[Any, Field(validate_default=True)] = "sequoia"
+    verifier: Annotated[Any, Field(validate_default=True)] = "sequoia"
+    temperature: Temperature = 0.8
+    top_p: TopP = 1.0
+    top_k: TopK | None = None
+    draft_temperature: Temperature | None = None
+    max_new_tokens: Positive = 128
+    seed: Whole = 0
+    drafter: Annotated[Any, Field(validate_default=True)] = None
+
+    @field_validator("builder", "verifier", "drafter")
+    @classmethod
+    def _strategy(cls, value: Any, info: Any) -> Any:
+        return strategy_of(
+            info.field_name, "model" if value is None and info.field_name == "drafter" else value
+        )
+
+    @field_validator("prompt")
+    @classmethod
+    def _not_empty(cls, prompt: Any) -> Any:
+        if not prompt:
+            raise ParameterError(
+                "prompt", "not be empty", hint="Give a few words for the models to continue."
+            )
+        return prompt if isinstance(prompt, str) else tuple(prompt)
+
+    @property
+    def target_sampling(self) -> Sampling:
+        """How the target's logits become rows."""
+        return Sampling(self.temperature, self.top_p, self.top_k)
+
+    @property
+    def draft_sampling(self) -> Sampling:
+        """How the draft's logits become rows."""
+        temperature = (
+            (self.temperature or 0.6) if self.draft_temperature is None else self.draft_temperature
+        )
+        return Sampling(temperature, self.top_p, self.top_k)
+
+    def seed_after(self, count: int) -> int:
+        """The seed that is `count` seeds later; the largest is followed by 0."""
+        return (self.seed + count) % (LARGEST + 1)
+
+    def autoregressive(self) -> RunConfig:
+        """The same run with plain decoding."""
+        return dataclasses.replace(self, builder="plain", verifier="plain")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The configuration as plain JSON data, its strategies by name and parameters."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return values | {
+            kind: values[kind].to_dict() for kind in ("builder", "verifier", "drafter")
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Compatibility:
+    """Whether builder, rule and drafter are compatible.
+
+    Args:
+        possible: whether the run is possible.
+        lossless: whether its text has exactly the target's distribution.
+        useful: whether all of its choices have an effect.
+        scheme: how children will be drawn.
+        reason: why, one sentence.
+    """
+
+    possible: bool
+    lossless: bool
+    useful: bool
+    scheme: str
+    reason: str
+
+    def required(self) -> Compatibility:
+        """The same; a `ValueError` with the sentence if the run is not possible."""
+        if not self.possible:
+            raise ValueError(self.reason)
+        return self
+
+
+def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
+    """Whether builder, rule and drafter are compatible in a configuration, for any prompt, top_p
+    and top_k.
+
+    Args:
+        config, scheme: the configuration, and how children are drawn; None lets the verifier
+            choose.
+
+    >>> match = specviz.compatible(specviz.RunConfig(builder="eagle2", verifier="sequoia"))
+    >>> match.possible, match.lossless, match.scheme
+    (True, False, 'top')
+    """
+    return _judge(config, scheme)
+
+
+@lru_cache(maxsize=1024)
+def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
+    builder, verifier, drafter, greedy = (
+        config.builder,
+        config.verifier,
+        config.drafter,
+        config.temperature == 0,
+    )
+    if scheme is None:
+        preferred = ("top",) if greedy else verifier.schemes
+        scheme = next(
+            (scheme for scheme in preferred if scheme in builder.schemes), builder.schemes[0]
+        )
+    if obstacle := _obstacle(config, scheme):
+        return Compatibility(False, False, False, scheme, obstacle)
+    # The draft's row holds a single token; the mean of several drafters' rows may hold more.
+    one_token = (
+        config.draft_sampling.temperature == 0 and builder.reads_draft and not drafter.blends
+    )
+    # No more than one child of a node counts, and the scheme draws it as one that the rule declares
+    # does.
+    one_child = builder.is_chain or (one_token and (builder.in_support or verifier.in_support))
+    alike = scheme in (("iid", "distinct", "top") if one_token else ("iid", "distinct"))
+    declared = scheme in verifier.schemes
+    exact = declared or (
+        one_child and alike and not {"iid", "distinct"}.isdisjoint(verifier.schemes)
+    )
+    bias = (
+        None if greedy else _bias(config, scheme, exact)
+    )  # at temperature 0 every rule writes the greedy text
+    # Siblings repeat the only token there is, instead of being others that the rule tries.
+    others = scheme != "iid" and not verifier.in_support
+    useful = not one_token or builder.is_chain or builder.in_support or others
+    reason = bias or _reason(config, scheme, declared, useful)
+    if bias is None and not all(one.is_built_in() for one in (builder, verifier, drafter)):
+        reason += " That is what a plugin declares; `specviz check` proves or refutes it."
+    return Compatibility(True, bias is None, useful, scheme, reason)
+
+
+def _obstacle(config: RunConfig, scheme: str) -> str | None:
+    """Why a run is impossible."""
+    builder, verifier = config.builder, config.verifier
+    if builder.autoregressive != verifier.autoregressive:
+        return (
+            "Plain decoding drafts and verifies nothing: the builder plain is only compatible "
+            "with the rule plain."
+        )
+    if scheme not in builder.schemes:
+        return (
+            f"{builder.title} cannot build trees whose children are {SCHEMES.get(scheme, scheme)}."
+        )
+    if verifier.greedy_only and config.temperature > 0:
+        return (
+            f"{verifier.title} compares with the single most probable token; set the "
+            "temperature to 0."
+        )
+    if verifier.chain_only and not builder.is_chain:
+        return (
+            f"{verifier.title} is defined for chains, but {builder.title} builds trees with "
+            "branches."
+        )
+    if verifier.reads_draft and not builder.reads_draft:
+        return (
+            f"{verifier.title} compares with draft probabilities, but {builder.title} has no "
+            "draft model."
+        )
+    if scheme == "race" and not verifier.shared_noise:
+        return (
+            f"A race shares its noise with the target, but {verifier.title} needs independent "
+            "random draws."
+        )
+    return None
+
+
+def _bias(config: RunConfig, scheme: str, exact: bool) -> str | None:
+    """Why a run at a temperature above 0 is lossy; `exact`: whether the rule is for children drawn
+    by the scheme."""
+    builder, verifier, drafter = config.builder, config.verifier, config.drafter
+    may_differ = "so the output distribution may differ from the target's."
+    siblings = builder.reads_draft and not builder.is_chain
+    if not verifier.lossless:
+        return verifier.bias
+    if drafter.blends and siblings and verifier.one_row:
+        one, several = (
+            f"{verifier.title} assumes one draft distribution per node",
+            "a node from different ones",
+        )
+        return f"{one}, but {drafter.title} draws the children of {several}, {may_differ}"
+    if drafter.merges and siblings and scheme == "iid" and verifier.reads_draft:
+        return f"Merging equal tokens drops tries that {verifier.title} relies on, {may_differ}"
+    if not exact:
+        drawn = f"children {SCHEMES[verifier.schemes[0]]}, but here they are {SCHEMES[scheme]}"
+        return f"{verifier.title} is exact for {drawn}, {may_differ}"
+    return None
+
+
+def _reason(config: RunConfig, scheme: str, declared: bool, useful: bool) -> str:
+    """Why a run is lossless; `declared`: whether the rule names the scheme."""
+    verifier = config.verifier
+    if not useful:
+        return (
+            "With a draft temperature of 0 the draft has a single token, so further siblings "
+            "have no effect."
+        )
+    if verifier.autoregressive:
+        return "Only the target writes, so the output distribution is its own."
+    if config.temperature == 0:
+        return verifier.at_zero
+    if not declared:
+        return (
+            "Only one child per node counts, drawn from the draft's distribution, so "
+            f"{verifier.title} is exact."
+        )
+    if verifier.shared_noise:
+        return "The target's own race decides every token, so the seed alone determines the text."
+    if len(verifier.schemes) == len(SCHEMES) or not verifier.reads_draft:
+        return f"{verifier.title} writes the target's own draw, so any tree is lossless."
+    return f"{verifier.title} is exact for children {SCHEMES[scheme]}."

@@ -1,0 +1,290 @@
+"""Strategies: builders, rules and drafters as frozen pydantic models with a menu name.
+
+Their fields are the parameters: errors, the page's controls, "sequoia:size=16,depth=6", links and
+JSON follow from it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ..base.codec import Schema, parameter_error, plain_value
+from ..base.errors import ParameterError, UnknownName
+
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+SCHEMES = {  # how the children of a node are chosen
+    "iid": "drawn independently from the draft, duplicates kept",
+    "distinct": "drawn from the draft without replacement",
+    "top": "the draft's most probable tokens, not draws",
+    "race": "the first arrivals of a race shared with the target",
+}
+AnyStrategy = TypeVar("AnyStrategy", bound=type)
+
+
+class Strategy(BaseModel):
+    """Base of builders, rules and drafters. A subclass has a `name`, a `title`, and a field for
+    each parameter.
+
+    >>> chain = specviz.BUILDERS["chain"](depth=6)
+    >>> chain, str(chain), chain.replace(depth=4).depth
+    (Chain(depth=6), 'chain:depth=6', 4)
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    kind: ClassVar[str]  # "builder", "verifier" or "drafter"
+    name: ClassVar[str]
+    title: ClassVar[str]
+    needs: ClassVar[str] = "__call__"  # the method that a subclass must define
+
+    def __init__(self, *values: Any, **parameters: Any) -> None:
+        fields = type(self).model_fields
+        parameters |= zip(fields, values, strict=False)
+        for name in parameters.keys() - fields.keys():
+            raise UnknownName(f"{self.name} parameter", name, fields or ["none"])
+        try:
+            super().__init__(**{name: plain_value(value) for name, value in parameters.items()})
+        except ValidationError as error:
+            raise parameter_error(error, self.parameter_schema(), f"{self.name}.") from None
+
+    @classmethod
+    @cache
+    def parameter_schema(cls) -> dict[str, Schema]:
+        """The JSON schema of each parameter, in order: "title", "description", "default", "type",
+        "minimum" ..."""
+        return cls.model_json_schema().get("properties", {})
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The value of each parameter, by name."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    def replace(self, **parameters: Any) -> Self:
+        """The same strategy with other values of some parameters."""
+        return type(self)(**self.parameters | parameters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The strategy as plain JSON data, its "name" and its "parameters"."""
+        return {"name": self.name, "parameters": self.parameters}
+
+    @classmethod
+    def is_built_in(cls) -> bool:
+        """Whether it is part of this package."""
+        return cls.__module__.startswith("specviz.")
+
+    def to_text(self, defaults: bool = False) -> str:
+        """A text that `parse_strategy` reads: "sequoia:size=24"; with `defaults`, all but
+        "auto"."""
+        parameters = ",".join(
+            f"{name}={format_value(getattr(self, name))}"
+            for name, field in type(self).model_fields.items()
+            if getattr(self, name) != ("auto" if defaults else field.default)
+        )
+        return f"{self.name}:{parameters}" if parameters else self.name
+
+    __str__ = to_text
+
+
+class Menu(Mapping[str, type[Any]]):
+    """Strategies of one `kind` by menu name, in the order of the menu.
+
+    `package` fills the menu when it is imported, which happens at the first look into it: this
+    file stands below the strategies and cannot import them. An unknown name is an `UnknownName`.
+    """
+
+    def __init__(self, kind: str, package: str) -> None:
+        self.kind = kind
+        self._package = package
+        self._classes: dict[str, type[Any]] = {}
+
+    def add(self, *classes: type[Strategy]) -> None:
+        """Append strategies to the menu."""
+        self._classes.update({cls.name: cls for cls in classes})
+
+    def remove(self, name: str) -> None:
+        """Take a strategy out of the menu."""
+        del self._classes[name]
+
+    def __getitem__(self, name: Any) -> type[Any]:
+        classes = self._filled()
+        if name in classes:
+            return classes[name]
+        error = UnknownName(self.kind, name, classes)
+        error.hint = error.hint or "If it is a plugin, load it first, with --plugin say."
+        raise error
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._filled()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._filled())
+
+    def __len__(self) -> int:
+        return len(self._filled())
+
+    def _filled(self) -> dict[str, type[Any]]:
+        import_module(self._package)
+        return self._classes
+
+
+BUILDERS = Menu("builder", "specviz.builders")
+VERIFIERS = Menu("verifier", "specviz.verifiers")
+DRAFTERS = Menu("drafter", "specviz.drafters")
+REGISTRIES = {menu.kind: menu for menu in (BUILDERS, VERIFIERS, DRAFTERS)}
+
+
+def register(cls: AnyStrategy) -> AnyStrategy:
+    """Add a builder, rule or drafter to the menus, for this process; also a decorator.
+
+    Args:
+        cls: a class that extends `TreeBuilder`, `Verifier` or `Drafter`, with a `name` of its own
+            and a `title`.
+
+    Raises:
+        ValueError: if it is not that; the message says what to do.
+
+    >>> from specviz.verifiers.match import Naive
+    >>> @specviz.register
+    ... class Mine(Naive):
+    ...     name, title = "mine", "My rule"
+    >>> specviz.RunConfig(verifier="mine").verifier.title
+    'My rule'
+    >>> specviz.VERIFIERS.remove("mine")
+    """
+    kind = getattr(cls, "kind", None)
+    if not (isinstance(cls, type) and issubclass(cls, Strategy) and kind in REGISTRIES):
+        raise ParameterError(
+            "register", "be given a class that extends Verifier, TreeBuilder or Drafter", cls
+        )
+    _check_class(cls)
+    REGISTRIES[kind].add(cls)
+    return cls
+
+
+def _check_class(cls: Any) -> None:
+    where = cls.__qualname__
+    if "__dataclass_fields__" in vars(cls):
+        raise ParameterError(where, "be a plain class", hint="Remove @dataclass above it.")
+    for attribute in ("name", "title"):
+        if not isinstance(getattr(cls, attribute, None), str):
+            raise ParameterError(f"{where}.{attribute}", "be a text", getattr(cls, attribute, None))
+    if not NAME.fullmatch(cls.name):
+        raise ParameterError(
+            f"{where}.name", "be small letters and digits with hyphens, such as my-rule", cls.name
+        )
+    other = REGISTRIES[cls.kind].get(cls.name)
+    if other is not None and other.is_built_in():
+        must = f"differ from the built-in {cls.kind} {cls.name}"
+        raise ParameterError(f"{where}.name", must, hint="Choose another name.")
+    for name, field in cls.model_fields.items():
+        if field.is_required():
+            raise ParameterError(
+                f"{where}.{name}",
+                "have a default",
+                hint="Annotate what is no parameter as ClassVar.",
+            )
+    base = next(one for one in cls.__mro__ if "kind" in vars(one))
+    if getattr(cls, cls.needs) is getattr(base, cls.needs):
+        raise ParameterError(where, f"define {cls.needs}")
+    if unknown := [scheme for scheme in getattr(cls, "schemes", ()) if scheme not in SCHEMES]:
+        raise ParameterError(f"{where}.schemes", f"list some of {', '.join(SCHEMES)}", unknown[0])
+    if cls.kind == "verifier" and not cls.lossless and not cls.bias:
+        raise ParameterError(
+            f"{where}.bias", "be a sentence on how a rule that is not lossless changes the text"
+        )
+    cls()
+
+
+def strategy_of(kind: str, value: Any) -> Any:
+    """The strategy from an object, from "sequoia:size=16", or from {"name": "sequoia",
+    "parameters": {"size": 16}}."""
+    if isinstance(value, Strategy) and value.kind == kind:
+        return value
+    if isinstance(value, str):
+        return parse_strategy(kind, value)
+    if (
+        isinstance(value, dict)
+        and isinstance(value.get("name"), str)
+        and isinstance(value.get("parameters", {}), dict)
+    ):
+        return REGISTRIES[kind][value["name"]](**value.get("parameters", {}))
+    raise ParameterError(kind, f"be a name, or made from specviz.{kind.upper()}S", value)
+
+
+def parse_strategy(kind: str, text: str, read_file: Callable[[str], Any] | None = None) -> Any:
+    """The builder, rule or drafter that a text names, with its parameters: "sequoia",
+    "sequoia:size=16,depth=6".
+
+    A part without "=" continues the value before it, as in "branching:widths=4,2,1". `read_file`
+    reads a list from the file that is named in its place. Errors are `ValueError`s that say what a
+    value must be.
+    """
+    name, texts = split_strategy(kind, text)
+    cls = REGISTRIES[kind][name]
+    schema = cls.parameter_schema()
+    values = {
+        key: parse_value(value, schema.get(key, {}), read_file) for key, value in texts.items()
+    }
+    return cls(**values)
+
+
+def split_strategy(kind: str, text: str) -> tuple[str, dict[str, str]]:
+    """The name in a text such as "sequoia:size=16,depth=6", and the text of each parameter, neither
+    of them checked."""
+    name, _, parameters = (part.strip() for part in text.partition(":"))
+    values: dict[str, str] = {}
+    for part in re.split(r",(?=[^,=]*=)", parameters) if parameters else ():
+        key, equals, value = part.partition("=")
+        if not equals or not key.strip() or key.strip() in values:
+            raise ParameterError(
+                kind, "be written like sequoia:size=16,depth=6, each parameter once", text
+            )
+        values[key.strip()] = value.strip()
+    return name, values
+
+
+def parse_value(text: str, schema: Schema, read_file: Callable[[str], Any] | None = None) -> Any:
+    """The value of a parameter from its text: a number, true or false, a word, or a list of
+    these."""
+    alternatives = schema.get("anyOf", [schema])
+    types = {one.get("type") for one in alternatives}
+    words = [word for one in alternatives for word in one.get("enum", [one.get("const")])]
+    value = _parse_json(text.lower() if "boolean" in types else text)
+    if "array" not in types or isinstance(value, tuple) or value in words:
+        return value
+    if (
+        isinstance(value, str) and "string" in types
+    ):  # no list and none of the words: the name of a file
+        return read_file(value) if read_file else value
+    return (
+        tuple(map(_parse_json, value.replace(",", " ").split()))
+        if isinstance(value, str)
+        else (value,)
+    )
+
+
+def _parse_json(text: str) -> Any:
+    """A text as JSON, or as a list of JSON without its brackets; else the text."""
+    for candidate in (text, f"[{text}]"):
+        with suppress(ValueError, RecursionError):
+            return plain_value(json.loads(candidate))
+    return text
+
+
+def format_value(value: Any) -> str:
+    """The text of one parameter that `parse_strategy` reads back."""
+    if isinstance(value, tuple):
+        nested = any(isinstance(part, tuple) for part in value)
+        return (
+            json.dumps(value, separators=(",", ":"))
+            if nested
+            else ",".join(map(format_value, value))
+        )
+    return str(value).lower() if isinstance(value, bool) else str(value)

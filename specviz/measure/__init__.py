@@ -1,0 +1,1 @@
+"""Acceptance, costs, timings and forecasts, and the choice of a tree. Knows no page."""

@@ -1,0 +1,250 @@
+"""Does speculation pay for a target, and with which drafter and tree? Calibrate, predict, then time
+the best.
+
+Of every drafter the acceptance is measured on the target's own continuations of some prompts and
+the costs in the decoding loop. The best trees of all drafters are timed on other prompts in turns
+with plain decoding: the verdict is of what was timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import zip_longest
+
+from ..base.progress import Progress
+from ..config.run_config import RunConfig
+from ..drafters.base import Drafter
+from ..models.base import Pair
+from ..verifiers.base import Verifier
+from .choose import Candidate, candidates, different, held_out, suited
+from .cost_table import CostTable
+from .on_text import measure_acceptance
+from .profile import Profile
+from .texts import Text, continuations
+from .this_machine import PROMPT, measure_cost
+from .timing import TimedRun, time_runs
+
+SECONDS = 15.0  # of measuring the costs of a drafter
+TIMED = 3  # trees that are timed, of all drafters together
+OF_EACH = 2  # trees of one drafter that may be among them
+Range = tuple[float, float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Option:
+    """A drafter with one tree: what is predicted, and what was timed.
+
+    Attributes:
+        name: of the drafter, as it was requested; config: what is run.
+        tree: the tree, as the vector predicts it; chain: the best chain, for engines that draft no
+            trees.
+        predicted, tokens: speedup and tokens per pass on held-out texts, with 95 % intervals (None
+            for a single text).
+        first: the chance that the first child of a node is accepted; texts: how many it was
+            measured on.
+        by_texts: number of texts decoded together -> the best tree and its predicted speedup.
+        busy: cores that other processes used while the costs were measured.
+        timing: None where it was not timed.
+    """
+
+    name: str
+    config: RunConfig
+    tree: Candidate
+    chain: Candidate
+    predicted: Range
+    tokens: Range
+    first: float
+    texts: int
+    by_texts: dict[int, tuple[str, float]] = field(default_factory=dict)
+    busy: float = 0.0
+    timing: TimedRun | None = None
+
+    @property
+    def speedup(self) -> Range:
+        """As it was timed, or else as it is predicted."""
+        if self.timing is None:
+            return self.predicted
+        speedup, margin = self.timing.speedup, self.timing.margin
+        return (
+            (speedup, None, None)
+            if margin is None
+            else (speedup, max(0.0, speedup - margin), speedup + margin)
+        )
+
+    @property
+    def verdict(self) -> str:
+        """Whether it "pays", "does-not-pay", or is "undecided": its interval holds 1, or there is
+        none."""
+        _, low, high = self.speedup
+        return "pays" if low and low > 1 else "does-not-pay" if high and high < 1 else "undecided"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The options, those that were timed before the predicted ones and the fastest first, and why
+    drafters failed."""
+
+    options: tuple[Option, ...] = ()
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def calibrate(
+    pair: Pair,
+    rules: Mapping[RunConfig, Sequence[Verifier]],
+    texts: Callable[[RunConfig], Iterable[Text]],
+    profile: Profile,
+    width: int,
+    positions: int,
+    seconds: float,
+) -> Iterator[Progress[Profile]]:
+    """Fill a profile: acceptance vectors under each configuration, then the costs under the first
+    one.
+
+    Args:
+        pair: the models.
+        rules: the rules that are measured under each configuration.
+        texts: what is measured on, by configuration; `positions` of them are expected.
+        profile: what is known before.
+        width: most children per position.
+        seconds: time limit of the costs; 0 leaves them out.
+    """
+    for config, verifiers in rules.items():
+        before, stage = profile.vectors, f"acceptance at temperature {config.temperature:g}"
+        width = min(width, pair.vocab_size)
+        for update in measure_acceptance(
+            pair, verifiers, texts(config), config, width, positions=positions
+        ):
+            profile = replace(profile, vectors=(*before, *update.result))
+            yield Progress(update.done, update.total, stage, profile)
+    config, verifiers = next(iter(rules.items()))
+    config = replace(
+        config, verifier=next((rule for rule in verifiers if not rule.chain_only), verifiers[0])
+    )
+    for costs in measure_cost(pair, config, seconds=seconds) if seconds else ():
+        profile = replace(profile, costs=costs.result)
+        yield Progress(costs.done, costs.total, costs.stage, profile)
+
+
+def advise(
+    choices: Mapping[str, tuple[Pair, Drafter]],
+    config: RunConfig,
+    prompts: Sequence[str],
+    timed: Sequence[str],
+    profile: Profile | None = None,
+    costs: CostTable | None = None,
+    texts: Sequence[int] = (),
+) -> Iterator[Progress[Advice]]:
+    """Try drafters of one target; stop iterating to stop it.
+
+    Args:
+        choices: name -> a pair and one of its drafters; all pairs have the same target.
+        config: temperatures, length and seed; its builder, rule and drafter are not used.
+        prompts: texts whose continuations are calibrated on.
+        timed: other texts, which are timed; none for the prediction alone.
+        profile: acceptance and costs from a file, in place of measuring.
+        costs: of another machine, in place of measuring; nothing should be timed then.
+        texts: numbers of texts decoded together to predict.
+    """
+    options: list[Option] = []
+    failed: dict[str, str] = {}
+    for name, (pair, drafter) in choices.items():
+        own = replace(config, drafter=drafter, prompt=PROMPT, builder="sequoia")
+        own = replace(own, verifier=suited(own))
+        measured = profile or Profile("measured by advise", pair.info, {"name": drafter.name}, ())
+        texts_of, positions = (
+            partial(continuations, pair, prompts),
+            len(prompts) * config.max_new_tokens,
+        )
+        seconds = 0 if costs else SECONDS
+        updates = calibrate(pair, {own: [own.verifier]}, texts_of, measured, 16, positions, seconds)
+        try:
+            for update in () if profile else updates:
+                measured = update.result
+                yield Progress(
+                    update.done, update.total, f"{update.stage}: {name}", Advice(tuple(options))
+                )
+            if profile:
+                profile.check(pair, own)
+            options += _options(name, own, measured, costs or measured.costs, texts)
+        except ValueError as error:
+            failed[name] = str(error)
+    options.sort(key=lambda one: -one.speedup[0])
+    best, others = options[:TIMED], options[TIMED:]
+    runs = {f"{one.name}, {one.tree.name}": (choices[one.name][0], one.config) for one in best}
+    for timing in time_runs(runs, timed, whole=True) if runs and timed else ():
+        best = [replace(one, timing=row) for one, row in zip_longest(best, timing.result)]
+        options = [*sorted(best, key=lambda one: -one.speedup[0]), *others]
+        yield Progress(timing.done, timing.total, "timing the best", Advice(tuple(options), failed))
+    yield Progress(1, 1, "done", Advice(tuple(options), failed))
+
+
+def _options(
+    name: str, config: RunConfig, profile: Profile, costs: CostTable | None, texts: Sequence[int]
+) -> Iterator[Option]:
+    """The best trees of one drafter."""
+    if costs is None:
+        raise ValueError(
+            "the profile has no costs. Run `calibrate` without --no-costs, or give --machine."
+        )
+    acceptance = profile.vector(config.verifier.name, config.temperature)
+    ranked = candidates(acceptance.plan, costs, config)
+    promise = held_out(acceptance, costs, config)
+    chain = next((one for one in ranked if not one.builder.shape.rank.any()), ranked[0])
+    by_texts = {}
+    for count in texts:
+        shared = costs.per_text(count)
+        best = candidates(acceptance.plan, shared, config)[0]
+        by_texts[count] = best.name, promise.speedup(best, shared)[0]
+    for tree in different(ranked, OF_EACH):
+        yield Option(
+            name,
+            replace(config, builder=tree.builder),
+            tree,
+            chain,
+            promise.speedup(tree, costs),
+            promise.tokens(tree.predicted),
+            acceptance.acceptance[0],
+            promise.texts,
+            by_texts,
+            costs.settings.get("busy_cores", 0.0),
+        )
+
+
+def reason(option: Option) -> str:
+    """Why it is as fast as it is: tokens a pass against the price of a step, in plain steps."""
+    if timing := option.timing:
+        tokens, price, parts = (
+            timing.counts.tokens_per_pass,
+            timing.step_price,
+            dict(timing.counts.step_parts),
+        )
+        parts["overhead"] = parts.pop("verify") + parts.pop("other")
+    else:
+        tokens, price, parts = (
+            option.tokens[0],
+            option.tree.predicted.price,
+            option.tree.predicted.parts,
+        )
+    parts = {part: price * spent / sum(parts.values()) for part, spent in parts.items()}
+    dearest = max(
+        parts, key=lambda part: parts[part] - (part == "target")
+    )  # the target's pass costs a plain step
+    if tokens > price:
+        advice = ""
+    elif option.first < 0.3:
+        advice = (
+            " The draft is too far from the target: check chat template and tokenizer, or "
+            "choose another."
+        )
+    elif dearest == "target":
+        advice = " Reading several tokens at once is expensive on this machine."
+    else:
+        advice = f" The {dearest} is too expensive for what is accepted."
+    listed = ", ".join(f"{part} {spent:.2f}" for part, spent in parts.items())
+    return (
+        f"A step writes {tokens:.2f} tokens and costs {price:.2f} plain steps ({listed}); "
+        "the first draft token is "
+        f"accepted {option.first:.0%} of the time.{advice}"
+    )

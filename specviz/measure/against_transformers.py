@@ -1,0 +1,221 @@
+"""Generation with transformers against this engine: timed in turns with plain decoding, and
+compared text by text.
+
+Each timed side works in a process of its own, with the number format and the threads that are
+fastest for it: these are tried first, one side after the other. A process that waits for its turn
+uses no processor.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from math import inf
+from multiprocessing import get_context
+from time import perf_counter
+from typing import Any
+
+from ..base.progress import Progress, final_result
+from ..builders import BUILDERS
+from ..config.run_config import RunConfig
+from ..decode import autoregress, run
+from ..proof.same_text import Comparison, comparing
+from ..record.metrics import Counts
+from .machine_profile import machine
+from .timing import AUTOREGRESSIVE, TimedRun, seconds_of, time_calls
+
+TRIED = 24  # tokens of each setting that is tried
+OTHER = "transformers"
+_generate: Callable[
+    [RunConfig], Counts
+]  # in a process of a pool: its side with the fastest setting
+
+
+def time_transformers(
+    spec: dict[str, Any], assisted: bool, prompts: Sequence[str], config: RunConfig, rounds: int = 1
+) -> tuple[tuple[TimedRun, ...], dict[str, Any]]:
+    """Time transformers' `generate` against plain decoding, with the draft as its assistant or
+    without.
+
+    Returns:
+        The row, none if there was no step to time, and the number format and threads of each side.
+    """
+    sides = {AUTOREGRESSIVE: partial(_engine, spec), OTHER: partial(_transformers, spec, assisted)}
+    first = replace(config, prompt=prompts[0], max_new_tokens=min(TRIED, config.max_new_tokens))
+    texts = [
+        replace(config, prompt=text, seed=config.seed_after(place))
+        for place, text in enumerate(prompts)
+    ] * rounds
+    calls, settings = {}, {}
+    try:
+        with ExitStack() as stack:
+            for name, side in sides.items():
+                pool = ProcessPoolExecutor(
+                    1, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
+                )
+                stack.enter_context(pool)
+                settings[name] = pool.submit(_choose, side, first).result()
+                calls[name] = lambda number, pool=pool: pool.submit(_run, texts[number]).result()
+            rows = final_result(time_calls(calls, [str(text.prompt) for text in texts]))
+    except BrokenExecutor:
+        raise ValueError(
+            "the process that was timed ended; memory may have been too small."
+        ) from None
+    return rows, {"specviz": settings[AUTOREGRESSIVE], OTHER: settings[OTHER]}
+
+
+def _choose(
+    side: Callable[[], Iterator[tuple[dict[str, Any], Callable]]], config: RunConfig
+) -> dict[str, Any]:
+    """Try every setting of this process's side, and keep what generates with the fastest."""
+    global _generate
+    fastest = inf
+    for setting, generate in side():
+        generate(config)
+        if (seconds := seconds_of(partial(generate, config))) < fastest:
+            fastest, settings, _generate = seconds, setting, generate
+    return settings
+
+
+def _run(config: RunConfig) -> Counts:
+    return _generate(config)
+
+
+def _engine(spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Callable]]:
+    """Plain decoding by this engine, with all threads: its settings, and what generates with
+    each."""
+    import torch
+
+    from ..models.pair import load_pair
+
+    for dtype in _dtypes(spec, "auto", "float32"):
+        pair: Any = load_pair(**spec | {"dtype": dtype})
+        setting = {"dtype": pair.info["dtype"], "threads": torch.get_num_threads()}
+        yield setting, lambda config, pair=pair: autoregress(pair, config).counts
+
+
+def _transformers(
+    spec: dict[str, Any], assisted: bool
+) -> Iterator[tuple[dict[str, Any], Callable]]:
+    """`generate` of transformers with the same weights: number formats and threads, and what
+    generates with each."""
+    import torch
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    from ..models.pair import load_pair
+
+    logging.set_verbosity_error()
+    pair: Any = load_pair(**spec)  # for its text side and context
+    if assisted and getattr(pair.draft, "model", None) is None:
+        raise ValueError(
+            "transformers needs a draft model with the target's tokenizer as its assistant."
+        )
+    names = [one.model.config._name_or_path for one in (pair.target, pair.draft)[: 1 + assisted]]
+    device = pair.target.device
+    dtypes, threads = ("bfloat16", "float16"), [torch.get_num_threads()]
+    if device.type == "cpu":
+        cores = int(machine()[-1])
+        dtypes, threads = ("float32", "bfloat16"), sorted({1, max(1, cores // 2), cores})
+    for dtype in _dtypes(spec, *dtypes):
+        read = partial(
+            AutoModelForCausalLM.from_pretrained,
+            dtype=getattr(torch, dtype),
+            trust_remote_code=False,
+        )
+        models = [read(name).to(device).eval() for name in names]
+        for count in threads:
+            yield {"dtype": dtype, "threads": count}, partial(_timed, models, pair, count)
+
+
+def _timed(models: Sequence[Any], pair: Any, threads: int, config: RunConfig) -> Counts:
+    """A text by transformers; its time is not split into parts."""
+    import torch
+
+    torch.set_num_threads(threads)
+    passes: list[
+        tuple[int, float]
+    ] = []  # tokens so far and the time, after each pass of the target
+    sampling: dict[str, Any] = {}
+    if config.temperature > 0:
+        torch.manual_seed(config.seed)
+        sampling = dict(
+            do_sample=True,
+            temperature=config.temperature,
+            top_p=config.top_p,
+            top_k=config.top_k or 0,
+        )
+
+    def passed(tokens: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
+        passes.append((tokens.shape[1], perf_counter()))
+        return torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
+
+    target, assistant = (*models, None)[:2]
+    new = _continue(
+        target, pair, config, stopping_criteria=[passed], assistant_model=assistant, **sampling
+    )
+    (before, began), (after, ended) = passes[0], passes[-1]
+    return Counts(
+        len(new),
+        len(passes),
+        timed_tokens=after - before,
+        timed_passes=len(passes) - 1,
+        seconds=(0.0, 0.0, 0.0, ended - began),
+    )
+
+
+def _dtypes(spec: dict[str, Any], *options: str) -> list[str]:
+    """The number formats that are tried: the one that was requested, or all."""
+    return [*options] if spec.get("dtype", "auto") == "auto" else [spec["dtype"]]
+
+
+def _continue(model: Any, pair: Any, config: RunConfig, **options: Any) -> list[int]:
+    """The new tokens of transformers' `generate`, greedy unless `options` say otherwise."""
+    import torch
+
+    ids = torch.tensor([pair.encode(str(config.prompt))], device=pair.target.device)
+    room = min(config.max_new_tokens, pair.max_positions - ids.shape[1])
+    if room < 1:
+        raise ValueError(f"prompts must be shorter than the context, {pair.max_positions} tokens.")
+    with torch.inference_mode():
+        out = model.generate(
+            ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=room,
+            pad_token_id=min(pair.eos_ids, default=0),
+            **{"do_sample": False} | options,
+        )
+    return out[0, ids.shape[1] :].tolist()
+
+
+def compare_greedy(
+    pair: Any, prompts: Sequence[str], max_new_tokens: int = 128, builders: Sequence[str] = ()
+) -> Iterator[Progress[tuple[tuple[str, str, Comparison], ...]]]:
+    """Compare transformers' greedy `generate`, and builders or all of the menu, with plain decoding
+    at temperature 0.
+
+    In float32 there should be no difference. The results are who wrote, after which prompt, and how
+    far it is equal.
+    """
+    comparisons: list[tuple[str, str, Comparison]] = []
+    menu = [
+        name
+        for name, cls in BUILDERS.items()
+        if not cls.autoregressive and (pair.draft or not cls.reads_draft)
+    ]
+    for done, prompt in enumerate(prompts, 1):
+        config = RunConfig(
+            prompt, temperature=0.0, verifier="exact-match", max_new_tokens=max_new_tokens
+        )
+        texts: dict[str, Sequence[int]] = {OTHER: _continue(pair.target.model, pair, config)}
+        texts |= {
+            name: run(pair, replace(config, builder=name)).tokens for name in builders or menu
+        }
+        for writer, tokens in texts.items():
+            *_, comparison = comparing(pair, config, tokens)
+            comparisons.append((writer, prompt, comparison))
+        yield Progress(done, len(prompts), result=tuple(comparisons))

@@ -1,0 +1,338 @@
+"""The cost of a step, as a table: t(n) of the target, the draft by pass width, and the overhead.
+
+A target pass over n nodes costs `target(n)`, a draft pass over w nodes `draft(w)`, and everything
+else (the rule's arithmetic, drawing, masks, commit, record) a sum that grows with n and with the
+rows turned into probabilities. `specviz calibrate` measures such a table on this machine;
+`MACHINES` has projections for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from math import log2
+from statistics import median
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from pydantic import model_validator
+
+from ..base.codec import NonNegative, Positive, Record, one_of
+from ..record.step import Step
+from ..tree import Topology
+
+QUARTILES = (0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True)
+class CostTable(Record):
+    """Seconds of the parts of a step, as columns; between two entries it is read off the straight
+    line.
+
+    Args:
+        machine: whose numbers these are.
+        projection: whether they were assumed or taken from a paper rather than measured here.
+        note: one sentence on where they come from.
+        plain_s: one step of plain decoding, all in.
+        sizes: n, the nodes of a tree with its root, rising from 1.
+        target_s: one target pass over n nodes.
+        overhead_s: what a step of n nodes takes beyond its passes and rows.
+        widths: w, the nodes that one draft pass reads, rising from 1.
+        draft_s: one draft pass over w nodes.
+        row_s: overhead for each inner node.
+        opening_s: what the drafter's first rows of a step take beyond one pass over one node: heads
+            make all levels there.
+        spread: for "plain", "target" and "draft" the quartiles of each entry, [low, high].
+        settings: pair, rule and temperature, samples; plain JSON data.
+        unit: what a 1 in the columns is: "s", seconds, or "pass", one pass of the target where a
+            machine has no clock.
+
+    >>> cost = CostTable("mine", False, "", 0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
+    >>> cost.target(64), round(cost.step(Topology((-1, 0, 0))), 4)  # seconds
+    (0.04, 0.0216)
+    """
+
+    machine: str
+    projection: bool
+    note: str
+    plain_s: NonNegative
+    sizes: tuple[Positive, ...]
+    target_s: tuple[NonNegative, ...]
+    overhead_s: tuple[NonNegative, ...]
+    widths: tuple[Positive, ...]
+    draft_s: tuple[NonNegative, ...]
+    row_s: NonNegative = 0.0
+    spread: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    unit: Annotated[str, one_of("s", "pass")] = "s"
+    opening_s: NonNegative = 0.0
+
+    def target(self, nodes: float) -> float:
+        """Seconds of one target pass over a tree."""
+        return _line(nodes, self.sizes, self.target_s)
+
+    def draft(self, nodes: float) -> float:
+        """Seconds of one draft pass that reads so many nodes."""
+        return _line(nodes, self.widths, self.draft_s)
+
+    def overhead(self, nodes: float) -> float:
+        """Seconds of a step over so many nodes beyond its passes and its inner nodes' rows."""
+        return _line(nodes, self.sizes, self.overhead_s)
+
+    def parts(self, shape: Topology) -> dict[str, float]:
+        """Seconds of a step with a tree of this shape, drafted level by level: "draft", "target"
+        and "overhead"."""
+        inner = [int(shape.depth[node]) for node, children in enumerate(shape.children) if children]
+        passes = np.bincount(inner).tolist() if inner else []
+        return {
+            "draft": sum(map(self.draft, passes)) + (self.opening_s if passes else 0.0),
+            "target": self.target(len(shape)),
+            "overhead": self.overhead(len(shape)) + self.row_s * len(inner),
+        }
+
+    def step(self, shape: Topology) -> float:
+        """Seconds of a step with a tree of this shape."""
+        return sum(self.parts(shape).values())
+
+    def price(self, shape: Topology) -> float:
+        """Plain steps that a step with a tree of this shape costs; at least 1, for it makes the
+        same pass."""
+        return max(1.0, self.step(shape) / self.plain_s) if self.plain_s else 1.0
+
+    def price_range(self, shape: Topology) -> tuple[float, float]:
+        """The price of a step with each time at a quartile: about a 95 % interval of medians over
+        ten steps.
+
+        Source: McGill et al. 1978. A projection has no spread.
+        """
+        if not self.spread:
+            return (self.price(shape),) * 2
+        plain = self.spread["plain"]
+        target, draft = (list(zip(*self.spread[part], strict=True)) for part in ("target", "draft"))
+        low, high = (
+            replace(self, plain_s=plain[1 - side], target_s=target[side], draft_s=draft[side])
+            for side in (0, 1)
+        )
+        return low.price(shape), high.price(shape)
+
+    def per_text(self, texts: int) -> CostTable:
+        """The costs of one text where several are decoded together: a pass over b trees of n nodes
+        costs one over b n.
+
+        Args:
+            texts: how many, from 1.
+        """
+        return replace(
+            self,
+            spread={},
+            plain_s=max(0.0, self.plain_s - self.target(1)) + self.target(texts) / texts,
+            target_s=tuple(self.target(texts * size) / texts for size in self.sizes),
+            draft_s=tuple(self.draft(texts * width) / texts for width in self.widths),
+        )
+
+    @property
+    def shown_in(self) -> tuple[str, float]:
+        """The unit to show times in, and how many of it make one of the columns'."""
+        return ("ms", 1000.0) if self.unit == "s" else ("target passes", 1.0)
+
+    @model_validator(mode="after")
+    def _check(self) -> CostTable:
+        for steps, columns in (("sizes", ("target_s", "overhead_s")), ("widths", ("draft_s",))):
+            xs = getattr(self, steps)
+            if not xs or list(xs) != sorted(set(xs)):
+                raise ValueError(f"must have rising {steps}")
+            for name in columns:
+                if len(getattr(self, name)) != len(xs):
+                    raise ValueError(
+                        f"must have {len(xs)} numbers in {name}, one for each of {steps}"
+                    )
+        return self
+
+
+class Pass(NamedTuple):
+    """A drafter was asked once: whether for the root's row, which comes first, for how many nodes,
+    and the seconds."""
+
+    first: bool
+    nodes: int
+    seconds: float
+
+
+def fit_costs(
+    runs: Sequence[tuple[Sequence[Step], Sequence[Pass]]], settings: dict[str, Any]
+) -> CostTable:
+    """The costs that follow from counted steps: medians over them.
+
+    Args:
+        runs: of each shape of tree its steps, and the draft's passes in them; plain decoding is one
+            of them.
+        settings: of the table.
+    """
+    by_size: dict[int, list[tuple[float, float, Sequence[Step]]]] = {}
+    for steps, _ in runs:
+        inner = median(len(set(step.parents)) - 1 for step in steps)
+        overhead = median(step.seconds.verify + step.seconds.other for step in steps)
+        by_size.setdefault(int(median(len(step.parents) for step in steps)), []).append(
+            (inner, overhead, steps)
+        )
+    sizes, groups = zip(*sorted(by_size.items()), strict=True)
+    # What a row costs: two depths of one size differ in their inner nodes only.
+    pairs = [group for group in groups if len(group) == 2 and group[1][0] > group[0][0]]
+    slopes = [(deep - flat) / (more - fewer) for (fewer, flat, _), (more, deep, _) in pairs]
+    limits = [overhead / inner for group in groups for inner, overhead, _ in group if inner]
+    row_s = max(0.0, min(median(slopes), *limits)) if slopes else 0.0
+    passes = sorted((one for _, passes in runs for one in passes), key=lambda one: one.nodes)
+    opening = [one.seconds for one in passes if one.first]
+    below = [one.seconds for one in passes if one.nodes == 1 and not one.first]
+    later = [one for one in passes if not (one.first and below)]
+    octaves = [[*group] for _, group in groupby(later, lambda one: int(log2(one.nodes)))]
+    plain = np.quantile(
+        [step.seconds.total for _, _, steps in by_size[1] for step in steps], QUARTILES
+    )
+    target = [[step.seconds.target for *_, steps in group for step in steps] for group in groups]
+    # A pass over more nodes costs no less, whatever noise says.
+    target_s = np.maximum.accumulate([np.quantile(seconds, QUARTILES) for seconds in target])
+    draft_s = np.array(
+        [np.quantile([one.seconds for one in octave], QUARTILES) for octave in octaves]
+    )
+    return CostTable(
+        machine="this machine",
+        projection=False,
+        plain_s=float(plain[1]),
+        sizes=sizes,
+        row_s=row_s,
+        settings=settings,
+        note=(
+            "Measured here, in the decoding loop, on trees of increasing size; medians over steps."
+        ),
+        target_s=tuple(target_s[:, 1].tolist()),
+        draft_s=tuple(draft_s[:, 1].tolist()),
+        overhead_s=tuple(
+            median(max(0.0, other - row_s * inner) for inner, other, _ in group) for group in groups
+        ),
+        widths=tuple(round(median(one.nodes for one in octave)) for octave in octaves),
+        opening_s=max(0.0, median(opening) - median(below)) if opening and below else 0.0,
+        spread={
+            "plain": plain[::2].tolist(),
+            "target": target_s[:, ::2].tolist(),
+            "draft": draft_s[:, ::2].tolist(),
+        },
+    )
+
+
+def _line(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
+    """The value at x on straight lines through the points, the last line drawn on, never
+    falling."""
+    if x <= xs[-1] or len(xs) == 1:
+        return float(np.interp(x, xs, ys))
+    return ys[-1] + max(0.0, (ys[-1] - ys[-2]) / (xs[-1] - xs[-2])) * (x - xs[-1])
+
+
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768, 1024)
+
+
+def roofline(
+    machine: str,
+    note: str,
+    pass_s: float,
+    draft_s: float,
+    overhead_s: float,
+    flat: float,
+    unit: str = "s",
+) -> CostTable:
+    """A projected table: a target pass costs `pass_s` up to `flat` nodes and grows in proportion
+    beyond.
+
+    Args:
+        machine, note: what it is called, and where the numbers come from.
+        pass_s: a pass of one token, which is also a step of plain decoding, in seconds.
+        draft_s: a draft pass of any width, in seconds.
+        overhead_s: the rest of a speculative step, in seconds.
+        flat: nodes up to which the pass costs the same, at least 1.
+        unit: of the three times, as in `CostTable`.
+
+    Raises:
+        ValueError: if `flat` is below 1.
+
+    >>> cost = roofline("a GPU", "assumed", pass_s=0.02, draft_s=0.001, overhead_s=0.002, flat=64)
+    >>> cost.target(32), cost.target(128)
+    (0.02, 0.04)
+    """
+    if flat < 1:
+        raise ValueError(f"flat must be at least 1 node; got {flat}.")
+    sizes = tuple(sorted({*SIZES, *([int(flat)] if flat < SIZES[-1] else [])}))
+    return CostTable(
+        machine=machine,
+        projection=True,
+        note=note,
+        plain_s=pass_s,
+        sizes=sizes,
+        target_s=tuple(pass_s * max(1.0, size / flat) for size in sizes),
+        overhead_s=tuple(overhead_s if size > 1 else 0.0 for size in sizes),
+        widths=(1, sizes[-1]),
+        draft_s=(draft_s, draft_s),
+        unit=unit,
+    )
+
+
+MACHINES = {
+    "a100": roofline(
+        "A100",
+        "Projection: Llama2-7B with a 68 M draft on an A100. 24.2 ms per token and 0.5 ms "
+        "per draft pass as printed in "
+        "Sequoia's table 1, 1.7 ms overhead from its times between tokens; constant up to "
+        "153 tokens, where 312 "
+        "TFLOP/s meet 2.04 TB/s.",
+        pass_s=0.0242,
+        draft_s=0.0005,
+        overhead_s=0.0017,
+        flat=153,
+    ),
+    "l40-offload": roofline(
+        "L40 with offload",
+        "Projection: a 70 B target offloaded to main memory with an 8 B draft on an L40. "
+        "5.7 s per token as printed in "
+        "Sequoia's table 2; 0.02 s a draft pass, its 16 GB read at 864 GB/s; 0.8 s overhead "
+        "from the table's times "
+        "between tokens; constant for all sizes, because transferring the weights dominates.",
+        pass_s=5.7,
+        draft_s=0.02,
+        overhead_s=0.8,
+        flat=7000,
+    ),
+}
+
+
+def flat_up_to(nodes: float, draft_cost: float = 0.05) -> CostTable:
+    """An idealised machine: a pass costs 1 up to `nodes` nodes, a draft pass `draft_cost`, nothing
+    else anything."""
+    return roofline(
+        f"constant up to {nodes:g} nodes",
+        (
+            f"Projection: a target pass costs 1 up to {nodes:g} nodes, a draft pass "
+            f"{draft_cost:g}, everything else 0."
+        ),
+        pass_s=1.0,
+        draft_s=draft_cost,
+        overhead_s=0.0,
+        flat=nodes,
+        unit="pass",
+    )
+
+
+def machine(name: str) -> CostTable:
+    """The table of a named machine: "a100", "l40-offload" or "flat:N" (N nodes at the price of
+    one).
+
+    Raises:
+        ValueError: if there is no such machine.
+    """
+    kind, colon, number = name.partition(":")
+    if kind in MACHINES and not colon:
+        return MACHINES[kind]
+    if kind == "flat" and number.isdecimal() and int(number) >= 1:
+        return flat_up_to(int(number))
+    raise ValueError(
+        f"machine must be one of {', '.join(MACHINES)} or flat:N with N from 1; got {name!r}."
+    )

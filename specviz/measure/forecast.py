@@ -1,0 +1,128 @@
+"""Predicted speedup of a tree on a machine: expected tokens per pass over the seconds per step.
+
+    speedup(n, d) = G(n, d) / price,    price = (t(n) + draft passes of the tree's levels +
+    overhead) / plain step
+
+G(n, d) is the best tree of n nodes and d levels for an acceptance vector, and 1.0 is plain decoding
+on the same machine (Sequoia, section 4.1). A step makes a pass over at least one node, as a plain
+step does, so its price is at least 1: no prediction exceeds its tokens per pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..builders.sequoia import best_trees
+from ..record.vectors import expected_tokens
+from ..tree import Topology
+from .cost_table import CostTable
+
+SIZES = (*range(2, 17), 20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256, 384, 512, 768)
+DEPTHS = (*range(1, 13), 14, 16, 18, 20)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One tree on one machine.
+
+    Args:
+        size, depth: nodes with the root, and levels below it.
+        tokens_per_pass: expected.
+        step_s, parts: seconds of a step, and how they split into draft, target and overhead.
+        price: plain steps that a step costs, at least 1.
+    """
+
+    size: int
+    depth: int
+    tokens_per_pass: float
+    step_s: float
+    parts: dict[str, float]
+    price: float
+
+    @property
+    def speedup(self) -> float:
+        """Predicted, against plain decoding."""
+        return self.tokens_per_pass / self.price
+
+
+def predict(
+    shape: Topology, acceptance: tuple, cost: CostTable, tokens: float | None = None
+) -> Cell:
+    """The prediction for a static shape.
+
+    Args:
+        shape: the tree.
+        acceptance: P[k], or one vector per level.
+        cost: the machine.
+        tokens: its expected tokens per pass where they are known already.
+
+    >>> cost = CostTable("mine", False, "", 0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
+    >>> forecast = predict(Topology((-1, 0, 0)), (0.5, 0.25), cost)
+    >>> forecast.tokens_per_pass, round(forecast.speedup, 2)
+    (1.75, 1.62)
+    """
+    tokens = expected_tokens(shape, acceptance) if tokens is None else tokens
+    parts = cost.parts(shape)
+    step_s = sum(parts.values())
+    return Cell(len(shape), int(shape.depth.max()), tokens, step_s, parts, cost.price(shape))
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Sequoia's trees of all sizes and depths on one machine.
+
+    Args:
+        sizes, depths: the axes.
+        cells: cells[i][j] is size i with at most depth j; None where the size does not fit in the
+            depth.
+        cost: the machine.
+    """
+
+    sizes: tuple[int, ...]
+    depths: tuple[int, ...]
+    cells: tuple[tuple[Cell | None, ...], ...]
+    cost: CostTable
+
+    @property
+    def best(self) -> Cell:
+        """The cell of largest predicted speedup, the smaller tree among equals."""
+        return max(
+            (cell for row in self.cells for cell in row if cell), key=lambda cell: cell.speedup
+        )
+
+
+def forecast(
+    acceptance: tuple,
+    cost: CostTable,
+    sizes: Sequence[int] = SIZES,
+    depths: Sequence[int] = DEPTHS,
+    width: int = 32,
+) -> Forecast:
+    """Predict every size and depth.
+
+    Args:
+        acceptance: P[k], or one vector per level.
+        cost: the machine; sizes beyond twice its largest are left out.
+        sizes, depths: nodes with the root, and levels.
+        width: most children of a node.
+
+    Source: Sequoia (Chen et al. 2024), section 4.1.
+
+    >>> cost = CostTable("mine", False, "", 0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
+    >>> best = forecast((0.7, 0.1), cost, sizes=(2, 4, 8), depths=(1, 2, 4)).best
+    >>> best.size, best.depth
+    (8, 4)
+    """
+    sizes = [size for size in sizes if size <= 2 * cost.sizes[-1]]
+    trees = best_trees(acceptance, sizes, depths, width)
+    cells = []
+    for size in sizes:
+        row = []
+        for shallower, depth in zip((0, *depths), depths, strict=False):
+            shape, tokens = trees[size, depth]
+            # A tree that needs no more levels than an earlier column stands there already.
+            fits = len(shape) == size and int(shape.depth.max()) > shallower
+            row.append(predict(shape, acceptance, cost, tokens) if fits else None)
+        cells.append(tuple(row))
+    return Forecast(tuple(sizes), tuple(depths), tuple(cells), cost)

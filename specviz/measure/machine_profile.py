@@ -1,0 +1,73 @@
+"""The costs of the embedded pair on this machine, which `calibrate` stores, and the best tree that
+follows from them.
+
+They lie in a file of the user's cache folder (SPECVIZ_CACHE names another one).
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+from ..base import codec
+from ..base.files import PAIR, __version__, from_cache, parse_json, to_cache
+from ..record.vectors import EMBEDDED, find_acceptance
+from .cost_table import CostTable
+from .forecast import Cell, forecast
+
+DEPTHS = range(1, 13)
+CACHE = "costs.json"
+
+
+def machine() -> list[str | int]:
+    """This machine's processor and how many of its cores may be used."""
+    model = platform.processor() or platform.machine()
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                model = line.partition(":")[2].strip()
+                break
+    except OSError:
+        pass
+    able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return [platform.system(), model, able]
+
+
+def about() -> dict[str, Any]:
+    """What the costs depend on: this machine, the version, and the embedded weights, whose size
+    changes with them."""
+    size = sum(file.stat().st_size for file in PAIR.glob("*/*.safetensors"))
+    return {"machine": machine(), "version": __version__, "bytes": size}
+
+
+def store_costs(costs: CostTable) -> None:
+    """Store costs in place of older ones if they are those of the embedded pair in memory with its
+    draft model."""
+    settings = costs.settings
+    if (settings.get("pair"), settings.get("drafter"), settings.get("offload")) == (
+        EMBEDDED,
+        "model",
+        None,
+    ):
+        text = codec.dumps({"about": about(), "costs": costs}, exact=True)
+        to_cache(CACHE, text)
+
+
+def find_costs() -> CostTable | None:
+    """What was stored of the embedded pair, which need not be loaded; None where it is missing,
+    damaged or outdated."""
+    return from_cache(CACHE, _read)
+
+
+def _read(path: Path) -> CostTable | None:
+    data = parse_json(path.read_text(encoding="utf-8"))
+    return codec.read(CostTable, data["costs"], "costs") if data["about"] == about() else None
+
+
+def best_size(costs: CostTable, verifier: str, temperature: float, max_nodes: int = 1024) -> Cell:
+    """Sequoia's tree of largest predicted speedup with up to `max_nodes` nodes."""
+    largest = max(2, min(max_nodes, 2 * costs.sizes[-1]))
+    sizes = [size for size in range(2, largest + 1) if size <= 32 or size % 8 == 0]
+    return forecast(find_acceptance(verifier, temperature), costs, sizes, DEPTHS).best

@@ -1,0 +1,113 @@
+"""A profile of a pair: acceptance vectors and costs, in one file that `calibrate` writes and other
+commands read.
+
+The vectors that are shipped in assets/acceptance have the same form, without costs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..base import codec
+from ..base.codec import Positive, Record
+from ..base.files import parse_json, read_text
+from ..config.run_config import RunConfig
+from ..models.base import Pair
+from ..record.vectors import MAX_BYTES, find_row
+from .cost_table import CostTable
+from .on_text import Acceptance
+
+
+@dataclass(frozen=True)
+class Profile(Record):
+    """What was measured of a pair with one drafter.
+
+    Args:
+        source: how it was made, in words.
+        pair: what describes the pair, plain JSON data with at least "name".
+        drafter: its "name" and "parameters".
+        vectors: acceptance vectors of rules and temperatures.
+        costs: seconds of passes on `machine`; None where they were not measured.
+        machine: system, processor and cores.
+    """
+
+    source: str
+    pair: dict[str, Any]
+    drafter: dict[str, Any]
+    vectors: tuple[Acceptance, ...]
+    costs: CostTable | None = None
+    machine: tuple[str | Positive, ...] = ()
+
+    def vector(self, verifier: str, temperature: float) -> Acceptance:
+        """The vector for a rule at the nearest measured temperature, Sequoia's where the rule has
+        none."""
+        rows = [
+            {"verifier": one.verifier, "temperature": one.temperature, "row": one}
+            for one in self.vectors
+        ]
+        return find_row({"vectors": rows}, verifier, temperature)["row"]
+
+    def check(self, pair: Pair, config: RunConfig) -> None:
+        """Check that the profile is one of a pair and a drafter.
+
+        Raises:
+            ValueError: if it is another's, or lacks the temperature.
+        """
+        names = {
+            "pair": (self.pair, pair.info.get("name")),
+            "drafter": (self.drafter, config.drafter.name),
+        }
+        for name, (about, used) in names.items():
+            measured = about.get("name")
+            if measured != used:
+                raise ValueError(
+                    f"the profile is of the {name} {measured!r}, not {used!r}. Run "
+                    "`calibrate` for this one."
+                )
+        if self.costs and (measured := self.costs.settings.get("offload")) != (
+            used := getattr(pair, "offload", None)
+        ):
+            raise ValueError(
+                f"the costs were measured with offload {measured}, not {used}. Run "
+                "`calibrate` again."
+            )
+        temperatures = sorted({one.temperature for one in self.vectors})
+        if not any(abs(config.temperature - one) <= 0.05 for one in temperatures):
+            listed = ", ".join(f"{one:g}" for one in temperatures)
+            raise ValueError(
+                f"the profile has temperature {listed}, not {config.temperature:g}. Use one "
+                "of these, or calibrate."
+            )
+
+    def to_json(self) -> str:
+        """The profile as JSON text."""
+        return codec.lines(self, exact=True) + "\n"
+
+
+def read_profile(path: str | Path) -> Profile:
+    """The profile in a file."""
+    text = read_text(path, "profile", MAX_BYTES)
+    try:
+        data = parse_json(text)
+    except ValueError:
+        raise ValueError(
+            f"profile {str(path)!r} is not valid JSON. Make it with `calibrate --out`."
+        ) from None
+    if not isinstance(data, dict) or not {"pair", "drafter", "vectors"} <= data.keys():
+        raise ValueError(
+            f"profile {str(path)!r} must be a file from `calibrate --out`; it is other JSON."
+        )
+    pair = data.get("pair")
+    shared = (
+        {"pair": pair.get("name", ""), "dtype": pair.get("dtype", "")}
+        if isinstance(pair, dict)
+        else {}
+    )
+    vectors = data.get("vectors")
+    if isinstance(vectors, list):
+        data = data | {
+            "vectors": [shared | row if isinstance(row, dict) else row for row in vectors]
+        }
+    return codec.read(Profile, data, f"profile {str(path)!r}")

@@ -1,0 +1,148 @@
+"""Measure the cost of a step on this machine.
+
+Costs come from the loop itself, run on trees of increasing size, so caches are as warm and as cold
+as in a real run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, count, islice
+from math import ceil, log2
+from time import perf_counter
+
+from ..base.files import HELD_OUT, parse_json
+from ..base.progress import Progress
+from ..builders import BUILDERS
+from ..config.run_config import RunConfig
+from ..decode import speculate
+from ..drafters.base import Drafter
+from ..models.base import Pair
+from ..record.step import Step
+from ..record.vectors import find_acceptance
+from .cost_table import CostTable, Pass, fit_costs
+from .quiet import Watch
+from .timing import interleave
+
+PROMPT = (
+    "Once upon a time there was an old man who lived with his three sons in a small house "
+    "at the edge of a great "
+    "forest. One winter, when the snow lay deep and there was no bread left, he called them "
+    "to him and said"
+)
+
+
+def measure_cost(
+    pair: Pair,
+    config: RunConfig | None = None,
+    sizes: Sequence[int] = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768),
+    rounds: int = 3,
+    burst: int = 4,
+    seconds: float = 45.0,
+) -> Iterator[Progress[CostTable | None]]:
+    """Measure this machine; stop iterating to stop it.
+
+    Every size is run in bursts of a few steps, whose first is not counted, and the bursts take
+    turns. Medians are reported. Sizes that the pair cannot fill are left out.
+
+    Args:
+        pair: the models.
+        config: temperature, rule, drafter, prompt; its builder and its length are not used.
+        sizes: nodes of the trees, 1 for plain decoding.
+        rounds: how many bursts each size gets.
+        burst: how many steps a burst counts.
+        seconds: no burst begins later than this, so large trees are left out where the models are
+            slow.
+
+    Returns:
+        Bursts done, of how many, and the table so far; None until there is one.
+
+    Raises:
+        ValueError: if the pair has not what the drafter takes, or the models end every text at
+            once.
+
+    >>> *_, last = measure_cost(specviz.toy_pair(), specviz.RunConfig("ab"), sizes=(1, 4), rounds=1, burst=1)
+    >>> last.result.sizes
+    (1, 4)
+    """
+    began, watch, table = perf_counter(), Watch(), None
+    config = replace(config or RunConfig(PROMPT), max_new_tokens=pair.max_positions)
+    drafter = config.drafter.name
+    if drafter == "model" and pair.open(pair.encode("a") or [0])[1] is None:
+        raise ValueError("the pair must have a draft to measure its cost. Choose another drafter.")
+    acceptance = find_acceptance(
+        config.verifier.name, config.temperature, drafter, pair.info["name"]
+    )
+    runs = [plain := _Run(pair, config.autoregressive())]
+    for size in sorted(set(sizes) - {1}):
+        levels = ceil(log2(size))
+        for depth in sorted({min(size - 1, levels), min(size - 1, 2 * levels, 16)}):
+            tree = BUILDERS["sequoia"](size=size, depth=depth, acceptance=acceptance)
+            runs.append(_Run(pair, replace(config, builder=tree)))
+    bursts = {place: partial(run.burst, burst) for place, run in enumerate(runs)}
+    for done, _ in enumerate(interleave(bursts, rounds), 1):
+        measured = [(run.steps, run.passes) for run in runs if run.steps]
+        settings = {
+            "pair": pair.info.get("name", ""),
+            "drafter": drafter,
+            "verifier": config.verifier.name,
+            "temperature": config.temperature,
+            "steps": sum(len(steps) for steps, _ in measured),
+            "offload": getattr(pair, "offload", None),
+            "busy_cores": round(watch.cores, 2),
+        }
+        table = fit_costs(measured, settings) if plain.steps and len(measured) > 1 else None
+        yield Progress(done, rounds * len(runs), "measuring costs", table)
+        if perf_counter() - began > seconds and done > 2:
+            break
+    if table is None:
+        raise ValueError("the models end every text immediately, so there is no step to time.")
+
+
+class _Run:
+    """A tree of one shape: runs of the loop one after the other, and the steps and draft passes
+    that were counted."""
+
+    def __init__(self, pair: Pair, config: RunConfig) -> None:
+        self.steps: list[Step] = []
+        self.passes: list[Pass] = []
+        self._latest: list[Pass] = []
+        config = replace(config, drafter=_clocked(config.drafter, self._latest))
+        self._loop = chain.from_iterable(speculate(pair, config) for _ in count())
+
+    def burst(self, steps: int, number: int) -> None:
+        for place, step in enumerate(islice(self._loop, steps + 1)):
+            if (
+                place > 0 and step.index > 0
+            ):  # the first of a burst finds cold caches, that of a text reads the prompt
+                self.steps.append(step)
+                self.passes += self._latest
+            self._latest.clear()
+
+
+def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
+    """A drafter that appends a `Pass` each time it is asked for rows."""
+
+    class Clocked(type(drafter)):  # type: ignore[misc]  # whichever drafter it is
+        def open(self, context):
+            drafting = super().open(context)
+            expand = drafting.expand
+
+            def timed(tree, nodes, sampling):
+                began = perf_counter()
+                rows = expand(tree, nodes, sampling)
+                passes.append(Pass(nodes[0] == 0, len(nodes), perf_counter() - began))
+                return rows
+
+            drafting.expand = timed
+            return drafting
+
+    return Clocked(**drafter.parameters)
+
+
+def prompts(count: int | None = None) -> list[str]:
+    """The first `count` prompts, or all, that no training text holds: prose and code in turns."""
+    kinds = parse_json(HELD_OUT.read_text(encoding="utf-8")).values()
+    return list(chain.from_iterable(zip(*kinds, strict=False)))[:count]

@@ -1,0 +1,226 @@
+"""Timing: alternatives run in turns, so that a slower machine affects all of them equally.
+
+`interleave` is the only loop; everything that is compared by its time goes through it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+from statistics import median
+from time import perf_counter
+from typing import Any, TypeVar
+
+from ..base.progress import Progress
+from ..config.run_config import RunConfig
+from ..decode import run, speculate
+from ..models.base import Pair
+from ..record.metrics import Counts, estimate, ratio_of_rates
+from ..record.trace import PairedSpeedup
+from .in_traces import whole_steps
+from .machine_profile import machine
+
+AUTOREGRESSIVE = "plain"
+WARM_UP = 8  # tokens of an uncounted run, in which weights are loaded and code is compiled
+ROUNDS = 3  # of `measure_speedup`
+LONGEST, FEWEST = (
+    3.0,
+    8,
+)  # seconds and tokens after both of which a repetition in `measure_speedup` ends
+Name = TypeVar("Name", bound=Hashable)
+Result = TypeVar("Result")
+
+
+def interleave(
+    calls: Mapping[Name, Callable[[int], Result]], rounds: int
+) -> Iterator[tuple[int, Name, Result]]:
+    """Do everything once a round, in an order that rotates from round to round; stop iterating to
+    stop it.
+
+    Args:
+        calls: what to do, by name; each is given the number of the round, from 0.
+        rounds: how many.
+
+    Returns:
+        The round, the name and the result of each call.
+    """
+    names = deque(calls)
+    for number in range(rounds):
+        for name in names:
+            yield number, name, calls[name](number)
+        names.rotate(-1)
+
+
+def seconds_of(call: Callable[[], Any]) -> float:
+    """The seconds that a call takes."""
+    began = perf_counter()
+    call()
+    return perf_counter() - began
+
+
+def median_seconds(calls: Mapping[Name, Callable[[], Any]], rounds: int = 5) -> dict[Name, float]:
+    """Median seconds of each call, timed in turns after one uncounted round."""
+    seconds: dict[Name, list[float]] = {name: [] for name in calls}
+    timed = {name: lambda number, call=call: seconds_of(call) for name, call in calls.items()}
+    for number, name, spent in interleave(timed, rounds + 1):
+        seconds[name] += [spent] if number else []
+    return {name: median(each) for name, each in seconds.items()}
+
+
+@dataclass(frozen=True)
+class TimedRun:
+    """One way to decode, timed against plain decoding on the same prompts.
+
+    Args:
+        name: what was run.
+        speedup: tokens per second over those of plain decoding.
+        margin: half-width of the 95 % interval of `speedup` over texts; None for a single text.
+        low, high: the smallest and largest speedup on one prompt.
+        counts, plain: sums over the counted steps of both.
+        tokens_margin: half-width of the 95 % interval of the tokens per pass; None for a single
+            text.
+    """
+
+    name: str
+    speedup: float
+    margin: float | None
+    low: float
+    high: float
+    counts: Counts
+    plain: Counts
+    tokens_margin: float | None = None
+
+    @property
+    def step_price(self) -> float:
+        """Seconds of a step over those of a plain one."""
+        return self.counts.seconds_per_step / self.plain.seconds_per_step
+
+
+def summarise(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tuple[TimedRun, ...]:
+    """Rows of runs, which took turns with plain decoding on texts; an entry where one had no step
+    to time is left out.
+
+    Args:
+        counts: name -> what was counted in each entry, that of `AUTOREGRESSIVE` as well.
+        texts: which text each entry continued; texts are the unit of the intervals.
+    """
+    usable = [
+        number
+        for number in range(len(texts))
+        if all(runs[number].timed_passes for runs in counts.values())
+    ]
+    texts = [texts[number] for number in usable]
+    rows = []
+    for name in [name for name in counts if usable and name != AUTOREGRESSIVE]:
+        pairs = [(counts[name][number], counts[AUTOREGRESSIVE][number]) for number in usable]
+        run, plain = (sum(each, Counts()) for each in zip(*pairs, strict=True))
+        ratios = [run.speedup(plain), *(a.speedup(b) for a, b in pairs)]
+        rates = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in pairs]
+        margin = estimate(rates, ratio_of_rates, texts)[1]
+        tokens_margin = estimate([(one.tokens, one.passes) for one, _ in pairs], texts=texts)[1]
+        rows.append(
+            TimedRun(name, ratios[0], margin, min(ratios), max(ratios), run, plain, tokens_margin)
+        )
+    return tuple(rows)
+
+
+def time_runs(
+    runs: Mapping[str, tuple[Pair, RunConfig]],
+    prompts: Sequence[str],
+    rounds: int = 1,
+    whole: bool = False,
+) -> Iterator[Progress[tuple[TimedRun, ...]]]:
+    """Time runs in turns with plain decoding; stop iterating to stop it.
+
+    Args:
+        runs: name -> a pair and what to run; the pairs have the same target. Prompt `i` is run with
+            seed + i.
+        prompts: texts to continue, at least one.
+        rounds: how often each run continues every prompt.
+        whole: count only steps with room for the whole tree, as a prediction of static trees does.
+
+    Returns:
+        Runs done of the total, and a row for each run once the first prompt was continued by all. A
+        prompt on which a run had no step to time is left out.
+
+    >>> runs = {"chain": (specviz.toy_pair(), specviz.RunConfig(builder="chain:depth=2", max_new_tokens=9))}
+    >>> [(update.done, update.total) for update in time_runs(runs, ["ab"])]
+    [(1, 2), (2, 2)]
+    """
+    pair, config = next(iter(runs.values()))
+    runs = {AUTOREGRESSIVE: (pair, config.autoregressive()), **runs}
+    for pair, config in runs.values():
+        run(
+            pair,
+            replace(config, prompt=prompts[0], max_new_tokens=min(WARM_UP, config.max_new_tokens)),
+        )
+
+    # The prompts move on by one each round, so that none always meets the same order of runs.
+    places = [
+        (number + shift) % len(prompts) for shift in range(rounds) for number in range(len(prompts))
+    ]
+
+    def decode(pair: Pair, config: RunConfig, number: int) -> Counts:
+        place = places[number]
+        trace = run(pair, replace(config, prompt=prompts[place], seed=config.seed_after(place)))
+        return Counts.of(whole_steps(trace), whole=True) if whole else trace.counts
+
+    calls = {name: partial(decode, *each) for name, each in runs.items()}
+    yield from time_calls(calls, [prompts[place] for place in places])
+
+
+def time_calls(
+    calls: Mapping[str, Callable[[int], Counts]], texts: Sequence[str]
+) -> Iterator[Progress[tuple[TimedRun, ...]]]:
+    """What `time_runs` returns, of calls that continue a text by its place; `AUTOREGRESSIVE` is one
+    of them."""
+    counts: dict[str, list[Counts]] = {name: [] for name in calls}
+    for done, (number, name, result) in enumerate(interleave(calls, len(texts)), 1):
+        counts[name].append(result)
+        finished = number + (done % len(calls) == 0)
+        yield Progress(done, len(texts) * len(calls), result=summarise(counts, texts[:finished]))
+
+
+def measure_speedup(
+    pair: Pair, config: RunConfig, first: Counts, rounds: int = ROUNDS
+) -> Iterator[PairedSpeedup | None]:
+    """Time a run that was just made against plain decoding; None after every step, and the result
+    after every round.
+
+    Unlike `time_runs`, which asks how good a tree is, this asks how much faster one run was: the
+    ratio of a round is of two runs next to each other. `first` is the run itself, the first of its
+    repetitions.
+    """
+    calls = {
+        "run": lambda _: speculate(pair, config),
+        "plain": lambda _: speculate(pair, config.autoregressive()),
+    }
+    _, processor, cores = machine()
+    counts: dict[str, list[Counts]] = {name: [] for name in calls}
+    for number, name, steps in interleave(calls, rounds):
+        total = first if (number, name) == (0, "run") else Counts()
+        for step in () if total is first else steps:
+            total += Counts.of([step])
+            yield None
+            if sum(total.seconds) > LONGEST and total.timed_tokens >= FEWEST:
+                break
+        if not total.tokens_per_s > 0:
+            return  # it ended with its first step, so there is nothing to time
+        counts[name].append(total)
+        if len(counts["run"]) == len(counts["plain"]):
+            (row,) = summarise(counts, [""] * len(counts["run"]))
+            yield PairedSpeedup(
+                row.speedup,
+                row.low,
+                row.high,
+                number + 1,
+                row.counts.tokens_per_s,
+                row.plain.tokens_per_s,
+                first.tokens * row.counts.seconds_per_token,
+                first.tokens * row.plain.seconds_per_token,
+                date.today().isoformat(),
+                f"{processor}, {cores} {'core' if cores == 1 else 'cores'}",
+            )

@@ -1,1 +1,0 @@
-"""Builders, rules and drafters of others: from files, modules and installed packages."""

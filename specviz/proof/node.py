@@ -1,0 +1,128 @@
+"""One node with several children: what each rule accepts exactly, and the ceiling that no rule can
+pass.
+
+p = target and q = draft, distributions as float64 [V]. A vector holds for each child the chance
+that it is the one accepted; it is written here a second time, apart from the rules themselves, so
+that each can check the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..sampling.children import most_probable, without
+from ..sampling.distributions import residual
+
+
+def specinfer_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """SpecInfer with k i.i.d. children, float64 [k].
+
+    A rejection leaves norm([r - q]+) whichever token it was, so there is nothing to enumerate.
+    """
+    accepted, reached, r = np.zeros(k), 1.0, p
+    for child in range(k):
+        accepted_prob = min(1.0, float(np.minimum(r, q).sum()))
+        accepted[child] = reached * accepted_prob
+        reached *= 1 - accepted_prob
+        r = residual(r, q)
+    return accepted
+
+
+def spectr_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """SpecTr's k-sequential selection with k i.i.d. children, float64 [k]: beta (1 - beta)^j at the
+    best rho.
+
+    beta(rho) = sum min(q, p / rho); rho is the smallest in [1, k] with 1 - (1 - beta)^k <= rho
+    beta, by bisection over what both sides lack of 1.
+    """
+
+    def beta(rho: float) -> float:
+        return min(1.0, float(np.minimum(q, p / rho).sum()))
+
+    def is_lossless(rho: float) -> bool:
+        return (1 - beta(rho)) ** k >= float(np.maximum(p - rho * q, 0.0).sum())
+
+    low, high = 1.0, 1.0 if is_lossless(1.0) else float(k)
+    while low < (rho := (low + high) / 2) < high:
+        low, high = (low, rho) if is_lossless(rho) else (rho, high)
+    return beta(high) * (1 - beta(high)) ** np.arange(k)
+
+
+def sequoia_acceptance(p: np.ndarray, q: np.ndarray, k: int, fallback: bool = True) -> np.ndarray:
+    """Sequoia with k children drawn without replacement, float64 [k], over every order of tokens:
+    small V only.
+
+    Args:
+        fallback: whether children are drawn uniformly once q is used up; without it this is
+            DySpec's rule.
+    """
+    accepted = np.zeros(k)
+
+    def visit(child: int, reached: float, r: np.ndarray, d: np.ndarray, drawn: list[int]) -> None:
+        accepted[child] += reached * np.minimum(r, d).sum()
+        if child + 1 == k:
+            return
+        for token in np.flatnonzero(d > r):
+            gone = [*drawn, int(token)]
+            if fallback or q[np.setdiff1d(np.arange(len(q)), gone)].any():
+                visit(
+                    child + 1,
+                    reached * (d[token] - r[token]),
+                    residual(r, d),
+                    without(d, gone),
+                    gone,
+                )
+
+    visit(0, 1.0, p, q, [])
+    return accepted
+
+
+def target_match_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """The target's own draw looked up among the draft's k most probable tokens, float64 [min(k,
+    V)].
+
+    For a fixed set of children this is the ceiling as well: no rule accepts more than their mass
+    under p.
+    """
+    return p[most_probable(q, k)]
+
+
+def naive_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """The target's own draw looked up among k i.i.d. children, float64 [k]: the first of them that
+    has it."""
+    return np.array([float((p * q * (1 - q) ** child).sum()) for child in range(k)])
+
+
+def transport_acceptance(p: np.ndarray, q: np.ndarray, k: int | Sequence[int]) -> np.ndarray:
+    """The ceiling of all lossless rules for k i.i.d. children, float64, a value for each k.
+
+    Optimal transport: 1 + min over token sets H of p(H) - q(H)^k. The best H holds the tokens of
+    smallest p / q.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = np.argsort(np.where(q > 0, p / q, np.inf), kind="stable")
+    p_in, q_in = np.append(0.0, np.cumsum(p[order])), np.append(0.0, np.cumsum(q[order]))
+    return np.array(
+        [1 + min(0.0, float((p_in - q_in**exponent).min())) for exponent in np.atleast_1d(k)]
+    )
+
+
+def dyspec_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """DySpec with k children drawn without replacement, float64 [k]: small V only."""
+    return sequoia_acceptance(p, q, k, fallback=False)
+
+
+# By menu name, with children as the rule asks for them first. On one node traversal is Sequoia's
+# rule.
+ACCEPTANCE: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
+    "sequoia": sequoia_acceptance,
+    "dyspec": dyspec_acceptance,
+    "traversal": sequoia_acceptance,
+    "specinfer": specinfer_acceptance,
+    "spectr": spectr_acceptance,
+    "naive": naive_acceptance,
+    "target-match": target_match_acceptance,
+    "exact-match": target_match_acceptance,
+}

@@ -1,0 +1,1 @@
+"""What happened: a step, a run, its metrics, and acceptance vectors."""

@@ -1,0 +1,1 @@
+"""Distributions, randomness, and how the children of a node are drawn. Knows no tree and no model."""

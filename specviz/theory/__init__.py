@@ -1,1 +1,0 @@
-"""Theory without running a model: bounds, closed forms of one node, and rates by running a rule."""

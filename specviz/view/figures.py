@@ -1,0 +1,58 @@
+"""The figures for notebooks and the page: `plot(name, data)` returns a plotly figure. Nothing here
+loads torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import plotly.graph_objects as go
+import plotly.io as pio
+
+from ..base.errors import UnknownName
+from .acceptance import plot_acceptance, plot_depth, plot_probability, plot_rejection
+from .runs import plot_ribbon, plot_tree
+from .speed import plot_cost, plot_predicted, plot_speedup
+
+PLOTS: dict[str, Callable[..., go.Figure]] = {
+    "acceptance": plot_acceptance,  # of acceptance vectors
+    "depth": plot_depth,  # of a DepthAcceptance
+    "rejection": plot_rejection,  # of RejectionRates
+    "probability": plot_probability,  # of a DraftUncertainty
+    "cost": plot_cost,  # of cost tables by name
+    "speedup": plot_speedup,  # of a Forecast
+    "predicted": plot_predicted,  # of Points
+    "ribbon": plot_ribbon,  # of a Trace
+    "tree": plot_tree,  # of a Step
+}
+
+if pio.renderers.default == "plotly_mimetype":  # a converted notebook would be blank without HTML
+    pio.renderers.default = "plotly_mimetype+notebook"
+
+
+def plot(name: str, *data: Any, **options: Any) -> go.Figure:
+    """Draw a figure.
+
+    Args:
+        name: one of `PLOTS`.
+        data, options: the arguments of the figure's function.
+
+    Returns:
+        A plotly figure: `figure.show()`, `figure.write_html("tree.html")`, `figure.to_json()`.
+
+    Raises:
+        ValueError: if there is no such figure, or its function does not take these arguments.
+
+    >>> trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", "chain:depth=2", max_new_tokens=8))
+    >>> plot("tree", trace.steps[0]).layout.xaxis.title.text
+    'tokens after the last committed one'
+    """
+    if name not in PLOTS:
+        raise UnknownName("plot", name, PLOTS)
+    try:
+        return PLOTS[name](*data, **options)
+    except (TypeError, AttributeError) as error:
+        summary = (PLOTS[name].__doc__ or "").partition("\n")[0]
+        raise ValueError(
+            f"plot {name!r} cannot draw these arguments ({error}). {summary}"
+        ) from error

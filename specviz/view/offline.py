@@ -1,0 +1,64 @@
+"""A run as one HTML file that plays with no server and no network: the demo's own stage around a
+recorded run.
+
+A notebook shows it in an iframe without access to the notebook or the network.
+"""
+
+from __future__ import annotations
+
+import html
+
+from ..record.trace import Trace
+from .payload import recorded_message
+from .web import asset, joined
+
+# Nothing may be fetched, not even by a hostile text that found a way in; pictures may be saved from
+# the page.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
+)
+HEIGHT = 900  # pixels, until the page in the frame says that it needs more
+# The page in the frame reports its height, on this message and when it changes. The frame never
+# shrinks: nothing jumps.
+GROWS = """
+window.addEventListener('message', ({ source, data }) => {
+  if (source !== this.contentWindow || !(data.height > this.offsetHeight)) return;
+  this.style.height = Math.min(data.height, 4000) + 'px';
+});
+this.contentWindow.postMessage('height', '*');
+"""
+
+
+def offline_page(trace: Trace) -> str:
+    """The whole page as text.
+
+    Args:
+        trace: the run; all of its text travels as JSON and reaches the page as text nodes only.
+    """
+    style = "".join(
+        asset(f"{name}.css") for name in ("style", "stage/stage", "tree/tree", "page/offline")
+    )
+    script = f"{joined('offline.js')}offline.play(document.body);\n"
+    title = html.escape(trace.prompt_text[:60])
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>specviz: {title}</title>\n<style>\n{style}</style></head>\n"
+        f'<body class="gradio-container sv-offline">\n{asset("stage/stage.html")}\n'
+        f'<script type="application/json" id="run">{recorded_message(trace)}</script>\n'
+        f"<script>(() => {{\n{script}}})();</script>\n</body></html>\n"
+    )
+
+
+def in_notebook(trace: Trace) -> str:
+    """The run as HTML that a notebook shows below a cell.
+
+    The frame may run the player's own script and save pictures; it has no origin, so it reaches
+    neither the notebook nor its server, and the page's own policy lets it fetch nothing.
+    """
+    return (
+        f'<iframe title="specviz: a run of {len(trace.steps)} steps" sandbox="allow-scripts allow-downloads" '
+        f'onload="{html.escape(GROWS)}" '
+        f'style="width: 100%; height: {HEIGHT}px; border: 0" srcdoc="{html.escape(offline_page(trace))}"></iframe>'
+    )

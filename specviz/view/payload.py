@@ -1,0 +1,292 @@
+"""The messages to the browser: steps and information about a run, as plain JSON. No HTML here.
+
+The text of tokens and prompts is untrusted. It is sent only as JSON strings, and the page shows it
+only as text nodes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from ..base.codec import json_data
+from ..config.run_config import compatible
+from ..config.strategy import REGISTRIES
+from ..drafters import DRAFTERS
+from ..record.metrics import COMPARED, Counts
+from ..record.step import Step
+from ..record.trace import Trace
+
+NUMBERS = ("temperature", "top_p", "top_k", "draft_temperature", "max_new_tokens", "seed")
+LETTERS = {
+    "root": "r",
+    "accepted": "a",
+    "rejected": "x",
+    "unreached": "u",
+    "passed": "p",
+    "probe": "o",
+}
+
+
+def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
+    """One step for the page: columns over its nodes, and each node's sentence from its verifier.
+
+    Most nodes share their sentence with others (all nodes that were not visited, for example), so
+    each sentence is sent once.
+    """
+    sentences: dict[str, int] = {}
+    why = [
+        sentences.setdefault(explained(step, node, verifier), len(sentences))
+        for node in range(len(step.parents))
+    ]
+    sent: dict[str, Any] = {
+        "index": step.index,
+        "parents": step.parents,
+        "tokens": step.tokens,
+        "texts": step.texts,
+        "q": step.draft_prob,
+        "p": step.target_prob,
+        "plain": step.target_prob_plain,
+        "outcome": "".join(LETTERS[outcome] for outcome in step.outcome),
+        "accept": step.accept_prob,
+        "coin": step.coin,
+        "sentences": list(sentences),
+        "why": why,
+        "detail": step.detail,
+        "growth": growth_payload(step),
+        "scheme": step.scheme,
+        "pieces": step.pieces,
+        "own": step.bonus,
+        "last": None if step.bonus is None else ("correction" if step.corrected else "bonus"),
+        "draft_passes": step.draft_passes,
+        "drafter": step.drafter,
+    }
+    return json_data(sent)
+
+
+def explained(step: Step, node: int, verifier: Any) -> str:
+    """The rule's sentence on a node and its drafter; empty for a damaged trace, or without a
+    rule."""
+    if verifier is None:
+        return ""
+    try:
+        return f"{verifier.explain(step, node)} {guessed(step, node)}".rstrip()
+    except (TypeError, KeyError, IndexError, ValueError):
+        return ""
+
+
+def guessed(step: Step, node: int) -> str:
+    """The drafter of a node and how it drafted it; "" if only the draft model drafts, or it is
+    unknown."""
+    name = (step.drafter[node] if node < len(step.drafter) else None) or ""
+    if name not in DRAFTERS or (name == "model" and {name, None}.issuperset(step.drafter)):
+        return ""
+    guess, depth = step.growth.guesses.get(node, {}), depth_of(step, node)
+    words = f"Drafted by {DRAFTERS[name].spoken}"
+    if name == "medusa":
+        words += f": head {depth}, which only depends on the text before the last token"
+    elif name == "eagle":
+        words += (
+            " from "
+            f"{'the target’s hidden state' if depth == 1 else 'its own predicted hidden state'}"
+        )
+    elif "order" in guess:
+        last = "no history" if guess["order"] == 0 else f"the last {guess['order']:d} tokens"
+        words += f": seen {guess['seen']:d} times after {last}"
+    elif "match" in guess:
+        words += f": seen {guess['seen']:d} times after the last {guess['match']:d} tokens"
+        words += f", for instance in {guess['where']}" if guess.get("where") else ""
+        words += f", line {guess['line']:d}" if "line" in guess else ""
+    return words.replace("seen 1 times", "seen once").replace("last 1 tokens", "last token") + "."
+
+
+def depth_of(step: Step, node: int) -> int:
+    """How many levels below the root a node stands."""
+    depth = 0
+    while node > 0:
+        node, depth = step.parents[node], depth + 1
+    return depth
+
+
+def growth_payload(step: Step) -> dict[str, Any]:
+    """What the builder recorded about the growth of a tree, as far as a page can play it; {} where
+    that is nothing.
+
+    Returns:
+        any of "keys", [n]; "waiting", for each node after the root the best slots [parent, key]
+        left waiting; "split", the sizes of subtrees, [n]; "cut", candidates left out; "candidates",
+        "expected" and "length", numbers.
+    """
+    growth, n = step.growth, len(step.parents)
+    cut = growth.cut if growth.cut and growth.cut.rows.get("keys") else None
+    payload = {
+        "keys": step.keys if any(key is not None for key in step.keys) else None,
+        "waiting": growth.waiting if growth.waiting and len(growth.waiting) == n - 1 else None,
+        "split": growth.split if growth.split and n > 1 else None,
+        "cut": cut and {"texts": cut.texts, "keys": cut.rows["keys"]},
+        "candidates": growth.candidates,
+        "expected": growth.expected,
+        "length": growth.length,
+    }
+    return json_data({name: value for name, value in payload.items() if value is not None})
+
+
+def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
+    """One message to the page as JSON.
+
+    Args:
+        run: a name for the run; a message with a new name starts a new history.
+        steps: the steps that are new since the last message.
+        more: `head` (what is run, once per run), `state` ("loading", "running", "done", "stopped",
+            "error"), `note` (a sentence), `figures` (of all steps so far), `speedup` (against plain
+            decoding), `show` (the step to go to, unless the visitor has moved).
+    """
+    data = {"run": run, "steps": list(steps)} | {
+        key: value for key, value in more.items() if value is not None
+    }
+    # "<" only ever occurs inside strings; escaped, no layer between here and the page can mistake
+    # it for markup.
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace(
+        "<", "\\u003c"
+    )
+
+
+def figures(counts: Counts) -> dict[str, Any]:
+    """A run in numbers, times in milliseconds, as plain JSON data; None where nothing was
+    measured."""
+    drafters = {}
+    for name in dict.fromkeys(name for name, _ in counts.guesses):
+        compared = sum(counts.guesses[name, outcome] for outcome in COMPARED)
+        drafters[name] = Counts(accepted=counts.guesses[name, "accepted"], compared=compared)
+    return json_data(
+        {
+            "tokens": counts.tokens,
+            "passes": counts.passes,
+            "accepted": counts.accepted,
+            "compared": counts.compared,
+            "per_pass": counts.tokens_per_pass,
+            "acceptance": counts.acceptance,
+            "rate": counts.tokens_per_s,
+            "token_ms": 1000 * counts.seconds_per_token,
+            "step_ms": 1000 * counts.seconds_per_step,
+            "token_parts": [1000 * seconds for seconds in counts.token_parts.values()],
+            "step_parts": [1000 * seconds for seconds in counts.step_parts.values()],
+            "drafters": {
+                name: {
+                    "accepted": one.accepted,
+                    "compared": one.compared,
+                    "acceptance": one.acceptance,
+                }
+                for name, one in drafters.items()
+            },
+        }
+    )
+
+
+def worth_showing(steps: Sequence[Step]) -> int:
+    """The step that a run is opened at: one with a rejection, and of those the one with the most
+    tokens."""
+    worth = [("rejected" in step.outcome, len(step.emitted)) for step in steps]
+    return worth.index(max(worth))
+
+
+def recorded_message(
+    trace: Trace, name: str = "recorded", badge: str = "recorded run", models: str | None = None
+) -> str:
+    """A recorded run as one message, opened at a step with a rejection, the one that writes the
+    most tokens.
+
+    Args:
+        trace: the run.
+        name: of the run on the page.
+        badge: what the page calls it.
+        models: the title of its pair in the menu, where the menu has it.
+
+    Raises:
+        ValueError: if there is nothing to show, or its builder or rule is unknown here.
+    """
+    if not trace.steps:
+        raise ValueError("trace must have at least one step to be shown.")
+    config = trace.config
+    verifier, match = config.verifier, compatible(config)
+    setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
+    steps = [step_payload(step, None if setting else verifier) for step in trace.steps]
+    lossy = None if match.lossless else match.reason
+    about = head(config, trace.prompt_text, described(trace.pair), lossy, trace.pair.get("offload"))
+    if setting:
+        about |= {"title": str(setting), "settings": ""}
+    return message(
+        name,
+        steps,
+        head=about | {"recorded": True, "badge": badge, "show": worth_showing(trace.steps)},
+        state="done",
+        models=models,
+        figures=figures(trace.counts),
+        speedup=json_data(trace.speedup),
+    )
+
+
+def head(
+    config: Any, prompt: str, pair: str, lossy: str | None = None, offload: str | None = None
+) -> dict[str, Any]:
+    """The configuration of a run, sent once.
+
+    Args:
+        config: of it.
+        prompt: its text.
+        pair: the name of the models.
+        lossy: why its text is lossy, or None.
+        offload: where the target's weights are read from for every pass; None where they are in
+            memory.
+    """
+    builder, verifier = config.builder, config.verifier
+    return {
+        "title": f"{settings_title(config)}, seed {config.seed}",
+        "pair": pair,
+        "prompt": prompt,
+        "lossy": lossy,
+        "key": builder.key_title,
+        "rule": verifier.name,
+        "leaves_first": verifier.leaves_first,
+        "settings": settings_text(config),
+        "offload": offload,
+        "declared": not type(verifier).__module__.startswith("specviz."),
+    }
+
+
+def settings_title(config: Any) -> str:
+    """Tree, rule, drafter and temperature of a configuration, for people."""
+    builder, verifier, drafter = config.builder, config.verifier, config.drafter
+    by = (
+        ""
+        if drafter.name == "model" or not builder.reads_draft
+        else f", drafted by {drafter.spoken}"
+    )
+    return f"Tree: {builder.title} · Rule: {verifier.title}{by}, temperature {config.temperature:g}"
+
+
+def settings_text(config: Any) -> str:
+    """All of a configuration but its prompt as the parameters of a link, the same for equal
+    configurations."""
+    named = {kind: getattr(config, kind).to_text(defaults=True) for kind in REGISTRIES}
+    numbers = {name: getattr(config, name) for name in NUMBERS}
+    named |= {
+        name: f"{value:g}" if isinstance(value, float) else str(value)
+        for name, value in numbers.items()
+        if value is not None
+    }
+    return urlencode(named, safe=":,=")
+
+
+def described(info: dict[str, Any]) -> str:
+    """The name of a pair, and how much of the target's probability its draft can propose if the
+    vocabularies differ."""
+    common = info.get("common")
+    mass, speed = common.get("mass") if isinstance(common, dict) else None, info.get("disk_speed")
+    if isinstance(speed, int | float):
+        return f"{info['name']}, weights read at {speed / 1e9:.1f} GB/s"
+    if not isinstance(mass, int | float):
+        return info["name"]
+    return f"{info['name']}, whose common tokens have {mass:.1%} of the target's probability"

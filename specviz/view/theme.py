@@ -1,0 +1,134 @@
+"""How every figure looks: readable on light and dark pages, colours that people who confuse red and
+green can tell apart (Okabe and Ito), no background of its own, and a different line or mark for
+every series.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from ..verifiers import VERIFIERS
+
+TEXT = "#757575"  # contrast 4.6 on white, where WCAG AA asks for 4.5; the page sets its own
+GRID = "rgba(128,128,128,0.3)"
+GREEN, VERMILLION, BLUE, ORANGE = "#009e73", "#d55e00", "#0072b2", "#e69f00"
+PURPLE, SKY, YELLOW, GREY = "#cc79a7", "#56b4e9", "#c9b800", "#8a8f98"
+CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, YELLOW, GREY)
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
+
+
+def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
+    """A figure without data; `x` and `y` are axis titles with their units."""
+    fig = go.Figure()
+    fig.update_layout(
+        template="none",
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"color": TEXT, "size": 13},
+        title={"text": title, "font": {"size": 15}},
+        margin={"l": 64, "r": 24, "t": 48, "b": 112},
+        legend={"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom"},
+        hoverlabel={"font": {"size": 13}},
+        uirevision="keep",
+    )
+    fig.update_xaxes(title=x, gridcolor=GRID, zerolinecolor=GRID, linecolor=GRID, automargin=True)
+    fig.update_yaxes(title=y, gridcolor=GRID, zerolinecolor=GRID, linecolor=GRID, automargin=True)
+    return fig.update_layout(**layout)
+
+
+def empty(sentence: str) -> go.Figure:
+    """An empty figure with a message."""
+    fig = figure("", "")
+    fig.update_xaxes(visible=False)
+    fig.update_yaxes(visible=False)
+    fig.add_annotation(
+        text=sentence, showarrow=False, font={"size": 15, "color": TEXT}, xref="paper", yref="paper"
+    )
+    return fig
+
+
+def series(place: int) -> dict:
+    """Colour, dash and mark of the series at a place; a colour that comes again has an open
+    mark."""
+    colour, symbol = (
+        CYCLE[place % len(CYCLE)],
+        MARKS[place % len(MARKS)] + "-open" * (place // len(MARKS) % 2),
+    )
+    return {
+        "line": {"color": colour, "dash": DASHES[place % len(DASHES)]},
+        "marker": {"symbol": symbol, "size": 8, "color": colour},
+    }
+
+
+def rule_series(rule: str, again: int = 0) -> dict:
+    """Colour, dash and mark of a verification rule, the same in every figure.
+
+    Args:
+        rule: its name.
+        again: how many series of this rule the figure already has; each has another dash.
+    """
+    names = list(VERIFIERS)
+    style = series(names.index(rule) if rule in names else len(names))
+    style["line"]["dash"] = DASHES[(DASHES.index(style["line"]["dash"]) + again) % len(DASHES)]
+    return style
+
+
+def error_bars(
+    values: Sequence[float], low: Sequence[float | None], high: Sequence[float | None]
+) -> dict:
+    """Error bars from intervals; none where there is None."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "thickness": 1,
+        "width": 3,
+        "array": [
+            end if end is None else max(0.0, end - value)
+            for value, end in zip(values, high, strict=True)
+        ],
+        "arrayminus": [
+            end if end is None else max(0.0, value - end)
+            for value, end in zip(values, low, strict=True)
+        ],
+    }
+
+
+def curve(
+    fig: go.Figure, x: Sequence, y: Sequence, name: str, style: dict, hover: str, **more
+) -> None:
+    """A line with marks; `style` is from `series` or `rule_series`, `hover` what is shown of a
+    point."""
+    fig.add_scatter(x=x, y=y, name=name, mode="lines+markers", hovertemplate=hover, **style, **more)
+
+
+def guide(fig: go.Figure, x: Sequence, y: Sequence, name: str) -> None:
+    """A dashed grey line without marks, such as a bound."""
+    line = {"color": GREY, "dash": "dash", "width": 1.5}
+    fig.add_scatter(x=x, y=y, name=name, mode="lines", line=line, hoverinfo="skip")
+
+
+def logarithmic(axis: str, fig: go.Figure, ticks: Sequence[float]) -> None:
+    """A logarithmic axis with plain numbers at the given ticks."""
+    update = fig.update_xaxes if axis == "x" else fig.update_yaxes
+    update(type="log", tickvals=list(ticks), ticktext=[f"{tick:g}" for tick in ticks])
+
+
+def rule_title(rule: str) -> str:
+    """The title of a rule, as menus have it."""
+    return VERIFIERS[rule].title if rule in VERIFIERS else rule
+
+
+def visible(text: str, max_length: int = 24) -> str:
+    """A token as a person can see it, escaped for a figure: white space and control characters get
+    a sign."""
+    signs = {"\n": "↵", "\t": "⇥", " ": "·", "\r": "↵"}
+    signed = (
+        "".join(signs.get(c) or (c if c.isprintable() else f"\\x{ord(c):02x}") for c in text) or "∅"
+    )
+    return html.escape(
+        signed if len(signed) <= max_length else signed[: max_length - 1] + "…", quote=False
+    )

@@ -1,0 +1,104 @@
+"""The browser's code: ES modules under assets/web, joined into one script that needs no server to
+find its parts.
+
+    // base/add.js                                const base_add = (() => {
+    export function add(a, b) { ... }      ->       function add(a, b) { ... }
+                                                    return { add };
+    // index.js                                   })();
+    import { add } from './base/add.js';          const index = (() => {
+                                                    const { add } = base_add;
+
+There is no build step. Comments are removed. The words of the page are made from a table in Python;
+`npm run made` writes them as a file, which eslint, tsc and the unit tests read.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import cache
+from pathlib import Path
+
+from ..base.files import WEB
+from . import words
+
+GENERATED = {"base/words.js": words.script}
+IMPORT = re.compile(r"^import \{([^}]*)\} from '([^']+)';\n", re.MULTILINE)
+COMMENT = re.compile(
+    r"^ *(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE
+)  # on lines of its own
+EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)
+
+
+def asset(name: str) -> str:
+    """The text of a file that the browser gets, "stage/stage.html" say."""
+    return GENERATED[name]() if name in GENERATED else (WEB / name).read_text(encoding="utf-8")
+
+
+@cache
+def joined(entry: str) -> str:
+    """A module and all that it imports, as statements that make the constant `entry`, an object of
+    its exports.
+
+    Args:
+        entry: such as "index.js"; it and every module below it import and export as the header of
+            this file shows.
+
+    Raises:
+        ValueError: if a module imports what is not exported, imports in a circle, or is written in
+            another way.
+    """
+    parts: dict[str, tuple[str, ...]] = {}
+    code: list[str] = []
+    _join(entry, (), parts, code)
+    return "'use strict';\n" + "".join(code)
+
+
+def exports(entry: str) -> tuple[str, ...]:
+    """The names that a module exports."""
+    return tuple(EXPORT.findall(asset(entry)))
+
+
+def _join(
+    name: str, above: tuple[str, ...], parts: dict[str, tuple[str, ...]], code: list[str]
+) -> None:
+    if name in above:
+        raise ValueError(
+            f"{name} imports itself by way of "
+            f"{' and '.join(above[above.index(name) + 1 :]) or name}."
+        )
+    text, needs = asset(name), []
+    for names, path in IMPORT.findall(text):
+        other = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+        if other not in parts:
+            _join(other, (*above, name), parts, code)
+        imports = [
+            symbol.strip().partition(" as ") for symbol in names.split(",") if symbol.strip()
+        ]
+        missing = [symbol for symbol, _, _ in imports if symbol not in parts[other]]
+        if missing:
+            raise ValueError(f"{name} imports {', '.join(missing)}, which {other} does not export.")
+        renamed = ", ".join(
+            f"{symbol}: {alias}" if alias else symbol for symbol, _, alias in imports
+        )
+        needs.append(f"const {{ {renamed} }} = {_constant(other)};\n")
+    body = COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", text)))
+    if re.search(r"^(import|export)\b", body, re.MULTILINE):
+        raise ValueError(
+            f"{name} must only use import {{ a }} from './b.js' and export before a declaration."
+        )
+    parts[name] = exports(name)
+    returned = f"return {{ {', '.join(parts[name])} }};\n"
+    code.append(f"const {_constant(name)} = (() => {{\n{''.join(needs)}{body}{returned}}})();\n")
+
+
+def _constant(name: str) -> str:
+    return (
+        Path(name).with_suffix("").as_posix().replace("/", "_").replace("-", "_").replace(".", "_")
+    )
+
+
+def write() -> None:
+    """Write the modules of `GENERATED` as files."""
+    for place, script in GENERATED.items():
+        (WEB / place).write_text(script(), encoding="utf-8")

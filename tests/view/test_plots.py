@@ -1,0 +1,238 @@
+"""The figures: what every one shows, nothing to see for nothing, layout and text."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import specviz
+from specviz.measure.cost_table import machine
+from specviz.measure.forecast import forecast
+from specviz.measure.in_traces import DepthAcceptance, depth_acceptance
+from specviz.measure.on_nodes import draft_uncertainty, rejection_rates
+from specviz.measure.on_text import acceptance_vector
+from specviz.measure.texts import continuations
+from specviz.tree import Topology
+from specviz.view import export, theme
+from specviz.view import figures as plots
+from specviz.view.figures import PLOTS, plot
+from specviz.view.layout import place
+from specviz.view.measurement import Point
+
+PAIR = specviz.toy_pair(vocab=6, seed=3)
+CONFIG = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=40)
+TEXTS = list(continuations(PAIR, ["abc", "bca"], CONFIG))
+VECTOR = (0.6, 0.2, 0.1, 0.1)
+ACCEPTANCE = acceptance_vector(PAIR, specviz.VERIFIERS["sequoia"](), TEXTS, CONFIG, width=5)
+RATES = rejection_rates(PAIR, TEXTS, CONFIG, widths=(1, 2, 4, 6))
+UNCERTAINTY = draft_uncertainty(PAIR, TEXTS, CONFIG)
+TRACE = specviz.run(PAIR, CONFIG)
+FORECAST = forecast(VECTOR, machine("a100"), sizes=[2, 4, 8, 16], depths=[1, 2, 4, 8])
+POINTS = [Point("a", 16, 2.0, 1.9, 1.8, 2.0), Point("b", 4, 1.5, 0.9, 0.8, 1.0)]
+DATA = {
+    "acceptance": [ACCEPTANCE],
+    "depth": depth_acceptance([TRACE]),
+    "rejection": RATES,
+    "probability": UNCERTAINTY,
+    "cost": {"A100": machine("a100"), "flat": machine("flat:8")},
+    "speedup": FORECAST,
+    "predicted": POINTS,
+    "ribbon": TRACE,
+    "tree": max(TRACE.steps, key=lambda step: len(step.path)),
+}
+EMPTY = {
+    "acceptance": [],
+    "depth": depth_acceptance([]),
+    "rejection": replace(RATES, rates={}, floors={}),
+    "probability": replace(UNCERTAINTY, **{name: () for name in UNCERTAINTY.__dataclass_fields__}),
+    "predicted": [],
+    "ribbon": replace(TRACE, steps=()),
+}
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_every_figure_has_axes_data_and_a_table(name):
+    figure = plot(name, DATA[name])
+    assert json.loads(figure.to_json())["data"]
+    assert figure.layout.xaxis.title.text and (figure.layout.yaxis.title.text or name == "tree")
+    assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
+    assert len(export.to_csv(figure).splitlines()) > 2
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_empty_data_gives_a_sentence(name):
+    figure = plot(name, EMPTY[name])
+    assert not figure.data and figure.layout.annotations[0].text.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("pie",), ("tree", "no step"), ("tree",), ("tree", TRACE.steps[0], 1, 2)]
+)
+def test_wrong_use_is_a_value_error(arguments):
+    with pytest.raises(ValueError, match="plot"):
+        plot(*arguments)
+
+
+def test_a_rule_looks_the_same_in_every_figure_and_like_no_other():
+    looks = [json.dumps(theme.rule_series(rule)) for rule in specviz.VERIFIERS]
+    assert len(set(looks)) == len(looks)
+    rules = ("sequoia", "race", "specinfer")
+    lines = plot("acceptance", [replace(ACCEPTANCE, verifier=rule) for rule in rules[::-1]]).data
+    for rule, line in zip(rules[::-1], lines, strict=True):
+        assert line.marker.color == theme.rule_series(rule)["marker"]["color"]
+    twice = plot("acceptance", [ACCEPTANCE, replace(ACCEPTANCE, temperature=0.1)]).data
+    assert twice[0].line.color == twice[1].line.color and twice[0].line.dash != twice[1].line.dash
+
+
+def test_acceptance_is_the_vector_with_its_intervals():
+    line = plot("acceptance", [ACCEPTANCE]).data[0]
+    assert line.y == ACCEPTANCE.acceptance
+    assert np.add(ACCEPTANCE.acceptance, line.error_y.array) == pytest.approx(ACCEPTANCE.high)
+
+
+def test_rejection_leaves_out_zeros_and_names_the_power_law():
+    planted = replace(
+        RATES,
+        widths=(1, 2, 4),
+        rates={"a": (0.5, 0.25, 0.125), "b": (0.5, None, 0.0), "c": (0.0, 0.0, 0.0)},
+        low=dict.fromkeys("abc", (0.0, 0.0, 0.0)),
+        high=dict.fromkeys("abc", (1.0, 1.0, 1.0)),
+        floors={"iid": (0.4, 0.1, 0.0)},
+    )
+    lines = plot("rejection", planted).data
+    assert [line.name for line in lines[:2]] == ["a ~ k^-1.00", "b"] and lines[1].x == (1,)
+    assert lines[2].y == (0.4, 0.1)
+
+
+def test_speedup_marks_the_best_cell_and_says_where_plain_decoding_wins():
+    figure = plot("speedup", FORECAST)
+    heatmap, star = figure.data
+    row, column = heatmap.y.index(star.y[0]), heatmap.x.index(star.x[0])
+    values = [value for line in heatmap.z for value in line if value is not None]
+    assert heatmap.z[row][column] == max(values) == FORECAST.best.speedup
+    assert "projection" in figure.layout.title.text
+    slow = plot("speedup", forecast((0.1,), machine("flat:1"), [2, 4], [1, 3]))
+    assert "Plain decoding is fastest" in slow.layout.title.text
+
+
+def test_predicted_orders_points_and_separates_losses():
+    predicted, faster, slower = plot("predicted", POINTS).data
+    assert predicted.x == (4, 16) and faster.y == (1.9,) and slower.y == (0.9,)
+    assert "40 %" in plot("predicted", POINTS).layout.title.text
+    assert plot("predicted", POINTS, axis="temperature").layout.xaxis.type != "log"
+
+
+def test_cost_is_relative_to_one_node():
+    gpu, flat = plot("cost", DATA["cost"]).data
+    assert gpu.y[0] == flat.y[0] == 1 and dict(zip(flat.x, flat.y, strict=True))[16] == 2
+    assert "target passes" in flat.name and "ms" in gpu.name
+
+
+def test_depth_keeps_untried_cells_empty():
+    heatmap = plot("depth", DepthAcceptance(((10, 4), (5, 0)), ((6, 1), (5, 0)))).data[0]
+    assert [list(row) for row in heatmap.z] == [[0.6, 0.25], [1.0, None]] and heatmap.text[1][
+        1
+    ] == "not tried"
+
+
+def test_ribbon_adds_up_to_the_run():
+    figure = plot("ribbon", TRACE)
+    assert sum(len(line.x) for line in figure.data) == len(TRACE.tokens)
+    accepted = next(line for line in figure.data if line.name.startswith("accepted"))
+    assert len(accepted.x) == sum(
+        len(step.emitted) - (step.bonus is not None) for step in TRACE.steps
+    )
+
+
+def test_tree_puts_the_accepted_path_on_top():
+    for step in TRACE.steps:
+        figure = plot("tree", step)
+        path = figure.data[1]
+        assert {y for y in path.y if y is not None} <= {0}
+        marks = [(x, y) for line in figure.data[2:] for x, y in zip(line.x, line.y, strict=True)]
+        assert len(marks) == len(set(marks)) == len(step.parents) + (step.bonus is not None)
+
+
+def test_text_in_figures_has_the_contrast_of_wcag_aa_on_white():
+    values = [int(theme.TEXT[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in values
+    ]
+    assert 1.05 / (np.dot(linear, (0.2126, 0.7152, 0.0722)) + 0.05) >= 4.5
+
+
+# Layout and text.
+
+
+@st.composite
+def trees_with_a_path(draw):
+    parents = [-1, *(draw(st.integers(0, node - 1)) for node in range(1, draw(st.integers(1, 40))))]
+    shape, node, path = Topology(tuple(parents)), 0, []
+    while shape.children[node] and draw(st.booleans()):
+        node = draw(st.sampled_from(shape.children[node]))
+        path.append(node)
+    return shape, path
+
+
+@given(trees_with_a_path())
+def test_layout_crosses_nothing_and_keeps_the_path_straight(tree):
+    shape, path = tree
+    places = place(shape, path)
+    assert len(set(places)) == len(shape)
+    assert [x for x, _ in places] == shape.depth.tolist()
+    assert min(y for _, y in places) == 0 and {places[node][1] for node in (0, *path)} == {0}
+    for node, children in enumerate(shape.children):
+        if children:
+            assert places[node][1] == min(places[child][1] for child in children)
+    # Edges between two neighbouring columns cross where their ends are in opposite order.
+    edges = [
+        (places[parent], places[node]) for node, parent in enumerate(shape.parents) if parent >= 0
+    ]
+    for (ax, ay), (_, ad) in edges:
+        for (bx, by), (_, bd) in edges:
+            if ax == bx and ay < by:
+                assert ad < bd
+
+
+def test_layout_packs_subtrees_side_by_side():
+    # 0 -> 1, 2; 1 -> 3; 2 has nothing below it: it can stand right under 1
+    assert place(Topology((-1, 0, 0, 1, 1))) == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1)]
+
+
+@pytest.mark.parametrize(
+    "text", ["<img src=x onerror=alert(1)>", "a\n\t b", "\x00\u202e", "", "x" * 99, "<b>&"]
+)
+def test_token_text_is_harmless_and_visible(text):
+    shown = theme.visible(text)
+    assert (
+        shown
+        and "<" not in shown
+        and "\n" not in shown
+        and "\x00" not in shown
+        and "\u202e" not in shown
+    )
+    step = replace(TRACE.steps[0], texts=(text,) * len(TRACE.steps[0].parents))
+    drawn = plot("tree", step).to_json()
+    assert "<img" not in drawn and "\\u003cimg" not in drawn
+
+
+def test_csv_holds_no_formulas():
+    fig = theme.figure("x", "y")
+    fig.add_scatter(x=["=1+1", "a"], y=[1, None], name="@x")
+    assert export.to_csv(fig).splitlines()[1:] == ["'@x,'=1+1,1,", "'@x,a,,"]
+
+
+def test_figures_need_no_torch():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, specviz.view.figures; print(sorted({'torch', 'transformers', 'gradio'} & "
+        "set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert plots.__doc__

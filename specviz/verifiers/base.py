@@ -25,6 +25,8 @@ class Verdict:
         accept_prob: the probability with which each compared node would be accepted, [n]; None
             where a rule has none.
         coin: the uniform draw u that was compared with it, [n]; None where there was none.
+        order: the nodes in the order in which they were tried; a node that was accepted because of
+            one below it, without a try of its own, is not among them.
         detail: further details, node -> fields of `Detail`, each as it is or as a function that
             makes it.
     """
@@ -34,6 +36,7 @@ class Verdict:
     outcome: tuple[str, ...]
     accept_prob: tuple[float | None, ...]
     coin: tuple[float | None, ...]
+    order: tuple[int, ...] = ()
     detail: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 

@@ -35,7 +35,7 @@ class Block(Verifier):
             if walk.toss(node, prob, rng):
                 accepted = node
         for node in range(1, last + 1):
-            walk.mark(node, node <= accepted)
+            walk.decide(node, node <= accepted)
         if accepted == last:
             return walk.end(rng.draw(p[last]))
         left = residual(weight[accepted] * p[accepted], rows[accepted])
@@ -97,7 +97,7 @@ class Traversal(Verifier):
                 walk.outcome[node] = "rejected"
                 return None
             for above in tree.topology.path(node):
-                walk.mark(above, True)
+                walk.decide(above, True)
             if not children:
                 return rng.draw(p[node])
             bonus = rng.draw(r)

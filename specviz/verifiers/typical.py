@@ -65,12 +65,13 @@ class Typical(Verifier):
             for child in tree.children[node]:
                 prob = float(row[tree.tokens[child]])
                 typical = prob > threshold and tree.tokens[child] in best
+                walk.order.append(child)
                 walk.outcome[child] = "passed" if typical else "rejected"
                 if typical:
                     log_prob[child] = log_prob[node] + math.log(prob)
         best = max(log_prob, key=lambda node: (tree.depths[node], log_prob[node]))
         for node in tree.topology.path(best):
-            walk.mark(node, True)
+            walk.decide(node, True)
         return walk.end(rng.draw(p[best]))
 
     def explain(self, step, node):

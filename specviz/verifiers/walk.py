@@ -49,24 +49,31 @@ class Walk:
             self.outcome[node] = "probe"
         self.accept_prob: list[float | None] = [None] * n
         self.coin: list[float | None] = [None] * n
+        self.order: list[int] = []  # the nodes that were tried, first to last
         self.path: list[int] = []
         self._notes: dict[int, dict[str, Any]] = {}
 
     def flip(self, child: int, prob: float, rng: Randomness) -> bool:
         """Try a child: accept it with probability `prob`."""
         answer = self.toss(child, prob, rng)
-        self.mark(child, answer)
+        self.decide(child, answer)
         return answer
 
     def toss(self, node: int, prob: float, rng: Randomness) -> bool:
         """Draw u for a node without deciding its outcome, for rules in which one draw decides
         several nodes."""
         answer, coin = rng.flip(prob)
+        self.order.append(node)
         self.accept_prob[node], self.coin[node] = float(prob), coin
         return answer
 
     def mark(self, child: int, accepted: bool) -> None:
-        """Record that a child was compared, without a draw."""
+        """Try a child without a draw: record that it was compared, and whether it was accepted."""
+        self.order.append(child)
+        self.decide(child, accepted)
+
+    def decide(self, child: int, accepted: bool) -> None:
+        """Record what became of a child, whether it was tried itself or not."""
         self.outcome[child] = "accepted" if accepted else "rejected"
         if accepted:
             self.path.append(child)
@@ -78,8 +85,15 @@ class Walk:
 
     def end(self, bonus: int) -> Verdict:
         """Finish the record: the target adds `bonus` after the last accepted node."""
-        outcome, accept_prob, coin = tuple(self.outcome), tuple(self.accept_prob), tuple(self.coin)
-        return Verdict(tuple(self.path), int(bonus), outcome, accept_prob, coin, self._notes)
+        return Verdict(
+            path=tuple(self.path),
+            bonus=int(bonus),
+            outcome=tuple(self.outcome),
+            accept_prob=tuple(self.accept_prob),
+            coin=tuple(self.coin),
+            order=tuple(self.order),
+            detail=self._notes,
+        )
 
 
 def follow(

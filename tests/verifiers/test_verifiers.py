@@ -207,3 +207,42 @@ def test_expected_tokens_of_a_shape_match_a_run_whose_ranks_are_independent():
         constant_pair(p, p), shape, VERIFIERS["target-match"](), scheme="top"
     )
     assert 1 + mean(lengths) == pytest.approx(expected_tokens(shape.shape, (0.5, 0.3)), abs=1e-12)
+
+
+# ---- the order of tries
+# ---------------------------------------------------------------------------------------------
+
+
+class CountedCoins(Seeded):
+    """Seeded randomness that remembers its coins."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.coins = []
+
+    def flip(self, prob):
+        answer, coin = super().flip(prob)
+        self.coins.append(coin)
+        return answer, coin
+
+
+@pytest.mark.parametrize("name", [name for name in VERIFIERS if name != "plain"])
+def test_the_order_of_tries_names_every_compared_node_once_as_its_coins_fell(name):
+    rule, generator = VERIFIERS[name](), np.random.default_rng(3)
+    parents = (0, 1, 2) if rule.chain_only else (0, 0, 1, 1, 2, 2, 3)
+    temperature = 0.0 if rule.greedy_only else 1.0
+    for seed in range(20):
+        tree = TokenTree(0, scheme=rule.schemes[0])
+        for parent in parents:
+            tree.add(parent, int(generator.integers(4)))
+        inner = [node for node in range(len(tree)) if tree.children[node]]
+        tree.draft_distributions = {node: dirichlet(generator, 4) for node in inner}
+        logits = np.log(generator.dirichlet(np.full(4, 0.6), len(tree)))
+        rng = CountedCoins(seed)
+        verdict = rule(tree, Distributions(logits, Sampling(temperature)), rng)
+        compared = {n for n, out in enumerate(verdict.outcome) if out not in ("root", "unreached")}
+        below = {n for n in compared if name == "traversal" and verdict.coin[n] is None}
+        assert len(set(verdict.order)) == len(verdict.order)
+        assert set(verdict.order) == compared - below and below <= set(verdict.path)
+        coins = [verdict.coin[node] for node in verdict.order if verdict.coin[node] is not None]
+        assert coins == rng.coins

@@ -49,6 +49,8 @@ def load_known(names: Iterable[str]) -> None:
 def load(name: str) -> None:
     """Run a file whose name ends in .py, or import a module, that registers builders, rules or
     drafters; once."""
+    # Plugins name `specviz.distributions`, which stands in a folder of its own now.
+    sys.modules["specviz.distributions"] = import_module("specviz.sampling.distributions")
     source = str(Path(name).expanduser().resolve()) if name.endswith(".py") else name
     if source in _loaded:
         return

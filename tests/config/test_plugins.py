@@ -35,12 +35,12 @@ WRONG = (
 @pytest.fixture(autouse=True)
 def menus(monkeypatch):
     """The menus as they are, again after the test."""
-    before = {kind: dict(menu) for kind, menu in REGISTRIES.items()}
+    before = {kind: set(menu) for kind, menu in REGISTRIES.items()}
     monkeypatch.setattr(loading, "_loaded", [])
     yield
     for kind, menu in REGISTRIES.items():
-        menu.clear()
-        menu.update(before[kind])
+        for name in set(menu) - before[kind]:
+            menu.remove(name)
 
 
 @pytest.fixture
@@ -176,3 +176,14 @@ def test_an_installed_package_and_the_environment_bring_strategies(tmp_path):
     )
     assert done.stdout == "True named\n"
     assert "plugin 'broken_rules' cannot be loaded: " in done.stderr
+
+
+def test_a_plugin_may_import_from_where_the_files_stood_before(plugin):
+    loading.load(
+        plugin(
+            RULE.replace("specviz.sampling.distributions", "specviz.distributions").replace(
+                "specviz.sampling.children", "specviz.sampling"
+            )
+        )
+    )
+    assert "coins" in specviz.VERIFIERS

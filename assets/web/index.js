@@ -25,29 +25,42 @@ import { checkSumOf } from './stage/share.js';
  * @property {{ value: string, marks?: string }} props gradio's own, like the next two
  * @property {(event: string, data?: object) => void} trigger
  * @property {Record<string, Ask>} server its functions
- * @property {(receive: (value: string) => void) => void} values calls with the value now and whenever a new one arrives;
- *   none is lost while this script is on its way
- * @property {(name: string, changed: () => void) => void} watch calls whenever the server changes a property
- * @property {Record<string, import('./base/picker.js').Strategy[]>} menus what pickers offer, by kind
+ * @property {(receive: (value: string) => void) => void} values calls with the value now and
+ *   whenever a new one arrives; none is lost while this script is on its way
+ * @property {(name: string, changed: () => void) => void} watch calls whenever the server changes
+ *   a property
+ * @property {Record<string, import('./base/picker.js').Strategy[]>} menus what pickers offer, by
+ *   kind
  */
 /** @typedef {(host: Host) => void} Component */
 
 /** @type {Component} */
 export const header = ({ element, trigger }) => pageHeader(element, () => trigger('select'));
 /** @type {Component} */
-export const card = ({ element, values }) => { keepsWidth(element); values(value => figureCard(element, value)); };
+export const card = ({ element, values }) => {
+  keepsWidth(element);
+  values(value => figureCard(element, value));
+};
 /** @type {Component} */
 export const status = ({ element, values }) => values(value => statusLine(element, value));
 /** @type {Component} */
-export const notice = ({ element, values }) => values(value => {
-  const message = JSON.parse(value || '{}');
-  statusLine(element, value);
-  fixButton(element, message.fix);
-  if (message.settings) publish('settings', message);
-});
+export const notice = ({ element, values }) =>
+  values(value => {
+    const message = JSON.parse(value || '{}');
+    statusLine(element, value);
+    fixButton(element, message.fix);
+    if (message.settings) publish('settings', message);
+  });
 /** @param {Host} host @param {{ kind: string, label: string, folded: boolean }} options */
 export function picker({ element, props, values, watch, menus }, options) {
-  const { receive, mark } = strategyPicker(query(element, '.sv-picker'), menus[options.kind], options, text => { props.value = text; });
+  const { receive, mark } = strategyPicker(
+    query(element, '.sv-picker'),
+    menus[options.kind],
+    options,
+    text => {
+      props.value = text;
+    },
+  );
   values(receive);
   const marked = () => mark(JSON.parse(props.marks || '{}'));
   watch('marks', marked);
@@ -58,15 +71,20 @@ export const headline = ({ element }) => headlineView(element);
 /** @type {Component} */
 export const opener = ({ element }) => openerButton(element);
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
-export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
+export const links = ({ element, trigger, values }, about) =>
+  values(linkBar(element, about, trigger));
 /** @type {Component} */
-export const trees = ({ element, props, server }) => treeLab(element, JSON.parse(props.value), server.trees);
+export const trees = ({ element, props, server }) =>
+  treeLab(element, JSON.parse(props.value), server.trees);
 /** @type {Component} */
-export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), server);
+export const verification = ({ element, props, server }) =>
+  verificationLab(element, JSON.parse(props.value), server);
 /** @type {Component} */
 export const compare = ({ element, server, values }) => {
   const board = compareBoard(element, () => server.recorded(0));
-  onPage(element, 'input', ({ target }) => { if (target.closest?.('.sv-compare-page')) board.edited(); });
+  onPage(element, 'input', ({ target }) => {
+    if (target.closest?.('.sv-compare-page')) board.edited();
+  });
   values(board.receive);
 };
 
@@ -74,8 +92,19 @@ export const compare = ({ element, server, values }) => {
 export function stage({ element, server, values }, { most }) {
   const fresh = freshness(element, '#sv-prompt', () => player.changed());
   const player = runPlayer(element, {
-    save: server.save, open: sendFile, most, take: opensInLab, fresh, links: true, checkSum: checkSumOf(location.search),
-    headline: content => publish('headline', content), opened: head => head.settings && publish('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
+    save: server.save,
+    open: sendFile,
+    most,
+    take: opensInLab,
+    fresh,
+    links: true,
+    checkSum: checkSumOf(location.search),
+    headline: content => publish('headline', content),
+    opened: head =>
+      head.settings &&
+      publish('opened', {
+        search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}`,
+      }),
   });
   subscribe('settings', element, fresh.hold);
   player.expect(placeOf(location.search, false));
@@ -83,7 +112,8 @@ export function stage({ element, server, values }, { most }) {
 }
 
 /** @type {(host: Host, about: Parameters<typeof sampledTexts>[1]) => void} */
-export const sampled = ({ element, trigger, values }, about) => values(sampledTexts(element, about, () => trigger('select', {})));
+export const sampled = ({ element, trigger, values }, about) =>
+  values(sampledTexts(element, about, () => trigger('select', {})));
 
 /** @param {Host} host */
 export function lessons({ element, props, server }) {

@@ -10,7 +10,10 @@ export function play(page) {
   runPlayer(page).receive(query(page, '#run').textContent);
 }
 
-/** Tell a notebook around the page how tall it is: when it asks, and when that changes. @param {HTMLElement} page */
+/**
+ * Tell a notebook around the page how tall it is: when it asks, and when that changes.
+ * @param {HTMLElement} page
+ */
 function tellHeight(page) {
   const postHeight = () => window.parent.postMessage({ height: page.offsetHeight }, '*');
   new ResizeObserver(postHeight).observe(page);

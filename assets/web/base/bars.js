@@ -1,4 +1,5 @@
-// The one table of bars: a row for each thing, a column of numbers for each series, and all numbers of a row as bars.
+// The one table of bars: a row for each thing, a column of numbers for each series, and all numbers
+// of a row as bars.
 
 import { make } from './dom.js';
 import { probability } from './text.js';
@@ -22,34 +23,51 @@ import { probability } from './text.js';
  * @param {Series[]} content.series
  * @param {Row[]} content.rows
  * @param {(value: number) => string} [content.write]
- * @param {(value: number) => number} [content.place] a value -> 0 to 1 along the bar; the largest value fills it by default
+ * @param {(value: number) => number} [content.place] a value -> 0 to 1 along the bar; the largest
+ *   value fills it by default
  * @returns {HTMLTableElement}
  */
 export function barTable({ caption = '', series, rows, write = probability, place }) {
   const max = Math.max(1e-9, ...rows.flatMap(({ values }) => values.map(value => value ?? 0)));
-  const along = place ?? (value => value / max), table = make('table', '', 'sv-bars');
+  const along = place ?? (value => value / max),
+    table = make('table', '', 'sv-bars');
   if (caption) table.append(make('caption', caption));
-  const head = make('thead'), titles = make('tr');
-  titles.append(make('td'), make('td'), ...series.map(({ name, kind = '', mark }) => {
-    const title = make('th', name, mark ? `${kind} mark` : kind);
-    title.scope = 'col';
-    return title;
-  }));
+  const head = make('thead'),
+    titles = make('tr');
+  titles.append(
+    make('td'),
+    make('td'),
+    ...series.map(({ name, kind = '', mark }) => {
+      const title = make('th', name, mark ? `${kind} mark` : kind);
+      title.scope = 'col';
+      return title;
+    }),
+  );
   head.append(titles);
   const body = make('tbody');
-  body.append(...rows.map(({ name, values, kind = '' }) => {
-    const line = make('tr', '', kind), title = make('th', name), drawn = make('td', '', 'drawn'), track = make('div');
-    title.scope = 'row';
-    series.forEach(({ kind: of = '', mark }, i) => {
-      const value = values[i], bar = make(mark ? 'em' : 'i', '', of);
-      if (value === null) return;
-      bar.style[mark ? 'left' : 'width'] = `${100 * Math.min(1, Math.max(0, along(value)))}%`;
-      track.append(bar);
-    });
-    drawn.append(track);
-    line.append(title, drawn, ...values.map(value => make('td', value === null ? '–' : write(value))));
-    return line;
-  }));
+  body.append(
+    ...rows.map(({ name, values, kind = '' }) => {
+      const line = make('tr', '', kind),
+        title = make('th', name),
+        drawn = make('td', '', 'drawn'),
+        track = make('div');
+      title.scope = 'row';
+      series.forEach(({ kind: of = '', mark }, i) => {
+        const value = values[i],
+          bar = make(mark ? 'em' : 'i', '', of);
+        if (value === null) return;
+        bar.style[mark ? 'left' : 'width'] = `${100 * Math.min(1, Math.max(0, along(value)))}%`;
+        track.append(bar);
+      });
+      drawn.append(track);
+      line.append(
+        title,
+        drawn,
+        ...values.map(value => make('td', value === null ? '–' : write(value))),
+      );
+      return line;
+    }),
+  );
   table.append(head, body);
   return table;
 }

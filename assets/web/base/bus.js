@@ -1,5 +1,6 @@
-// How the parts of the page tell each other something: a message goes to all who listen for its name. Where none
-// does yet (a tab that was never opened is not there), it waits for the first who will.
+// How the parts of the page tell each other something: a message goes to all who listen for its
+// name. Where none does yet (a tab that was never opened is not there), it waits for the first who
+// will.
 
 /** @typedef {(message: any) => void} Listen what it takes depends on the name it is kept under */
 
@@ -8,11 +9,17 @@ const listeners = new Map();
 /** @type {Map<keyof Messages, Messages[keyof Messages]>} */
 const waiting = new Map();
 
-const connected = (/** @type {keyof Messages} */ name) => (listeners.get(name) || []).filter(({ element }) => element.isConnected);
+const connected = (/** @type {keyof Messages} */ name) =>
+  (listeners.get(name) || []).filter(({ element }) => element.isConnected);
 
-/** @template {keyof Messages} Name @param {Name} name @param {Messages[Name] extends void ? [] : [Messages[Name]]} args */
+/**
+ * @template {keyof Messages} Name
+ * @param {Name} name
+ * @param {Messages[Name] extends void ? [] : [Messages[Name]]} args
+ */
 export function publish(name, ...args) {
-  const heard = connected(name), message = args[0];
+  const heard = connected(name),
+    message = args[0];
   if (!heard.length) waiting.set(name, message);
   for (const { listen } of heard) listen(message);
 }

@@ -1,4 +1,5 @@
-// Elements of the page. Text only ever becomes text nodes: tokens come from models, and anyone may write a prompt.
+// Elements of the page. Text only ever becomes text nodes: tokens come from models, and anyone may
+// write a prompt.
 
 export const SVG = 'http://www.w3.org/2000/svg';
 
@@ -64,7 +65,10 @@ export function query(root, selector, type = undefined) {
  * @param {string} [prefix]
  * @returns {<T = any>(name: string, type?: new () => T) => T}
  */
-export const finder = (root, prefix = 'sv-') => (name, type) => query(root, `.${prefix}${name}`, type);
+export const finder =
+  (root, prefix = 'sv-') =>
+  (name, type) =>
+    query(root, `.${prefix}${name}`, type);
 
 /**
  * A screen reader reads every change, so there must be none where the text stays the same.
@@ -78,7 +82,9 @@ export function say(node, text) {
 /** Something to paint on or to measure with. @param {number} [width] @param {number} [height] */
 export function pen(width = 1, height = 1) {
   const canvas = Object.assign(document.createElement('canvas'), { width, height });
-  return /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { willReadFrequently: true }));
+  return /** @type {CanvasRenderingContext2D} */ (
+    canvas.getContext('2d', { willReadFrequently: true })
+  );
 }
 
 /** Offers a file to the visitor. @param {string} name @param {Blob} blob */

@@ -1,9 +1,14 @@
-// What belongs to the whole page: listeners that end with the element they serve, and whether it is presented on a
-// projector, in large type and with nothing but the pictures.
+// What belongs to the whole page: listeners that end with the element they serve, and whether it is
+// presented on a projector, in large type and with nothing but the pictures.
 
 import { publish } from './bus.js';
 
-/** @param {Element} element @param {string} kind @param {(event: any) => void} listen @param {EventTarget} [target] */
+/**
+ * @param {Element} element
+ * @param {string} kind
+ * @param {(event: any) => void} listen
+ * @param {EventTarget} [target]
+ */
 export function onPage(element, kind, listen, target = document) {
   /** @param {Event} event */
   function heard(event) {
@@ -13,14 +18,19 @@ export function onPage(element, kind, listen, target = document) {
   target.addEventListener(kind, heard);
 }
 
-/** A menu closes when something in it or beside it is pressed, or with Escape. @param {HTMLDetailsElement} details */
+/**
+ * A menu closes when something in it or beside it is pressed, or with Escape.
+ * @param {HTMLDetailsElement} details
+ */
 export function menu(details) {
   const summary = /** @type {HTMLElement} */ (details.firstElementChild);
   function close() {
     details.open = false;
     summary.focus();
   }
-  onPage(details, 'pointerdown', event => { if (!details.contains(event.target)) details.open = false; });
+  onPage(details, 'pointerdown', event => {
+    if (!details.contains(event.target)) details.open = false;
+  });
   for (const button of details.querySelectorAll('button')) button.addEventListener('click', close);
   details.addEventListener('keydown', event => {
     if (event.key !== 'Escape' || !details.open) return;
@@ -41,5 +51,6 @@ export function present(on) {
   if (on) root.requestFullscreen?.().catch(() => {});
   else if (document.fullscreenElement) document.exitFullscreen();
   publish('type'); // pictures measure it when they are drawn
-  requestAnimationFrame(() => window.dispatchEvent(new Event('resize'))); // and plotly when the window changes
+  // and plotly when the window changes
+  requestAnimationFrame(() => window.dispatchEvent(new Event('resize')));
 }

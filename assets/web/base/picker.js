@@ -1,5 +1,6 @@
-// The strategy picker: a menu and the parameters of what is chosen, drawn from their schema. Its value is the strategy as
-// text, such as "sequoia:size=16,depth=6", without the parameters that have their defaults.
+// The strategy picker: a menu and the parameters of what is chosen, drawn from their schema. Its
+// value is the strategy as text, such as "sequoia:size=16,depth=6", without the parameters that
+// have their defaults.
 
 import { make } from './dom.js';
 
@@ -22,7 +23,8 @@ const LOGARITHMIC = 256; // a range of so many times its lower end has a logarit
 
 /** The name in a strategy's text, and the text of each parameter. @param {string} text */
 export function split(text) {
-  const [name, ...parts] = text.split(':'), values = /** @type {Record<string, string>} */ ({});
+  const [name, ...parts] = text.split(':'),
+    values = /** @type {Record<string, string>} */ ({});
   for (const part of parts.length ? parts.join(':').split(/,(?=[^,=]*=)/) : []) {
     const [key, ...value] = part.split('=');
     values[key.trim()] = value.join('=').trim();
@@ -32,8 +34,14 @@ export function split(text) {
 
 /** A strategy's text. @param {Strategy} strategy @param {Record<string, string>} values */
 export function join({ name, fields }, values) {
-  const parts = fields.filter(field => values[field.name] !== undefined && values[field.name] !== field.value);
-  return name + (parts.length ? ':' : '') + parts.map(field => `${field.name}=${values[field.name]}`).join(',');
+  const parts = fields.filter(
+    field => values[field.name] !== undefined && values[field.name] !== field.value,
+  );
+  return (
+    name +
+    (parts.length ? ':' : '') +
+    parts.map(field => `${field.name}=${values[field.name]}`).join(',')
+  );
 }
 
 /**
@@ -43,7 +51,9 @@ export function join({ name, fields }, values) {
  * @param {(text: string) => void} change gets what a visitor chose
  */
 export function strategyPicker(root, strategies, { label, folded }, change) {
-  const select = make('select'), fields = make('div', '', 'sv-parameters'), fold = make('details');
+  const select = make('select'),
+    fields = make('div', '', 'sv-parameters'),
+    fold = make('details');
   const named = make('label', '', 'sv-parameter');
   select.setAttribute('aria-label', label);
   named.append(make('span', label), select);
@@ -51,27 +61,37 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
   fold.open = !folded;
   root.replaceChildren(named, fold);
   for (const { name, title } of strategies) select.append(new Option(title, name));
-  /** @type {Record<string, Record<string, string>>} the parameters of each strategy, also while another is chosen */
+  /**
+   * @type {Record<string, Record<string, string>>} the parameters of each strategy, also while
+   *   another is chosen
+   */
   const values = Object.fromEntries(strategies.map(({ name }) => [name, {}]));
   const chosen = () => strategies.find(({ name }) => name === select.value) ?? strategies[0];
   const send = () => change(join(chosen(), values[select.value]));
 
   function draw() {
     const { name, fields: described } = chosen();
-    fields.replaceChildren(...described.map(field => {
-      const row = make('label', '', 'sv-parameter'), id = `sv-parameter-${++ids}`, help = make('small', field.help);
-      help.id = id;
-      const inputs = inputsOf(field, values[name][field.name] ?? field.value, text => {
-        values[name][field.name] = text;
-        send();
-      });
-      for (const input of inputs) {
-        input.setAttribute('aria-describedby', id);
-        input.setAttribute('aria-label', input.type === 'range' ? `${field.label}, slider` : field.label);
-      }
-      row.append(make('span', field.label), ...inputs, help);
-      return row;
-    }));
+    fields.replaceChildren(
+      ...described.map(field => {
+        const row = make('label', '', 'sv-parameter'),
+          id = `sv-parameter-${++ids}`,
+          help = make('small', field.help);
+        help.id = id;
+        const inputs = inputsOf(field, values[name][field.name] ?? field.value, text => {
+          values[name][field.name] = text;
+          send();
+        });
+        for (const input of inputs) {
+          input.setAttribute('aria-describedby', id);
+          input.setAttribute(
+            'aria-label',
+            input.type === 'range' ? `${field.label}, slider` : field.label,
+          );
+        }
+        row.append(make('span', field.label), ...inputs, help);
+        return row;
+      }),
+    );
     fold.hidden = !described.length;
   }
 
@@ -84,7 +104,13 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
     /** @param {string} text */
     receive(text) {
       const strategy = split(text);
-      if (!(strategy.name in values) || (strategy.name === select.value && text === join(chosen(), values[strategy.name]) && fields.children.length)) return;
+      if (
+        !(strategy.name in values) ||
+        (strategy.name === select.value &&
+          text === join(chosen(), values[strategy.name]) &&
+          fields.children.length)
+      )
+        return;
       select.value = strategy.name;
       values[strategy.name] = strategy.values;
       draw();
@@ -92,7 +118,8 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
     /** @param {Record<string, string>} marks */
     mark(marks) {
       for (const option of select.options) {
-        const { title } = strategies[option.index], [mark = '', ...why] = (marks[option.value] ?? '').split('\n');
+        const { title } = strategies[option.index],
+          [mark = '', ...why] = (marks[option.value] ?? '').split('\n');
         option.text = mark ? `${title} ${mark}` : title;
         option.title = why.join(' ');
         option.className = mark ? 'sv-marked' : '';
@@ -126,17 +153,26 @@ function inputsOf(field, value, change) {
   box.value = value;
   box.addEventListener('change', () => change(box.value.trim()));
   if (field.type === 'text') return [box];
-  const { min = 0, max = 1, step = 1 } = field, logarithmic = min > 0 && max >= LOGARITHMIC * min;
+  const { min = 0, max = 1, step = 1 } = field,
+    logarithmic = min > 0 && max >= LOGARITHMIC * min;
   Object.assign(box, { type: 'number', min, max, step: step === 1 ? 1 : 'any' });
   box.value = value;
-  const slider = make('input'), to = logarithmic ? Math.log2 : Number;
-  Object.assign(slider, { type: 'range', min: to(min), max: to(max), step: logarithmic ? 0.01 : step });
+  const slider = make('input'),
+    to = logarithmic ? Math.log2 : Number;
+  Object.assign(slider, {
+    type: 'range',
+    min: to(min),
+    max: to(max),
+    step: logarithmic ? 0.01 : step,
+  });
   slider.value = String(to(Number(value)));
   slider.addEventListener('input', () => {
     const number = logarithmic ? 2 ** Number(slider.value) : Number(slider.value);
     box.value = String(step === 1 ? Math.round(number) : Number(number.toFixed(6)));
   });
   slider.addEventListener('change', () => change(box.value));
-  box.addEventListener('input', () => { slider.value = String(to(Number(box.value))); });
+  box.addEventListener('input', () => {
+    slider.value = String(to(Number(box.value)));
+  });
   return [slider, box];
 }

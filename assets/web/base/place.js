@@ -1,5 +1,6 @@
-// A place in a run, in the words of a link: step=5&node=3, steps counted from 1 as on the page, a node by its number or
-// "last" for the target's own token. Anyone may write a link: what is out of range is brought into range.
+// A place in a run, in the words of a link: step=5&node=3, steps counted from 1 as on the page, a
+// node by its number or "last" for the target's own token. Anyone may write a link: what is out of
+// range is brought into range.
 
 /** @typedef {{ of: string, recording: number, index: number, key: string | null }} Place */
 
@@ -17,22 +18,30 @@ export function placeText(index, key) {
  * @returns {Place | null}
  */
 export function placeOf(search, lesson) {
-  const request = new URLSearchParams(search), step = (request.get('step') || '').trim(), node = request.get('node') || '';
+  const request = new URLSearchParams(search),
+    step = (request.get('step') || '').trim(),
+    node = request.get('node') || '';
   if (request.has('lesson') !== lesson || !/^-?\d{1,9}$/.test(step)) return null;
   return {
-    of: /^recorded[\w.-]{0,60}$/.test(request.get('picture') || '') ? String(request.get('picture')) : 'run',
-    recording: /^\d{1,3}$/.test(request.get('recording') || '') ? Number(request.get('recording')) : 0,
+    of: /^recorded[\w.-]{0,60}$/.test(request.get('picture') || '')
+      ? String(request.get('picture'))
+      : 'run',
+    recording: /^\d{1,3}$/.test(request.get('recording') || '')
+      ? Number(request.get('recording'))
+      : 0,
     index: Math.max(0, Number(step) - 1),
     key: /^(\d{1,6}|last)$/.test(node) ? node : null,
   };
 }
 
 /**
- * The place as it exists in a run that has these steps: the last step instead of a later one, no node that is not there.
+ * The place as it exists in a run that has these steps: the last step instead of a later one, no
+ * node that is not there.
  * @param {Sent[]} steps
  * @param {Pick<Place, 'index' | 'key'>} place
  */
 export function placeIn(steps, { index, key }) {
-  const at = Math.min(index, steps.length - 1), there = key === 'last' ? steps[at].last : Number(key) < steps[at].parents.length;
+  const at = Math.min(index, steps.length - 1),
+    there = key === 'last' ? steps[at].last : Number(key) < steps[at].parents.length;
   return { index: at, key: there ? key : null };
 }

@@ -27,10 +27,12 @@ export function pathOf(step) {
  * @param {number} [count] how many tokens of that step are in the text yet
  */
 export function follow(box, spans, current, count = Infinity) {
-  spans.forEach((tokens, i) => tokens.forEach((span, at) => {
-    span.classList.toggle('later', i > current || (i === current && at >= count));
-    span.classList.toggle('here', i === current);
-  }));
+  spans.forEach((tokens, i) =>
+    tokens.forEach((span, at) => {
+      span.classList.toggle('later', i > current || (i === current && at >= count));
+      span.classList.toggle('here', i === current);
+    }),
+  );
   const last = (spans[current] || []).at(-1);
   if (last) show(box, last);
   else if (current < 0) box.scrollTop = 0;
@@ -38,9 +40,13 @@ export function follow(box, spans, current, count = Infinity) {
 
 /** @param {HTMLElement} box @param {HTMLElement} span */
 function show(box, span) {
-  const top = span.offsetTop - box.offsetTop, height = span.offsetHeight, line = parseFloat(getComputedStyle(box).lineHeight) || 1;
-  if (top + height > box.scrollTop + box.clientHeight + 2) box.scrollTop = line * Math.ceil((top + height - box.clientHeight) / line - 0.2);
-  else if (top < box.scrollTop) box.scrollTop = line * Math.floor(Math.max(0, top) / line); // no line is cut
+  const top = span.offsetTop - box.offsetTop,
+    height = span.offsetHeight,
+    line = parseFloat(getComputedStyle(box).lineHeight) || 1;
+  if (top + height > box.scrollTop + box.clientHeight + 2)
+    box.scrollTop = line * Math.ceil((top + height - box.clientHeight) / line - 0.2);
+  // no line is cut
+  else if (top < box.scrollTop) box.scrollTop = line * Math.floor(Math.max(0, top) / line);
 }
 
 /**
@@ -50,7 +56,8 @@ function show(box, span) {
  */
 export function onToken(box, chosen) {
   box.addEventListener('click', event => {
-    const at = /** @type {Element} */ (event.target), span = /** @type {HTMLElement | null} */ (at.closest('[data-step]'));
+    const at = /** @type {Element} */ (event.target),
+      span = /** @type {HTMLElement | null} */ (at.closest('[data-step]'));
     if (span) chosen(Number(span.dataset.step), String(span.dataset.key));
   });
 }

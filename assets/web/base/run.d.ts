@@ -28,7 +28,10 @@ interface Growth {
   length?: number;
 }
 
-/** One pass of the target: the drafted tree and what the rule made of it, in columns over its nodes. */
+/**
+ * One pass of the target: the drafted tree and what the rule made of it, in columns over its
+ * nodes.
+ */
 interface Sent {
   index: number;
   parents: number[];
@@ -41,7 +44,9 @@ interface Sent {
   accept: (number | null)[];
   /** The uniform draw. */
   coin: (number | null)[];
-  /** One letter a node: r root, a accepted, x rejected, u never reached, p passed over, o a probe. */
+  /**
+   * One letter a node: r root, a accepted, x rejected, u never reached, p passed over, o a probe.
+   */
   outcome: string;
   sentences: string[];
   /** Which of the sentences is a node's own. */
@@ -65,7 +70,10 @@ interface Right {
   acceptance: number | null;
 }
 
-/** A run in numbers, null where there is nothing to divide by; parts in the order of PARTS, drafters by name. */
+/**
+ * A run in numbers, null where there is nothing to divide by; parts in the order of PARTS,
+ * drafters by name.
+ */
 interface Figures {
   tokens: number;
   passes: number;

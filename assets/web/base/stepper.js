@@ -1,5 +1,6 @@
-// The one stepper of the page: a position among a number of them, moved by hand or by a clock. Runs, the frames of a step,
-// tries and slides use it; what a position shows is the business of whoever holds it.
+// The one stepper of the page: a position among a number of them, moved by hand or by a clock.
+// Runs, the frames of a step, tries and slides use it; what a position shows is the business of
+// whoever holds it.
 
 export const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
@@ -9,11 +10,17 @@ export const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)'
  * @param {() => number} on.count how many positions there are
  * @param {() => void} on.changed the position changed, or it began or ceased to play
  * @param {(at: number) => number} [on.pace] milliseconds that a position is shown
- * @param {() => boolean} [on.growing] whether more positions may come, so that the last one is not the end
+ * @param {() => boolean} [on.growing] whether more positions may come, so that the last one is
+ *   not the end
  * @param {() => void} [on.ended] it played to its end
  */
-export function stepper(element, { count, changed, pace = () => 800, growing = () => false, ended }) {
-  let at = -1, playing = false, timer = 0;
+export function stepper(
+  element,
+  { count, changed, pace = () => 800, growing = () => false, ended },
+) {
+  let at = -1,
+    playing = false,
+    timer = 0;
 
   function pause() {
     clearTimeout(timer);
@@ -47,16 +54,23 @@ export function stepper(element, { count, changed, pace = () => 800, growing = (
   }
 
   return {
-    get at() { return at; },
-    get playing() { return playing; },
-    get atEnd() { return at >= count() - 1; },
+    get at() {
+      return at;
+    },
+    get playing() {
+      return playing;
+    },
+    get atEnd() {
+      return at >= count() - 1;
+    },
     play,
     pause() {
       pause();
       changed();
     },
     toggle() {
-      if (playing) this.pause(); else play();
+      if (playing) this.pause();
+      else play();
     },
     /** @param {number} next */
     go(next) {

@@ -1,14 +1,22 @@
-// Terms that explain themselves: in a text the first use of each takes the focus, and whatever is pointed at or has the
-// focus says what it means.
+// Terms that explain themselves: in a text the first use of each takes the focus, and whatever is
+// pointed at or has the focus says what it means.
 
 import { make } from './dom.js';
 import { onPage } from './page.js';
 import { GLOSSARY } from './words.js';
 
-const TERMS = new RegExp(`(?<![\\w[(/−-]|[−/] )(${Object.keys(GLOSSARY).sort((a, b) => b.length - a.length).join('|')})(?![\\w\\]/]| [−/])`, 'g');
+const TERMS = new RegExp(
+  `(?<![\\w[(/−-]|[−/] )(${Object.keys(GLOSSARY)
+    .sort((a, b) => b.length - a.length)
+    .join('|')})(?![\\w\\]/]| [−/])`,
+  'g',
+);
 const GAP = 6;
 
-/** The nodes of a text, in which the first use of each term explains itself. @param {string} text */
+/**
+ * The nodes of a text, in which the first use of each term explains itself.
+ * @param {string} text
+ */
 export function termed(text) {
   const seen = new Set();
   return text.split(TERMS).map((part, i) => {
@@ -20,7 +28,11 @@ export function termed(text) {
   });
 }
 
-/** The same in place of what an element says; a text that stays is not written again. @param {Element} node @param {string} text */
+/**
+ * The same in place of what an element says; a text that stays is not written again.
+ * @param {Element} node
+ * @param {string} text
+ */
 export function sayTerms(node, text) {
   if (node.textContent !== text) node.replaceChildren(...termed(text));
 }
@@ -40,13 +52,21 @@ export function explainTerms(element) {
     tip.textContent = GLOSSARY[term.textContent ?? ''];
     tip.hidden = false;
     term.setAttribute('aria-describedby', tip.id);
-    const at = term.getBoundingClientRect(), below = at.bottom + GAP + tip.offsetHeight <= innerHeight;
+    const at = term.getBoundingClientRect(),
+      below = at.bottom + GAP + tip.offsetHeight <= innerHeight;
     tip.style.left = `${Math.max(GAP, Math.min(at.left, innerWidth - tip.offsetWidth - GAP))}px`;
     tip.style.top = `${below ? at.bottom + GAP : at.top - GAP - tip.offsetHeight}px`;
   }
-  const hide = () => { tip.hidden = true; };
+  const hide = () => {
+    tip.hidden = true;
+  };
   for (const kind of ['pointerover', 'focusin']) onPage(element, kind, show);
-  for (const kind of ['pointerout', 'focusout']) onPage(element, kind, event => { if (event.target.closest?.('.sv-term')) hide(); });
+  for (const kind of ['pointerout', 'focusout'])
+    onPage(element, kind, event => {
+      if (event.target.closest?.('.sv-term')) hide();
+    });
   onPage(element, 'scroll', hide, window);
-  onPage(element, 'keydown', event => { if (event.key === 'Escape') hide(); });
+  onPage(element, 'keydown', event => {
+    if (event.key === 'Escape') hide();
+  });
 }

@@ -1,16 +1,29 @@
-// Tokens and numbers as a person can read them, and how wide text is, so that labels of any script keep clear of each
-// other.
+// Tokens and numbers as a person can read them, and how wide text is, so that labels of any script
+// keep clear of each other.
 
 import { pen } from './dom.js';
 
-/** A token as a person can see it: spaces, line breaks and control characters get a sign. @param {string} text */
+/**
+ * A token as a person can see it: spaces, line breaks and control characters get a sign.
+ * @param {string} text
+ */
 export function visible(text) {
-  return text.replace(/\r?\n/g, '↵').replace(/\t/g, '⇥').replace(/ /g, '·')
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
-      c => '\\x' + c.charCodeAt(0).toString(16).padStart(2, '0')) || '∅';
+  return (
+    text
+      .replace(/\r?\n/g, '↵')
+      .replace(/\t/g, '⇥')
+      .replace(/ /g, '·')
+      .replace(
+        /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+        c => '\\x' + c.charCodeAt(0).toString(16).padStart(2, '0'),
+      ) || '∅'
+  );
 }
 
-/** The same inside a sentence; spaces keep their sign where there is nothing else to read. @param {string} text */
+/**
+ * The same inside a sentence; spaces keep their sign where there is nothing else to read.
+ * @param {string} text
+ */
 export function readable(text) {
   return visible(text).replace(/·/g, ' ').trim() || visible(text);
 }
@@ -26,7 +39,8 @@ export function probability(value) {
  * @returns {(text: string) => number} pixels
  */
 export function ruler(font) {
-  const measuring = pen(), known = new Map();
+  const measuring = pen(),
+    known = new Map();
   measuring.font = font;
   return text => {
     if (!known.has(text)) known.set(text, measuring.measureText(text).width);

@@ -1,4 +1,5 @@
-// What the server sends of everything but a run (run.d.ts), and what the browser makes of it. Known in every module.
+// What the server sends of everything but a run (run.d.ts), and what the browser makes of it. Known
+// in every module.
 
 /** The same within its run, with what the browser adds. */
 interface Step extends Sent {
@@ -8,7 +9,10 @@ interface Step extends Sent {
   guessed: Guesses;
 }
 
-/** How many nodes each drafter guessed and how many it got right, in the order in which they first guessed. */
+/**
+ * How many nodes each drafter guessed and how many it got right, in the order in which they first
+ * guessed.
+ */
 type Guesses = Map<string, { nodes: number; accepted: number }>;
 
 /** One message about a run; a new name begins a new history. */
@@ -47,7 +51,10 @@ interface Taken {
   children: number;
 }
 
-/** What the controls of Explore hold, without the prompt: as the parameters of a link, and the title of the pair. */
+/**
+ * What the controls of Explore hold, without the prompt: as the parameters of a link, and the
+ * title of the pair.
+ */
 interface Held {
   settings: string;
   models: string;
@@ -65,7 +72,10 @@ interface Headline {
 interface Messages {
   headline: Headline;
   settings: Held;
-  /** The controls are to hold the settings of a run that was opened, or of a button that fixes them. */
+  /**
+   * The controls are to hold the settings of a run that was opened, or of a button that fixes
+   * them.
+   */
   opened: { search: string, why?: 'run' | 'fix' };
   /** The page's type was made larger or smaller. */
   type: void;

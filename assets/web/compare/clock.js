@@ -9,14 +9,22 @@ import { reducedMotion } from '../base/stepper.js';
 const SPEEDS = [1, 0.5, 0.25, 0.1, 0.02];
 const SHORTEST = 1.5; // seconds that a replay takes at least, until a visitor chooses a speed
 
-/** @param {HTMLElement} root @param {{ columns: () => Column[], running: () => boolean, changed: () => void }} run */
+/**
+ * @param {HTMLElement} root
+ * @param {{ columns: () => Column[], running: () => boolean, changed: () => void }} run
+ */
 export function sharedClock(root, { columns, running, changed }) {
   const $ = finder(root);
-  let time = 0, following = false, playing = false, before = /** @type {number | null} */ (null), chosen = false;
+  let time = 0,
+    following = false,
+    playing = false,
+    before = /** @type {number | null} */ (null),
+    chosen = false;
 
   const limit = () => Math.max(0, ...columns().map(column => column.ends.at(-1) || 0));
   const first = () => Math.min(...columns().map(column => column.ends.at(-1) || Infinity));
-  const events = (/** @type {Column[]} */ some) => [...new Set(some.flatMap(column => column.ends))].sort((a, b) => a - b);
+  const events = (/** @type {Column[]} */ some) =>
+    [...new Set(some.flatMap(column => column.ends))].sort((a, b) => a - b);
 
   /** @param {boolean} follows */
   function begin(follows) {
@@ -31,8 +39,12 @@ export function sharedClock(root, { columns, running, changed }) {
 
   function ended() {
     following = false;
-    if (!chosen) $('speed', HTMLSelectElement).value = String(SPEEDS.find(speed => limit() / speed >= SHORTEST) ?? SPEEDS.at(-1));
-    if (reducedMotion()) time = first(); // when the first run is through
+    if (!chosen)
+      $('speed', HTMLSelectElement).value = String(
+        SPEEDS.find(speed => limit() / speed >= SHORTEST) ?? SPEEDS.at(-1),
+      );
+    if (reducedMotion())
+      time = first(); // when the first run is through
     else if (limit()) {
       time = 0;
       play();
@@ -42,7 +54,10 @@ export function sharedClock(root, { columns, running, changed }) {
   /** @param {number} now */
   function advance(now) {
     if (!playing) return false;
-    time = Math.min(limit(), time + Number($('speed').value) * Math.max(0, now - (before ?? now)) / 1000);
+    time = Math.min(
+      limit(),
+      time + (Number($('speed').value) * Math.max(0, now - (before ?? now))) / 1000,
+    );
     before = now;
     if (time >= limit()) pause();
     return playing;
@@ -80,13 +95,17 @@ export function sharedClock(root, { columns, running, changed }) {
     requestAnimationFrame(() => requestAnimationFrame(announce));
   }
 
-  function announce() { // what a screen reader hears when the clock stands still
-    const texts = columns().filter(column => column.steps.length).map(column => `${column.about.letter} ${column.clock()}`);
+  function announce() {
+    // what a screen reader hears when the clock stands still
+    const texts = columns()
+      .filter(column => column.steps.length)
+      .map(column => `${column.about.letter} ${column.clock()}`);
     say($('live'), `${$('where').textContent}. ${texts.join('. ')}`);
   }
 
   function write() {
-    const seconds = (/** @type {number} */ value) => value.toFixed(limit() < 2 ? 3 : 2), scrub = $('scrub');
+    const seconds = (/** @type {number} */ value) => value.toFixed(limit() < 2 ? 3 : 2),
+      scrub = $('scrub');
     scrub.max = limit();
     scrub.value = time;
     const label = limit() ? `${seconds(time)} of ${seconds(limit())} s` : 'no step yet';
@@ -97,29 +116,59 @@ export function sharedClock(root, { columns, running, changed }) {
     root.dataset.time = String(time);
   }
 
-  const toggle = () => { if (playing) pause(); else play(); };
-  for (const [name, act] of Object.entries({ back: () => step(-1), forward: () => step(1), play: toggle })) $(name).addEventListener('click', act);
+  const toggle = () => {
+    if (playing) pause();
+    else play();
+  };
+  for (const [name, act] of Object.entries({
+    back: () => step(-1),
+    forward: () => step(1),
+    play: toggle,
+  }))
+    $(name).addEventListener('click', act);
   $('scrub').addEventListener('input', () => seek(Number($('scrub').value)));
-  $('speed').addEventListener('change', () => { chosen = true; });
-  keys(root, event => {
-    const column = columns().find(item => item.svg === event.target), mine = column ? [column] : columns(), shift = event.shiftKey && column;
-    const walk = (/** @type {import('../tree/view.js').Way} */ way) => () => {
-      const key = column?.tree.walk(way);
-      if (key) column?.pin(key, true);
-    };
-    return {
-      ArrowLeft: shift ? walk('parent') : () => step(-1, mine),
-      ArrowRight: shift ? walk('child') : () => step(1, mine),
-      ArrowUp: column && walk('up'),
-      ArrowDown: column && walk('down'),
-      Enter: column && (() => { if (column.pinned !== null) column.tree.unfold(column.pinned); }),
-      Escape: column && (() => column.pin(null)),
-      f: column && (() => column.tree.fit()),
-      Home: () => seek(0),
-      End: () => seek(limit()),
-      ' ': toggle,
-    };
-  }, { own: $('scrub') });
+  $('speed').addEventListener('change', () => {
+    chosen = true;
+  });
+  keys(
+    root,
+    event => {
+      const column = columns().find(item => item.svg === event.target),
+        mine = column ? [column] : columns(),
+        shift = event.shiftKey && column;
+      const walk = (/** @type {import('../tree/view.js').Way} */ way) => () => {
+        const key = column?.tree.walk(way);
+        if (key) column?.pin(key, true);
+      };
+      return {
+        ArrowLeft: shift ? walk('parent') : () => step(-1, mine),
+        ArrowRight: shift ? walk('child') : () => step(1, mine),
+        ArrowUp: column && walk('up'),
+        ArrowDown: column && walk('down'),
+        Enter:
+          column &&
+          (() => {
+            if (column.pinned !== null) column.tree.unfold(column.pinned);
+          }),
+        Escape: column && (() => column.pin(null)),
+        f: column && (() => column.tree.fit()),
+        Home: () => seek(0),
+        End: () => seek(limit()),
+        ' ': toggle,
+      };
+    },
+    { own: $('scrub') },
+  );
 
-  return { begin, follow, ended, advance, seek, write, get time() { return time; } };
+  return {
+    begin,
+    follow,
+    ended,
+    advance,
+    seek,
+    write,
+    get time() {
+      return time;
+    },
+  };
 }

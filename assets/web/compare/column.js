@@ -1,4 +1,5 @@
-// One run of a comparison: its text, its tree and a line about a node, at the time on the shared clock.
+// One run of a comparison: its text, its tree and a line about a node, at the time on the shared
+// clock.
 
 import { draw, finder, make, say } from '../base/dom.js';
 import { follow, onToken, pathOf, spansOf } from '../base/ribbon.js';
@@ -28,26 +29,65 @@ const AFTER = { running: '; decoding', stopped: '; stopped here' }; // the last 
  * @param {{ seek: (seconds: number) => void, announce: (text: string) => void }} on
  */
 export function runColumn(about, run, parent, { seek, announce }) {
-  const { letter } = about, box = make('section', '', `sv-run sv-run-${letter}${about.plain ? ' plain' : ''}`);
-  const ribbon = make('div', '', 'sv-ribbon'), canvas = make('div', '', 'sv-scroll'), $ = finder(box);
+  const { letter } = about,
+    box = make('section', '', `sv-run sv-run-${letter}${about.plain ? ' plain' : ''}`);
+  const ribbon = make('div', '', 'sv-ribbon'),
+    canvas = make('div', '', 'sv-scroll'),
+    $ = finder(box);
   box.setAttribute('aria-label', `${letter}: ${about.title}`);
   ribbon.tabIndex = 0;
   ribbon.setAttribute('role', 'group');
   ribbon.setAttribute('aria-label', `text of ${letter}; click a token to see its step`);
   ribbon.append(make('span', run.prompt, 'sv-prompt'));
-  const svg = draw('svg', { class: 'sv-svg', tabindex: 0, role: 'application', 'aria-label': `token tree of ${letter}; ${KEYS}` }, canvas);
-  box.append(heading(about), make('p', about.details, 'sv-run-details'), make('p', '', 'sv-clock'), ribbon, canvas, make('p', '', 'sv-node'));
+  const svg = draw(
+    'svg',
+    {
+      class: 'sv-svg',
+      tabindex: 0,
+      role: 'application',
+      'aria-label': `token tree of ${letter}; ${KEYS}`,
+    },
+    canvas,
+  );
+  box.append(
+    heading(about),
+    make('p', about.details, 'sv-run-details'),
+    make('p', '', 'sv-clock'),
+    ribbon,
+    canvas,
+    make('p', '', 'sv-node'),
+  );
   parent.append(box);
 
-  let current = -2, pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null);
-  const tree = treeView(svg, { hover: key => { hovered = key; inspect(); }, pick: pin });
+  let current = -2,
+    pinned = /** @type {string | null} */ (null),
+    hovered = /** @type {string | null} */ (null);
+  const tree = treeView(svg, {
+    hover: key => {
+      hovered = key;
+      inspect();
+    },
+    pick: pin,
+  });
   const column = {
-    about, box, svg, tree, steps: /** @type {Step[]} */ ([]), spans: /** @type {HTMLElement[][]} */ ([]),
-    ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), // seconds, and tokens by then
-    state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'), note: '',
+    about,
+    box,
+    svg,
+    tree,
+    steps: /** @type {Step[]} */ ([]),
+    spans: /** @type {HTMLElement[][]} */ ([]),
+    ends: /** @type {number[]} */ ([]),
+    totals: /** @type {number[]} */ ([]), // seconds, and tokens by then
+    state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'),
+    note: '',
     guessed: /** @type {Guesses} */ (new Map()),
-    get pinned() { return pinned; },
-    add, show, pin, clock: () => $('clock').textContent,
+    get pinned() {
+      return pinned;
+    },
+    add,
+    show,
+    pin,
+    clock: () => $('clock').textContent,
   };
   onToken(ribbon, step => seek(column.ends[step]));
   return column;
@@ -56,7 +96,10 @@ export function runColumn(about, run, parent, { seek, announce }) {
   function add(sent, [end, total]) {
     if (column.steps[sent.index]) return;
     /** @type {Step} */
-    const step = Object.assign(sent, { path: pathOf(sent), guessed: countGuesses(column.guessed, sent) });
+    const step = Object.assign(sent, {
+      path: pathOf(sent),
+      guessed: countGuesses(column.guessed, sent),
+    });
     column.steps.push(step);
     column.ends.push(end);
     column.totals.push(total);
@@ -67,14 +110,16 @@ export function runColumn(about, run, parent, { seek, announce }) {
 
   /** The step that has ended by this time. @param {number} time */
   function show(time) {
-    const at = column.ends.filter(end => end <= time).length - 1, step = column.steps[at];
+    const at = column.ends.filter(end => end <= time).length - 1,
+      step = column.steps[at];
     say($('clock'), clockText(column, at));
     box.dataset.state = column.state;
     if (at === current) return;
     current = at;
     pinned = hovered = null;
     follow(ribbon, column.spans, current);
-    if (step) tree.show(step); else tree.clear();
+    if (step) tree.show(step);
+    else tree.clear();
     svg.dataset.step = String(current);
     tree.select(null);
     inspect();
@@ -114,7 +159,8 @@ function heading(about) {
  */
 export function nodeText(step, key, plain) {
   if (!step) return '';
-  if (key === null) return plain ? `The target writes “${readable(step.pieces[0])}”.` : stepSentence(step);
+  if (key === null)
+    return plain ? `The target writes “${readable(step.pieces[0])}”.` : stepSentence(step);
   const { token, why, kind } = aboutOf(step, key);
   return `“${token}”, ${OUTCOMES[kind ?? '']}. ${why}`;
 }
@@ -127,8 +173,10 @@ export function nodeText(step, key, plain) {
 export function clockText({ state, note, steps, ends, totals }, at) {
   const failed = state === 'error' ? `This run failed. ${note}` : '';
   if (!steps.length) return failed || BEFORE[state] || 'begins';
-  const all = at === steps.length - 1, tokens = at < 0 ? 0 : totals[at];
-  if (all && state === 'done') return `${tokens} tokens in ${steps.length} steps, ${ends[at].toFixed(3)} s`;
+  const all = at === steps.length - 1,
+    tokens = at < 0 ? 0 : totals[at];
+  if (all && state === 'done')
+    return `${tokens} tokens in ${steps.length} steps, ${ends[at].toFixed(3)} s`;
   const progress = `${tokens} of ${totals.at(-1)} tokens, step ${at + 1}`;
   return failed ? `${progress}. ${failed}` : progress + ((all && AFTER[state]) || '');
 }

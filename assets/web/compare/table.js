@@ -10,25 +10,34 @@ import { raceKey } from './tokens_over_time.js';
 /** @param {HTMLElement} root @param {Column[]} columns @param {import('./types.js').Row[]} rows */
 export function writeTable(root, columns, rows) {
   const head = make('tr');
-  head.append(make('td'), ...columns.map(({ about }) => {
-    const name = make('th', '', `sv-run-${about.letter}`);
-    name.scope = 'col';
-    name.append(raceKey(about.letter), about.title);
-    return name;
-  }));
+  head.append(
+    make('td'),
+    ...columns.map(({ about }) => {
+      const name = make('th', '', `sv-run-${about.letter}`);
+      name.scope = 'col';
+      name.append(raceKey(about.letter), about.title);
+      return name;
+    }),
+  );
   finder(root)('table').hidden = !rows.length;
   query(root, 'thead').replaceChildren(head);
-  query(root, 'tbody').replaceChildren(...rows.map(({ name, cells }) => {
-    const line = make('tr'), first = make('th');
-    first.append(...termed(name));
-    first.scope = 'row';
-    line.append(first, ...cells.map(([value, note]) => {
-      const cell = make('td', value);
-      if (note) cell.append(make('small', note));
-      return cell;
-    }));
-    return line;
-  }));
+  query(root, 'tbody').replaceChildren(
+    ...rows.map(({ name, cells }) => {
+      const line = make('tr'),
+        first = make('th');
+      first.append(...termed(name));
+      first.scope = 'row';
+      line.append(
+        first,
+        ...cells.map(([value, note]) => {
+          const cell = make('td', value);
+          if (note) cell.append(make('small', note));
+          return cell;
+        }),
+      );
+      return line;
+    }),
+  );
 }
 
 /**
@@ -40,24 +49,40 @@ export function writeTable(root, columns, rows) {
  */
 export function writeTexts(root, columns, pairs, show) {
   const $ = finder(root);
-  $('texts-why').textContent = [...new Set(pairs.map(pair => pair.why).filter(Boolean))].join(' '); // said once, however many texts it explains
-  for (const { box } of columns) for (const span of box.querySelectorAll('.differs')) span.classList.remove('differs');
-  const remarks = /** @type {Map<string, import('./types.js').Pair[]>} */ (new Map()); // one for all pairs of which it is true
+  // said once, however many texts it explains
+  $('texts-why').textContent = [...new Set(pairs.map(pair => pair.why).filter(Boolean))].join(' ');
+  for (const { box } of columns)
+    for (const span of box.querySelectorAll('.differs')) span.classList.remove('differs');
+  // one for all pairs of which it is true
+  const remarks = /** @type {Map<string, import('./types.js').Pair[]>} */ (new Map());
   for (const pair of pairs) {
     const key = pair.position === null ? pair.text : pair.a + pair.b;
-    remarks.set(key, [...remarks.get(key) ?? [], pair]);
+    remarks.set(key, [...(remarks.get(key) ?? []), pair]);
   }
-  $('texts').replaceChildren(...[...remarks.values()].map(same => {
-    const [{ a, b, kind, text, position }] = same, letters = [...new Set(same.flatMap(pair => [pair.a, pair.b]))];
-    const line = make('li'), both = columns.filter(({ about }) => about.letter === a || about.letter === b);
-    Object.assign(line.dataset, { kind, pair: letters.join('') });
-    line.append(make('span', `${letters.slice(0, -1).join(', ')} and ${letters.at(-1)}: ${text}`));
-    if (position === null) return line;
-    const tokens = both.map(column => column.spans.flat()[position]), [one, other] = tokens.map(token => visible(token?.textContent || ''));
-    tokens.forEach(token => token?.classList.add('differs'));
-    const shows = button('Show', () => show(Math.max(...both.map(column => column.ends[column.totals.findIndex(total => total > position)]))));
-    shows.setAttribute('aria-label', `show where ${a} and ${b} differ`);
-    line.append(make('span', ` ${a} “${one}”, ${b} “${other}” `, 'sv-apart'), shows);
-    return line;
-  }));
+  $('texts').replaceChildren(
+    ...[...remarks.values()].map(same => {
+      const [{ a, b, kind, text, position }] = same,
+        letters = [...new Set(same.flatMap(pair => [pair.a, pair.b]))];
+      const line = make('li'),
+        both = columns.filter(({ about }) => about.letter === a || about.letter === b);
+      Object.assign(line.dataset, { kind, pair: letters.join('') });
+      line.append(
+        make('span', `${letters.slice(0, -1).join(', ')} and ${letters.at(-1)}: ${text}`),
+      );
+      if (position === null) return line;
+      const tokens = both.map(column => column.spans.flat()[position]),
+        [one, other] = tokens.map(token => visible(token?.textContent || ''));
+      tokens.forEach(token => token?.classList.add('differs'));
+      const shows = button('Show', () =>
+        show(
+          Math.max(
+            ...both.map(column => column.ends[column.totals.findIndex(total => total > position)]),
+          ),
+        ),
+      );
+      shows.setAttribute('aria-label', `show where ${a} and ${b} differ`);
+      line.append(make('span', ` ${a} “${one}”, ${b} “${other}” `, 'sv-apart'), shows);
+      return line;
+    }),
+  );
 }

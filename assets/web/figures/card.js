@@ -1,4 +1,5 @@
-// The words of a figure and the status line: JSON in, text nodes out. Nothing here is ever parsed as markup.
+// The words of a figure and the status line: JSON in, text nodes out. Nothing here is ever parsed
+// as markup.
 
 import { publish } from '../base/bus.js';
 import { button, downloadFile, query } from '../base/dom.js';
@@ -11,18 +12,21 @@ import { termed } from '../base/terms.js';
 
 /** @param {Element} element @param {string} value what app/parts/card.py fills a card with */
 export function figureCard(element, value) {
-  const card = JSON.parse(value || '{}'), find = (/** @type {string} */ selector) => query(element, selector);
+  const card = JSON.parse(value || '{}'),
+    find = (/** @type {string} */ selector) => query(element, selector);
   find('h2').textContent = card.title || '';
   const source = find('.sv-source');
   source.textContent = card.source ? card.source.label : '';
   source.dataset.kind = card.source ? card.source.kind : '';
   find('.sv-read').replaceChildren(...termed(card.read || ''));
-  find('.sv-files').replaceChildren(...(card.files || []).map((/** @type {File} */ file) => downloadButton(file, card.title)));
+  find('.sv-files').replaceChildren(
+    ...(card.files || []).map((/** @type {File} */ file) => downloadButton(file, card.title)),
+  );
 }
 
 /**
- * Plotly draws again when the window changes, not when a tab that was hidden meanwhile, or the page's type, changes the
- * width of a figure.
+ * Plotly draws again when the window changes, not when a tab that was hidden meanwhile, or the
+ * page's type, changes the width of a figure.
  * @param {Element} element of a card
  */
 export function keepsWidth(element) {
@@ -37,14 +41,17 @@ export function keepsWidth(element) {
 
 /** @param {File} file @param {string} title of the figure */
 export function downloadButton(file, title) {
-  const control = button(file.label, () => downloadFile(file.name, new Blob([file.text], { type: 'application/octet-stream' })));
+  const control = button(file.label, () =>
+    downloadFile(file.name, new Blob([file.text], { type: 'application/octet-stream' })),
+  );
   control.setAttribute('aria-label', `Download ${file.label} of: ${title}`);
   return control;
 }
 
 /** @param {Element} element @param {string} value what `said` of app/parts/card.py writes */
 export function statusLine(element, value) {
-  const status = JSON.parse(value || '{}'), line = query(element, '.sv-notice');
+  const status = JSON.parse(value || '{}'),
+    line = query(element, '.sv-notice');
   line.dataset.kind = status.kind || (status.text ? 'note' : '');
   line.querySelector('.text').textContent = status.text || '';
   const bar = /** @type {HTMLProgressElement | null} */ (element.querySelector('.sv-progress'));

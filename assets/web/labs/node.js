@@ -1,13 +1,16 @@
-// Takes a node of a run into the Verification lab: the tokens whose p and q are known there, all others as one.
-// The lab may not be on the page yet, so what is taken waits where the lab will look for it.
+// Takes a node of a run into the Verification lab: the tokens whose p and q are known there, all
+// others as one. The lab may not be on the page yet, so what is taken waits where the lab will look
+// for it.
 
 import { publish } from '../base/bus.js';
 import { normalised } from './rows.js';
 
-const MOST_TAKEN = 8, MOST_TAKEN_CHILDREN = 4; // what the lab can enumerate
+const MOST_TAKEN = 8,
+  MOST_TAKEN_CHILDREN = 4; // what the lab can enumerate
 
 /**
- * What opens a node, or null where p or q are not known: it is the node whose children the selected token is one of.
+ * What opens a node, or null where p or q are not known: it is the node whose children the
+ * selected token is one of.
  * @param {Step} step
  * @param {string} key
  * @param {{ rule?: string }} head of the run
@@ -25,29 +28,38 @@ export function opensInLab(step, key, head, index) {
 /** @param {Step} step @param {string} key @returns {Taken | null} */
 export function nodeOf(step, key) {
   if (!/^(last|\d+)$/.test(key)) return null;
-  const end = step.path.at(-1) ?? 0, node = Number(key);
+  const end = step.path.at(-1) ?? 0,
+    node = Number(key);
   const parent = key === 'last' ? end : node > 0 ? step.parents[node] : 0;
   const children = step.parents.flatMap((above, i) => (above === parent ? [i] : []));
   if (!children.length) return null;
   const tokens = /** @type {Map<number, { text: string, p: number, q: number }>} */ (new Map());
   for (const i of children) {
-    const p = step.p[i], q = step.q[i];
+    const p = step.p[i],
+      q = step.q[i];
     if (typeof p !== 'number' || typeof q !== 'number') return null;
     tokens.set(step.tokens[i], { text: step.texts[i], p, q });
   }
-  const tried = (step.detail[children[0]] || {}).tried; // before the first try the draft is still whole
+  // before the first try the draft is still whole
+  const tried = (step.detail[children[0]] || {}).tried;
   if (tried && tried.rows.p && tried.rows.draft) {
     tried.tokens.forEach((token, i) => {
-      if (!tokens.has(token)) tokens.set(token, { text: tried.texts[i], p: tried.rows.p[i], q: tried.rows.draft[i] });
+      if (!tokens.has(token))
+        tokens.set(token, { text: tried.texts[i], p: tried.rows.p[i], q: tried.rows.draft[i] });
     });
   }
   const listed = [...tokens.values()].slice(0, MOST_TAKEN - 1);
-  const remainder = (/** @type {'p' | 'q'} */ name) => Math.max(0, 1 - listed.reduce((sum, token) => sum + token[name], 0));
+  const remainder = (/** @type {'p' | 'q'} */ name) =>
+    Math.max(0, 1 - listed.reduce((sum, token) => sum + token[name], 0));
   const left = { text: '(rest)', p: remainder('p'), q: remainder('q') };
   const whole = left.p < 5e-4 && left.q < 5e-4 && listed.length > 1; // payloads are rounded
   if (!whole) listed.push(left);
   return {
-    names: listed.map(token => token.text), p: normalised(listed.map(({ p }) => p)), q: normalised(listed.map(({ q }) => q)), scheme: step.scheme, rest: !whole,
+    names: listed.map(token => token.text),
+    p: normalised(listed.map(({ p }) => p)),
+    q: normalised(listed.map(({ q }) => q)),
+    scheme: step.scheme,
+    rest: !whole,
     children: Math.min(children.length, MOST_TAKEN_CHILDREN),
   };
 }

@@ -1,4 +1,5 @@
-// The rows p and q: a slider and a number for each token. A probability that is moved makes room among the others.
+// The rows p and q: a slider and a number for each token. A probability that is moved makes room
+// among the others.
 
 import { finder, make } from '../base/dom.js';
 
@@ -6,32 +7,65 @@ const ROWS = /** @type {const} */ (['p', 'q']);
 
 /** @param {number[]} weights as probabilities; all 0 where none is above 0 */
 export function normalised(weights) {
-  const valid = weights.map(weight => (weight > 0 ? weight : 0)), total = valid.reduce((sum, weight) => sum + weight, 0);
+  const valid = weights.map(weight => (weight > 0 ? weight : 0)),
+    total = valid.reduce((sum, weight) => sum + weight, 0);
   return valid.map(weight => (total ? weight / total : 0));
 }
 
-/** The row in which one token has a probability, and the others what is left, in their proportions. @param {number[]} weights @param {number} token @param {number} prob */
+/**
+ * The row in which one token has a probability, and the others what is left, in their
+ * proportions.
+ * @param {number[]} weights
+ * @param {number} token
+ * @param {number} prob
+ */
 export function withProbability(weights, token, prob) {
-  const row = normalised(weights), own = Math.min(1, Math.max(0, prob)), others = 1 - row[token];
-  return row.map((other, i) => (i === token ? own : others > 1e-12 ? other * (1 - own) / others : (1 - own) / (row.length - 1)));
+  const row = normalised(weights),
+    own = Math.min(1, Math.max(0, prob)),
+    others = 1 - row[token];
+  return row.map((other, i) =>
+    i === token
+      ? own
+      : others > 1e-12
+        ? (other * (1 - own)) / others
+        : (1 - own) / (row.length - 1),
+  );
 }
 
-/** @param {HTMLElement} root @param {{ names: string[], p: number[], q: number[] }} state @param {() => void} changed */
+/**
+ * @param {HTMLElement} root
+ * @param {{ names: string[], p: number[], q: number[] }} state
+ * @param {() => void} changed
+ */
 export function rowControls(root, state, changed) {
   const $ = finder(root, 'sv-v-');
   let lines = /** @type {{ slider: HTMLInputElement, number: HTMLInputElement }[][]} */ ([]);
 
   function show() {
     lines = ROWS.map(() => []);
-    $('rows').replaceChildren(...state.names.flatMap((text, token) => ROWS.map((name, at) => line(name, at, token, text))));
+    $('rows').replaceChildren(
+      ...state.names.flatMap((text, token) => ROWS.map((name, at) => line(name, at, token, text))),
+    );
     refresh();
   }
 
   /** @param {'p' | 'q'} name @param {number} at @param {number} token @param {string} text */
   function line(name, at, token, text) {
-    const label = `${name === 'p' ? 'target p' : 'draft q'} of ${text}`, made = make('div', '', `sv-v-line ${name}`);
-    const slider = Object.assign(make('input'), { type: 'range', min: '0', max: '1', step: '0.01', className: 'sv-track' });
-    const number = Object.assign(make('input'), { type: 'number', min: '0', max: '1', step: 'any' });
+    const label = `${name === 'p' ? 'target p' : 'draft q'} of ${text}`,
+      made = make('div', '', `sv-v-line ${name}`);
+    const slider = Object.assign(make('input'), {
+      type: 'range',
+      min: '0',
+      max: '1',
+      step: '0.01',
+      className: 'sv-track',
+    });
+    const number = Object.assign(make('input'), {
+      type: 'number',
+      min: '0',
+      max: '1',
+      step: 'any',
+    });
     for (const control of [slider, number]) {
       control.setAttribute('aria-label', control === number ? `${label}, as a number` : label);
       control.addEventListener(control === number ? 'change' : 'input', () => {
@@ -47,11 +81,13 @@ export function rowControls(root, state, changed) {
   }
 
   function refresh() {
-    ROWS.forEach((name, at) => normalised(state[name]).forEach((prob, token) => {
-      const { slider, number } = lines[at][token];
-      slider.value = String(prob);
-      number.value = String(Number(prob.toFixed(4)));
-    }));
+    ROWS.forEach((name, at) =>
+      normalised(state[name]).forEach((prob, token) => {
+        const { slider, number } = lines[at][token];
+        slider.value = String(prob);
+        number.value = String(Number(prob.toFixed(4)));
+      }),
+    );
   }
 
   return { show };

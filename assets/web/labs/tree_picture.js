@@ -1,4 +1,5 @@
-// A tree of the lab: as a step that no rule has seen, which the tree's own view draws large, and as a small picture.
+// A tree of the lab: as a step that no rule has seen, which the tree's own view draws large, and as
+// a small picture.
 
 import { draw } from '../base/dom.js';
 import { treeLayout } from '../tree/layout.js';
@@ -6,28 +7,69 @@ import { curve } from '../tree/paint.js';
 
 /** @typedef {import('./types.js').LabTree} LabTree */
 
-const WIDTH = 200, HEIGHT = 90, MARGIN = 10;
+const WIDTH = 200,
+  HEIGHT = 90,
+  MARGIN = 10;
 
 /** @param {number} chance */
-export const chanceText = chance => (chance >= 0.0995 || chance === 0 ? chance.toFixed(2) : chance >= 0.001 ? chance.toFixed(3) : chance.toExponential(0));
+export const chanceText = chance =>
+  chance >= 0.0995 || chance === 0
+    ? chance.toFixed(2)
+    : chance >= 0.001
+      ? chance.toFixed(3)
+      : chance.toExponential(0);
 
-/** A node has its chance as its text and as the width of its edge. @param {LabTree} tree @returns {Step} */
+/**
+ * A node has its chance as its text and as the width of its edge.
+ * @param {LabTree} tree
+ * @returns {Step}
+ */
 export function stepOf({ parents, chance }) {
   const texts = chance.map((value, node) => (node ? chanceText(value) : 'root'));
-  return /** @type {any} */ ({ index: 0, parents, outcome: 'r'.padEnd(parents.length, 'u'), texts, q: chance, last: null });
+  return /** @type {any} */ ({
+    index: 0,
+    parents,
+    outcome: 'r'.padEnd(parents.length, 'u'),
+    texts,
+    q: chance,
+    last: null,
+  });
 }
 
 /** @param {LabTree} tree */
 export function treePicture(tree) {
-  const { marks, rows, columns } = treeLayout(stepOf(tree), () => true), svg = draw('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, 'aria-hidden': 'true' });
-  const dx = Math.min(28, (WIDTH - 2 * MARGIN) / Math.max(1, columns - 1)), dy = Math.min(12, (HEIGHT - 2 * MARGIN) / Math.max(1, rows - 1));
-  const left = (WIDTH - (columns - 1) * dx) / 2, top = (HEIGHT - (rows - 1) * dy) / 2;
+  const { marks, rows, columns } = treeLayout(stepOf(tree), () => true),
+    svg = draw('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, 'aria-hidden': 'true' });
+  const dx = Math.min(28, (WIDTH - 2 * MARGIN) / Math.max(1, columns - 1)),
+    dy = Math.min(12, (HEIGHT - 2 * MARGIN) / Math.max(1, rows - 1));
+  const left = (WIDTH - (columns - 1) * dx) / 2,
+    top = (HEIGHT - (rows - 1) * dy) / 2;
   for (const { x, y, from } of marks) {
-    if (from) draw('path', { class: 'edge', d: curve(left + dx * from.x, top + dy * from.y, left + dx * x, top + dy * y) }, svg);
+    if (from)
+      draw(
+        'path',
+        {
+          class: 'edge',
+          d: curve(left + dx * from.x, top + dy * from.y, left + dx * x, top + dy * y),
+        },
+        svg,
+      );
   }
   for (const { x, y, from, leaf, node = 0 } of marks) {
-    const radius = Math.max(1.2, Math.min(4.5, 1.5 + dy * 0.25) * (0.5 + 0.5 * Math.sqrt(tree.chance[node])));
-    draw('circle', { class: !from ? 'root' : leaf ? 'leaf' : 'inner', cx: left + dx * x, cy: top + dy * y, r: radius }, svg);
+    const radius = Math.max(
+      1.2,
+      Math.min(4.5, 1.5 + dy * 0.25) * (0.5 + 0.5 * Math.sqrt(tree.chance[node])),
+    );
+    draw(
+      'circle',
+      {
+        class: !from ? 'root' : leaf ? 'leaf' : 'inner',
+        cx: left + dx * x,
+        cy: top + dy * y,
+        r: radius,
+      },
+      svg,
+    );
   }
   return svg;
 }
@@ -35,8 +77,12 @@ export function treePicture(tree) {
 /** @param {Pick<LabTree, 'parents' | 'chance'>} tree @param {number} node */
 export function nodeText({ parents, chance }, node) {
   const parent = parents[node];
-  if (parent < 0) return `The root, the last token of the text, with ${parents.length - 1} drafted tokens. Select a node.`;
-  const rank = parents.slice(0, node).filter(other => other === parent).length + 1, above = parent ? `node ${parent}` : 'the root';
-  return `Node ${node}, child ${rank} of ${above}: accepted with probability ${chanceText(chance[node])}, and with ` +
-    `${chanceText(chance[parent] ? chance[node] / chance[parent] : 0)} if ${above} is accepted.`;
+  if (parent < 0)
+    return `The root, the last token of the text, with ${parents.length - 1} drafted tokens. Select a node.`;
+  const rank = parents.slice(0, node).filter(other => other === parent).length + 1,
+    above = parent ? `node ${parent}` : 'the root';
+  return (
+    `Node ${node}, child ${rank} of ${above}: accepted with probability ${chanceText(chance[node])}, and with ` +
+    `${chanceText(chance[parent] ? chance[node] / chance[parent] : 0)} if ${above} is accepted.`
+  );
 }

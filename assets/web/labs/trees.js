@@ -1,4 +1,5 @@
-// The Tree lab: a vector and sizes, the trees of several builders, and one of them large with its attention mask.
+// The Tree lab: a vector and sizes, the trees of several builders, and one of them large with its
+// attention mask.
 
 import { button, draw, finder, make, query } from '../base/dom.js';
 import { treeView } from '../tree/view.js';
@@ -10,33 +11,64 @@ import { nodeText, stepOf, treePicture } from './tree_picture.js';
 /** @type {Record<string, import('../tree/view.js').Way>} */
 const WAYS = { ArrowUp: 'up', ArrowDown: 'down', ArrowLeft: 'parent', ArrowRight: 'child' };
 
-/** @param {HTMLElement} element @param {import('./types.js').TreeStart} start @param {Ask} askTrees */
+/**
+ * @param {HTMLElement} element
+ * @param {import('./types.js').TreeStart} start
+ * @param {Ask} askTrees
+ */
 export function treeLab(element, start, askTrees) {
-  const root = query(element, '.sv-lab', HTMLElement), $ = finder(root, 'sv-lab-');
+  const root = query(element, '.sv-lab', HTMLElement),
+    $ = finder(root, 'sv-lab-');
   const sizes = /** @type {Record<string, HTMLInputElement>} */ ({});
-  let trees = /** @type {LabTree[]} */ ([]), name = 'sequoia', about = '';
-  const picture = treeView(query(root, '.sv-lab-tree svg', SVGSVGElement), { hover: () => {}, pick: key => select(Number(key)), unfolded: true });
-  const ask = asker(root, work, text => { $('status').textContent = text; });
+  let trees = /** @type {LabTree[]} */ ([]),
+    name = 'sequoia',
+    about = '';
+  const picture = treeView(query(root, '.sv-lab-tree svg', SVGSVGElement), {
+    hover: () => {},
+    pick: key => select(Number(key)),
+    unfolded: true,
+  });
+  const ask = asker(root, work, text => {
+    $('status').textContent = text;
+  });
 
   // ---- controls ----
 
   for (const [size, { title, min, max, value }] of Object.entries(start.sizes)) {
-    const label = make('label', title), shown = make('output', value), slider = make('input', '', 'sv-track');
-    Object.assign(slider, { type: 'range', min: String(min), max: String(max), value: String(value) });
-    slider.addEventListener('input', () => { shown.textContent = slider.value; ask(60); });
+    const label = make('label', title),
+      shown = make('output', value),
+      slider = make('input', '', 'sv-track');
+    Object.assign(slider, {
+      type: 'range',
+      min: String(min),
+      max: String(max),
+      value: String(value),
+    });
+    slider.addEventListener('input', () => {
+      shown.textContent = slider.value;
+      ask(60);
+    });
     label.append(shown, slider);
     $('sizes').append(label);
     sizes[size] = slider;
   }
   $('builder').append(...start.builders.map(([value, title]) => new Option(title, value)));
-  $('builder').addEventListener('change', () => { name = $('builder').value; ask(); });
-  $('vector').addEventListener('input', () => { mark(-1); ask(300); });
+  $('builder').addEventListener('change', () => {
+    name = $('builder').value;
+    ask();
+  });
+  $('vector').addEventListener('input', () => {
+    mark(-1);
+    ask(300);
+  });
   $('form').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
   $('presets').append(...start.presets.map((preset, i) => button(preset.title, () => load(i))));
 
   /** @param {number} number */
   function mark(number) {
-    [...$('presets').children].forEach((other, i) => other.setAttribute('aria-pressed', String(i === number)));
+    [...$('presets').children].forEach((other, i) =>
+      other.setAttribute('aria-pressed', String(i === number)),
+    );
     about = start.presets[number]?.about ?? '';
   }
 
@@ -56,8 +88,13 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {() => boolean} stale */
   async function work(stale) {
-    const numbers = Object.fromEntries(Object.entries(sizes).map(([size, slider]) => [size, Number(slider.value)]));
-    const vector = $('vector').value.split(/[\s,;[\]()]+/).filter(Boolean).map(Number);
+    const numbers = Object.fromEntries(
+      Object.entries(sizes).map(([size, slider]) => [size, Number(slider.value)]),
+    );
+    const vector = $('vector')
+      .value.split(/[\s,;[\]()]+/)
+      .filter(Boolean)
+      .map(Number);
     const text = await askTrees({ vector, builder: name, ...numbers });
     if (!stale()) show(text);
   }
@@ -78,12 +115,21 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {LabTree} tree @param {number} max tokens of the best one */
   function card(tree, max) {
-    const figure = make('figure', '', 'sv-lab-card'), bar = make('i');
+    const figure = make('figure', '', 'sv-lab-card'),
+      bar = make('i');
     bar.style.width = `${(100 * tree.tokens) / max}%`;
     figure.dataset.name = tree.name;
     figure.addEventListener('click', () => open(tree.name)); // the menu does the same by keyboard
-    figure.append(make('b', tree.title), treePicture(tree), bar,
-      make('span', `${tree.tokens.toFixed(2)} tokens per pass`), make('small', `${tree.nodes} nodes, ${tree.levels} levels, ${tree.passes} draft ${tree.passes === 1 ? 'pass' : 'passes'}`));
+    figure.append(
+      make('b', tree.title),
+      treePicture(tree),
+      bar,
+      make('span', `${tree.tokens.toFixed(2)} tokens per pass`),
+      make(
+        'small',
+        `${tree.nodes} nodes, ${tree.levels} levels, ${tree.passes} draft ${tree.passes === 1 ? 'pass' : 'passes'}`,
+      ),
+    );
     return figure;
   }
 
@@ -91,7 +137,8 @@ export function treeLab(element, start, askTrees) {
   function open(builder) {
     name = builder;
     const tree = /** @type {LabTree} */ (trees.find(other => other.name === name));
-    for (const other of $('cards').children) other.classList.toggle('own', other.dataset.name === name);
+    for (const other of $('cards').children)
+      other.classList.toggle('own', other.dataset.name === name);
     $('builder').value = name;
     $('name').textContent = `${tree.title}: ${tree.settings}`;
     picture.show(stepOf(tree));
@@ -121,9 +168,16 @@ export function treeLab(element, start, askTrees) {
 
 /** A row for each node, filled at itself and its ancestors. @param {LabTree} tree */
 function maskPicture({ parents, title }) {
-  const n = parents.length, svg = draw('svg', { viewBox: `0 0 ${n} ${n}`, role: 'img', 'aria-label': `attention mask of ${title}, ${n} rows` });
+  const n = parents.length,
+    svg = draw('svg', {
+      viewBox: `0 0 ${n} ${n}`,
+      role: 'img',
+      'aria-label': `attention mask of ${title}, ${n} rows`,
+    });
   let cells = '';
-  parents.forEach((_, node) => { for (let above = node; above >= 0; above = parents[above]) cells += `M${above} ${node}h1v1h-1z`; });
+  parents.forEach((_, node) => {
+    for (let above = node; above >= 0; above = parents[above]) cells += `M${above} ${node}h1v1h-1z`;
+  });
   draw('rect', { class: 'paper', width: n, height: n }, svg);
   draw('rect', { class: 'row', width: n, height: 1 }, svg);
   draw('path', { d: cells }, svg);

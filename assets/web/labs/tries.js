@@ -13,30 +13,53 @@ import { MARKS } from '../base/words.js';
 /** @param {HTMLElement} root */
 export function tryStepper(root) {
   const $ = finder(root, 'sv-v-');
-  let run = /** @type {Run | null} */ (null), names = /** @type {string[]} */ ([]), rows = /** @type {Rows} */ ({});
-  const at = stepper(root, { count: () => (run ? run.tries.length + 1 : 0), changed: write }); // the last place is what was written
+  let run = /** @type {Run | null} */ (null),
+    names = /** @type {string[]} */ ([]),
+    rows = /** @type {Rows} */ ({});
+  // the last place is what was written
+  const at = stepper(root, { count: () => (run ? run.tries.length + 1 : 0), changed: write });
   const quoted = (/** @type {number} */ token) => `“${names[token]}”`;
 
   function write() {
     query(root, '[data-do=back]').disabled = at.at < 1;
     query(root, '[data-do=next]').disabled = !run || at.atEnd;
-    $('where').textContent = !run ? '' : at.atEnd ? 'result' : `try ${at.at + 1} of ${run.tries.length}`;
+    $('where').textContent = !run
+      ? ''
+      : at.atEnd
+        ? 'result'
+        : `try ${at.at + 1} of ${run.tries.length}`;
     $('track').replaceChildren(...(run ? track(run) : []));
-    $('try').replaceChildren(...(!run ? [make('p', 'This rule is incompatible with this tree.')] : at.atEnd ? result(run) : tried(run.tries[at.at])));
+    $('try').replaceChildren(
+      ...(!run
+        ? [make('p', 'This rule is incompatible with this tree.')]
+        : at.atEnd
+          ? result(run)
+          : tried(run.tries[at.at])),
+    );
   }
 
   /** @param {Run} of */
   function track({ drafted, tries, emitted, corrected }) {
-    const seen = new Map(tries.slice(0, at.at + 1).map(item => [item.node, item.outcome])), now = at.atEnd ? null : tries[at.at]?.node;
+    const seen = new Map(tries.slice(0, at.at + 1).map(item => [item.node, item.outcome])),
+      now = at.atEnd ? null : tries[at.at]?.node;
     const items = drafted.map((token, i) => {
-      const outcome = seen.get(i + 1) ?? 'waiting', item = make('li', '', outcome);
-      item.append(make('b', MARKS[outcome]), make('span', names[token]), make('small', outcome === 'waiting' ? ', not tried' : `, ${outcome}`));
+      const outcome = seen.get(i + 1) ?? 'waiting',
+        item = make('li', '', outcome);
+      item.append(
+        make('b', MARKS[outcome]),
+        make('span', names[token]),
+        make('small', outcome === 'waiting' ? ', not tried' : `, ${outcome}`),
+      );
       if (i + 1 === now) item.setAttribute('aria-current', 'step');
       return item;
     });
     if (at.atEnd) {
       const item = make('li', '', corrected ? 'correction' : 'bonus');
-      item.append(make('b', MARKS.bonus), make('span', names[emitted[emitted.length - 1]]), make('small', ', written by the target'));
+      item.append(
+        make('b', MARKS.bonus),
+        make('span', names[emitted[emitted.length - 1]]),
+        make('small', ', written by the target'),
+      );
       items.push(item);
     }
     return items;
@@ -44,9 +67,23 @@ export function tryStepper(root) {
 
   /** @param {Try} one */
   function tried({ token, outcome, why, accept_prob: prob, coin, before, after }) {
-    const compared = /** @type {Rows} */ (before.residual ? { p: before.residual, draft: before.draft ?? rows.q } : { p: rows.p, q: rows.q });
+    const compared = /** @type {Rows} */ (
+      before.residual
+        ? { p: before.residual, draft: before.draft ?? rows.q }
+        : { p: rows.p, q: rows.q }
+    );
     const parts = [make('h3', `${quoted(token)}: ${outcome}`), make('p', why)];
-    if (prob !== null && coin !== null) parts.push(barTable({ series: [{ name: 'acceptance', kind: 'accepted' }, { name: 'draw u', mark: true }], rows: [{ name: 'draw u', values: [prob, coin] }], place: value => value }));
+    if (prob !== null && coin !== null)
+      parts.push(
+        barTable({
+          series: [
+            { name: 'acceptance', kind: 'accepted' },
+            { name: 'draw u', mark: true },
+          ],
+          rows: [{ name: 'draw u', values: [prob, coin] }],
+          place: value => value,
+        }),
+      );
     parts.push(table('compared in this try', compared, token));
     if (after.residual) parts.push(table(`after ${quoted(token)} is rejected`, after, token));
     return parts;
@@ -54,21 +91,39 @@ export function tryStepper(root) {
 
   /** @param {Run} of */
   function result({ emitted, corrected, last }) {
-    const token = emitted[emitted.length - 1], accepted = emitted.slice(0, -1).map(quoted).join(', ');
+    const token = emitted[emitted.length - 1],
+      accepted = emitted.slice(0, -1).map(quoted).join(', ');
     return [
       make('h3', `Written: ${emitted.map(quoted).join(', ')}`),
-      make('p', `${accepted ? `Accepted: ${accepted}.` : 'Nothing was accepted.'} ${corrected ? `The target writes ${quoted(token)} itself${last ? ', drawn from the residual' : ''}.`
-        : `The tree ends here, so the target adds ${quoted(token)}, drawn from p.`}`),
-      last ? table('its distribution', { residual: last }, token) : table('its distribution', { p: rows.p }, token),
+      make(
+        'p',
+        `${accepted ? `Accepted: ${accepted}.` : 'Nothing was accepted.'} ${
+          corrected
+            ? `The target writes ${quoted(token)} itself${last ? ', drawn from the residual' : ''}.`
+            : `The tree ends here, so the target adds ${quoted(token)}, drawn from p.`
+        }`,
+      ),
+      last
+        ? table('its distribution', { residual: last }, token)
+        : table('its distribution', { p: rows.p }, token),
     ];
   }
 
   /** @param {string} caption @param {Rows} of @param {number} selected the token in question */
   function table(caption, of, selected) {
-    const series = Object.keys(of), tokens = names.map((_, token) => token).filter(token => series.some(name => typeof of[name][token] === 'number'));
+    const series = Object.keys(of),
+      tokens = names
+        .map((_, token) => token)
+        .filter(token => series.some(name => typeof of[name][token] === 'number'));
     return barTable({
-      caption, series: series.map(name => ({ name: name === 'draft' ? 'q' : name, kind: name })), place: value => value,
-      rows: tokens.map(token => ({ name: names[token], values: series.map(name => of[name][token] ?? null), kind: token === selected ? 'own' : '' })),
+      caption,
+      series: series.map(name => ({ name: name === 'draft' ? 'q' : name, kind: name })),
+      place: value => value,
+      rows: tokens.map(token => ({
+        name: names[token],
+        values: series.map(name => of[name][token] ?? null),
+        kind: token === selected ? 'own' : '',
+      })),
       write: probability,
     });
   }
@@ -78,8 +133,11 @@ export function tryStepper(root) {
     show(next, tokens, of) {
       [run, names, rows] = [next, tokens, of];
       at.reset();
-      if (run) at.go(0); else write();
+      if (run) at.go(0);
+      else write();
     },
-    move: (/** @type {number} */ by) => { at.move(by); },
+    move: (/** @type {number} */ by) => {
+      at.move(by);
+    },
   };
 }

@@ -14,7 +14,10 @@ export interface LabTree {
   passes: number;
 }
 
-/** What the lab starts with: vectors with sizes, the sliders, builders by name and title, and the first answer. */
+/**
+ * What the lab starts with: vectors with sizes, the sliders, builders by name and title, and the
+ * first answer.
+ */
 export interface TreeStart {
   presets: { title: string; vector: number[]; nodes: number; levels: number; about: string }[];
   sizes: Record<string, { title: string; min: number; max: number; value: number }>;
@@ -22,7 +25,9 @@ export interface TreeStart {
   first: string;
 }
 
-/** A node whose rows are set by hand; weights may be any numbers, and NaN while nothing is typed. */
+/**
+ * A node whose rows are set by hand; weights may be any numbers, and NaN while nothing is typed.
+ */
 export interface LabNode {
   p: number[];
   q: number[];
@@ -33,7 +38,10 @@ export interface LabNode {
   seed: number;
 }
 
-/** What the lab starts with: examples, rules and sampling schemes by name and title, a letter for each token, limits. */
+/**
+ * What the lab starts with: examples, rules and sampling schemes by name and title, a letter for
+ * each token, limits.
+ */
 export interface Start {
   examples: (LabNode & { title: string; about: string })[];
   rules: [string, string][];
@@ -83,7 +91,10 @@ export interface RuleRow {
   runs: number;
 }
 
-/** A run, and the distribution of what the rule writes beside the target's for `texts` of all `of`. */
+/**
+ * A run, and the distribution of what the rule writes beside the target's for `texts` of all
+ * `of`.
+ */
 export interface Seen {
   p: number[];
   q: number[];

@@ -1,4 +1,5 @@
-// The Verification lab: a node whose p and q are set by hand, and what the server computes about it.
+// The Verification lab: a node whose p and q are set by hand, and what the server computes about
+// it.
 
 import { subscribe } from '../base/bus.js';
 import { button, finder, query } from '../base/dom.js';
@@ -15,14 +16,32 @@ import { tryStepper } from './tries.js';
 
 /** @param {HTMLElement} element @param {Start} start @param {Record<string, Ask>} server */
 export function verificationLab(element, start, server) {
-  const root = query(element, '.sv-v', HTMLElement), $ = finder(root, 'sv-v-');
-  const state = /** @type {State} */ ({ names: [], p: [], q: [], children: 2, levels: 1, rule: '', scheme: null, seed: 0 });
-  const tries = tryStepper(root), rows = rowControls(root, state, () => { unmark(); ask(60); });
+  const root = query(element, '.sv-v', HTMLElement),
+    $ = finder(root, 'sv-v-');
+  const state = /** @type {State} */ ({
+    names: [],
+    p: [],
+    q: [],
+    children: 2,
+    levels: 1,
+    rule: '',
+    scheme: null,
+    seed: 0,
+  });
+  const tries = tryStepper(root),
+    rows = rowControls(root, state, () => {
+      unmark();
+      ask(60);
+    });
   const ask = asker(root, work, failed);
 
   // ---- what is looked at ----
 
-  /** @param {Partial<State>} node @param {string} about @param {string} [first] the answer, where it is known */
+  /**
+   * @param {Partial<State>} node
+   * @param {string} about
+   * @param {string} [first] the answer, where it is known
+   */
   function put(node, about, first = '') {
     Object.assign(state, { children: 2, levels: 1, scheme: null, seed: 0 }, node);
     $('about').textContent = about;
@@ -36,12 +55,27 @@ export function verificationLab(element, start, server) {
   function load(number, first = '') {
     const { about, p, q, children, levels, rule, scheme, seed } = start.examples[number];
     mark(number);
-    put({ p: [...p], q: [...q], children, levels, rule, scheme, seed, names: [...start.names].slice(0, p.length) }, about, first);
+    put(
+      {
+        p: [...p],
+        q: [...q],
+        children,
+        levels,
+        rule,
+        scheme,
+        seed,
+        names: [...start.names].slice(0, p.length),
+      },
+      about,
+      first,
+    );
   }
 
   /** @param {number} number */
   function mark(number) {
-    [...$('examples').children].forEach((other, i) => other.setAttribute('aria-pressed', String(i === number)));
+    [...$('examples').children].forEach((other, i) =>
+      other.setAttribute('aria-pressed', String(i === number)),
+    );
   }
 
   function unmark() {
@@ -69,17 +103,31 @@ export function verificationLab(element, start, server) {
   function showNode({ names, p, q, children, scheme, rule, from, rest }) {
     mark(-1);
     const listed = start.rules.some(([name]) => name === rule) ? rule : start.rules[0][0];
-    put({ names: names.map(text => (text === '(rest)' ? text : visible(text))), p, q, children, rule: listed, scheme: start.schemes.some(([name]) => name === scheme) ? scheme : null },
-      `p and q of a node of ${from} of the run; the draws are new.${rest ? ' All other tokens are one, “(rest)”, so acceptance is higher than with the whole vocabulary.' : ''}`);
+    put(
+      {
+        names: names.map(text => (text === '(rest)' ? text : visible(text))),
+        p,
+        q,
+        children,
+        rule: listed,
+        scheme: start.schemes.some(([name]) => name === scheme) ? scheme : null,
+      },
+      `p and q of a node of ${from} of the run; the draws are new.${rest ? ' All other tokens are one, “(rest)”, so acceptance is higher than with the whole vocabulary.' : ''}`,
+    );
     root.scrollIntoView({ block: 'start' });
   }
 
   // ---- controls ----
 
   $('rule').append(...start.rules.map(([name, title]) => new Option(title, name)));
-  $('scheme').append(new Option('as the rule requires', ''), ...start.schemes.map(([name, text]) => new Option(text, name)));
-  for (let k = 1; k <= start.most.children; k++) $('shape').append(new Option(k === 1 ? '1 child' : `${k} children`, `${k} 1`));
-  for (let n = 2; n <= start.most.levels; n++) $('shape').append(new Option(`a chain of ${n}`, `1 ${n}`));
+  $('scheme').append(
+    new Option('as the rule requires', ''),
+    ...start.schemes.map(([name, text]) => new Option(text, name)),
+  );
+  for (let k = 1; k <= start.most.children; k++)
+    $('shape').append(new Option(k === 1 ? '1 child' : `${k} children`, `${k} 1`));
+  for (let n = 2; n <= start.most.levels; n++)
+    $('shape').append(new Option(`a chain of ${n}`, `1 ${n}`));
   $('examples').append(...start.examples.map(({ title }, i) => button(title, () => load(i))));
   $('rule').addEventListener('change', () => set({ rule: $('rule').value }));
   $('scheme').addEventListener('change', () => set({ scheme: $('scheme').value || null }));
@@ -96,25 +144,43 @@ export function verificationLab(element, start, server) {
   }
 
   const acts = {
-    more: () => resize([...state.names, [...start.names].find(letter => !state.names.includes(letter)) ?? '?'], weights => [...weights, 1 / weights.length]),
-    less: () => resize(state.names.slice(0, -1), weights => (weights.slice(0, -1).some(weight => weight > 0) ? weights.slice(0, -1) : weights.slice(0, -1).fill(1))),
+    more: () =>
+      resize(
+        [...state.names, [...start.names].find(letter => !state.names.includes(letter)) ?? '?'],
+        weights => [...weights, 1 / weights.length],
+      ),
+    less: () =>
+      resize(state.names.slice(0, -1), weights =>
+        weights.slice(0, -1).some(weight => weight > 0)
+          ? weights.slice(0, -1)
+          : weights.slice(0, -1).fill(1),
+      ),
     back: () => tries.move(-1),
     next: () => tries.move(1),
     draw: () => set({ seed: (state.seed + 1) % start.most.seed }),
   };
-  for (const [name, act] of Object.entries(acts)) query(root, `[data-do=${name}]`).addEventListener('click', act);
-  keys(root, event => (event.shiftKey ? {} : { ArrowLeft: acts.back, ArrowRight: acts.next, d: acts.draw }), { first: true });
+  for (const [name, act] of Object.entries(acts))
+    query(root, `[data-do=${name}]`).addEventListener('click', act);
+  keys(
+    root,
+    event => (event.shiftKey ? {} : { ArrowLeft: acts.back, ArrowRight: acts.next, d: acts.draw }),
+    { first: true },
+  );
 
   // ---- what the server answers ----
 
   /** @param {() => boolean} stale */
   async function work(stale) {
-    const { p, q, children, levels, rule, scheme, seed } = state, request = { p, q, children, levels, rule, scheme, seed };
+    const { p, q, children, levels, rule, scheme, seed } = state,
+      request = { p, q, children, levels, rule, scheme, seed };
     const text = await server.preview(request);
     if (stale()) return;
     seen(text);
-    const rules = /** @type {Answer<Parameters<typeof writeRules>[1]>} */ (JSON.parse(await server.table(request)));
-    if (!stale() && rules.error === undefined) writeRules(root, rules, state.rule, other => set({ rule: other }));
+    const rules = /** @type {Answer<Parameters<typeof writeRules>[1]>} */ (
+      JSON.parse(await server.table(request))
+    );
+    if (!stale() && rules.error === undefined)
+      writeRules(root, rules, state.rule, other => set({ rule: other }));
   }
 
   /** @param {string} text */
@@ -135,7 +201,8 @@ export function verificationLab(element, start, server) {
 
   subscribe('node', element, showNode);
   const linked = linkedNode(location.search, start);
-  if (linked?.node) put({ names: [...start.names].slice(0, linked.node.p.length), ...linked.node }, linked.about);
+  if (linked?.node)
+    put({ names: [...start.names].slice(0, linked.node.p.length), ...linked.node }, linked.about);
   else if (!state.names.length) load(0, start.first);
   if (linked && !linked.node) $('about').textContent = linked.about;
 }

@@ -18,34 +18,57 @@ const FIGURES = { race: raceFigure, times: timesFigure };
 const OLD_PAGES = /^(race|sender)/; // of the Lab, which are part of a lesson now
 
 /**
- * The position of the lesson in an address such as ?lesson=trees; null where none is asked for. Older links have numbers.
+ * The position of the lesson in an address such as ?lesson=trees; null where none is asked for.
+ * Older links have numbers.
  * @param {string} search
  * @param {import('./types.js').Start} start
  */
 export function lessonOf(search, { lessons, old }) {
-  const request = new URLSearchParams(search), lesson = request.get('lesson');
-  if (lesson === null) return OLD_PAGES.test(request.get('lab') ?? '') ? lessons.findIndex(([name]) => name === 'races') : null;
-  const name = /^\d+$/.test(lesson.trim()) ? old[Math.min(old.length - 1, Number(lesson))] : lesson.trim();
-  return Math.max(0, lessons.findIndex(([id]) => id === name));
+  const request = new URLSearchParams(search),
+    lesson = request.get('lesson');
+  if (lesson === null)
+    return OLD_PAGES.test(request.get('lab') ?? '')
+      ? lessons.findIndex(([name]) => name === 'races')
+      : null;
+  const name = /^\d+$/.test(lesson.trim())
+    ? old[Math.min(old.length - 1, Number(lesson))]
+    : lesson.trim();
+  return Math.max(
+    0,
+    lessons.findIndex(([id]) => id === name),
+  );
 }
 
-/** @param {HTMLElement} element @param {import('./types.js').Start} start @param {Record<string, Ask>} server */
+/**
+ * @param {HTMLElement} element
+ * @param {import('./types.js').Start} start
+ * @param {Record<string, Ask>} server
+ */
 export function lessonBook(element, start, server) {
-  const root = query(element, '.sv-lessons', HTMLElement), $ = finder(root, 'sv-lesson-'), last = start.lessons.length - 1;
-  const list = query(root, '.sv-lessons-list', HTMLElement), sentence = query(root, '.sv-lessons-sentence', HTMLElement);
-  const player = runPlayer($('run', HTMLElement), {}), loaded = /** @type {Map<number, Lesson>} */ (new Map());
-  let number = lessonOf(location.search, start) ?? 0, lesson = /** @type {Lesson | null} */ (null), picture = 0;
+  const root = query(element, '.sv-lessons', HTMLElement),
+    $ = finder(root, 'sv-lesson-'),
+    last = start.lessons.length - 1;
+  const list = query(root, '.sv-lessons-list', HTMLElement),
+    sentence = query(root, '.sv-lessons-sentence', HTMLElement);
+  const player = runPlayer($('run', HTMLElement), {}),
+    loaded = /** @type {Map<number, Lesson>} */ (new Map());
+  let number = lessonOf(location.search, start) ?? 0,
+    lesson = /** @type {Lesson | null} */ (null),
+    picture = 0;
   let link = placeOf(location.search, true);
 
   // ---- one lesson ----
 
   /** @param {number} place @param {boolean} [atEnd] at its last step */
   async function open(place, atEnd = false) {
-    const index = number = Math.min(last, Math.max(0, place));
+    const index = (number = Math.min(last, Math.max(0, place)));
     mark();
     root.setAttribute('aria-busy', 'true');
     try {
-      loaded.set(index, loaded.get(index) ?? JSON.parse(await server.open_lesson(start.lessons[index][0])));
+      loaded.set(
+        index,
+        loaded.get(index) ?? JSON.parse(await server.open_lesson(start.lessons[index][0])),
+      );
     } catch {
       if (index === number) failed();
       return;
@@ -57,10 +80,15 @@ export function lessonBook(element, start, server) {
     root.setAttribute('aria-busy', 'false');
   }
 
-  /** The place that the link of the page leads to, once. @param {Lesson} of @returns {Place | null} */
+  /**
+   * The place that the link of the page leads to, once.
+   * @param {Lesson} of
+   * @returns {Place | null}
+   */
   function linked({ pictures }) {
     if (!link) return null;
-    const at = Math.min(pictures.length - 1, link.recording), { message } = pictures[at];
+    const at = Math.min(pictures.length - 1, link.recording),
+      { message } = pictures[at];
     const place = message ? placeIn(message.steps, link) : { index: 0, key: null };
     link = null;
     return { picture: at, step: place.index, node: place.key };
@@ -69,13 +97,25 @@ export function lessonBook(element, start, server) {
   function failed() {
     lesson = null;
     query(root, 'h2').textContent = start.lessons[number][1];
-    writeBlocks($('body'), [{ spans: [['The lesson could not be loaded. Choose it again to retry.', '']] }]);
+    writeBlocks($('body'), [
+      { spans: [['The lesson could not be loaded. Choose it again to retry.', '']] },
+    ]);
     $('more').hidden = true;
     root.setAttribute('aria-busy', 'false');
   }
 
   /** @param {Lesson} of */
-  function write({ title, sentence: idea, body, exercise, question, answer, notes, pictures, timed }) {
+  function write({
+    title,
+    sentence: idea,
+    body,
+    exercise,
+    question,
+    answer,
+    notes,
+    pictures,
+    timed,
+  }) {
     query(root, 'h2').textContent = title;
     sentence.textContent = idea;
     writeBlocks($('body'), body);
@@ -90,15 +130,22 @@ export function lessonBook(element, start, server) {
     $('stage').classList.toggle('timed', timed);
     query(root, '.sv-about').open = timed;
     $('pictures').hidden = pictures.length < 2;
-    $('pictures').replaceChildren(...pictures.map(({ label }, i) => button(label, () => show({ picture: i, step: 0, node: null }))));
+    $('pictures').replaceChildren(
+      ...pictures.map(({ label }, i) =>
+        button(label, () => show({ picture: i, step: 0, node: null })),
+      ),
+    );
   }
 
   /** @param {Place} place */
   function show({ picture: at, step, node }) {
     if (!lesson) return;
     picture = at;
-    const { message, name = '', data } = /** @type {any} */ (lesson.pictures[at]), box = $('figure');
-    [...$('pictures').children].forEach((other, i) => other.setAttribute('aria-pressed', String(i === at)));
+    const { message, name = '', data } = /** @type {any} */ (lesson.pictures[at]),
+      box = $('figure');
+    [...$('pictures').children].forEach((other, i) =>
+      other.setAttribute('aria-pressed', String(i === at)),
+    );
     box.hidden = !name;
     $('run').hidden = !!name;
     if (name) {
@@ -119,23 +166,31 @@ export function lessonBook(element, start, server) {
 
   function mark() {
     [...list.children].forEach((other, i) => {
-      if (i === number) other.setAttribute('aria-current', 'true'); else other.removeAttribute('aria-current');
-      if (i === number) list.scrollLeft = /** @type {HTMLElement} */ (other).offsetLeft - list.offsetLeft - 40; // on a phone it scrolls
+      if (i === number) other.setAttribute('aria-current', 'true');
+      else other.removeAttribute('aria-current');
+      if (i === number)
+        // on a phone it scrolls
+        list.scrollLeft = /** @type {HTMLElement} */ (other).offsetLeft - list.offsetLeft - 40;
     });
     seen();
   }
 
   // While the lessons are on the screen the address is the lesson's own.
   function seen() {
-    const address = new URL(location.href), on = !!element.offsetParent;
+    const address = new URL(location.href),
+      on = !!element.offsetParent;
     for (const name of ['recording', 'step', 'node']) address.searchParams.delete(name);
-    if (on) address.searchParams.set('lesson', start.lessons[number][0]); else address.searchParams.delete('lesson');
+    if (on) address.searchParams.set('lesson', start.lessons[number][0]);
+    else address.searchParams.delete('lesson');
     if (address.href !== location.href) history.replaceState(history.state, '', address);
   }
   new ResizeObserver(seen).observe(element);
-  subscribe('type', element, () => { if (presents()) query(root, '.sv-svg').focus(); });
+  subscribe('type', element, () => {
+    if (presents()) query(root, '.sv-svg').focus();
+  });
 
-  // ---- presenting: the arrows go through the parts of a step, then its steps, then the lessons ----
+  // ---- presenting: the arrows go through the parts of a step, then its steps, then the lessons
+  // ----
 
   /** @param {number} by 1 or -1 */
   function advance(by) {
@@ -146,20 +201,40 @@ export function lessonBook(element, start, server) {
     else if (!player.move(by) && number + by >= 0 && number + by <= last) open(number + by, by < 0);
   }
 
-  query($('exercise'), '.sv-plain').addEventListener('click', () => { if (lesson) show(lesson.shows); });
-  $('next').addEventListener('click', () => { open(number + 1); root.scrollIntoView({ block: 'start' }); });
+  query($('exercise'), '.sv-plain').addEventListener('click', () => {
+    if (lesson) show(lesson.shows);
+  });
+  $('next').addEventListener('click', () => {
+    open(number + 1);
+    root.scrollIntoView({ block: 'start' });
+  });
 
-  keys(root, event => {
-    if (event.shiftKey) return {};
-    const listed = list.contains(/** @type {Node} */ (event.target)), large = presents();
-    /** @param {number} by */
-    const move = by => (large ? () => advance(by) : listed && (() => open(number + by).then(() => /** @type {HTMLElement} */ (list.children[number]).focus())));
-    return {
-      ArrowLeft: move(-1), ArrowRight: move(1),
-      PageUp: large && (() => open(number - 1)), PageDown: large && (() => open(number + 1)),
-      p: () => show({ picture: (picture + 1) % (lesson?.pictures.length ?? 1), step: 0, node: null }),
-    };
-  }, { own: query(root, '.sv-scrub', HTMLInputElement), first: true });
+  keys(
+    root,
+    event => {
+      if (event.shiftKey) return {};
+      const listed = list.contains(/** @type {Node} */ (event.target)),
+        large = presents();
+      /** @param {number} by */
+      const move = by =>
+        large
+          ? () => advance(by)
+          : listed &&
+            (() =>
+              open(number + by).then(() =>
+                /** @type {HTMLElement} */ (list.children[number]).focus(),
+              ));
+      return {
+        ArrowLeft: move(-1),
+        ArrowRight: move(1),
+        PageUp: large && (() => open(number - 1)),
+        PageDown: large && (() => open(number + 1)),
+        p: () =>
+          show({ picture: (picture + 1) % (lesson?.pictures.length ?? 1), step: 0, node: null }),
+      };
+    },
+    { own: query(root, '.sv-scrub', HTMLInputElement), first: true },
+  );
 
   open(number);
 }

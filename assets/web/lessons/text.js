@@ -1,4 +1,5 @@
-// The text of a lesson as elements: paragraphs, tables, terms that explain themselves. Text only becomes text nodes.
+// The text of a lesson as elements: paragraphs, tables, terms that explain themselves. Text only
+// becomes text nodes.
 
 import { make } from '../base/dom.js';
 import { termed } from '../base/terms.js';
@@ -23,14 +24,18 @@ function element({ spans, rows = [] }) {
     line.append(...inline(spans));
     return line;
   }
-  const table = make('table'), head = make('thead'), body = make('tbody');
+  const table = make('table'),
+    head = make('thead'),
+    body = make('tbody');
   rows.forEach((row, i) => {
     const line = make('tr');
-    line.append(...row.map((cell, j) => {
-      const item = make(i && j ? 'td' : 'th');
-      item.append(...inline(cell));
-      return item;
-    }));
+    line.append(
+      ...row.map((cell, j) => {
+        const item = make(i && j ? 'td' : 'th');
+        item.append(...inline(cell));
+        return item;
+      }),
+    );
     (i ? body : head).append(line);
   });
   table.append(head, body);

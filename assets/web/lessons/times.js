@@ -5,23 +5,43 @@ import { ticks } from '../figures/chart.js';
 
 /** @typedef {import('./types.js').Times} Times */
 
-const WIDTH = 640, HEIGHT = 380, LEFT = 56, RIGHT = 20, TOP = 24, BOTTOM = 52;
+const WIDTH = 640,
+  HEIGHT = 380,
+  LEFT = 56,
+  RIGHT = 20,
+  TOP = 24,
+  BOTTOM = 52;
 
 /** @type {import('./types.js').Figure} */
 export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
-  const all = curves.flatMap(({ points }) => points), most = Math.max(...all.map(([, time]) => time)) * 1.08, nodes = all.map(([n]) => n);
-  const across = (/** @type {number} */ n) => LEFT + (Math.log2(n) / Math.log2(Math.max(...nodes))) * (WIDTH - LEFT - RIGHT);
-  const up = (/** @type {number} */ time) => HEIGHT - BOTTOM - (time / most) * (HEIGHT - TOP - BOTTOM);
-  const svg = draw('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': `${y} by ${x}: ${curves.map(({ name, label }) => `${name}, best ${label}`).join('; ')}` }, box);
+  const all = curves.flatMap(({ points }) => points),
+    most = Math.max(...all.map(([, time]) => time)) * 1.08,
+    nodes = all.map(([n]) => n);
+  const across = (/** @type {number} */ n) =>
+    LEFT + (Math.log2(n) / Math.log2(Math.max(...nodes))) * (WIDTH - LEFT - RIGHT);
+  const up = (/** @type {number} */ time) =>
+    HEIGHT - BOTTOM - (time / most) * (HEIGHT - TOP - BOTTOM);
+  const svg = draw(
+    'svg',
+    {
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      role: 'img',
+      'aria-label': `${y} by ${x}: ${curves.map(({ name, label }) => `${name}, best ${label}`).join('; ')}`,
+    },
+    box,
+  );
   for (const time of ticks(0, most, 5)) {
     draw('path', { class: 'grid', d: `M${LEFT} ${up(time)}H${WIDTH - RIGHT}` }, svg);
     draw('text', { x: LEFT - 8, y: up(time) + 5, 'text-anchor': 'end' }, svg, time);
   }
-  for (const n of new Set(nodes)) if (Number.isInteger(Math.log2(n))) draw('text', { x: across(n), y: HEIGHT - BOTTOM + 20, 'text-anchor': 'middle' }, svg, n);
+  for (const n of new Set(nodes))
+    if (Number.isInteger(Math.log2(n)))
+      draw('text', { x: across(n), y: HEIGHT - BOTTOM + 20, 'text-anchor': 'middle' }, svg, n);
   draw('text', { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, 'text-anchor': 'middle' }, svg, x);
   draw('text', { x: LEFT - 40, y: 14 }, svg, y);
   curves.forEach(({ name, points, best: [n, time], label }, i) => {
-    const group = draw('g', { class: `curve curve-${i}` }, svg), high = TOP + 26 + 28 * i;
+    const group = draw('g', { class: `curve curve-${i}` }, svg),
+      high = TOP + 26 + 28 * i;
     draw('path', { d: `M${points.map(([a, b]) => `${across(a)} ${up(b)}`).join('L')}` }, group);
     for (const [a, b] of points) draw('circle', { cx: across(a), cy: up(b), r: 3 }, group);
     draw('circle', { class: 'best', cx: across(n), cy: up(time), r: 9 }, group);

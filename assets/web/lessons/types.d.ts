@@ -33,7 +33,10 @@ export interface Lesson {
   pictures: Picture[];
 }
 
-/** What the page starts with: name and title of every lesson, and the names behind the numbers of older links. */
+/**
+ * What the page starts with: name and title of every lesson, and the names behind the numbers of
+ * older links.
+ */
 export interface Start {
   lessons: [string, string][];
   old: string[];

@@ -1,4 +1,5 @@
-// The title line, which is always there: presenting, the theme, and what one tab wants of another that was never opened.
+// The title line, which is always there: presenting, the theme, and what one tab wants of another
+// that was never opened.
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
@@ -7,7 +8,10 @@ import { explainTerms } from '../base/terms.js';
 
 /** @param {HTMLElement} element @param {() => void} openLab */
 export function pageHeader(element, openLab) {
-  const view = menu(query(element, '.sv-view')), summary = query(view, 'summary'), theme = query(element, '.sv-theme-button'), body = document.body;
+  const view = menu(query(element, '.sv-view')),
+    summary = query(view, 'summary'),
+    theme = query(element, '.sv-theme-button'),
+    body = document.body;
   const mark = () => {
     summary.textContent = presents() ? '✕' : 'View';
     summary.setAttribute('aria-label', presents() ? 'Stop presenting' : 'View');
@@ -19,8 +23,12 @@ export function pageHeader(element, openLab) {
     present(false);
   });
   query(view, '.sv-present-button').addEventListener('click', () => present(true));
-  onPage(element, 'keydown', event => { if (event.key === 'Escape' && !event.defaultPrevented) present(false); });
-  onPage(element, 'fullscreenchange', () => { if (!document.fullscreenElement) present(false); });
+  onPage(element, 'keydown', event => {
+    if (event.key === 'Escape' && !event.defaultPrevented) present(false);
+  });
+  onPage(element, 'fullscreenchange', () => {
+    if (!document.fullscreenElement) present(false);
+  });
   const dark = () => theme.setAttribute('aria-pressed', String(body.classList.contains('dark')));
   theme.addEventListener('click', () => body.classList.toggle('dark'));
   new MutationObserver(dark).observe(body, { attributeFilter: ['class'] });

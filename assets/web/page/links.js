@@ -1,5 +1,5 @@
-// The link of a tab: asks the server what the address of the page stands for, where it has parameters, and copies the
-// link of what the controls hold now. Text only ever becomes text nodes.
+// The link of a tab: asks the server what the address of the page stands for, where it has
+// parameters, and copies the link of what the controls hold now. Text only ever becomes text nodes.
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
@@ -15,7 +15,8 @@ const FIRST = 'explore'; // the tab of an address that names none
  * @param {(event: 'click' | 'select', data?: { search: string, opened?: string }) => void} trigger
  */
 export function linkBar(element, { tab, others, old }, trigger) {
-  const line = query(element, '.sv-notice'), request = new URLSearchParams(location.search);
+  const line = query(element, '.sv-notice'),
+    request = new URLSearchParams(location.search);
   query(element, '.sv-link-copy').addEventListener('click', () => trigger('click'));
 
   /** @param {string} value */
@@ -24,27 +25,42 @@ export function linkBar(element, { tab, others, old }, trigger) {
     line.dataset.kind = update.kind || '';
     if (update.kind === 'link' && shared) {
       shared = false;
-      document.getElementById('sv-run')?.click(); // the controls hold the settings of the shared run by now
+      // the controls hold the settings of the shared run by now
+      document.getElementById('sv-run')?.click();
     }
-    line.querySelector('.text').textContent = update.text || (update.query === undefined ? '' : await copy(update.query));
+    line.querySelector('.text').textContent =
+      update.text || (update.query === undefined ? '' : await copy(update.query));
   }
 
   /** @param {string} settings */
   async function copy(settings) {
-    const link = new URL(location.href), here = new URL(location.href), theme = request.get('__theme');
+    const link = new URL(location.href),
+      here = new URL(location.href),
+      theme = request.get('__theme');
     link.search = here.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + settings;
     if (theme) here.searchParams.set('__theme', theme); // this visitor's own: not for others
     history.replaceState(history.state, '', here);
-    const done = await navigator.clipboard?.writeText(link.href).then(() => true, () => false); // no permission, or no secure context
-    // In a frame, as on a Space, the address bar is that of the page around it and cannot be changed from here.
-    if (window.parent !== window) return done ? 'Link copied.' : `The link could not be copied: ${link.href}`;
+    const done = await navigator.clipboard?.writeText(link.href).then(
+      () => true,
+      () => false,
+    ); // no permission, or no secure context
+    // In a frame, as on a Space, the address bar is that of the page around it and cannot be
+    // changed from here.
+    if (window.parent !== window)
+      return done ? 'Link copied.' : `The link could not be copied: ${link.href}`;
     return done ? 'Link copied. It is also in the address bar.' : 'The link is in the address bar.';
   }
 
-  const isParameter = (/** @type {string} */ name) => !name.startsWith('__') && !others.includes(name);
-  const name = (request.get('tab') || FIRST).toLowerCase(), meant = (old[name] || name) === tab && !request.has('lesson');
+  const isParameter = (/** @type {string} */ name) =>
+    !name.startsWith('__') && !others.includes(name);
+  const name = (request.get('tab') || FIRST).toLowerCase(),
+    meant = (old[name] || name) === tab && !request.has('lesson');
   let shared = meant && tab === FIRST && checkSumOf(location.search) !== null;
-  if (meant && [...request.keys()].some(isParameter)) trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
-  if (tab === FIRST) subscribe('opened', element, ({ search, why = 'run' }) => trigger('select', { search, opened: why }));
+  if (meant && [...request.keys()].some(isParameter))
+    trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
+  if (tab === FIRST)
+    subscribe('opened', element, ({ search, why = 'run' }) =>
+      trigger('select', { search, opened: why }),
+    );
   return show;
 }

@@ -1,4 +1,5 @@
-// The sentence above everything: what the run on the stage shows, and whether the controls hold something else by now.
+// The sentence above everything: what the run on the stage shows, and whether the controls hold
+// something else by now.
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
@@ -22,15 +23,24 @@ export function headline(element) {
 export function opener(element) {
   const button = query(element, 'button');
   button.addEventListener('click', () => {
-    const isOpen = document.getElementById(button.getAttribute('aria-controls'))?.classList.toggle('sv-shown') ?? false;
+    const isOpen =
+      document.getElementById(button.getAttribute('aria-controls'))?.classList.toggle('sv-shown') ??
+      false;
     button.setAttribute('aria-expanded', String(isOpen));
   });
 }
 
-/** @param {HTMLElement} element @param {string} prompt selects the box of the prompt @param {() => void} changed */
+/**
+ * @param {HTMLElement} element
+ * @param {string} prompt selects the box of the prompt
+ * @param {() => void} changed
+ */
 export function freshness(element, prompt, changed) {
-  let controls = /** @type {Held | null} */ (null), first = '';
-  onPage(element, 'input', ({ target }) => { if (target.closest?.(prompt)) changed(); });
+  let controls = /** @type {Held | null} */ (null),
+    first = '';
+  onPage(element, 'input', ({ target }) => {
+    if (target.closest?.(prompt)) changed();
+  });
 
   return {
     /** What the controls hold now. @param {Held} now */
@@ -41,9 +51,17 @@ export function freshness(element, prompt, changed) {
     },
     /** @param {import('./run.js').Run} run */
     stale(run) {
-      const { settings, prompt: begun } = run.head, { models } = run, box = /** @type {HTMLTextAreaElement | null} */ (document.querySelector(`${prompt} :is(textarea, input)`));
+      const { settings, prompt: begun } = run.head,
+        { models } = run,
+        box = /** @type {HTMLTextAreaElement | null} */ (
+          document.querySelector(`${prompt} :is(textarea, input)`)
+        );
       if (!controls || !settings || !(isOver(run) || run.state === 'loading')) return false;
-      return controls.settings !== settings || controls.models !== (models ?? first) || (box !== null && box.value !== begun);
+      return (
+        controls.settings !== settings ||
+        controls.models !== (models ?? first) ||
+        (box !== null && box.value !== begun)
+      );
     },
   };
 }

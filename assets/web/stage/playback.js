@@ -1,4 +1,5 @@
-// Which step of a run is on the screen and which of its frames: at rest, playing, or followed as the run grows.
+// Which step of a run is on the screen and which of its frames: at rest, playing, or followed as
+// the run grows.
 
 import { presents } from '../base/page.js';
 import { reducedMotion, stepper } from '../base/stepper.js';
@@ -7,7 +8,8 @@ import { framesOf } from './frames.js';
 /** @typedef {import('./frames.js').Frame} Frame */
 /** @typedef {ReturnType<typeof playback>} Playback */
 
-const PACES = [0, 2500, 2600, 2200, 1800]; // milliseconds by phase: of all of the first, of a frame of the others
+// milliseconds by phase: of all of the first, of a frame of the others
+const PACES = [0, 2500, 2600, 2200, 1800];
 const QUICK = 5; // times as fast a run plays at last that nobody stops
 
 /**
@@ -19,11 +21,20 @@ const QUICK = 5; // times as fast a run plays at last that nobody stops
  * @param {() => void} run.changed
  */
 export function playback(element, { steps, running, head, changed }) {
-  let current = -1, following = true, streak = -1; // the step, whether it is the newest one, and how many were played on end
-  let all = /** @type {Frame[]} */ ([]), end = 0; // the frames of the step, and where those that play end
+  let current = -1,
+    following = true,
+    streak = -1; // the step, whether it is the newest one, and how many were played on end
+  let all = /** @type {Frame[]} */ ([]),
+    end = 0; // the frames of the step, and where those that play end
   const frames = stepper(element, {
-    changed, count: () => end, ended: () => { if (streak >= 0) next(); },
-    pace: at => (all[at].phase === 1 ? PACES[1] / all.length : PACES[all[at].phase]) / Math.min(QUICK, 1 + Math.max(0, streak)),
+    changed,
+    count: () => end,
+    ended: () => {
+      if (streak >= 0) next();
+    },
+    pace: at =>
+      (all[at].phase === 1 ? PACES[1] / all.length : PACES[all[at].phase]) /
+      Math.min(QUICK, 1 + Math.max(0, streak)),
   });
 
   function reset() {
@@ -48,9 +59,14 @@ export function playback(element, { steps, running, head, changed }) {
     else if (streak >= 0) frames.play(end - 1);
   }
 
-  /** The frames of the step from a phase on. @param {number} phase @param {boolean} [only] and no further */
+  /**
+   * The frames of the step from a phase on.
+   * @param {number} phase
+   * @param {boolean} [only] and no further
+   */
   function play(phase, only = false) {
-    const from = all.findIndex(frame => frame.phase >= phase), last = all.findLastIndex(frame => frame.phase === phase);
+    const from = all.findIndex(frame => frame.phase >= phase),
+      last = all.findLastIndex(frame => frame.phase === phase);
     end = only ? Math.max(from, last) + 1 : all.length;
     following = false;
     if (reducedMotion() || from === end - 1) frames.go(phase === 3 ? from : Math.max(from, last));
@@ -59,17 +75,32 @@ export function playback(element, { steps, running, head, changed }) {
 
   function next() {
     streak++;
-    if (current < steps().length - 1) open(current + 1); else streak = -1;
+    if (current < steps().length - 1) open(current + 1);
+    else streak = -1;
   }
 
   return {
-    get current() { return current; },
-    get frame() { return all[frames.at] ?? null; },
-    get following() { return following; },
-    get playing() { return frames.playing; },
-    get resting() { return frames.at === all.length - 1; },
-    reset, open,
-    /** The newest step of a run that grows, unless somebody looks at another; the last one of a run that is over. */
+    get current() {
+      return current;
+    },
+    get frame() {
+      return all[frames.at] ?? null;
+    },
+    get following() {
+      return following;
+    },
+    get playing() {
+      return frames.playing;
+    },
+    get resting() {
+      return frames.at === all.length - 1;
+    },
+    reset,
+    open,
+    /**
+     * The newest step of a run that grows, unless somebody looks at another; the last one of a
+     * run that is over.
+     */
     grown() {
       if (following && current !== steps().length - 1) settle(steps().length - 1);
       following &&= running();
@@ -86,9 +117,14 @@ export function playback(element, { steps, running, head, changed }) {
       streak = -1;
       play(phase, presents());
     },
-    /** By a frame where a step is half played, by a phase where it is presented, else by a step. @param {number} by @returns {boolean} whether there was any */
+    /**
+     * By a frame where a step is half played, by a phase where it is presented, else by a step.
+     * @param {number} by
+     * @returns {boolean} whether there was any
+     */
     move(by) {
-      const { phase } = all[frames.at] ?? { phase: 4 }, other = current + by;
+      const { phase } = all[frames.at] ?? { phase: 4 },
+        other = current + by;
       streak = -1;
       if (presents() && phase + by >= 1 && phase + by <= 4) play(phase + by, true);
       else if (!presents() && !frames.playing && frames.at < all.length - 1) frames.move(by);

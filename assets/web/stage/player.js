@@ -1,5 +1,5 @@
-// Plays a run: draws the frame of the step at hand and writes text, numbers and legend around it. Messages are what
-// specviz/view/payload.py writes.
+// Plays a run: draws the frame of the step at hand and writes text, numbers and legend around it.
+// Messages are what specviz/view/payload.py writes.
 
 import { finder, query, say as write } from '../base/dom.js';
 import { keys } from '../base/keys.js';
@@ -20,24 +20,45 @@ import { compared } from './share.js';
 /** @typedef {import('./run.js').Run} Run */
 
 /**
- * What there is around the player: saving and opening, what opens a node in the lab, whether the controls hold something
- * else than the run, who shows its headline, who sets the controls to an opened run's, and the check sum of the run that
- * the page is to show.
+ * What there is around the player: saving and opening, what opens a node in the lab, whether the
+ * controls hold something else than the run, who shows its headline, who sets the controls to an
+ * opened run's, and the check sum of the run that the page is to show.
  * @typedef {import('./save.js').Server & {
  *   take?: (step: Step, key: string, head: Run['head'], index: number) => (() => void) | null,
- *   fresh?: ReturnType<typeof import('./headline.js').freshness>, headline?: (content: Headline) => void,
- *   opened?: (head: Run['head']) => void, checkSum?: string | null }} Around
+ *     fresh?: ReturnType<typeof import('./headline.js').freshness>, headline?: (content: Headline)
+ *   => void, opened?: (head: Run['head']) => void, checkSum?: string | null }} Around
  */
 
 /** @param {HTMLElement} element where stage.html is @param {Around} [around] */
 export function runPlayer(element, around = {}) {
-  const $ = finder(element), left = new Set(); // runs that made room for one from a file
+  const $ = finder(element),
+    left = new Set(); // runs that made room for one from a file
   const { take: opens } = around;
-  const inspector = inspectorView(element, opens && ((step, key, index) => opens(step, key, run.head, index)));
-  const tree = treeView($('svg'), { hover: key => { hovered = key; inspect(); }, pick: pin });
-  let run = emptyRun(null), spans = /** @type {HTMLElement[][]} */ ([]), request = /** @type {Place | null} */ (null), arrived = false, drawn = -1;
-  let pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null), drawing = /** @type {number | null} */ (null);
-  const at = playback(element, { steps: () => run.steps, running: () => run.state === 'running', head: () => run.head, changed: () => schedule() });
+  const inspector = inspectorView(
+    element,
+    opens && ((step, key, index) => opens(step, key, run.head, index)),
+  );
+  const tree = treeView($('svg'), {
+    hover: key => {
+      hovered = key;
+      inspect();
+    },
+    pick: pin,
+  });
+  let run = emptyRun(null),
+    spans = /** @type {HTMLElement[][]} */ ([]),
+    request = /** @type {Place | null} */ (null),
+    arrived = false,
+    drawn = -1;
+  let pinned = /** @type {string | null} */ (null),
+    hovered = /** @type {string | null} */ (null),
+    drawing = /** @type {number | null} */ (null);
+  const at = playback(element, {
+    steps: () => run.steps,
+    running: () => run.state === 'running',
+    head: () => run.head,
+    changed: () => schedule(),
+  });
   saving(element, around, { shown: () => ({ run, step: run.steps[at.current] }), say, replace });
 
   // ---- what arrives ----
@@ -64,14 +85,28 @@ export function runPlayer(element, around = {}) {
       $('ribbon').append(...spans[step.index]);
     }
     $('prompt').textContent = run.head.prompt || '';
-    const to = at.current < 0 && run.steps.length ? run.head.show ?? message.show : at.following ? message.show : undefined;
-    if (to === undefined) at.grown(); else at.open(to);
+    const to =
+      at.current < 0 && run.steps.length
+        ? (run.head.show ?? message.show)
+        : at.following
+          ? message.show
+          : undefined;
+    if (to === undefined) at.grown();
+    else at.open(to);
     arrive();
     schedule();
   }
 
-  function arrive() { // where the link of the page leads, as soon as the run it means is that far
-    if (arrived || !request || request.of !== kindOf(run) || !run.steps.length || (request.index >= run.steps.length && !isOver(run))) return;
+  function arrive() {
+    // where the link of the page leads, as soon as the run it means is that far
+    if (
+      arrived ||
+      !request ||
+      request.of !== kindOf(run) ||
+      !run.steps.length ||
+      (request.index >= run.steps.length && !isOver(run))
+    )
+      return;
     const place = placeIn(run.steps, request);
     arrived = true; // while controls follow a link, its picture may come and go
     show(place.index, place.key);
@@ -87,17 +122,26 @@ export function runPlayer(element, around = {}) {
   // ---- drawing: at most once a frame of the browser ----
 
   function schedule() {
-    drawing ??= requestAnimationFrame(() => { drawing = null; render(); });
+    drawing ??= requestAnimationFrame(() => {
+      drawing = null;
+      render();
+    });
   }
 
   function render() {
-    const { current, frame, playing, following } = at, step = run.steps[current];
+    const { current, frame, playing, following } = at,
+      step = run.steps[current];
     if (current !== drawn) pinned = hovered = null;
     drawn = current;
     writeAround(element, run, current, around);
     writeControls(element, current, run.steps.length, playing, frame?.phase ?? 4);
     if (!step || !frame) return follow($('ribbon'), spans, current);
-    const count = frame.phase === 4 ? step.pieces.length : frame.phase < 3 ? 0 : step.path.filter(node => !frame.later.has(node)).length;
+    const count =
+      frame.phase === 4
+        ? step.pieces.length
+        : frame.phase < 3
+          ? 0
+          : step.path.filter(node => !frame.later.has(node)).length;
     const arriving = spans[current].slice(0, count).filter(span => span.matches('.later'));
     tree.show(step, frame);
     follow($('ribbon'), spans, current, count);
@@ -119,7 +163,11 @@ export function runPlayer(element, around = {}) {
   // What is pointed at, else what was picked, else what the frame is about.
   function inspect() {
     const about = at.frame?.at ?? null;
-    inspector.show(run.steps[at.current], at.current, hovered ?? pinned ?? (about === null ? null : String(about)));
+    inspector.show(
+      run.steps[at.current],
+      at.current,
+      hovered ?? pinned ?? (about === null ? null : String(about)),
+    );
   }
 
   /** @param {string | null} key @param {boolean} [scroll] to it */
@@ -139,21 +187,48 @@ export function runPlayer(element, around = {}) {
     at.show(index);
     pinned = key;
     drawn = at.current;
-    if (key !== null) requestAnimationFrame(() => { if (!element.querySelector('.node.selected')) fit(); tree.select(key, true); }); // it is folded away
+    if (key !== null)
+      requestAnimationFrame(() => {
+        if (!element.querySelector('.node.selected')) fit();
+        tree.select(key, true);
+      }); // it is folded away
   }
 
   const fit = () => $('fit').setAttribute('aria-pressed', String(tree.fit()));
 
   controls(element, {
-    tree, at, fit, show, pinned: () => pinned,
-    pick: key => { if (key !== null) pin(key, true); },
+    tree,
+    at,
+    fit,
+    show,
+    pinned: () => pinned,
+    pick: key => {
+      if (key !== null) pin(key, true);
+    },
     leave: () => (pinned === null ? at.rest() : pin(null)),
   });
-  for (const kind of ['pointerdown', 'keydown']) element.addEventListener(kind, () => { request = null; });
-  return { receive, show, move: at.move, changed: schedule, expect: (/** @type {Place | null} */ place) => { request = place; } };
+  for (const kind of ['pointerdown', 'keydown'])
+    element.addEventListener(kind, () => {
+      request = null;
+    });
+  return {
+    receive,
+    show,
+    move: at.move,
+    changed: schedule,
+    expect: (/** @type {Place | null} */ place) => {
+      request = place;
+    },
+  };
 }
 
-/** The words and numbers of the whole run. @param {HTMLElement} element @param {Run} run @param {number} current @param {Around} around */
+/**
+ * The words and numbers of the whole run.
+ * @param {HTMLElement} element
+ * @param {Run} run
+ * @param {number} current
+ * @param {Around} around
+ */
 function writeAround(element, run, current, { fresh, headline, checkSum = null }) {
   const content = headlineOf(run);
   if (content) headline?.({ ...content, stale: fresh?.stale(run) ?? false });
@@ -165,30 +240,46 @@ function writeAround(element, run, current, { fresh, headline, checkSum = null }
 /**
  * Buttons, the slider, the text and the keys.
  * @param {HTMLElement} element
- * @param {{ tree: import('../tree/view.js').TreeView, at: import('./playback.js').Playback, fit: () => void, leave: () => void,
- *   show: (index: number, key?: string) => void, pinned: () => string | null, pick: (key: string | null) => void }} on
+ * @param {{ tree: import('../tree/view.js').TreeView, at: import('./playback.js').Playback, fit:
+ *   () => void, leave: () => void, show: (index: number, key?: string) => void, pinned: () =>
+ *   string | null, pick: (key: string | null) => void }} on
  */
 function controls(element, { tree, at, fit, leave, show, pinned, pick }) {
-  const $ = finder(element), along = (/** @type {import('../tree/view.js').Way} */ way) => () => pick(tree.walk(way));
-  const back = () => { at.move(-1); }, forward = () => { at.move(1); };
-  for (const [name, act] of Object.entries({ back, forward, play: at.toggle, fit })) $(name).addEventListener('click', act);
+  const $ = finder(element),
+    along = (/** @type {import('../tree/view.js').Way} */ way) => () => pick(tree.walk(way));
+  const back = () => {
+      at.move(-1);
+    },
+    forward = () => {
+      at.move(1);
+    };
+  for (const [name, act] of Object.entries({ back, forward, play: at.toggle, fit }))
+    $(name).addEventListener('click', act);
   const parts = /** @type {NodeListOf<HTMLInputElement>} */ ($('phases').querySelectorAll('input'));
   for (const part of parts) part.addEventListener('click', () => at.play(Number(part.value)));
   $('scrub').addEventListener('input', () => show(Number($('scrub').value)));
   onToken($('ribbon'), show);
   const phases = Object.fromEntries([1, 2, 3, 4].map(phase => [phase, () => at.play(phase)]));
-  keys(query(element, '.sv'), event => {
-    const key = pinned(), up = event.target === $('svg') || event.shiftKey || key !== null; // else up and down scroll the page
-    return {
-      ...phases,
-      ArrowLeft: event.shiftKey ? along('parent') : back,
-      ArrowRight: event.shiftKey ? along('child') : forward,
-      ArrowUp: up && along('up'),
-      ArrowDown: up && along('down'),
-      ' ': at.toggle,
-      f: fit,
-      Enter: () => { if (key !== null) tree.unfold(key); },
-      Escape: !presents() && (key !== null || !at.resting) && leave,
-    };
-  }, { own: $('scrub') });
+  keys(
+    query(element, '.sv'),
+    event => {
+      const key = pinned(),
+        // else up and down scroll the page
+        up = event.target === $('svg') || event.shiftKey || key !== null;
+      return {
+        ...phases,
+        ArrowLeft: event.shiftKey ? along('parent') : back,
+        ArrowRight: event.shiftKey ? along('child') : forward,
+        ArrowUp: up && along('up'),
+        ArrowDown: up && along('down'),
+        ' ': at.toggle,
+        f: fit,
+        Enter: () => {
+          if (key !== null) tree.unfold(key);
+        },
+        Escape: !presents() && (key !== null || !at.resting) && leave,
+      };
+    },
+    { own: $('scrub') },
+  );
 }

@@ -1,14 +1,16 @@
-// "Is it exact?": how often the next two tokens were written, with speculation and without, beside their exact
-// probabilities. Texts come from models, so they only become text nodes.
+// "Is it exact?": how often the next two tokens were written, with speculation and without, beside
+// their exact probabilities. Texts come from models, so they only become text nodes.
 
 import { barTable } from '../base/bars.js';
 import { query } from '../base/dom.js';
 import { visible } from '../base/text.js';
 
 /**
- * What app/tabs/explore/sampler.py sends: counts by text, the last of which is all others; or only a state and a sentence.
- * @typedef {{ state: 'running' | 'done' | 'stopped' | 'error', text?: string, about?: string, runs?: number, of?: number,
- *   pieces?: string[], exact?: number[], speculated?: number[], plain?: number[] }} Message
+ * What app/tabs/explore/sampler.py sends: counts by text, the last of which is all others; or
+ * only a state and a sentence.
+ * @typedef {{ state: 'running' | 'done' | 'stopped' | 'error', text?: string, about?: string,
+ *   runs?: number, of?: number, pieces?: string[], exact?: number[], speculated?: number[], plain?:
+ *   number[] }} Message
  */
 
 const percent = (/** @type {number} */ value) => `${(100 * value).toFixed(1)} %`;
@@ -16,12 +18,16 @@ const grouped = (/** @type {number} */ number) => number.toLocaleString('en');
 
 /**
  * @param {HTMLElement} element
- * @param {{ runs: number, stop: string }} about how many runs, and the id of the button that stops them
+ * @param {{ runs: number, stop: string }} about how many runs, and the id of the button that
+ *   stops them
  * @param {() => void} ask
  */
 export function sampledTexts(element, { runs, stop }, ask) {
-  const button = query(element, 'button', HTMLButtonElement), bar = query(element, 'progress', HTMLProgressElement), status = query(element, '.sv-sampled-count');
-  let busy = false, done = 0;
+  const button = query(element, 'button', HTMLButtonElement),
+    bar = query(element, 'progress', HTMLProgressElement),
+    status = query(element, '.sv-sampled-count');
+  let busy = false,
+    done = 0;
   set(false);
   button.addEventListener('click', () => {
     if (busy) return document.getElementById(stop)?.click();
@@ -50,15 +56,29 @@ export function sampledTexts(element, { runs, stop }, ask) {
       done = message.runs ?? 0;
       bar.value = done / (message.of || 1);
       query(element, '.sv-sampled-about').textContent = message.about || '';
-      query(element, '.sv-sampled-table').replaceChildren(barTable({
-        caption: 'how often a run wrote these two tokens', write: percent,
-        series: [{ name: 'speculation', kind: 'run' }, { name: 'plain decoding', kind: 'plain' }, { name: 'exact', kind: 'exact', mark: true }],
-        rows: pieces.map((piece, i) => ({
-          name: piece ? visible(piece) : 'all others', kind: piece ? '' : 'rest', values: [speculated[i] / Math.max(1, done), plain[i] / Math.max(1, done), exact[i]],
-        })),
-      }));
+      query(element, '.sv-sampled-table').replaceChildren(
+        barTable({
+          caption: 'how often a run wrote these two tokens',
+          write: percent,
+          series: [
+            { name: 'speculation', kind: 'run' },
+            { name: 'plain decoding', kind: 'plain' },
+            { name: 'exact', kind: 'exact', mark: true },
+          ],
+          rows: pieces.map((piece, i) => ({
+            name: piece ? visible(piece) : 'all others',
+            kind: piece ? '' : 'rest',
+            values: [speculated[i] / Math.max(1, done), plain[i] / Math.max(1, done), exact[i]],
+          })),
+        }),
+      );
     }
-    status.textContent = message.state === 'stopped' ? `stopped after ${grouped(done)} runs` : message.pieces ? `${grouped(done)} of ${grouped(message.of || 0)} runs` : '';
+    status.textContent =
+      message.state === 'stopped'
+        ? `stopped after ${grouped(done)} runs`
+        : message.pieces
+          ? `${grouped(done)} of ${grouped(message.of || 0)} runs`
+          : '';
     if (message.text || !done) query(element, '.sv-sampled-said').textContent = message.text || '';
   };
 }

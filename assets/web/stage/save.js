@@ -1,5 +1,5 @@
-// The menu "Save" and the button "Open": a run as JSON or as a page that plays offline, the picture as SVG or PNG, and
-// a run that somebody saved, chosen or dragged in.
+// The menu "Save" and the button "Open": a run as JSON or as a page that plays offline, the picture
+// as SVG or PNG, and a run that somebody saved, chosen or dragged in.
 
 import { downloadFile, finder } from '../base/dom.js';
 import { menu, onPage } from '../base/page.js';
@@ -10,10 +10,17 @@ import { runLink } from './share.js';
 const TYPES = { json: 'application/json', html: 'text/html' };
 const session = crypto.randomUUID?.() ?? String(Math.random());
 
-/** The server's answer to a saved run. The file is sent as it is, to a route of its own. @param {Blob} file */
+/**
+ * The server's answer to a saved run. The file is sent as it is, to a route of its own.
+ * @param {Blob} file
+ */
 export async function sendFile(file) {
   const address = new URL(`open?session=${session}`, document.baseURI);
-  const answer = await fetch(address, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: file });
+  const answer = await fetch(address, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: file,
+  });
   const text = await answer.text();
   JSON.parse(text);
   return text;
@@ -34,12 +41,17 @@ export async function sendFile(file) {
  *   say: (text: string) => void, replace: (text: string) => void }} stage
  */
 export function saving(element, server, stage) {
-  const $ = finder(element), { most = Infinity } = server;
+  const $ = finder(element),
+    { most = Infinity } = server;
   $('open').hidden = !server.open;
-  for (const button of /** @type {NodeListOf<HTMLElement>} */ (menu($('save')).querySelectorAll('[data-save]'))) {
+  for (const button of /** @type {NodeListOf<HTMLElement>} */ (
+    menu($('save')).querySelectorAll('[data-save]')
+  )) {
     const { save: kind = '' } = button.dataset;
     button.hidden = kind === 'link' ? !server.links : kind in TYPES && !server.save;
-    button.addEventListener('click', () => save(kind).catch(() => announce('Saving failed. The server may not be running.')));
+    button.addEventListener('click', () =>
+      save(kind).catch(() => announce('Saving failed. The server may not be running.')),
+    );
   }
 
   /** @param {string} text @param {boolean} [done] rather than failed */
@@ -49,7 +61,12 @@ export function saving(element, server, stage) {
     $('kept').textContent = text;
   }
 
-  /** To the clipboard, or to a file where that is not allowed. @param {string} text @param {string} what @param {string} name */
+  /**
+   * To the clipboard, or to a file where that is not allowed.
+   * @param {string} text
+   * @param {string} what
+   * @param {string} name
+   */
   async function copy(text, what, name) {
     try {
       await navigator.clipboard.writeText(text);
@@ -68,7 +85,8 @@ export function saving(element, server, stage) {
     const { run, step } = stage.shown();
     if (!step) return announce('Nothing to save yet. Press Run first.');
     if (kind === 'link') {
-      if (run.name?.startsWith('file ')) return announce('A run from a file has no link. Press Run to decode it here.');
+      if (run.name?.startsWith('file '))
+        return announce('A run from a file has no link. Press Run to decode it here.');
       return copy(runLink(run, step.index, location.href), 'Link', 'specviz-link.txt');
     }
     if (server.save && kind in TYPES) {
@@ -76,10 +94,14 @@ export function saving(element, server, stage) {
       if (answer.error) return announce(answer.error);
       return download(`specviz-run.${kind}`, new Blob([answer.text], { type: TYPES[kind] }));
     }
-    const caption = [`step ${step.index + 1} of ${run.steps.length}`, run.head.title, run.head.pair].filter(Boolean).join(' · ');
+    const caption = [`step ${step.index + 1} of ${run.steps.length}`, run.head.title, run.head.pair]
+      .filter(Boolean)
+      .join(' · ');
     const picture = pictureOf(element, caption);
-    download(`specviz-step-${step.index + 1}.${kind}`,
-      kind === 'png' ? await png(picture) : new Blob([picture.text], { type: 'image/svg+xml' }));
+    download(
+      `specviz-step-${step.index + 1}.${kind}`,
+      kind === 'png' ? await png(picture) : new Blob([picture.text], { type: 'image/svg+xml' }),
+    );
   }
 
   /** @param {string} name @param {Blob} blob */
@@ -96,15 +118,21 @@ export function saving(element, server, stage) {
   /** @param {File} file */
   async function open(file) {
     const busy = ['running', 'loading'].includes(stage.shown().run.state);
-    announce(busy ? 'A run is in progress. Stop it before you open another.' : file.size > most
-      ? `This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use specviz replay.` : '');
+    announce(
+      busy
+        ? 'A run is in progress. Stop it before you open another.'
+        : file.size > most
+          ? `This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use specviz replay.`
+          : '',
+    );
     if (!server.open || busy || file.size > most) return;
     const number = ++latest;
     try {
       const text = await server.open(file);
       if (number !== latest) return; // a later file was opened meanwhile
       const { error } = JSON.parse(text);
-      if (error) announce(error); else stage.replace(text);
+      if (error) announce(error);
+      else stage.replace(text);
     } catch {
       announce('The file could not be sent. The server may not be running; try again.');
     }
@@ -116,9 +144,11 @@ export function saving(element, server, stage) {
     chosen.value = ''; // so that the same file can be chosen again
   });
 
-  // A file may be dropped anywhere while the picture is on the screen; beside it, the browser would leave the page.
+  // A file may be dropped anywhere while the picture is on the screen; beside it, the browser would
+  // leave the page.
   /** @type {(event: DragEvent) => boolean} */
-  const carries = event => Boolean(server.open && $('canvas').offsetParent && event.dataTransfer?.types.includes('Files'));
+  const carries = event =>
+    Boolean(server.open && $('canvas').offsetParent && event.dataTransfer?.types.includes('Files'));
   /** @param {DragEvent} event */
   function onDrag(event) {
     element.classList.toggle('dropping', event.type === 'dragover' && carries(event));

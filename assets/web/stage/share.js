@@ -1,5 +1,5 @@
-// A link to what is seen: its settings and the step on the screen. Whoever opens it sees the same recording, or the run
-// computed again and, by a check sum, whether its text is the same.
+// A link to what is seen: its settings and the step on the screen. Whoever opens it sees the same
+// recording, or the run computed again and, by a check sum, whether its text is the same.
 
 import { placeText } from '../base/place.js';
 import { isOver, kindOf } from './run.js';
@@ -9,7 +9,8 @@ import { isOver, kindOf } from './run.js';
 /** A check sum of the text of a run (FNV-1a, 32 bits). @param {Pick<Run, 'steps'>} run */
 export function checkSum({ steps }) {
   let sum = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(steps.map(step => step.pieces.join('')).join(''))) sum = Math.imul(sum ^ byte, 0x01000193);
+  for (const byte of new TextEncoder().encode(steps.map(step => step.pieces.join('')).join('')))
+    sum = Math.imul(sum ^ byte, 0x01000193);
   return (sum >>> 0).toString(16).padStart(8, '0');
 }
 
@@ -19,18 +20,42 @@ export function checkSumOf(search) {
   return /^[0-9a-f]{8}$/.test(value) ? value : null;
 }
 
-/** @param {Run} run @param {number} current the step on the screen @param {string} address of the page */
+/**
+ * @param {Run} run
+ * @param {number} current the step on the screen
+ * @param {string} address of the page
+ */
 export function runLink(run, current, address) {
-  const link = new URL(address), { models } = run, { prompt = '', settings = '' } = run.head;
-  const recorded = kindOf(run).startsWith('recorded'); // the recording itself is shown again, a run is computed again
-  const request = new URLSearchParams({ prompt, ...(models && { models }), ...(recorded ? { picture: kindOf(run) } : { run: checkSum(run) }) });
+  const link = new URL(address),
+    { models } = run,
+    { prompt = '', settings = '' } = run.head;
+  // the recording itself is shown again, a run is computed again
+  const recorded = kindOf(run).startsWith('recorded');
+  const request = new URLSearchParams({
+    prompt,
+    ...(models && { models }),
+    ...(recorded ? { picture: kindOf(run) } : { run: checkSum(run) }),
+  });
   link.search = `?${request}&${settings}&${placeText(current, null)}`;
   link.hash = '';
   return link.href;
 }
 
-/** How a run compares with the one that a link is about; null until it is over. @param {Run} run @param {string | null} expected */
+/**
+ * How a run compares with the one that a link is about; null until it is over.
+ * @param {Run} run
+ * @param {string | null} expected
+ */
 export function compared(run, expected) {
-  if (!expected || !isOver(run) || run.state !== 'done' || !run.name?.startsWith('run ') || !run.steps.length) return null;
-  return checkSum(run) === expected ? 'Same text as the shared run.' : 'Not the text of the shared run: another version, model pair or number format.';
+  if (
+    !expected ||
+    !isOver(run) ||
+    run.state !== 'done' ||
+    !run.name?.startsWith('run ') ||
+    !run.steps.length
+  )
+    return null;
+  return checkSum(run) === expected
+    ? 'Same text as the shared run.'
+    : 'Not the text of the shared run: another version, model pair or number format.';
 }

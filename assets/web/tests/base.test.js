@@ -22,35 +22,58 @@ test('what cannot be seen gets a sign', () => {
 });
 
 test('labels are cut where their width ends, not after so many code points', () => {
-  const width = text => [...text].reduce((sum, letter) => sum + (letter.codePointAt(0) > 0x2e7f ? 16 : 8), 0);
+  const width = text =>
+    [...text].reduce((sum, letter) => sum + (letter.codePointAt(0) > 0x2e7f ? 16 : 8), 0);
   assert.equal(fitted('abcdefgh', 64, width), 'abcdefgh');
   assert.equal(fitted('abcdefghi', 64, width), 'abcdefg…');
   assert.equal(fitted('漢字仮名交', 64, width), '漢字仮…');
   assert.ok(width(fitted('漢字仮名交じり文', 70, width)) <= 70);
-  assert.equal(fitted('👩‍👩‍👧‍👦ab', 24, text => 8 * [...new Intl.Segmenter().segment(text)].length), '👩‍👩‍👧‍👦ab');
-  assert.equal(fitted('👩‍👩‍👧‍👦ab', 16, text => 8 * [...new Intl.Segmenter().segment(text)].length), '👩‍👩‍👧‍👦…');
+  assert.equal(
+    fitted('👩‍👩‍👧‍👦ab', 24, text => 8 * [...new Intl.Segmenter().segment(text)].length),
+    '👩‍👩‍👧‍👦ab',
+  );
+  assert.equal(
+    fitted('👩‍👩‍👧‍👦ab', 16, text => 8 * [...new Intl.Segmenter().segment(text)].length),
+    '👩‍👩‍👧‍👦…',
+  );
   assert.equal(fitted('abc', 0, width), '…');
 });
 
 test('a place in a run is written and read, and what is out of range is brought into range', () => {
   assert.equal(placeText(4, '3'), 'step=5&node=3');
   assert.equal(placeText(4, '3+'), 'step=5');
-  assert.deepEqual(placeOf('?step=5&node=3', false), { of: 'run', recording: 0, index: 4, key: '3' });
-  assert.deepEqual(placeOf('?lesson=2&step=1&recording=1&picture=recorded', true), { of: 'recorded', recording: 1, index: 0, key: null });
-  for (const search of ['', '?step=x', '?step=1e9', '?lesson=1&step=3']) assert.equal(placeOf(search, false), null);
+  assert.deepEqual(placeOf('?step=5&node=3', false), {
+    of: 'run',
+    recording: 0,
+    index: 4,
+    key: '3',
+  });
+  assert.deepEqual(placeOf('?lesson=2&step=1&recording=1&picture=recorded', true), {
+    of: 'recorded',
+    recording: 1,
+    index: 0,
+    key: null,
+  });
+  for (const search of ['', '?step=x', '?step=1e9', '?lesson=1&step=3'])
+    assert.equal(placeOf(search, false), null);
   const steps = [step([-1, 0], 'ru'), step([-1], 'r', { last: 'bonus' })];
   assert.deepEqual(placeIn(steps, { index: 9, key: 'last' }), { index: 1, key: 'last' });
   assert.deepEqual(placeIn(steps, { index: 0, key: '7' }), { index: 0, key: null });
 });
 
 test('a message goes to all who listen, and waits for the first where nobody does', () => {
-  const document = freshPage('<i></i><b></b>'), heard = [];
+  const document = freshPage('<i></i><b></b>'),
+    heard = [];
   const [one, other] = [document.querySelector('i'), document.querySelector('b')];
   publish('node', 1);
   subscribe('node', one, message => heard.push(['one', message]));
   subscribe('node', other, message => heard.push(['other', message]));
   publish('node', 2);
-  assert.deepEqual(heard, [['one', 1], ['one', 2], ['other', 2]]);
+  assert.deepEqual(heard, [
+    ['one', 1],
+    ['one', 2],
+    ['other', 2],
+  ]);
   one.remove();
   publish('node', 3);
   other.remove();
@@ -60,34 +83,62 @@ test('a message goes to all who listen, and waits for the first where nobody doe
 
 test('the text of a step: a span a token, with the node that wrote it', () => {
   freshPage();
-  const one = step([-1, 0, 0, 2], 'rxaa', { index: 3, pieces: ['<b>', '\n', '!'], last: 'correction' });
+  const one = step([-1, 0, 0, 2], 'rxaa', {
+    index: 3,
+    pieces: ['<b>', '\n', '!'],
+    last: 'correction',
+  });
   one.path = pathOf(one);
   assert.deepEqual(one.path, [2, 3]);
   const spans = spansOf(one);
-  assert.deepEqual(spans.map(span => [span.textContent, span.className, span.dataset.step, span.dataset.key]), [
-    ['<b>', 'accepted', '3', '2'], ['\n', 'accepted newline', '3', '3'], ['!', 'correction', '3', 'last']]);
+  assert.deepEqual(
+    spans.map(span => [span.textContent, span.className, span.dataset.step, span.dataset.key]),
+    [
+      ['<b>', 'accepted', '3', '2'],
+      ['\n', 'accepted newline', '3', '3'],
+      ['!', 'correction', '3', 'last'],
+    ],
+  );
 });
 
 test('the step at hand is marked, later ones as well', () => {
-  const document = freshPage('<div></div>'), box = document.querySelector('div');
+  const document = freshPage('<div></div>'),
+    box = document.querySelector('div');
   const spans = [0, 1, 2].map(() => [box.appendChild(document.createElement('span'))]);
   follow(box, spans, 1);
-  assert.deepEqual(spans.map(([span]) => span.className), ['', 'here', 'later']);
+  assert.deepEqual(
+    spans.map(([span]) => span.className),
+    ['', 'here', 'later'],
+  );
 });
 
 test('the first use of a term in a text explains itself', () => {
   freshPage();
-  const parts = text => termed(text).map(part => (typeof part === 'string' ? part : `[${part.textContent}]`)).join('');
-  assert.equal(parts('The residual of p and q; a residual has sum 1.'), 'The [residual] of [p] and [q]; a residual has sum 1.');
-  assert.equal(parts('5.2 tokens per target pass, lossless'), '5.2 [tokens per target pass], [lossless]');
-  assert.equal(parts('min(1, p / q), p/q, top-p, P[k], map'), 'min(1, p / q), p/q, top-p, P[k], map');
+  const parts = text =>
+    termed(text)
+      .map(part => (typeof part === 'string' ? part : `[${part.textContent}]`))
+      .join('');
+  assert.equal(
+    parts('The residual of p and q; a residual has sum 1.'),
+    'The [residual] of [p] and [q]; a residual has sum 1.',
+  );
+  assert.equal(
+    parts('5.2 tokens per target pass, lossless'),
+    '5.2 [tokens per target pass], [lossless]',
+  );
+  assert.equal(
+    parts('min(1, p / q), p/q, top-p, P[k], map'),
+    'min(1, p / q), p/q, top-p, P[k], map',
+  );
 });
 
 test('presenting is one class, and pictures are told', () => {
   const document = freshPage();
   globalThis.requestAnimationFrame = () => {}; // no window is there to change its size
   let told = 0;
-  subscribe('type', document.body, () => { told += 1; });
+  subscribe('type', document.body, () => {
+    told += 1;
+  });
   present(true);
   assert.deepEqual([presents(), told], [true, 1]);
   present(true);
@@ -96,13 +147,22 @@ test('presenting is one class, and pictures are told', () => {
 });
 
 function keyed(more) {
-  const document = freshPage('<button class="other"></button><section><svg></svg><button></button><input type="range"><input type="radio"><textarea></textarea></section>');
-  const root = document.querySelector('section'), done = [];
-  const acts = Object.fromEntries(['ArrowLeft', ' ', 'e', 'Enter', '0'].map(key => [key, () => done.push(key)]));
+  const document = freshPage(
+    '<button class="other"></button><section><svg></svg><button></button><input type="range"><input type="radio"><textarea></textarea></section>',
+  );
+  const root = document.querySelector('section'),
+    done = [];
+  const acts = Object.fromEntries(
+    ['ArrowLeft', ' ', 'e', 'Enter', '0'].map(key => [key, () => done.push(key)]),
+  );
   keys(root, () => acts, { own: root.querySelector('input'), ...more });
   const press = (where, key, modifiers) => {
     done.length = 0;
-    const event = fire(where === 'body' ? document.body : document.querySelector(where), 'keydown', { key, ...modifiers });
+    const event = fire(
+      where === 'body' ? document.body : document.querySelector(where),
+      'keydown',
+      { key, ...modifiers },
+    );
     assert.equal(event.defaultPrevented, done.length > 0);
     return done.join();
   };
@@ -111,17 +171,34 @@ function keyed(more) {
 
 test('a letter or a digit acts only inside, an arrow also elsewhere, and fields keep their keys but for the part’s own', () => {
   const { press } = keyed();
-  for (const [where, key] of [['svg', 'e'], ['svg', '0'], ['body', 'ArrowLeft'], ['body', ' '], ['.other', 'ArrowLeft'], ['input', 'ArrowLeft'], ['section button', 'ArrowLeft'], ['[type=radio]', 'e']]) {
+  for (const [where, key] of [
+    ['svg', 'e'],
+    ['svg', '0'],
+    ['body', 'ArrowLeft'],
+    ['body', ' '],
+    ['.other', 'ArrowLeft'],
+    ['input', 'ArrowLeft'],
+    ['section button', 'ArrowLeft'],
+    ['[type=radio]', 'e'],
+  ]) {
     assert.equal(press(where, key), key, `${key} on ${where}`);
   }
   assert.equal(press('svg', 'E'), 'e');
   for (const key of ['e', 'E', '0']) assert.equal(press('body', key) + press('.other', key), '');
-  assert.equal(press('[type=radio]', 'ArrowLeft') + press('textarea', 'e') + press('textarea', 'ArrowLeft') + press('section button', ' ') + press('section button', 'Enter'), '');
+  assert.equal(
+    press('[type=radio]', 'ArrowLeft') +
+      press('textarea', 'e') +
+      press('textarea', 'ArrowLeft') +
+      press('section button', ' ') +
+      press('section button', 'Enter'),
+    '',
+  );
 });
 
 test('what is held with ctrl, alt or the command key is not ours', () => {
   const { press } = keyed();
-  for (const held of ['ctrlKey', 'altKey', 'metaKey']) assert.equal(press('svg', 'e', { [held]: true }), '');
+  for (const held of ['ctrlKey', 'altKey', 'metaKey'])
+    assert.equal(press('svg', 'e', { [held]: true }), '');
 });
 
 test('a part that sees keys first leaves those of other parts alone', () => {
@@ -134,27 +211,51 @@ test('a part that sees keys first leaves those of other parts alone', () => {
 test('listeners end when their part leaves the page', () => {
   const { root, press } = keyed();
   let heard = 0;
-  onPage(root, 'drop', () => { heard++; });
+  onPage(root, 'drop', () => {
+    heard++;
+  });
   fire(document.body, 'drop');
   root.remove();
   assert.equal(press('body', 'ArrowLeft'), '');
   fire(document.body, 'drop');
   document.body.append(root);
   fire(document.body, 'drop');
-  assert.deepEqual([press('svg', 'ArrowLeft'), heard], ['', 1], 'the listeners are gone, not only silent');
+  assert.deepEqual(
+    [press('svg', 'ArrowLeft'), heard],
+    ['', 1],
+    'the listeners are gone, not only silent',
+  );
 });
 
 /** A stepper over `count` positions under a clock of the test's own. */
 function made(t, count, more = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const seen = [], element = freshPage('<div></div>').querySelector('div'), on = stepper(element, { count: () => count.now, changed: () => seen.push(on?.at), pace: () => 100, ...more });
-  return { on, seen, element, wait: ms => { for (let i = 0; i < ms; i += 50) t.mock.timers.tick(50); } };
+  const seen = [],
+    element = freshPage('<div></div>').querySelector('div'),
+    on = stepper(element, {
+      count: () => count.now,
+      changed: () => seen.push(on?.at),
+      pace: () => 100,
+      ...more,
+    });
+  return {
+    on,
+    seen,
+    element,
+    wait: ms => {
+      for (let i = 0; i < ms; i += 50) t.mock.timers.tick(50);
+    },
+  };
 }
 
 test('a stepper goes to the given place, and never out of range', t => {
   const { on } = made(t, { now: 3 });
   assert.equal(on.at, -1);
-  for (const [asked, there] of [[7, 2], [-4, 0], [1, 1]]) {
+  for (const [asked, there] of [
+    [7, 2],
+    [-4, 0],
+    [1, 1],
+  ]) {
     on.go(asked);
     assert.equal(on.at, there);
   }
@@ -197,11 +298,26 @@ test('its clock ends with the element', t => {
 
 test('a table of bars has a row for each thing and text as text', () => {
   freshPage('<p></p>');
-  const table = barTable({ caption: 'c', series: [{ name: 'p', kind: 'p' }, { name: 'exact', mark: true }],
-    rows: [{ name: '<b>', values: [0.5, 0.25], kind: 'own' }, { name: 'x', values: [null, 0.1] }] });
+  const table = barTable({
+    caption: 'c',
+    series: [
+      { name: 'p', kind: 'p' },
+      { name: 'exact', mark: true },
+    ],
+    rows: [
+      { name: '<b>', values: [0.5, 0.25], kind: 'own' },
+      { name: 'x', values: [null, 0.1] },
+    ],
+  });
   assert.equal(table.querySelectorAll('b').length, 0);
-  assert.deepEqual([...table.querySelectorAll('tbody th')].map(cell => cell.textContent), ['<b>', 'x']);
+  assert.deepEqual(
+    [...table.querySelectorAll('tbody th')].map(cell => cell.textContent),
+    ['<b>', 'x'],
+  );
   assert.equal(table.querySelector('.own i').style.width, '100%');
   assert.equal(table.querySelector('.own em').style.left, '50%');
-  assert.deepEqual([...table.querySelectorAll('tbody tr:last-child td')].map(cell => cell.textContent), ['', '–', '0.100']);
+  assert.deepEqual(
+    [...table.querySelectorAll('tbody tr:last-child td')].map(cell => cell.textContent),
+    ['', '–', '0.100'],
+  );
 });

@@ -10,7 +10,10 @@ import { nodeText } from '../labs/tree_picture.js';
 import { lessonOf } from '../lessons/lessons.js';
 import { step } from './page.js';
 
-const close = (row, wanted) => row.forEach((value, i) => assert.ok(Math.abs(value - wanted[i]) < 1e-9, `${row} is not ${wanted}`));
+const close = (row, wanted) =>
+  row.forEach((value, i) =>
+    assert.ok(Math.abs(value - wanted[i]) < 1e-9, `${row} is not ${wanted}`),
+  );
 
 test('weights of any size are normalised, and one probability makes room for itself', () => {
   close(normalised([1, 3]), [0.25, 0.75]);
@@ -20,61 +23,126 @@ test('weights of any size are normalised, and one probability makes room for its
 });
 
 const taken = step([-1, 0, 0, 1], 'raux', {
-  tokens: [9, 4, 4, 5], texts: ['r', ' x', ' x', 'y'], path: [1], p: [null, 0.5, 0.5, 0.2], q: [null, 0.25, 0.25, 0.1],
+  tokens: [9, 4, 4, 5],
+  texts: ['r', ' x', ' x', 'y'],
+  path: [1],
+  p: [null, 0.5, 0.5, 0.2],
+  q: [null, 0.25, 0.25, 0.1],
 });
 
 test('what is taken of a node into the lab: its children, and all other tokens as one', () => {
   const root = nodeOf(taken, '2');
-  assert.deepEqual([root.names, root.p, root.q], [[' x', '(rest)'], [0.5, 0.5], [0.25, 0.75]]);
-  assert.deepEqual([root.children, root.scheme, root.rest], [2, 'iid', true], 'a token drawn twice is one token');
+  assert.deepEqual(
+    [root.names, root.p, root.q],
+    [
+      [' x', '(rest)'],
+      [0.5, 0.5],
+      [0.25, 0.75],
+    ],
+  );
+  assert.deepEqual(
+    [root.children, root.scheme, root.rest],
+    [2, 'iid', true],
+    'a token drawn twice is one token',
+  );
   assert.deepEqual(nodeOf(taken, '0'), root);
-  assert.deepEqual(nodeOf(taken, 'last').names, ['y', '(rest)'], 'the children that the correction replaced');
+  assert.deepEqual(
+    nodeOf(taken, 'last').names,
+    ['y', '(rest)'],
+    'the children that the correction replaced',
+  );
   assert.equal(nodeOf({ ...taken, path: [1, 3] }, 'last'), null, 'a bonus has no children');
   assert.equal(nodeOf(taken, '1+'), null, 'a fold is no node');
   assert.equal(nodeOf({ ...taken, q: [null, null, null, null] }, '1'), null, 'no draft was asked');
 });
 
 const lab = {
-  rules: [['sequoia', ''], ['my-rule', '']], schemes: [['iid', ''], ['distinct', '']], names: 'abc', most: { children: 6, levels: 3, seed: 9 },
+  rules: [
+    ['sequoia', ''],
+    ['my-rule', ''],
+  ],
+  schemes: [
+    ['iid', ''],
+    ['distinct', ''],
+  ],
+  names: 'abc',
+  most: { children: 6, levels: 3, seed: 9 },
 };
 
 test('a link holds a node, and one with a rule that is not here says so', () => {
-  const asked = '?tab=labs&lab=verification&rule=my-rule&p=1/2,1/2&q=1,0&children=2&levels=1&scheme=iid';
+  const asked =
+    '?tab=labs&lab=verification&rule=my-rule&p=1/2,1/2&q=1,0&children=2&levels=1&scheme=iid';
   assert.deepEqual(linkedNode(asked, lab), {
-    node: { p: [0.5, 0.5], q: [1, 0], rule: 'my-rule', scheme: 'iid', seed: 0, children: 2, levels: 1 },
+    node: {
+      p: [0.5, 0.5],
+      q: [1, 0],
+      rule: 'my-rule',
+      scheme: 'iid',
+      seed: 0,
+      children: 2,
+      levels: 1,
+    },
     about: 'This node was opened from a link.',
   });
   assert.equal(linkedNode('?lab=verification&preset=cover', lab), null);
-  const other = linkedNode(asked.replace('my-rule', 'your-rule').replace('scheme=iid', 'scheme=top'), lab);
+  const other = linkedNode(
+    asked.replace('my-rule', 'your-rule').replace('scheme=iid', 'scheme=top'),
+    lab,
+  );
   assert.deepEqual([other.node.rule, other.node.scheme], ['sequoia', null]);
   assert.match(other.about, /“your-rule” of the link is not available here/);
-  for (const wrong of ['p=1,0&q=1', 'p=1,x&q=1,0', 'p=1,1/0&q=1,0', 'p=1,1,1,1&q=1,1,1,1', 'p=-1,2&q=1,0']) {
+  for (const wrong of [
+    'p=1,0&q=1',
+    'p=1,x&q=1,0',
+    'p=1,1/0&q=1,0',
+    'p=1,1,1,1&q=1,1,1,1',
+    'p=-1,2&q=1,0',
+  ]) {
     assert.equal(linkedNode(`?lab=verification&${wrong}`, lab).node, null, wrong);
   }
   assert.equal(linkedNode(asked.replace('children=2', 'children=2.5'), lab).node.children, 2);
 });
 
 test('the lab takes as many tokens and children as it can enumerate', () => {
-  const rows = { p: [0.5, ...new Array(15).fill(0.03)], draft: [0.25, ...new Array(15).fill(0.05)] };
-  const chart = { tokens: [4, ...Array.from({ length: 15 }, (_, i) => 20 + i)], texts: Array.from({ length: 16 }, (_, i) => `${i}`), rows };
+  const rows = {
+    p: [0.5, ...new Array(15).fill(0.03)],
+    draft: [0.25, ...new Array(15).fill(0.05)],
+  };
+  const chart = {
+    tokens: [4, ...Array.from({ length: 15 }, (_, i) => 20 + i)],
+    texts: Array.from({ length: 16 }, (_, i) => `${i}`),
+    rows,
+  };
   const full = nodeOf({ ...taken, detail: { 1: { tried: chart } } }, '1');
   assert.equal(full.names.length, 8);
   close([full.p.reduce((sum, value) => sum + value, 0), full.p.at(-1)], [1, 1 - 0.5 - 6 * 0.03]);
-  const many = step([-1, ...new Array(9).fill(0)], 'ruuuuuuuuu', { p: new Array(10).fill(0.1), q: new Array(10).fill(0.1) });
+  const many = step([-1, ...new Array(9).fill(0)], 'ruuuuuuuuu', {
+    p: new Array(10).fill(0.1),
+    q: new Array(10).fill(0.1),
+  });
   assert.equal(nodeOf(many, '1').children, 4);
 });
 
 test('a node of a tree is described in words', () => {
   const tree = { parents: [-1, 0, 0, 1], chance: [1, 0.5, 0.25, 0.2] };
   assert.match(nodeText(tree, 0), /with 3 drafted tokens/);
-  assert.equal(nodeText(tree, 3), 'Node 3, child 1 of node 1: accepted with probability 0.20, and with 0.40 if node 1 is accepted.');
+  assert.equal(
+    nodeText(tree, 3),
+    'Node 3, child 1 of node 1: accepted with probability 0.20, and with 0.40 if node 1 is accepted.',
+  );
 });
 
 test('what is said of a rule is what was computed; a declaration is called one', () => {
   const row = { title: 'Mine', declared: true, reason: 'Mine is exact.', runs: 4, deviation: 0.25 };
   assert.match(verdictOf({ ...row, kind: 'differs' }), /^≠ p\. .*0\.2500.*this node refutes it/);
-  assert.match(verdictOf({ ...row, kind: 'equal', deviation: 0, declared: false }), /^= p\. .*lossy in general/);
-  assert.match(verdictOf({ ...row, kind: 'only declared', deviation: null }), /is only declared\.$/);
+  assert.match(
+    verdictOf({ ...row, kind: 'equal', deviation: 0, declared: false }),
+    /^= p\. .*lossy in general/,
+  );
+  assert.match(
+    verdictOf({ ...row, kind: 'only declared', deviation: null }),
+    /is only declared\.$/,
+  );
 });
 
 test('round numbers on an axis', () => {
@@ -83,7 +151,26 @@ test('round numbers on an axis', () => {
 });
 
 test('a link opens a lesson by its name, by an older number or by a page that is part of it now', () => {
-  const start = { lessons: [['one-pass', 'A'], ['trees', 'B'], ['races', 'C']], old: ['one-pass', 'trees', 'races'] };
-  const asked = ['', '?lesson=trees', '?lesson=1', '?lesson=99', '?lesson=-7', '?lesson=nothing', '?lab=race', '?lab=tree'];
-  assert.deepEqual(asked.map(search => lessonOf(search, start)), [null, 1, 1, 2, 0, 0, 2, null]);
+  const start = {
+    lessons: [
+      ['one-pass', 'A'],
+      ['trees', 'B'],
+      ['races', 'C'],
+    ],
+    old: ['one-pass', 'trees', 'races'],
+  };
+  const asked = [
+    '',
+    '?lesson=trees',
+    '?lesson=1',
+    '?lesson=99',
+    '?lesson=-7',
+    '?lesson=nothing',
+    '?lab=race',
+    '?lab=tree',
+  ];
+  assert.deepEqual(
+    asked.map(search => lessonOf(search, start)),
+    [null, 1, 1, 2, 0, 0, 2, null],
+  );
 });

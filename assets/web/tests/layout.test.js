@@ -4,9 +4,13 @@ import test from 'node:test';
 import { childrenOf, roomyLayout, treeLayout } from '../tree/layout.js';
 import { step } from './page.js';
 
-const none = () => false, every = () => true;
+const none = () => false,
+  every = () => true;
 const keys = layout => layout.marks.map(mark => mark.key);
-const spot = (layout, key) => { const { x, y } = layout.marks.find(mark => mark.key === key); return [x, y]; };
+const spot = (layout, key) => {
+  const { x, y } = layout.marks.find(mark => mark.key === key);
+  return [x, y];
+};
 
 //  0 ─ 1x ─ 3u ─ 4u        one accepted child after a rejected one; below the rejected one no node was visited
 //    └ 2a ─ 5a ─ last
@@ -23,14 +27,24 @@ test('the accepted path is straight, siblings stand in the order in which they w
   assert.deepEqual(spot(layout, '1'), [1, 0], 'tried before the accepted one');
   assert.equal(layout.marks[1].hidden, 2);
   assert.deepEqual([layout.rows, layout.columns, layout.spine], [2, 4, 1]);
-  assert.deepEqual(layout.marks.map(mark => mark.order), [0, 1, 2, 0, 0], 'an only child has no number');
+  assert.deepEqual(
+    layout.marks.map(mark => mark.order),
+    [0, 1, 2, 0, 0],
+    'an only child has no number',
+  );
 });
 
 test('the target’s own token follows the siblings that were tried and precedes those that were not', () => {
   const layout = treeLayout(step([-1, 0, 0, 0], 'rxxu', { last: 'correction' }), none);
   assert.deepEqual(keys(layout), ['0', '1', '2', 'last', '3']);
-  assert.deepEqual(layout.marks.map(mark => mark.y), [2, 0, 1, 2, 3]);
-  assert.deepEqual(layout.marks.map(mark => mark.order), [0, 1, 2, 0, 3]);
+  assert.deepEqual(
+    layout.marks.map(mark => mark.y),
+    [2, 0, 1, 2, 3],
+  );
+  assert.deepEqual(
+    layout.marks.map(mark => mark.order),
+    [0, 1, 2, 0, 3],
+  );
 });
 
 test('unfolded, every node is there once and nothing is hidden', () => {
@@ -41,7 +55,8 @@ test('unfolded, every node is there once and nothing is hidden', () => {
 
 test('many siblings that were not visited share one fold, which counts what is below them', () => {
   const wide = step([-1, 0, 0, 0, 0, 0, 0, 5], 'rxuuuuuu');
-  const layout = treeLayout(wide, none), fold = layout.marks.at(-1);
+  const layout = treeLayout(wide, none),
+    fold = layout.marks.at(-1);
   assert.deepEqual(keys(layout), ['0', '1', '2', '3', '4', '0+']);
   assert.equal(fold.hidden, 3);
 });
@@ -49,9 +64,19 @@ test('many siblings that were not visited share one fold, which counts what is b
 test('folds open as long as there is room, and what stays folded says how many', () => {
   const wide = step([-1, 0, 0, 1, 1, 1, 2], 'raxuuux');
   assert.equal(treeLayout(step([-1, 0, 1, 1], 'ruuu'), none).marks.at(-1).hidden, 2);
-  const deep = step([-1, 0, 0, 1, 1, 2, 5], 'ruuuuuu'); // 1 has two children, below 2 hangs a chain of two
+  // 1 has two children, below 2 hangs a chain of two
+  const deep = step([-1, 0, 0, 1, 1, 2, 5], 'ruuuuuu');
   const folded = roomyLayout(deep, none, { rows: 2, columns: 9 });
-  assert.deepEqual(folded.marks.map(mark => [mark.key, mark.hidden]), [['0', 0], ['1', 2], ['2', 0], ['5', 0], ['6', 0]]);
+  assert.deepEqual(
+    folded.marks.map(mark => [mark.key, mark.hidden]),
+    [
+      ['0', 0],
+      ['1', 2],
+      ['2', 0],
+      ['5', 0],
+      ['6', 0],
+    ],
+  );
   assert.equal(folded.rows, 2);
   const open = roomyLayout(deep, none, { rows: 3, columns: 9 });
   assert.ok(open.marks.every(mark => !mark.hidden));
@@ -74,26 +99,55 @@ test('what somebody opened stays open though there is no room', () => {
 
 test('every node is drawn or counted in a fold, for many random trees in any room', () => {
   let seed = 1;
-  const random = below => { seed = (seed * 48271) % 2147483647; return seed % below; };
+  const random = below => {
+    seed = (seed * 48271) % 2147483647;
+    return seed % below;
+  };
   for (let round = 0; round < 200; round++) {
-    const n = 2 + random(80), parents = [-1], letters = ['r'];
+    const n = 2 + random(80),
+      parents = [-1],
+      letters = ['r'];
     for (let i = 1; i < n; i++) {
       parents.push(random(i));
-      const above = letters[parents[i]], taken = parents.some((parent, j) => j < i && parent === parents[i] && letters[j] === 'a');
-      letters.push('ra'.includes(above) && !taken ? 'axu'[random(3)] : above === 'u' || above === 'x' ? 'u' : 'xu'[random(2)]);
+      const above = letters[parents[i]],
+        taken = parents.some((parent, j) => j < i && parent === parents[i] && letters[j] === 'a');
+      letters.push(
+        'ra'.includes(above) && !taken
+          ? 'axu'[random(3)]
+          : above === 'u' || above === 'x'
+            ? 'u'
+            : 'xu'[random(2)],
+      );
     }
     const room = { rows: random(30), columns: 1 + random(12) };
-    const folded = treeLayout(step(parents, letters.join('')), none), layout = roomyLayout(step(parents, letters.join('')), none, room);
+    const folded = treeLayout(step(parents, letters.join('')), none),
+      layout = roomyLayout(step(parents, letters.join('')), none, room);
     for (const one of [folded, layout]) {
       const shown = one.marks.filter(mark => mark.node !== undefined).length;
       assert.equal(shown + one.marks.reduce((sum, mark) => sum + mark.hidden, 0), n);
-      assert.equal(new Set(one.marks.map(mark => `${mark.x} ${mark.y}`)).size, one.marks.length, 'two marks in one place');
-      assert.ok(one.marks.every(mark => mark.y >= 0 && mark.y < one.rows), 'a mark beyond the rows');
+      assert.equal(
+        new Set(one.marks.map(mark => `${mark.x} ${mark.y}`)).size,
+        one.marks.length,
+        'two marks in one place',
+      );
+      assert.ok(
+        one.marks.every(mark => mark.y >= 0 && mark.y < one.rows),
+        'a mark beyond the rows',
+      );
       for (const mark of one.marks) {
-        const rows = one.marks.filter(other => other.from === mark && other.key !== 'last').map(other => other.y);
-        assert.deepEqual(rows, rows.toSorted((a, b) => a - b), 'siblings out of order');
+        const rows = one.marks
+          .filter(other => other.from === mark && other.key !== 'last')
+          .map(other => other.y);
+        assert.deepEqual(
+          rows,
+          rows.toSorted((a, b) => a - b),
+          'siblings out of order',
+        );
       }
     }
-    assert.ok(layout.rows <= Math.max(room.rows, folded.rows) && layout.columns <= Math.max(room.columns, folded.columns));
+    assert.ok(
+      layout.rows <= Math.max(room.rows, folded.rows) &&
+        layout.columns <= Math.max(room.columns, folded.columns),
+    );
   }
 });

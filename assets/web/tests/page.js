@@ -1,19 +1,43 @@
-// A page without a browser for the unit tests: elements, events, and what layout would say as far as a test sets it.
+// A page without a browser for the unit tests: elements, events, and what layout would say as far
+// as a test sets it.
 
 import { parseHTML } from 'linkedom';
 
 export function freshPage(html = '') {
   const { window, document } = parseHTML(`<html><body>${html}</body></html>`);
-  const wide = text => [...text].reduce((sum, letter) => sum + (letter.codePointAt(0) > 0x2e7f ? 16 : 8), 0);
-  window.HTMLCanvasElement.prototype.getContext = () => ({ font: '', measureText: text => ({ width: wide(text) }) });
-  window.Element.prototype.getClientRects = function rects() { return document.contains(this) ? [1] : []; };
-  window.Element.prototype.getBoundingClientRect = () => ({ left: 0, top: 0, width: 800, height: 400 });
+  const wide = text =>
+    [...text].reduce((sum, letter) => sum + (letter.codePointAt(0) > 0x2e7f ? 16 : 8), 0);
+  window.HTMLCanvasElement.prototype.getContext = () => ({
+    font: '',
+    measureText: text => ({ width: wide(text) }),
+  });
+  window.Element.prototype.getClientRects = function rects() {
+    return document.contains(this) ? [1] : [];
+  };
+  window.Element.prototype.getBoundingClientRect = () => ({
+    left: 0,
+    top: 0,
+    width: 800,
+    height: 400,
+  });
   window.Element.prototype.setPointerCapture = () => {};
   Object.assign(globalThis, {
-    window, document, wide, Node: window.Node, HTMLElement: window.HTMLElement, HTMLInputElement: window.HTMLInputElement,
-    getComputedStyle: () => ({ fontSize: '16px', fontFamily: 'mono', maxHeight: 'none', getPropertyValue: () => '' }),
+    window,
+    document,
+    wide,
+    Node: window.Node,
+    HTMLElement: window.HTMLElement,
+    HTMLInputElement: window.HTMLInputElement,
+    getComputedStyle: () => ({
+      fontSize: '16px',
+      fontFamily: 'mono',
+      maxHeight: 'none',
+      getPropertyValue: () => '',
+    }),
     requestAnimationFrame: draw => draw(0),
-    ResizeObserver: class { observe() {} },
+    ResizeObserver: class {
+      observe() {}
+    },
     matchMedia: () => ({ matches: false }),
   });
   return document;
@@ -21,8 +45,12 @@ export function freshPage(html = '') {
 
 // An <svg> in a box of a known size.
 export function canvas(document, clientWidth = 1000, clientHeight = 400) {
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg'), box = document.createElement('div');
-  Object.defineProperties(box, { clientWidth: { value: clientWidth }, clientHeight: { value: clientHeight } });
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg'),
+    box = document.createElement('div');
+  Object.defineProperties(box, {
+    clientWidth: { value: clientWidth },
+    clientHeight: { value: clientHeight },
+  });
   box.append(svg);
   document.body.append(box);
   return svg;
@@ -37,10 +65,29 @@ export function fire(target, kind, more = {}) {
 
 // A step of a run: parents, one outcome letter a node, and whatever else a test is about.
 export function step(parents, outcome, more = {}) {
-  const n = parents.length, blank = new Array(n).fill(null);
+  const n = parents.length,
+    blank = new Array(n).fill(null);
   return {
-    index: 0, parents, outcome, tokens: parents.map((_, i) => i), texts: parents.map((_, i) => `t${i}`), p: blank, q: blank, plain: blank,
-    accept: blank, coin: blank, sentences: ['why'], why: new Array(n).fill(0), detail: {}, growth: {}, scheme: 'iid',
-    path: [...outcome].flatMap((letter, i) => (letter === 'a' ? [i] : [])), pieces: ['p'], own: null, last: null, draft_passes: 1, ...more,
+    index: 0,
+    parents,
+    outcome,
+    tokens: parents.map((_, i) => i),
+    texts: parents.map((_, i) => `t${i}`),
+    p: blank,
+    q: blank,
+    plain: blank,
+    accept: blank,
+    coin: blank,
+    sentences: ['why'],
+    why: new Array(n).fill(0),
+    detail: {},
+    growth: {},
+    scheme: 'iid',
+    path: [...outcome].flatMap((letter, i) => (letter === 'a' ? [i] : [])),
+    pieces: ['p'],
+    own: null,
+    last: null,
+    draft_passes: 1,
+    ...more,
   };
 }

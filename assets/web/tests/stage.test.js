@@ -11,38 +11,103 @@ import { checkSum, compared, runLink, checkSumOf } from '../stage/share.js';
 import { freshPage, step } from './page.js';
 
 test('a run keeps its steps and the numbers that are sent with them', () => {
-  const run = emptyRun('run 1'), figures = { tokens: 3, passes: 2, accepted: 2, compared: 3 };
-  const steps = [step([-1, 0, 0], 'rxa', { index: 0, pieces: ['a', 'b'] }),
-    step([-1, 0], 'ra', { index: 1, pieces: ['c'] })];
+  const run = emptyRun('run 1'),
+    figures = { tokens: 3, passes: 2, accepted: 2, compared: 3 };
+  const steps = [
+    step([-1, 0, 0], 'rxa', { index: 0, pieces: ['a', 'b'] }),
+    step([-1, 0], 'ra', { index: 1, pieces: ['c'] }),
+  ];
   assert.equal(takeMessage(run, { run: 'run 1', steps, state: 'running', figures }).length, 2);
-  assert.equal(takeMessage(run, { run: 'run 1', steps, speedup: { speedup: 2, plain_tokens_per_s: 4 } }).length, 0, 'a step that is there is not taken again');
+  assert.equal(
+    takeMessage(run, { run: 'run 1', steps, speedup: { speedup: 2, plain_tokens_per_s: 4 } })
+      .length,
+    0,
+    'a step that is there is not taken again',
+  );
   assert.deepEqual([run.figures, run.against.speedup], [figures, 2]);
   assert.equal(kindOf(run), 'run');
 });
 
 test('the speedup stands beside both of the rates that it is the ratio of', () => {
-  const run = emptyRun('run 1'), { body } = freshPage('<dl class="sv-measures"></dl><p class="sv-time-line"></p>');
-  const speedup = { speedup: 1.25, low: 1.1, high: 1.4, rounds: 3, tokens_per_s: 35, plain_tokens_per_s: 28 };
-  takeMessage(run, { steps: [], speedup, figures: { tokens: 3, passes: 2, per_pass: 1.5, acceptance: 0.5, accepted: 1, compared: 2, rate: 9, step_ms: null, step_parts: [] } });
+  const run = emptyRun('run 1'),
+    { body } = freshPage('<dl class="sv-measures"></dl><p class="sv-time-line"></p>');
+  const speedup = {
+    speedup: 1.25,
+    low: 1.1,
+    high: 1.4,
+    rounds: 3,
+    tokens_per_s: 35,
+    plain_tokens_per_s: 28,
+  };
+  takeMessage(run, {
+    steps: [],
+    speedup,
+    figures: {
+      tokens: 3,
+      passes: 2,
+      per_pass: 1.5,
+      acceptance: 0.5,
+      accepted: 1,
+      compared: 2,
+      rate: 9,
+      step_ms: null,
+      step_parts: [],
+    },
+  });
   writeMeasures(body, run);
-  assert.equal(body.querySelector('.sv-speedup').textContent, '1.25×: 35.0 against 28.0 tokens/s, over 3 rounds');
-  Object.assign(run, { head: { recorded: true }, against: { ...speedup, date: '2026-11-23', machine: 'x86, 2 cores' } });
+  assert.equal(
+    body.querySelector('.sv-speedup').textContent,
+    '1.25×: 35.0 against 28.0 tokens/s, over 3 rounds',
+  );
+  Object.assign(run, {
+    head: { recorded: true },
+    against: { ...speedup, date: '2026-11-23', machine: 'x86, 2 cores' },
+  });
   writeMeasures(body, run);
-  assert.match(body.querySelector('.sv-speedup').textContent, /, over 3 rounds, 2026-11-23, x86, 2 cores$/);
+  assert.match(
+    body.querySelector('.sv-speedup').textContent,
+    /, over 3 rounds, 2026-11-23, x86, 2 cores$/,
+  );
   assert.equal(body.querySelector('.sv-acceptance').textContent, '50 % (1 of 2 compared)');
 });
 
 test('the headline and the bars are of one measurement', () => {
-  const run = emptyRun('run 1'), figures = { tokens: 96, passes: 22, per_pass: 96 / 22, rate: 500 };
-  const names = ['plain-passes', 'passes', 'plain-time', 'time'], rows = names.map(name => `<div data-race="${name}"><i><u></u></i><b></b></div>`);
-  const { body } = freshPage(`${rows.join('')}<p class="sv-beside-said"></p>`), bars = () => [...body.querySelectorAll('b')].map(bar => bar.textContent);
-  takeMessage(run, { steps: [], head: { recorded: false, lossy: null, settings: 'seed=1' }, figures });
+  const run = emptyRun('run 1'),
+    figures = { tokens: 96, passes: 22, per_pass: 96 / 22, rate: 500 };
+  const names = ['plain-passes', 'passes', 'plain-time', 'time'],
+    rows = names.map(name => `<div data-race="${name}"><i><u></u></i><b></b></div>`);
+  const { body } = freshPage(`${rows.join('')}<p class="sv-beside-said"></p>`),
+    bars = () => [...body.querySelectorAll('b')].map(bar => bar.textContent);
+  takeMessage(run, {
+    steps: [],
+    head: { recorded: false, lossy: null, settings: 'seed=1' },
+    figures,
+  });
   assert.equal(headlineOf(run).strong, '4.4 tokens per target pass');
   assert.deepEqual([headlineOf(run).text, headlineOf(run).small], [' instead of 1', 'exact']);
-  assert.equal(headlineOf({ ...run, head: { ...run.head, declared: true, offload: 'disk' } }).small, 'declared exact by its rule, not proven here · weights on disk');
+  assert.equal(
+    headlineOf({ ...run, head: { ...run.head, declared: true, offload: 'disk' } }).small,
+    'declared exact by its rule, not proven here · weights on disk',
+  );
   writeRace(body, run, 0);
-  assert.deepEqual(bars(), ['96 passes', '22 passes', '–', '–'], 'plain decoding was not timed yet');
-  takeMessage(run, { steps: [], speedup: { speedup: 2, low: 1.9, high: 2.1, rounds: 3, tokens_per_s: 400, plain_tokens_per_s: 200, seconds: 0.24, plain_seconds: 0.48 } });
+  assert.deepEqual(
+    bars(),
+    ['96 passes', '22 passes', '–', '–'],
+    'plain decoding was not timed yet',
+  );
+  takeMessage(run, {
+    steps: [],
+    speedup: {
+      speedup: 2,
+      low: 1.9,
+      high: 2.1,
+      rounds: 3,
+      tokens_per_s: 400,
+      plain_tokens_per_s: 200,
+      seconds: 0.24,
+      plain_seconds: 0.48,
+    },
+  });
   writeRace(body, run, 0);
   assert.deepEqual(bars().slice(2), ['480 ms', '240 ms'], 'both times are those of the rounds');
 });
@@ -63,69 +128,164 @@ test('a run that is whole stays so when its comparison with plain decoding is st
   takeMessage(run, { steps: [step([-1], 'r')], state: 'running' });
   takeMessage(run, { steps: [], state: 'running', note: 'Timing', timing: { done: 1, of: 3 } });
   takeMessage(run, { steps: [], state: 'stopped' });
-  assert.deepEqual([run.state, run.note], ['done', 'Whole run; the comparison with plain decoding was stopped after 1 of 3 rounds.']);
+  assert.deepEqual(
+    [run.state, run.note],
+    ['done', 'Whole run; the comparison with plain decoding was stopped after 1 of 3 rounds.'],
+  );
 });
 
 test('a step in one sentence', () => {
-  const one = step([-1, 0, 1], 'raa', { texts: ['r', ' a', ' b'], path: [1, 2], pieces: [' a', ' b', ' c'], last: 'bonus' });
-  assert.equal(stepSentence(one), '2 of 2 drafted tokens accepted: “a b”; the target adds “c” without a further pass.');
+  const one = step([-1, 0, 1], 'raa', {
+    texts: ['r', ' a', ' b'],
+    path: [1, 2],
+    pieces: [' a', ' b', ' c'],
+    last: 'bonus',
+  });
+  assert.equal(
+    stepSentence(one),
+    '2 of 2 drafted tokens accepted: “a b”; the target adds “c” without a further pass.',
+  );
   assert.equal(stepSentence({ ...one, path: [], last: null }), '0 of 2 drafted tokens accepted.');
   const probed = step([-1, 0], 'ro', { pieces: [' c'], last: 'bonus' });
   assert.equal(stepSentence(probed), 'Nothing was drafted; the target writes “c”.');
 });
 
 test('a run counts accepted by drafter, drafter by drafter, and says so where there is more than one', () => {
-  const run = emptyRun('run 1'), box = freshPage('<div class="sv-whose" hidden></div>').body;
-  const first = step([-1, 0, 0, 1], 'rxau', { index: 0, drafter: [null, 'model', 'retrieval', 'model'] });
+  const run = emptyRun('run 1'),
+    box = freshPage('<div class="sv-whose" hidden></div>').body;
+  const first = step([-1, 0, 0, 1], 'rxau', {
+    index: 0,
+    drafter: [null, 'model', 'retrieval', 'model'],
+  });
   const second = step([-1, 0], 'ra', { index: 1, drafter: [null, 'model'] });
   takeMessage(run, { steps: [second] });
   writeWhose(box, second, run);
   assert.ok(box.firstChild.hidden);
-  const drafters = { model: { accepted: 1, compared: 2, acceptance: 0.5 }, retrieval: { accepted: 1, compared: 1, acceptance: 1 } };
+  const drafters = {
+    model: { accepted: 1, compared: 2, acceptance: 0.5 },
+    retrieval: { accepted: 1, compared: 1, acceptance: 1 },
+  };
   takeMessage(run, { steps: [first], figures: { drafters } });
-  assert.deepEqual([...run.guessed], [['model', { nodes: 3, accepted: 1 }], ['retrieval', { nodes: 1, accepted: 1 }]]);
+  assert.deepEqual(
+    [...run.guessed],
+    [
+      ['model', { nodes: 3, accepted: 1 }],
+      ['retrieval', { nodes: 1, accepted: 1 }],
+    ],
+  );
   writeWhose(box, first, run);
   assert.ok(!box.firstChild.hidden);
-  assert.deepEqual([...box.querySelectorAll('span')].map(item => item.textContent), [
-    'Draft model 2, 0 accepted whole run: 1 of 2 compared, 50 %', 'Retrieval 1, 1 accepted whole run: 1 of 1 compared, 100 %']);
+  assert.deepEqual(
+    [...box.querySelectorAll('span')].map(item => item.textContent),
+    [
+      'Draft model 2, 0 accepted whole run: 1 of 2 compared, 50 %',
+      'Retrieval 1, 1 accepted whole run: 1 of 1 compared, 100 %',
+    ],
+  );
 });
 
 test('bars leave out what no row gives any weight, but never the token in question', () => {
-  const chart = { tokens: [7, 8, 9], texts: ['a', 'b', 'c'], rows: { p: [1, 0, 0], draft: [0.5, 1e-9, 0] } };
-  assert.deepEqual(weighed(chart, 9), { tokens: [7, 9], texts: ['a', 'c'], rows: { p: [1, 0], draft: [0.5, 0] } });
-  assert.deepEqual(weighed({ ...chart, rows: { p: [1, 0, 0], draft: [0, 0.4, 0.6] } }).tokens, [7, 8, 9]);
+  const chart = {
+    tokens: [7, 8, 9],
+    texts: ['a', 'b', 'c'],
+    rows: { p: [1, 0, 0], draft: [0.5, 1e-9, 0] },
+  };
+  assert.deepEqual(weighed(chart, 9), {
+    tokens: [7, 9],
+    texts: ['a', 'c'],
+    rows: { p: [1, 0], draft: [0.5, 0] },
+  });
+  assert.deepEqual(
+    weighed({ ...chart, rows: { p: [1, 0, 0], draft: [0, 0.4, 0.6] } }).tokens,
+    [7, 8, 9],
+  );
 });
 
 test('a shared run is the same where its text is', () => {
-  const run = { ...emptyRun('run 1'), state: 'done', steps: [step([-1], 'r', { pieces: ['a', 'ü'] })], head: { prompt: 'Hi & you', settings: 'builder=chain&seed=3' } };
-  const link = runLink(run, 0, 'http://x/?old=1#y'), expected = checkSumOf(new URL(link).search);
-  assert.equal(link, `http://x/?prompt=Hi+%26+you&run=${checkSum(run)}&builder=chain&seed=3&step=1`);
+  const run = {
+    ...emptyRun('run 1'),
+    state: 'done',
+    steps: [step([-1], 'r', { pieces: ['a', 'ü'] })],
+    head: { prompt: 'Hi & you', settings: 'builder=chain&seed=3' },
+  };
+  const link = runLink(run, 0, 'http://x/?old=1#y'),
+    expected = checkSumOf(new URL(link).search);
+  assert.equal(
+    link,
+    `http://x/?prompt=Hi+%26+you&run=${checkSum(run)}&builder=chain&seed=3&step=1`,
+  );
   assert.equal(compared(run, expected), 'Same text as the shared run.');
-  assert.match(compared({ ...run, steps: [step([-1], 'r', { pieces: ['b'] })] }, expected), /^Not the text/);
-  assert.deepEqual([compared({ ...run, state: 'running' }, expected), compared(run, null), checkSumOf('?run=xyz')], [null, null, null]);
+  assert.match(
+    compared({ ...run, steps: [step([-1], 'r', { pieces: ['b'] })] }, expected),
+    /^Not the text/,
+  );
+  assert.deepEqual(
+    [compared({ ...run, state: 'running' }, expected), compared(run, null), checkSumOf('?run=xyz')],
+    [null, null, null],
+  );
 });
 
-
 test('a step has four phases, of which the third is one frame a try', () => {
-  const one = step([-1, 0, 0, 1], 'rxau', { p: [null, 0.609, 0.07, null], q: [null, 0.767, 0.05, null], accept: [null, 0.794, 0.715, null],
-    coin: [null, 0.967, 0.683, null], pieces: [' b', ' c'], texts: ['r', ' boy', ' b', ' x'], tokens: [0, 1, 2, 3], last: 'bonus', path: [2],
-    detail: { 2: { tried: { tokens: [2], texts: [' b'], rows: { residual: [0.141], draft: [0.198] } } } } });
+  const one = step([-1, 0, 0, 1], 'rxau', {
+    p: [null, 0.609, 0.07, null],
+    q: [null, 0.767, 0.05, null],
+    accept: [null, 0.794, 0.715, null],
+    coin: [null, 0.967, 0.683, null],
+    pieces: [' b', ' c'],
+    texts: ['r', ' boy', ' b', ' x'],
+    tokens: [0, 1, 2, 3],
+    last: 'bonus',
+    path: [2],
+    detail: {
+      2: { tried: { tokens: [2], texts: [' b'], rows: { residual: [0.141], draft: [0.198] } } },
+    },
+  });
   const frames = framesOf(one);
-  assert.deepEqual(frames.map(frame => frame.phase), [1, 1, 1, 2, 3, 3, 4]);
-  assert.deepEqual(frames.filter(frame => frame.phase === 3).map(frame => [frame.at, [...frame.later]]), [[1, [2]], [2, []]]);
-  assert.match(frames[2].text, /^The draft proposes 3 tokens in 1 draft pass; with the last token that is a tree of 4 nodes\./);
-  assert.equal(trySentence(one, 1), '“boy” is tried first. The draft gave it q = 0.77, the target p = 0.61: kept with probability 0.79. The draw was u = 0.97: rejected.');
-  assert.match(trySentence(one, 2), /^“b” is tried second\. After the rejection the target’s residual gives it 0\.14, the rest of the draft 0\.20: kept with/);
-  assert.match(trySentence({ ...one, coin: [null, null, null, null] }, 1), /^“boy” is tried first\. why$/, 'a rule without draws uses its own words');
+  assert.deepEqual(
+    frames.map(frame => frame.phase),
+    [1, 1, 1, 2, 3, 3, 4],
+  );
+  assert.deepEqual(
+    frames.filter(frame => frame.phase === 3).map(frame => [frame.at, [...frame.later]]),
+    [
+      [1, [2]],
+      [2, []],
+    ],
+  );
+  assert.match(
+    frames[2].text,
+    /^The draft proposes 3 tokens in 1 draft pass; with the last token that is a tree of 4 nodes\./,
+  );
+  assert.equal(
+    trySentence(one, 1),
+    '“boy” is tried first. The draft gave it q = 0.77, the target p = 0.61: kept with probability 0.79. The draw was u = 0.97: rejected.',
+  );
+  assert.match(
+    trySentence(one, 2),
+    /^“b” is tried second\. After the rejection the target’s residual gives it 0\.14, the rest of the draft 0\.20: kept with/,
+  );
+  assert.match(
+    trySentence({ ...one, coin: [null, null, null, null] }, 1),
+    /^“boy” is tried first\. why$/,
+    'a rule without draws uses its own words',
+  );
   assert.deepEqual(triesOf(step([-1, 0, 1], 'raa')), [1, 2]);
   assert.deepEqual(triesOf(step([-1, 0, 1], 'raa'), true), [2, 1]);
 });
 
 test('a step that is opened plays its verification, which can be paused, and a run follows its newest step', t => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const wait = ms => { for (let i = 0; i < ms; i += 100) t.mock.timers.tick(100); };
-  const steps = [0, 1, 2].map(index => step([-1, 0], 'ra', { index, last: 'bonus' })), run = { running: false, count: 3 };
-  const at = playback(freshPage().body, { steps: () => steps.slice(0, run.count), running: () => run.running, head: () => ({}), changed: () => {} });
+  const wait = ms => {
+    for (let i = 0; i < ms; i += 100) t.mock.timers.tick(100);
+  };
+  const steps = [0, 1, 2].map(index => step([-1, 0], 'ra', { index, last: 'bonus' })),
+    run = { running: false, count: 3 };
+  const at = playback(freshPage().body, {
+    steps: () => steps.slice(0, run.count),
+    running: () => run.running,
+    head: () => ({}),
+    changed: () => {},
+  });
   at.open(1);
   assert.deepEqual([at.current, at.frame.phase, at.playing], [1, 3, true]);
   at.toggle();
@@ -148,9 +308,15 @@ test('a step that is opened plays its verification, which can be paused, and a r
 });
 
 test('with less motion a step is shown at rest, and its parts one at a time', () => {
-  const steps = [step([-1, 0], 'ra', { last: 'bonus' })], body = freshPage().body;
+  const steps = [step([-1, 0], 'ra', { last: 'bonus' })],
+    body = freshPage().body;
   globalThis.matchMedia = () => ({ matches: true });
-  const at = playback(body, { steps: () => steps, running: () => false, head: () => ({}), changed: () => {} });
+  const at = playback(body, {
+    steps: () => steps,
+    running: () => false,
+    head: () => ({}),
+    changed: () => {},
+  });
   at.open(0);
   assert.deepEqual([at.frame.phase, at.playing], [4, false]);
   at.play(3);
@@ -158,7 +324,11 @@ test('with less motion a step is shown at rest, and its parts one at a time', ()
 });
 
 test('before the first try the residual is p, and is not shown as what a rejection leaves', () => {
-  const chart = { tokens: [3, 4], texts: ['a', 'b'], rows: { p: [0.5, 0.2], draft: [0.9, 0.1], residual: [0.5, 0.2] } };
+  const chart = {
+    tokens: [3, 4],
+    texts: ['a', 'b'],
+    rows: { p: [0.5, 0.2], draft: [0.9, 0.1], residual: [0.5, 0.2] },
+  };
   assert.deepEqual(Object.keys(withoutFirstResidual(chart).rows), ['p', 'draft']);
   const later = { ...chart, rows: { ...chart.rows, residual: [0, 0.4] } };
   assert.equal(withoutFirstResidual(later), later);

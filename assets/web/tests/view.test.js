@@ -8,18 +8,30 @@ import { treeView } from '../tree/view.js';
 import { canvas, fire, freshPage, step } from './page.js';
 
 function shown(one, more = {}) {
-  const svg = canvas(freshPage(), more.width, more.height), told = { hovers: [], picks: [] };
-  const tree = treeView(svg, { hover: key => told.hovers.push(key), pick: key => told.picks.push(key) });
+  const svg = canvas(freshPage(), more.width, more.height),
+    told = { hovers: [], picks: [] };
+  const tree = treeView(svg, {
+    hover: key => told.hovers.push(key),
+    pick: key => told.picks.push(key),
+  });
   tree.show(one);
-  const labels = () => [...svg.querySelectorAll('.node > text')].map(node => node.textContent.trim());
+  const labels = () =>
+    [...svg.querySelectorAll('.node > text')].map(node => node.textContent.trim());
   return { svg, tree, told, labels };
 }
 
-const chain = texts => step(texts.map((_, i) => i - 1), `r${'a'.repeat(texts.length - 1)}`, { texts });
+const chain = texts =>
+  step(
+    texts.map((_, i) => i - 1),
+    `r${'a'.repeat(texts.length - 1)}`,
+    { texts },
+  );
 
 test('a node is pointed at once, however often the pointer moves over it', () => {
-  const { svg, told, tree } = shown(chain(['a', 'b', 'c'])), [, one, other] = svg.querySelectorAll('.node');
-  for (const node of [one, one.querySelector('.hit'), one, other, one]) fire(node, 'pointermove', { pointerId: 1 });
+  const { svg, told, tree } = shown(chain(['a', 'b', 'c'])),
+    [, one, other] = svg.querySelectorAll('.node');
+  for (const node of [one, one.querySelector('.hit'), one, other, one])
+    fire(node, 'pointermove', { pointerId: 1 });
   assert.deepEqual(told.hovers, ['1', '2', '1']);
   fire(svg, 'pointerleave');
   fire(svg, 'pointerleave');
@@ -30,10 +42,24 @@ test('a node is pointed at once, however often the pointer moves over it', () =>
 });
 
 test('labels of wide letters end before the next column, as measured', () => {
-  const { svg } = shown(chain(['漢字仮名交じり文の長い札', '漢字仮名交じり文の長い札', 'latin text of some length', 'end']), { width: 620 });
-  const columns = [...svg.querySelectorAll('.node')].map(node => Number(/translate\(([\d.]+)/.exec(node.getAttribute('transform'))[1]));
+  const { svg } = shown(
+    chain([
+      '漢字仮名交じり文の長い札',
+      '漢字仮名交じり文の長い札',
+      'latin text of some length',
+      'end',
+    ]),
+    { width: 620 },
+  );
+  const columns = [...svg.querySelectorAll('.node')].map(node =>
+    Number(/translate\(([\d.]+)/.exec(node.getAttribute('transform'))[1]),
+  );
   const texts = [...svg.querySelectorAll('.node > text')].map(node => node.firstChild.data);
-  for (let i = 0; i < 3; i++) assert.ok(columns[i] + 13 + globalThis.wide(texts[i]) < columns[i + 1] - 10, `${texts[i]} runs into the next`);
+  for (let i = 0; i < 3; i++)
+    assert.ok(
+      columns[i] + 13 + globalThis.wide(texts[i]) < columns[i + 1] - 10,
+      `${texts[i]} runs into the next`,
+    );
   assert.ok(texts[0].endsWith('…') && texts[2].endsWith('…'));
 });
 
@@ -43,11 +69,27 @@ test('text is only ever text', () => {
 });
 
 test('keys walk the marks, and folds open', () => {
-  const one = step([-1, 0, 0, 1, 3, 2], 'rxauua', { last: 'bonus' }), { svg, tree } = shown(one, { height: 30 });
-  const walk = way => { const key = tree.walk(way); tree.select(key); return key; };
+  const one = step([-1, 0, 0, 1, 3, 2], 'rxauua', { last: 'bonus' }),
+    { svg, tree } = shown(one, { height: 30 });
+  const walk = way => {
+    const key = tree.walk(way);
+    tree.select(key);
+    return key;
+  };
   assert.equal(walk('down'), '0');
-  assert.deepEqual(['child', 'child', 'child', 'parent', 'up', 'up'].map(walk), ['2', '5', 'last', '5', '2', '1']);
-  const pills = () => [...svg.querySelectorAll('.pill')].map(pill => [pill.dataset.open, pill.querySelector('text').textContent]);
+  assert.deepEqual(['child', 'child', 'child', 'parent', 'up', 'up'].map(walk), [
+    '2',
+    '5',
+    'last',
+    '5',
+    '2',
+    '1',
+  ]);
+  const pills = () =>
+    [...svg.querySelectorAll('.pill')].map(pill => [
+      pill.dataset.open,
+      pill.querySelector('text').textContent,
+    ]);
   assert.deepEqual(pills(), [['1', '+2']]);
   tree.unfold('1');
   assert.deepEqual(pills(), [['3', '+1']]);
@@ -56,7 +98,8 @@ test('keys walk the marks, and folds open', () => {
 });
 
 test('a fold that is opened by hand closes none that stood open because there was room', () => {
-  const deep = step([-1, 0, 0, 1, 1, 2, 5], 'ruuuuuu'), { svg, tree } = shown(deep, { height: 75 });
+  const deep = step([-1, 0, 0, 1, 1, 2, 5], 'ruuuuuu'),
+    { svg, tree } = shown(deep, { height: 75 });
   const drawn = () => svg.querySelectorAll('.node').length;
   assert.deepEqual([drawn(), svg.querySelectorAll('.pill').length], [5, 1]);
   tree.unfold('1');
@@ -66,7 +109,9 @@ test('a fold that is opened by hand closes none that stood open because there wa
 test('a tree that left the page hears no more of large type', () => {
   const { svg } = shown(chain(['a', 'b']));
   let drawn = 0;
-  svg.firstChild.replaceChildren = () => { drawn++; };
+  svg.firstChild.replaceChildren = () => {
+    drawn++;
+  };
   publish('type');
   svg.remove();
   publish('type');
@@ -75,23 +120,40 @@ test('a tree that left the page hears no more of large type', () => {
 
 test('where more than one drafter guessed, nodes are outlined by drafter, with no two outlines alike', () => {
   const names = ['model', 'early-exit', 'medusa', 'eagle', 'ngram', 'retrieval'];
-  const one = step([-1, 0, 0, 0, 0, 0, 0], 'raxuuuu', { drafter: [null, ...names] }), alone = step([-1, 0], 'ra', { drafter: [null, 'model'] });
+  const one = step([-1, 0, 0, 0, 0, 0, 0], 'raxuuuu', { drafter: [null, ...names] }),
+    alone = step([-1, 0], 'ra', { drafter: [null, 'model'] });
   for (const some of [one, alone]) some.guessed = countGuesses(new Map(), some);
-  const { svg, tree } = shown(one), outlines = () => [...svg.querySelectorAll('.outline')];
+  const { svg, tree } = shown(one),
+    outlines = () => [...svg.querySelectorAll('.outline')];
   tree.fit();
   assert.deepEqual(new Set(outlines().map(path => path.dataset.drafter)), new Set(names));
-  assert.equal(new Set(outlines().map(path => path.getAttribute('d') + path.getAttribute('stroke-dasharray'))).size, names.length);
+  assert.equal(
+    new Set(outlines().map(path => path.getAttribute('d') + path.getAttribute('stroke-dasharray')))
+      .size,
+    names.length,
+  );
   assert.equal(svg.querySelectorAll('.node.r .outline').length, 0);
   tree.show(alone);
   assert.equal(outlines().length, 0, 'a single drafter has no outline');
 });
 
-
 test('frames hide what is not there yet and what is tried later', () => {
-  const one = step([-1, 0, 0, 1], 'rxau', { last: 'bonus', pieces: ['a', 'b'] }), { svg, tree } = shown(one);
-  const letters = () => [...svg.querySelectorAll('.node')].map(node => node.getAttribute('class').replace('node ', ''));
-  tree.show(one, { phase: 1, nodes: 1, later: new Set([0, 1, 2, 3]), at: 1, tags: new Map([[1, '0.5']]), text: '' });
-  assert.deepEqual([letters().sort(), svg.querySelector('.tag').textContent], [['r', 'u current'], '0.5']);
+  const one = step([-1, 0, 0, 1], 'rxau', { last: 'bonus', pieces: ['a', 'b'] }),
+    { svg, tree } = shown(one);
+  const letters = () =>
+    [...svg.querySelectorAll('.node')].map(node => node.getAttribute('class').replace('node ', ''));
+  tree.show(one, {
+    phase: 1,
+    nodes: 1,
+    later: new Set([0, 1, 2, 3]),
+    at: 1,
+    tags: new Map([[1, '0.5']]),
+    text: '',
+  });
+  assert.deepEqual(
+    [letters().sort(), svg.querySelector('.tag').textContent],
+    [['r', 'u current'], '0.5'],
+  );
   tree.show(one, { phase: 3, nodes: 4, later: new Set([2]), at: 1, tags: new Map(), text: '' });
   assert.deepEqual(letters().sort(), ['r', 'u', 'u', 'x current']);
   tree.show(one);
@@ -99,19 +161,28 @@ test('frames hide what is not there yet and what is tried later', () => {
 });
 
 test('a tree keeps a readable size in a small box, which then scrolls, and fits when it is asked to', () => {
-  const wide = svg => parseFloat(svg.style.width), long = chain(Array(14).fill('a'));
+  const wide = svg => parseFloat(svg.style.width),
+    long = chain(Array(14).fill('a'));
   const { svg, tree } = shown(long, { width: 354, height: 320 });
   assert.ok(wide(svg) > 354);
   tree.fit();
   assert.ok(wide(svg) <= 354);
-  assert.ok(Number(svg.querySelectorAll('.node')[1].querySelector('text').getAttribute('y')) > 0, 'labels stand below their marks');
+  assert.ok(
+    Number(svg.querySelectorAll('.node')[1].querySelector('text').getAttribute('y')) > 0,
+    'labels stand below their marks',
+  );
 });
 
 test('a picture holds drawn elements only: no areas for the pointer, no classes, no handlers', () => {
-  const document = freshPage('<svg><g class="node a" data-at="0" onclick="alert(1)" transform="translate(1 2)"><rect class="hit" width="9"/><path class="shape" d="M0 0"/><text x="3">a\u0000</text></g></svg>');
+  const document = freshPage(
+    '<svg><g class="node a" data-at="0" onclick="alert(1)" transform="translate(1 2)"><rect class="hit" width="9"/><path class="shape" d="M0 0"/><text x="3">a\u0000</text></g></svg>',
+  );
   const copy = plainCopy(document.querySelector('g'));
   assert.equal(copy.querySelectorAll('rect').length, 0);
-  assert.deepEqual([...copy.attributes].map(({ name }) => name), ['transform']);
+  assert.deepEqual(
+    [...copy.attributes].map(({ name }) => name),
+    ['transform'],
+  );
   assert.equal(copy.querySelector('path').getAttribute('d'), 'M0 0');
   assert.equal(copy.querySelector('text').textContent, 'a\ufffd');
 });

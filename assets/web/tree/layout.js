@@ -1,9 +1,10 @@
-// Where the tree of one step goes, left to right: siblings from top to bottom in the order in which they were tried, and
-// the accepted path a straight line between them. What was not visited is folded unless somebody opened it or there is
-// room for it.
+// Where the tree of one step goes, left to right: siblings from top to bottom in the order in which
+// they were tried, and the accepted path a straight line between them. What was not visited is
+// folded unless somebody opened it or there is room for it.
 
 /**
- * Something that is drawn: a node, the last token (key "last") or a "+N" that stands for folded siblings.
+ * Something that is drawn: a node, the last token (key "last") or a "+N" that stands for folded
+ * siblings.
  * @typedef {object} Mark
  * @property {string} key
  * @property {number} [node]
@@ -13,16 +14,21 @@
  * @property {string} letter the outcome of the node, "last" or "more"
  * @property {number} hidden how many nodes are folded here
  * @property {boolean} leaf nothing follows in its row, so its label may be long
- * @property {number} order as which of its siblings it is tried, from 1; 0 where it has none or none was tried
+ * @property {number} order as which of its siblings it is tried, from 1; 0 where it has none or
+ *   none was tried
  */
 
 /**
  * The marks in the order in which arrow keys walk them, and the room they take.
- * @typedef {{ marks: Mark[], rows: number, columns: number, spine: number, opened?: Set<string> }} Layout `spine` is the
- *   row of the accepted path; `opened` are the keys of the folds that were opened because there was room
+ * @typedef {{ marks: Mark[], rows: number, columns: number, spine: number, opened?: Set<string>
+ *   }} Layout `spine` is the row of the accepted path; `opened` are the keys of the folds that were
+ *   opened because there was room
  */
 
-/** Marks around one row, and how many rows they take above and below it. @typedef {{ marks: Mark[], up: number, down: number }} Block */
+/**
+ * Marks around one row, and how many rows they take above and below it.
+ * @typedef {{ marks: Mark[], up: number, down: number }} Block
+ */
 
 const SIBLINGS = 4; // never-reached siblings beyond this many share one "+N"
 
@@ -40,7 +46,8 @@ export function childrenOf(step) {
  * @returns {Block}
  */
 function stacked(blocks, main) {
-  const marks = /** @type {Mark[]} */ ([]), shifts = new Array(blocks.length).fill(0);
+  const marks = /** @type {Mark[]} */ ([]),
+    shifts = new Array(blocks.length).fill(0);
   let { up, down } = blocks[main];
   for (let i = main - 1; i >= 0; i--) {
     shifts[i] = -up - 1 - blocks[i].down;
@@ -59,18 +66,43 @@ function stacked(blocks, main) {
 
 /** @param {Step} step @param {(key: string) => boolean} isOpen @returns {Layout} */
 export function treeLayout(step, isOpen) {
-  const children = childrenOf(step), n = step.parents.length, size = new Array(n).fill(1);
+  const children = childrenOf(step),
+    n = step.parents.length,
+    size = new Array(n).fill(1);
   for (let i = n - 1; i > 0; i--) size[step.parents[i]] += size[i];
-  const reached = (/** @type {number} */ i) => 'rap'.includes(step.outcome[i]), tried = (/** @type {number} */ i) => 'axp'.includes(step.outcome[i]);
+  const reached = (/** @type {number} */ i) => 'rap'.includes(step.outcome[i]),
+    tried = (/** @type {number} */ i) => 'axp'.includes(step.outcome[i]);
   const end = Math.max(0, step.outcome.lastIndexOf('a'));
 
-  /** @param {number} node @param {number} column @param {Mark | null} from @param {number} order @returns {Block} */
+  /**
+   * @param {number} node
+   * @param {number} column
+   * @param {Mark | null} from
+   * @param {number} order
+   * @returns {Block}
+   */
   function place(node, column, from, order) {
     /** @type {Mark} */
-    const mark = { key: String(node), node, from, x: column, y: 0, letter: step.outcome[node], hidden: 0, leaf: false, order };
-    const below = children[node], drafted = below.filter(i => step.outcome[i] !== 'o'), blocks = /** @type {Block[]} */ ([]);
+    const mark = {
+      key: String(node),
+      node,
+      from,
+      x: column,
+      y: 0,
+      letter: step.outcome[node],
+      hidden: 0,
+      leaf: false,
+      order,
+    };
+    const below = children[node],
+      drafted = below.filter(i => step.outcome[i] !== 'o'),
+      blocks = /** @type {Block[]} */ ([]);
     /** @type {(key: string, letter: string, hidden: number) => Block} */
-    const beside = (key, letter, hidden) => ({ marks: [{ key, leaf: true, from: mark, x: column + 1, y: 0, letter, hidden, order: 0 }], up: 0, down: 0 });
+    const beside = (key, letter, hidden) => ({
+      marks: [{ key, leaf: true, from: mark, x: column + 1, y: 0, letter, hidden, order: 0 }],
+      up: 0,
+      down: 0,
+    });
     const closed = below.length && !reached(node) && !isOpen(mark.key);
     const spare = below.filter(i => step.outcome[i] === 'u').slice(SIBLINGS - 1);
     const fold = spare.length > 1 && !isOpen(`${node}+`) ? new Set(spare) : new Set();
@@ -80,11 +112,26 @@ export function treeLayout(step, isOpen) {
       for (const i of below) {
         if (fold.has(i)) continue;
         if (step.outcome[i] === 'a') main = blocks.length;
-        blocks.push(place(i, column + 1, mark, drafted.length > 1 && drafted.some(tried) ? drafted.indexOf(i) + 1 : 0));
+        blocks.push(
+          place(
+            i,
+            column + 1,
+            mark,
+            drafted.length > 1 && drafted.some(tried) ? drafted.indexOf(i) + 1 : 0,
+          ),
+        );
       }
-      if (fold.size) blocks.push(beside(`${node}+`, 'more', spare.reduce((sum, i) => sum + size[i], 0)));
+      if (fold.size)
+        blocks.push(
+          beside(
+            `${node}+`,
+            'more',
+            spare.reduce((sum, i) => sum + size[i], 0),
+          ),
+        );
     }
-    if (node === end && step.last) { // it comes after all that were tried
+    if (node === end && step.last) {
+      // it comes after all that were tried
       main = closed ? 0 : below.filter(i => !fold.has(i)).findLastIndex(tried) + 1;
       blocks.splice(main, 0, beside('last', 'last', 0));
     }
@@ -96,24 +143,33 @@ export function treeLayout(step, isOpen) {
 
   const { marks, up, down } = place(0, 0, null, 0);
   for (const mark of marks) mark.y += up;
-  return { marks, rows: up + down + 1, columns: Math.max(...marks.map(mark => mark.x)) + 1, spine: up };
+  return {
+    marks,
+    rows: up + down + 1,
+    columns: Math.max(...marks.map(mark => mark.x)) + 1,
+    spine: up,
+  };
 }
 
 /**
  * The same with folds opened, the smallest first, as long as everything still fits.
  * @param {Step} step
  * @param {(key: string) => boolean} isOpen what somebody opened
- * @param {{ rows: number, columns: number }} room how many there is room for; a tree that needs more keeps its folds
+ * @param {{ rows: number, columns: number }} room how many there is room for; a tree that needs
+ *   more keeps its folds
  * @returns {Layout}
  */
 export function roomyLayout(step, isOpen, room) {
-  const open = new Set(), rejected = new Set();
+  const open = new Set(),
+    rejected = new Set();
   let layout = treeLayout(step, isOpen);
   const columns = Math.max(room.columns, layout.columns);
   for (;;) {
     const folds = layout.marks.filter(mark => mark.hidden && !rejected.has(mark.key));
     if (!folds.length) return { ...layout, opened: open };
-    const next = folds.reduce((smallest, mark) => (mark.hidden < smallest.hidden ? mark : smallest));
+    const next = folds.reduce((smallest, mark) =>
+      mark.hidden < smallest.hidden ? mark : smallest,
+    );
     const larger = treeLayout(step, key => isOpen(key) || open.has(key) || key === next.key);
     if (larger.rows <= room.rows && larger.columns <= columns) {
       open.add(next.key);

@@ -1,28 +1,48 @@
-// The tree of a step as a picture of its own: an SVG with everything it needs inside and no script, or a PNG of it.
-// It is built from an allow-list of elements and attributes; text only ever becomes text nodes.
+// The tree of a step as a picture of its own: an SVG with everything it needs inside and no script,
+// or a PNG of it. It is built from an allow-list of elements and attributes; text only ever becomes
+// text nodes.
 
 import { draw, finder, query, pen } from '../base/dom.js';
 
-const DRAWN = { // with the values that need not be written
-  fill: '', stroke: 'none', 'stroke-width': '', 'stroke-opacity': '1', 'stroke-dasharray': 'none', 'stroke-linecap': 'butt',
-  'stroke-linejoin': 'miter', 'paint-order': 'normal',
+const DRAWN = {
+  // with the values that need not be written
+  fill: '',
+  stroke: 'none',
+  'stroke-width': '',
+  'stroke-opacity': '1',
+  'stroke-dasharray': 'none',
+  'stroke-linecap': 'butt',
+  'stroke-linejoin': 'miter',
+  'paint-order': 'normal',
 };
 const WRITTEN = { 'font-size': '', 'font-weight': '400', 'text-anchor': 'start' };
 const PLACED = ['d', 'x', 'y', 'dx', 'dy', 'width', 'height', 'rx', 'transform'];
 const SANS = 'ui-sans-serif, system-ui, sans-serif';
 const LARGEST_SIDE = 8192; // pixels a canvas can surely have
 
-/** @typedef {{ text: string, wide: number, high: number }} Picture an SVG as text, and its size in pixels */
+/**
+ * @typedef {{ text: string, wide: number, high: number }} Picture an SVG as text, and its size in
+ *   pixels
+ */
 
 /** @param {HTMLElement} element @param {string} caption @returns {Picture} */
 export function pictureOf(element, caption) {
   const $ = finder(element);
-  /** @type {(name: keyof SVGElementTagNameMap, attributes: Record<string, string | number>, text?: string) => SVGElement} */
-  const make = (name, attributes, text) => draw(name, attributes, null, text === undefined ? undefined : xmlText(text));
-  const canvas = $('svg').firstElementChild, box = canvas.getBBox();
-  const ink = colour(getComputedStyle($('canvas')).color), paper = colour(getComputedStyle($('canvas')).backgroundColor);
-  const size = parseFloat(getComputedStyle(document.documentElement).fontSize), margin = 1.2 * size, line = 1.7 * size;
-  const top = margin + 1.4 * line, width = (/** @type {number[]} */ sizes) => Math.ceil(Math.max(...sizes) + 2 * margin);
+  /**
+   * @type {(name: keyof SVGElementTagNameMap, attributes: Record<string, string | number>, text?:
+   *   string) => SVGElement}
+   */
+  const make = (name, attributes, text) =>
+    draw(name, attributes, null, text === undefined ? undefined : xmlText(text));
+  const canvas = $('svg').firstElementChild,
+    box = canvas.getBBox();
+  const ink = colour(getComputedStyle($('canvas')).color),
+    paper = colour(getComputedStyle($('canvas')).backgroundColor);
+  const size = parseFloat(getComputedStyle(document.documentElement).fontSize),
+    margin = 1.2 * size,
+    line = 1.7 * size;
+  const top = margin + 1.4 * line,
+    width = (/** @type {number[]} */ sizes) => Math.ceil(Math.max(...sizes) + 2 * margin);
 
   const tree = plainCopy(canvas);
   tree.setAttribute('transform', `translate(${margin - box.x} ${top - box.y})`);
@@ -30,10 +50,14 @@ export function pictureOf(element, caption) {
   const words = make('g', { fill: ink, 'font-family': SANS, 'font-size': 0.9 * size });
   words.append(make('text', { x: margin, y: margin + 0.8 * size }, caption));
 
-  const ruler = pen(), widths = [];
+  const ruler = pen(),
+    widths = [];
   let row = top + box.height;
   ruler.font = `${0.9 * size}px ${SANS}`;
-  for (const legend of ['.sv-legend > :is([data-letter], .sv-last):not([hidden])', '.sv-whose:not([hidden]) > span']) {
+  for (const legend of [
+    '.sv-legend > :is([data-letter], .sv-last):not([hidden])',
+    '.sv-whose:not([hidden]) > span',
+  ]) {
     const items = element.querySelectorAll(legend);
     let x = margin;
     if (items.length) row += line;
@@ -47,33 +71,48 @@ export function pictureOf(element, caption) {
     widths.push(x - 2 * margin);
   }
 
-  const wide = width([box.width, ...widths, 1.1 * ruler.measureText(caption).width]), high = Math.ceil(row + line);
+  const wide = width([box.width, ...widths, 1.1 * ruler.measureText(caption).width]),
+    high = Math.ceil(row + line);
   const root = make('svg', { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high });
-  root.append(make('title', {}, caption), make('rect', { width: wide, height: high, fill: paper }), tree, words);
+  root.append(
+    make('title', {}, caption),
+    make('rect', { width: wide, height: high, fill: paper }),
+    tree,
+    words,
+  );
   return { text: new XMLSerializer().serializeToString(root), wide, high };
 }
 
 /** @param {Element} node @returns {SVGElement} */
 export function plainCopy(node) {
-  const copy = draw(/** @type {keyof SVGElementTagNameMap} */ (node.localName)), style = getComputedStyle(node);
+  const copy = draw(/** @type {keyof SVGElementTagNameMap} */ (node.localName)),
+    style = getComputedStyle(node);
   for (const name of PLACED) {
     const value = node.getAttribute(name);
     if (value !== null) copy.setAttribute(name, value);
   }
   if (node.localName !== 'g') {
-    for (const [name, usual] of Object.entries(node.localName === 'text' ? { ...DRAWN, ...WRITTEN } : DRAWN)) {
+    for (const [name, usual] of Object.entries(
+      node.localName === 'text' ? { ...DRAWN, ...WRITTEN } : DRAWN,
+    )) {
       const value = style.getPropertyValue(name);
-      if (value && value !== usual) copy.setAttribute(name, name === 'fill' || name === 'stroke' ? colour(value) : value);
+      if (value && value !== usual)
+        copy.setAttribute(name, name === 'fill' || name === 'stroke' ? colour(value) : value);
     }
   }
   for (const child of node.childNodes) {
     if (child.nodeType === Node.TEXT_NODE) copy.append(xmlText(/** @type {Text} */ (child).data));
-    else if (!(/** @type {Element} */ (child).classList.contains('hit'))) copy.append(plainCopy(/** @type {Element} */ (child)));
+    else if (!(/** @type {Element} */ (child).classList.contains('hit')))
+      copy.append(plainCopy(/** @type {Element} */ (child)));
   }
   return copy;
 }
 
-/** Mixed colours are written in a way that only browsers know; as a pixel every colour is three numbers. @param {string} value */
+/**
+ * Mixed colours are written in a way that only browsers know; as a pixel every colour is three
+ * numbers.
+ * @param {string} value
+ */
 function colour(value) {
   if (value === 'none' || /^(#|rgb\()/.test(value)) return value;
   const paint = pen();
@@ -90,7 +129,8 @@ export function xmlText(text) {
 
 /** @param {Picture} picture @returns {Promise<Blob>} */
 export async function png(picture) {
-  const address = URL.createObjectURL(new Blob([picture.text], { type: 'image/svg+xml' })), image = new Image();
+  const address = URL.createObjectURL(new Blob([picture.text], { type: 'image/svg+xml' })),
+    image = new Image();
   try {
     image.src = address;
     await image.decode();
@@ -100,7 +140,10 @@ export async function png(picture) {
   const scale = Math.min(2, LARGEST_SIDE / picture.wide, LARGEST_SIDE / picture.high);
   const paint = pen(picture.wide * scale, picture.high * scale);
   paint.drawImage(image, 0, 0, paint.canvas.width, paint.canvas.height);
-  return new Promise((done, failed) => paint.canvas.toBlob(blob => {
-    if (blob) done(blob); else failed(new Error('The browser could not create the image.'));
-  }, 'image/png'));
+  return new Promise((done, failed) =>
+    paint.canvas.toBlob(blob => {
+      if (blob) done(blob);
+      else failed(new Error('The browser could not create the image.'));
+    }, 'image/png'),
+  );
 }

@@ -1,12 +1,18 @@
-// Who guessed the nodes of a run: the outline that each drafter's nodes have, and how often each of them was right.
+// Who guessed the nodes of a run: the outline that each drafter's nodes have, and how often each of
+// them was right.
 
 import { DRAFTERS } from '../base/words.js';
 
 const CIRCLE = 'M0 -10A10 10 0 1 1 0 10A10 10 0 1 1 0 -10Z';
 const SQUARE = 'M-9.5 -9.5H9.5V9.5H-9.5Z';
-const OUTLINES = [ // by shape or dash, so that they differ without any colour
-  { d: CIRCLE, dash: 'none' }, { d: 'M0 -12L11 0L0 12L-11 0Z', dash: '3 2.5' }, { d: SQUARE, dash: 'none' },
-  { d: 'M0 -12L11 0L0 12L-11 0Z', dash: 'none' }, { d: CIRCLE, dash: '1.5 3.2' }, { d: SQUARE, dash: '4.5 3' },
+const OUTLINES = [
+  // by shape or dash, so that they differ without any colour
+  { d: CIRCLE, dash: 'none' },
+  { d: 'M0 -12L11 0L0 12L-11 0Z', dash: '3 2.5' },
+  { d: SQUARE, dash: 'none' },
+  { d: 'M0 -12L11 0L0 12L-11 0Z', dash: 'none' },
+  { d: CIRCLE, dash: '1.5 3.2' },
+  { d: SQUARE, dash: '4.5 3' },
   { d: 'M-5 -10H5L11 0L5 10H-5L-11 0Z', dash: 'none' },
 ];
 
@@ -40,5 +46,7 @@ export const differ = guesses => (guesses?.size ?? 0) > 1;
 
 /** Who was right, in words. @param {Right | undefined} right */
 export function rightOf(right) {
-  return right?.compared ? `${right.accepted} of ${right.compared} compared, ${Math.round(100 * Number(right.acceptance))} %` : 'none compared';
+  return right?.compared
+    ? `${right.accepted} of ${right.compared} compared, ${Math.round(100 * Number(right.acceptance))} %`
+    : 'none compared';
 }

@@ -1,4 +1,5 @@
-// A tree of tokens inside an <svg> in a box that scrolls: what is folded, what is selected, and how large all is drawn.
+// A tree of tokens inside an <svg> in a box that scrolls: what is folded, what is selected, and how
+// large all is drawn.
 
 import { subscribe } from '../base/bus.js';
 import { draw } from '../base/dom.js';
@@ -15,55 +16,89 @@ import { paint } from './paint.js';
 /** @typedef {import('./paint.js').Sizes & { font: string }} Measured */
 
 const NARROW = 560; // pixels; a picture as narrow has its labels below the marks
-const SMALLEST = 0.85, LARGEST = 1.5; // scales; with the smallest no text has less than 10 pixels
+const SMALLEST = 0.85,
+  LARGEST = 1.5; // scales; with the smallest no text has less than 10 pixels
 const PAD = 10; // pixels around the tree
 
 /** Keys of marks that stand for folded siblings. @param {string | null} key */
 const isMore = key => key !== null && key.endsWith('+');
 
 /**
- * Draws one step after the other. The box of the <svg> keeps its size and scrolls where a tree is larger.
+ * Draws one step after the other. The box of the <svg> keeps its size and scrolls where a tree is
+ * larger.
  * @param {SVGSVGElement} svg on the page, alone in a box
- * @param {{ hover: (key: string | null) => void, pick: (key: string) => void, unfolded?: boolean }} on what a visitor points
- *   at and picks; whether every node is drawn where there is no room for all
+ * @param {{ hover: (key: string | null) => void, pick: (key: string) => void, unfolded?: boolean
+ *   }} on what a visitor points at and picks; whether every node is drawn where there is no room
+ *   for all
  */
 export function treeView(svg, { hover, pick, unfolded = false }) {
-  const canvas = draw('g', {}, svg), box = /** @type {HTMLElement} */ (svg.parentElement);
-  let step = /** @type {Step | null} */ (null), frame = /** @type {Frame | null} */ (null), layout = /** @type {Layout | null} */ (null);
-  let sizes = /** @type {Measured} */ (/** @type {unknown} */ (undefined)), scale = 1, left = 0;
-  let whole = false, open = /** @type {Set<string>} */ (new Set());
-  let selected = /** @type {string | null} */ (null), over = /** @type {string | null} */ (null);
+  const canvas = draw('g', {}, svg),
+    box = /** @type {HTMLElement} */ (svg.parentElement);
+  let step = /** @type {Step | null} */ (null),
+    frame = /** @type {Frame | null} */ (null),
+    layout = /** @type {Layout | null} */ (null);
+  let sizes = /** @type {Measured} */ (/** @type {unknown} */ (undefined)),
+    scale = 1,
+    left = 0;
+  let whole = false,
+    open = /** @type {Set<string>} */ (new Set());
+  let selected = /** @type {string | null} */ (null),
+    over = /** @type {string | null} */ (null);
 
   function redraw() {
     if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
     sizes = measure(svg, room.wide, sizes);
     const { least, size, unit, below } = sizes;
-    layout = whole || unfolded ? treeLayout(step, () => true)
-      : roomyLayout(step, key => open.has(key), { rows: Math.floor(room.high / SMALLEST / least.dy), columns: Math.floor(room.wide / least.dx) });
-    const { rows, columns } = layout, [smallest, most] = presents() ? [0.95, 1.1] : [SMALLEST, LARGEST];
-    scale = Math.min(most, Math.max(smallest, Math.min(room.wide / (columns * least.dx), room.high / (rows * least.dy))));
+    layout =
+      whole || unfolded
+        ? treeLayout(step, () => true)
+        : roomyLayout(step, key => open.has(key), {
+            rows: Math.floor(room.high / SMALLEST / least.dy),
+            columns: Math.floor(room.wide / least.dx),
+          });
+    const { rows, columns } = layout,
+      [smallest, most] = presents() ? [0.95, 1.1] : [SMALLEST, LARGEST];
+    scale = Math.min(
+      most,
+      Math.max(smallest, Math.min(room.wide / (columns * least.dx), room.high / (rows * least.dy))),
+    );
     sizes.dy = Math.min(size * 3.5, Math.max(least.dy, room.high / scale / rows));
     sizes.dx = Math.min(190 * unit, Math.max(least.dx, room.wide / scale / columns));
     const marks = layout.marks.filter(mark => visibleIn(mark, frame));
     const { edges, nodes, right } = paint(marks, step, sizes, frame);
     canvas.replaceChildren(edges, nodes);
     left = -14 * unit;
-    const wide = (marks.length === layout.marks.length ? right : paint(layout.marks, step, sizes, null).right) - left; // nothing moves while frames play
-    const top = -sizes.dy / 2, high = rows * sizes.dy + (below ? size : 0);
+    const wide =
+      (marks.length === layout.marks.length
+        ? right
+        : paint(layout.marks, step, sizes, null).right) - left; // nothing moves while frames play
+    const top = -sizes.dy / 2,
+      high = rows * sizes.dy + (below ? size : 0);
     const fits = Math.min(room.wide / wide, room.high / high);
     scale = whole ? Math.min(most, fits) : Math.min(scale, Math.max(smallest, fits));
     svg.setAttribute('viewBox', `${left} ${top} ${wide} ${high}`);
     svg.style.width = `${wide * scale}px`;
     svg.style.height = `${high * scale}px`;
-    Object.assign(svg.dataset, { step: String(step.index), nodes: String(step.parents.length), phase: String(frame?.phase ?? 4) });
-    box.dataset.fits = String(fits >= smallest && layout.marks.length === step.parents.length + Number(step.last !== null));
+    Object.assign(svg.dataset, {
+      step: String(step.index),
+      nodes: String(step.parents.length),
+      phase: String(frame?.phase ?? 4),
+    });
+    box.dataset.fits = String(
+      fits >= smallest && layout.marks.length === step.parents.length + Number(step.last !== null),
+    );
     markSelected();
   }
 
   function markSelected() {
     const path = new Set();
-    for (let mark = layout?.marks.find(({ key }) => key === selected) ?? null; mark; mark = mark.from) path.add(mark.key);
+    for (
+      let mark = layout?.marks.find(({ key }) => key === selected) ?? null;
+      mark;
+      mark = mark.from
+    )
+      path.add(mark.key);
     for (const node of /** @type {NodeListOf<SVGElement>} */ (canvas.querySelectorAll('.node'))) {
       node.classList.toggle('selected', node.dataset.key === selected);
       node.classList.toggle('above', path.has(node.dataset.key));
@@ -72,18 +107,24 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
 
   /** Scrolls the box, not the page, just enough to see a mark. @param {Mark} mark */
   function reveal({ x, y }) {
-    const at = { x: (x * sizes.dx - left) * scale + PAD, y: (y + 0.5) * sizes.dy * scale + PAD }, edge = 40, wide = sizes.dx * scale;
+    const at = { x: (x * sizes.dx - left) * scale + PAD, y: (y + 0.5) * sizes.dy * scale + PAD },
+      edge = 40,
+      wide = sizes.dx * scale;
     box.scrollLeft = Math.min(at.x - edge, Math.max(box.scrollLeft, at.x + wide - box.clientWidth));
     box.scrollTop = Math.min(at.y - edge, Math.max(box.scrollTop, at.y + edge - box.clientHeight));
   }
 
   // ---- what a visitor does ----
 
-  const nodeAt = (/** @type {EventTarget | null} */ target) => /** @type {SVGElement | null} */ (/** @type {Element | null} */ (target)?.closest?.('.node') ?? null);
+  const nodeAt = (/** @type {EventTarget | null} */ target) =>
+    /** @type {SVGElement | null} */ (
+      /** @type {Element | null} */ (target)?.closest?.('.node') ?? null
+    );
 
   /** @param {EventTarget | null} target */
   function point(target) {
-    const key = nodeAt(target)?.dataset.key ?? null, next = isMore(key) ? null : key;
+    const key = nodeAt(target)?.dataset.key ?? null,
+      next = isMore(key) ? null : key;
     if (next === over) return;
     over = next;
     hover(next);
@@ -91,14 +132,18 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
   svg.addEventListener('pointermove', event => point(event.target));
   svg.addEventListener('pointerleave', () => point(null));
   svg.addEventListener('click', ({ target }) => {
-    const pill = /** @type {SVGElement | null} */ (/** @type {Element} */ (target).closest('.pill')), key = pill?.dataset.open ?? nodeAt(target)?.dataset.key;
+    const pill = /** @type {SVGElement | null} */ (
+        /** @type {Element} */ (target).closest('.pill')
+      ),
+      key = pill?.dataset.open ?? nodeAt(target)?.dataset.key;
     if (key === undefined) return;
-    if (pill || isMore(key)) unfold(key); else pick(key);
+    if (pill || isMore(key)) unfold(key);
+    else pick(key);
   });
 
   /** What stood open because there was room stays open. @param {string} key */
   function unfold(key) {
-    open = new Set([...open, ...layout?.opened ?? [], key]);
+    open = new Set([...open, ...(layout?.opened ?? []), key]);
     redraw();
   }
 
@@ -109,14 +154,19 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
     /** @param {Step} next @param {Frame | null} [now] of the step; all of it where there is none */
     show(next, now = null) {
       const other = next !== step;
-      if (other) { // the fold of one step says nothing about the next
+      if (other) {
+        // the fold of one step says nothing about the next
         open = new Set();
         over = null;
       }
       [step, frame] = [next, now];
       redraw();
       if (!layout || !box.clientWidth) return;
-      if (other) [box.scrollLeft, box.scrollTop] = [0, (layout.spine + 0.5) * sizes.dy * scale + PAD - box.clientHeight / 2];
+      if (other)
+        [box.scrollLeft, box.scrollTop] = [
+          0,
+          (layout.spine + 0.5) * sizes.dy * scale + PAD - box.clientHeight / 2,
+        ];
       const about = typeof now?.at === 'number' && layout.marks.find(mark => mark.node === now.at);
       if (about) reveal(about);
     },
@@ -158,17 +208,35 @@ function visibleIn({ key, node, from }, frame) {
  * @param {Measured | undefined} before whose rulers are good for the same font
  */
 function measure(svg, wide, before) {
-  const below = wide < NARROW && !presents(), size = presents() ? 0.82 * parseFloat(getComputedStyle(document.documentElement).fontSize) : below ? 12 : 14.5, unit = below ? 1 : size / 14.5;
-  const font = `${size}px ${getComputedStyle(svg).fontFamily}`, width = before?.font === font ? before.width : ruler(font);
-  return { size, font, unit, width, below, dx: 0, dy: 0, least: { dx: (below ? 64 : presents() ? 92 : 112) * unit, dy: size * (below ? 2.5 : 1.8) } };
+  const below = wide < NARROW && !presents(),
+    size = presents()
+      ? 0.82 * parseFloat(getComputedStyle(document.documentElement).fontSize)
+      : below
+        ? 12
+        : 14.5,
+    unit = below ? 1 : size / 14.5;
+  const font = `${size}px ${getComputedStyle(svg).fontFamily}`,
+    width = before?.font === font ? before.width : ruler(font);
+  return {
+    size,
+    font,
+    unit,
+    width,
+    below,
+    dx: 0,
+    dy: 0,
+    least: { dx: (below ? 64 : presents() ? 92 : 112) * unit, dy: size * (below ? 2.5 : 1.8) },
+  };
 }
 
 /** @param {Mark[]} marks @param {string | null} selected @param {Way} way */
 function neighbour(marks, selected, way) {
-  const at = marks.findIndex(mark => mark.key === selected), here = marks[at];
+  const at = marks.findIndex(mark => mark.key === selected),
+    here = marks[at];
   if (!here) return marks[0].key;
   if (way === 'parent') return here.from ? here.from.key : here.key;
-  if (way !== 'child') return marks[Math.min(marks.length - 1, Math.max(0, at + (way === 'up' ? -1 : 1)))].key;
+  if (way !== 'child')
+    return marks[Math.min(marks.length - 1, Math.max(0, at + (way === 'up' ? -1 : 1)))].key;
   const children = marks.filter(mark => mark.from === here);
   return (children.find(mark => mark.y === here.y) ?? children[0] ?? here).key;
 }

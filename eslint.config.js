@@ -6,15 +6,18 @@ import globals from 'globals';
 const MARKUP = 'Text comes from models and visitors: write it with textContent or append, never as markup.';
 
 export default [
+  { ignores: ['assets/web/base/words.js'] }, // made from specviz/view/words.py
   js.configs.recommended,
   {
     files: ['assets/web/**/*.js'],
     languageOptions: { ecmaVersion: 2023, sourceType: 'module', globals: globals.browser },
     rules: {
-      'max-lines': ['error', 250],
-      'max-lines-per-function': ['error', { max: 150 }],
+      'max-len': ['error', { code: 100, ignoreUrls: true }],
+      'max-lines': ['error', 300],
+      'max-lines-per-function': ['error', { max: 200 }],
       'no-control-regex': 'off',
       'no-eval': 'error',
+      'no-nested-ternary': 'error',
       'no-implied-eval': 'error',
       'no-new-func': 'error',
       'no-shadow': ['error', { builtinGlobals: false }],
@@ -29,5 +32,5 @@ export default [
         { selector: 'AssignmentExpression[left.object.name="window"]', message: 'Parts of the page talk over base/bus.js.' }],
     },
   },
-  { files: ['assets/web/tests/**/*.js'], languageOptions: { globals: globals.node }, rules: { 'no-restricted-syntax': 'off' } },
+  { files: ['assets/web/tests/**/*.js'], languageOptions: { globals: globals.node }, rules: { 'max-len': ['error', { code: 100, ignoreStrings: true }], 'no-restricted-syntax': 'off' } },
 ];

@@ -90,7 +90,13 @@ export const compare = ({ element, server, values }) => {
 
 /** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {
-  const fresh = freshness(element, '#sv-prompt', () => player.changed());
+  const ids = { prompt: '#sv-prompt', run: '#sv-run' };
+  const fresh = freshness(
+    element,
+    ids,
+    () => player.changed(),
+    () => player.shown(),
+  );
   const player = runPlayer(element, {
     save: server.save,
     open: sendFile,
@@ -100,11 +106,10 @@ export function stage({ element, server, values }, { most }) {
     links: true,
     checkSum: checkSumOf(location.search),
     headline: content => publish('headline', content),
-    opened: head =>
-      head.settings &&
-      publish('opened', {
-        search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}`,
-      }),
+    opened({ prompt = '', settings }) {
+      const search = `?${new URLSearchParams({ prompt })}&${settings}`;
+      if (settings) publish('opened', { search });
+    },
   });
   subscribe('settings', element, fresh.hold);
   player.expect(placeOf(location.search, false));

@@ -16,10 +16,17 @@ from .payload import LETTERS
 _PER_PASS = (
     "Tokens written per pass of the target, its own token included. Plain decoding writes 1."
 )
+_BONUS = (
+    "The token that the target adds where a whole branch was accepted. It costs no further pass."
+)
 GLOSSARY = {
     "p": "The target's probability of a token after the tokens before it.",
     "q": (
         "The draft's probability of a token after the tokens before it; children are drawn from it."
+    ),
+    "u": (
+        "A number drawn from 0 to 1 for a try: the token is kept if it is below the acceptance "
+        "probability."
     ),
     "residual": "p − q for every token, 0 where that is negative, normalised to sum 1. After a "
     "rejection the next "
@@ -33,19 +40,17 @@ GLOSSARY = {
     "recorded": "Decoded before and stored with the page. Run decodes now, on this machine.",
     "without replacement": "No two children of a node are the same token: what was drawn is taken out before "
     "the next draw.",
-    "bonus": (
-        "The token that the target adds where a whole branch was accepted. It costs no further "
-        "pass."
+    "bonus": _BONUS,
+    "bonus token": _BONUS,
+    "correction": (
+        "The token that the target writes itself where every child that was tried was rejected. "
+        "It costs no further pass."
     ),
     "weights on disk": "For every pass the target's weights are read again, as with a 70B model on a laptop, "
     "or "
     "with any model on a GPU, whose memory is its disk.",
     "embedded pair": "The two small models that come with specviz: a target of 28 million parameters and a "
     "draft of 2 million.",
-    "bonus token": (
-        "The token that the target adds where a whole branch was accepted. It costs no further "
-        "pass."
-    ),
     "acceptance vector": "The probability that the first child of a node is accepted, that the second is, and so "
     "on. "
     "Its sum is the probability that any child is accepted.",

@@ -43,6 +43,47 @@ def test_a_run_streams_to_its_end_and_is_plain_decodings_text(serve, visit):
     counts_add_up(page)
 
 
+def test_the_text_of_a_run_streams_and_all_of_it_is_there_at_its_end(serve, visit):
+    """Also that of a prompt of one's own, whose picture ends at a step on its way."""
+    page = visit(serve(Gated()), settings=False)
+    page.locator("#sv-prompt textarea").fill("abc")
+    page.evaluate(
+        """() => { window.lengths = []; setInterval(() => window.lengths.push([...document
+          .querySelectorAll('#sv-stage [data-grows=true] [data-step]:not(.later)')].length), 60); }"""
+    )
+    page.locator("#sv-run").click()
+    state(page, "done")
+    expect(page.locator(f"{STAGE} .sv-ribbon")).to_have_attribute("data-grows", "false")
+    lengths = [length for length in page.evaluate("window.lengths") if length]
+    assert lengths == sorted(lengths) and len(set(lengths)) > 4, "token by token"
+    page.locator(f"{STAGE} .sv-phases label").last.click()
+    hidden = "spans => spans.filter(span => getComputedStyle(span).visibility === 'hidden').length"
+    assert page.locator(f"{STAGE} .sv-ribbon [data-step]").evaluate_all(hidden) == 0
+    assert int(page.locator(f"{STAGE} .sv-svg").get_attribute("data-step")) < steps(page) - 1
+
+
+def test_a_second_run_of_the_same_settings_takes_the_next_seed_and_says_so(serve, visit):
+    page = visit(serve(Gated()), reduced_motion="reduce")
+    seed, texts = page.get_by_label("Seed"), []
+    for number in ("2", "3", "4"):
+        page.locator("#sv-run").click()
+        expect(seed).to_have_value(number)
+        expect(page.locator("#sv-stop")).to_be_enabled()
+        state(page, "done")
+        expect(page.locator("#sv-stop")).to_be_disabled()
+        expect(page.locator(f"{STAGE} .sv-about-run")).to_contain_text(f"seed {number}")
+        texts.append(page.locator(f"{STAGE} .sv-ribbon").text_content())
+        if number != "2":
+            expect(page.locator("#sv-headline")).to_contain_text(f"seed {number}, the next")
+    assert len(set(texts)) == 3
+    page.get_by_label("New tokens").fill("20")
+    page.get_by_label("New tokens").press("Tab")
+    expect(page.locator("#sv-headline")).to_contain_text("The settings changed")
+    page.locator("#sv-run").click()
+    state(page, "done")
+    expect(seed).to_have_value("4")
+
+
 def saved_steps(page, folder):
     """How many steps the saved file of an unfinished run has."""
     trace = specviz.Trace.from_json(save(page, "json", folder).read_text("utf-8"))

@@ -61,12 +61,13 @@ def test_a_pair_of_ones_own_takes_three_clicks(serve, visit, monkeypatch, tmp_pa
 
 
 def rejected_token(walk):
-    """One rejected token: a sentence gives p, q and the draw, and Why? shows its distributions."""
+    """One rejected token: a sentence and a card give p, q and the draw, a click its numbers."""
     walk.click(walk.page.locator("#sv-stage .sv-phases label").last)
     expect(walk.page.locator("#sv-stage .sv-svg")).to_have_attribute("data-phase", "4")
     walk.click(walk.page.locator("#sv-stage .node.x .shape").first)
+    expect(walk.page.locator("#sv-stage .sv-caption")).to_contain_text("rejected")
+    walk.click(walk.page.get_by_role("button", name="In numbers"))
     expect(walk.page.locator("#sv-stage .sv-detail .sv-bars").first).to_be_visible()
-    expect(walk.page.locator("#sv-stage .sv-outcome")).to_contain_text("rejected")
 
 
 def race(walk):

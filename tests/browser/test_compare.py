@@ -14,6 +14,7 @@ PAGE = ("Explore", "Compare")
 LINK = "?tab=compare"
 READY = "#sv-compare .sv-run"
 BOARD = "#sv-compare"
+COLOUR = "run => getComputedStyle(run).borderTopColor"
 
 
 def at_end(page):
@@ -32,8 +33,18 @@ def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
     ]
     expect(page.locator(f"{BOARD} .sv-title-line")).to_contain_text("recorded")
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()
+    expect(page.locator(f"{BOARD} .sv-speed")).to_have_value("0.1")
     expect(page.locator(f"{BOARD} .sv-play")).to_have_accessible_name("pause")
+    # it stands still when the first is through
+    expect(page.locator(f"{BOARD} .sv-standing")).to_contain_text(
+        re.compile(r"Done: Sequoia 64 in .* Plain decoding is at \d+ of 64")
+    )
+    expect(page.locator(f"{BOARD} .sv-play")).to_have_accessible_name("play")
+    factors = data["factors"]
+    expect(page.locator(f"{BOARD} .sv-large").last).to_have_text(factors[-1])
+    expect(page.locator(f"{BOARD} .sv-large").first).to_have_text(re.compile(r"^\d+ of 64$"))
     at_end(page)
+    assert page.locator(f"{BOARD} .sv-large").all_inner_texts() == factors
     for at, clock in enumerate(page.locator(f"{BOARD} .sv-clock").all()):
         expect(clock).to_contain_text(f"64 tokens in {len(data['updates'][at]['steps'])} steps")
     expect(page.locator(f"{BOARD} .sv-texts [data-kind=equal]")).to_contain_text(
@@ -70,17 +81,19 @@ def test_two_runs_are_decoded_compared_and_timed_and_hostile_text_is_text(serve,
     expect(page.locator(f"{BOARD} .sv-state")).to_contain_text("The settings changed")
     page.locator("#sv-compare-prompt textarea").fill(HOSTILE[0])
     page.locator("#sv-compare-run").click()
-    expect(page.locator(f"{BOARD} .sv-run-title")).to_have_text(
-        ["Chain of 5", "Sequoia 64"], timeout=60_000
-    )
+    colours = [one.evaluate(COLOUR) for one in page.locator(f"{BOARD} .sv-run").all()]
+    expect(page.locator(f"{BOARD} .sv-title-line")).not_to_contain_text("recorded", timeout=60_000)
+    titles = page.locator(f"{BOARD} .sv-run-title").all_inner_texts()
+    assert titles == ["Plain decoding", "Chain of 5", "Sequoia 64"], "plain decoding stays"
+    assert colours == [one.evaluate(COLOUR) for one in page.locator(f"{BOARD} .sv-run").all()]
     expect(page.locator("#sv-compare-stop")).to_be_hidden(timeout=60_000)
     at_end(page)
     expect(page.locator(f"{BOARD} .sv-clock").first).to_contain_text("64 tokens in")
-    expect(page.locator(f"{BOARD} .sv-texts [data-pair=AB]")).to_contain_text(
-        "identical text, all 64 tokens"
+    expect(page.locator(f"{BOARD} .sv-texts [data-kind=equal]")).to_contain_text(
+        "A, B and C: identical text, all 64 tokens"
     )
     gains = page.locator(f"{BOARD} tbody tr", has_text="speedup").locator("td")
-    for gain in gains.all():
+    for gain in gains.all()[1:]:
         expect(gain).to_contain_text(re.compile(r"\d×"))
     assert HOSTILE[0] in page.locator(f"{BOARD} .sv-ribbon").first.inner_text()
     assert page.locator(f"{BOARD} img, {BOARD} script").count() == 0
@@ -88,7 +101,7 @@ def test_two_runs_are_decoded_compared_and_timed_and_hostile_text_is_text(serve,
 
 def test_what_cannot_run_is_said_and_a_failure_harms_no_other(serve, visit, caplog):
     page = visit(
-        f"{serve(Gated(fail_at=9))}{LINK}&b.decodes=plain",
+        f"{serve(Gated(fail_at=9))}{LINK}&a.decodes=speculation&b.decodes=plain&c.decodes=off",
         ready=READY,
         reduced_motion="reduce",
         settings=False,

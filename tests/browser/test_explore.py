@@ -101,7 +101,7 @@ def test_verification_plays_when_a_step_is_opened_and_can_be_paused(serve, visit
     expect(svg).to_have_attribute("data-phase", "3")
     page.locator(f"{STAGE} .sv-play").click()
     expect(page.locator(f"{STAGE} .sv-play")).to_have_accessible_name("play")
-    expect(caption).to_contain_text("kept with probability")
+    expect(caption).to_contain_text("kept")
     expect(page.locator(f"{STAGE} .sv-svg .node.current")).to_have_count(1)
     expect(page.locator(f"{STAGE} .sv-ribbon .here.later")).not_to_have_count(0)
     while svg.get_attribute("data-phase") == "3":  # a step that is half played is moved in
@@ -119,17 +119,47 @@ def test_verification_plays_when_a_step_is_opened_and_can_be_paused(serve, visit
         expect(caption).to_contain_text(re.compile(text))
 
 
-def test_a_token_leads_to_its_step_and_a_node_says_why(page):
+def test_a_token_leads_to_its_step_and_a_node_has_its_numbers(page):
     to_step(page, 5)
     page.locator(f"{STAGE} .sv-ribbon [data-step='3']").first.click()
     expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-step", "3")
-    for letter, word in {"a": "accepted", "u": "not visited"}.items():
-        page.locator(f"{STAGE} .sv-svg .node.{letter} .shape").first.click()
-        expect(page.locator(f"{STAGE} .sv-outcome")).to_have_text(word)
-        expect(page.locator(f"{STAGE} .sv-why")).to_contain_text("u = " if letter == "a" else "was")
     page.locator(f"{STAGE} .sv-svg .node.a .shape").first.click()
+    expect(page.locator(f"{STAGE} .sv-why")).to_contain_text("u = ")
+    page.get_by_role("button", name="In numbers").click()
     names = page.locator(f"{STAGE} .sv-detail .sv-bars").first.locator("tbody th").all_inner_texts()
     assert names[:2] == ["target p", "draft q"] and "acceptance" in names
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1440, 900), (390, 844)])
+def test_pointing_at_a_node_or_clicking_it_says_what_happened_where_the_eye_is(page, width, height):
+    page.set_viewport_size({"width": width, "height": height})
+    page.locator(STAGE).scroll_into_view_if_needed()
+    caption, card = page.locator(f"{STAGE} .sv-caption"), page.locator(f"{STAGE} .sv-node-card")
+    rest = caption.inner_text()
+    for letter, word in {"a": "accepted", "x": "rejected", "u": "not visited"}.items():
+        node = page.locator(f"{STAGE} .sv-svg .node.{letter}").first
+        for act in (node.locator(".shape").hover, node.locator(".shape").click):
+            act(force=True)
+            expect(caption).to_contain_text(word)
+            expect(card).to_contain_text(word)
+            expect(card).to_contain_text("probability q")
+            assert page.evaluate(COVERS) == [], "the card covers the accepted path"
+            for part in (caption, card):
+                box = part.bounding_box()
+                assert box["y"] >= 0 and box["y"] + box["height"] <= height, letter
+    page.keyboard.press("Escape")
+    page.mouse.move(1, 1)
+    expect(caption).to_have_text(rest)
+    expect(card).to_be_hidden()
+
+
+COVERS = """() => {
+  const box = document.querySelector('#sv-stage .sv-node-card').getBoundingClientRect();
+  return [...document.querySelectorAll('#sv-stage .node:is(.r, .a, .bonus, .correction)')].filter(node => {
+    const other = node.getBoundingClientRect();
+    return box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
+  }).map(node => node.textContent);
+}"""
 
 
 def test_the_keyboard_alone_is_enough(page):

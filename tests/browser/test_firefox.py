@@ -42,7 +42,7 @@ def test_a_rejected_token_says_why_and_every_outcome_has_a_colour_of_its_own(ser
     page = visit(serve(), settings=False)
     page.locator(".sv-phases label").last.click()
     page.locator(".sv-svg .node.x .shape").first.click()
-    expect(page.locator(".sv-outcome")).to_have_text("rejected")
+    expect(page.locator(".sv-node-card")).to_contain_text("rejected")
     colours = {
         page.locator(f".sv-svg .node.{kind} .shape").first.evaluate(
             "shape => getComputedStyle(shape).stroke"

@@ -31,6 +31,12 @@ class Entry:
         return self.config.builder.name == "plain"
 
     @property
+    def kind(self) -> str:
+        """What it is, which gives it its colour: "plain", "chain" or "tree"."""
+        name = self.config.builder.name
+        return name if name in ("plain", "chain") else "tree"
+
+    @property
     def tree(self) -> str:
         """Its tree in a few words: "Sequoia 16", "Chain of 5"."""
         if self.autoregressive:

@@ -90,16 +90,14 @@ class Board:
             self.ended.add(at)
             self.pending.append({"at": at, "state": "done"})
             over = at == max(set(range(len(self.entries))) - self.failed.keys())
-            return self._flush(
-                "done" if over else "running", pairs=self.pairs(), table=self.table()
-            )
+            return self._flush("done" if over else "running", pairs=self.pairs(), **self.measured())
         if update.speedup:
             self.speedups[at] = update.speedup
             note = (
                 f"Timing {titles(self.entries)[at]} against plain decoding: "
                 f"{update.speedup.rounds} of {ROUNDS} rounds."
             )
-            return message(self.name, state="done", note=note, table=self.table())
+            return message(self.name, state="done", note=note, **self.measured())
         return None
 
     def _flush(self, state: str, **more: Any) -> str:
@@ -108,15 +106,20 @@ class Board:
 
     def about(self, prompt: str, pair: str, **more: Any) -> dict[str, Any]:
         """What is compared, sent once."""
+        kinds = [entry.kind for entry in self.entries]
         columns = [
             {
                 "letter": entry.letter,
+                # a second one of a kind has a colour of its own
+                "kind": "other" if entry.kind in kinds[:at] else entry.kind,
                 "title": title,
                 "details": entry.details,
                 "lossy": entry.lossy,
                 "plain": entry.autoregressive,
             }
-            for entry, title in zip(self.entries, titles(self.entries), strict=True)
+            for at, (entry, title) in enumerate(
+                zip(self.entries, titles(self.entries), strict=True)
+            )
         ]
         return {"columns": columns, "prompt": prompt, "pair": pair, **more}
 
@@ -144,6 +147,14 @@ class Board:
         for (a, b), pair in zip(ended, self.pairs(), strict=True):
             if pair["kind"] == "differs" and pair["position"] is not None:
                 yield a, b, pair["position"]
+
+    def measured(self) -> dict[str, Any]:
+        """The table, and how many times as fast as plain decoding each run is."""
+        factors = []
+        for entry, speedup in zip(self.entries, self.speedups, strict=True):
+            timed = f"{speedup.speedup:.1f}×" if speedup else ""
+            factors.append("1×" if entry.autoregressive else timed)
+        return {"table": self.table(), "factors": factors}
 
     def table(self) -> list[dict[str, Any]]:
         """The runs in numbers: rows with a name and, for each column, a value and a note below
@@ -206,5 +217,5 @@ def of_traces(
     board.ended = set(range(len(traces)))
     about = board.about(traces[0].prompt_text, described(traces[0].pair), **more)
     return message(
-        name, updates=updates, state="done", pairs=board.pairs(), table=board.table(), **about
+        name, updates=updates, state="done", pairs=board.pairs(), **board.measured(), **about
     )

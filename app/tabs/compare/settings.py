@@ -17,7 +17,12 @@ from . import race
 from .entry import Entry
 
 KINDS = {"speculation": "Speculation", "plain": "Plain decoding", "off": "Off"}
-FIRST = {"A": race.CHAIN, "B": race.TREE, "C": race.TREE}  # what each column holds at first
+# what each column holds at first: the race that the tab opens with
+FIRST = {
+    "A": ("plain", race.TREE),
+    "B": ("speculation", race.CHAIN),
+    "C": ("speculation", race.TREE),
+}
 OPTIONAL = "C"
 
 
@@ -183,11 +188,11 @@ def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
     with gr.Column(
         elem_classes=f"sv-side sv-run-{letter}", elem_id=f"sv-side-{letter}", min_width=220
     ):
-        first = "off" if letter == OPTIONAL else "speculation"
-        kind = gr.Radio(choices, value=first, label=letter, elem_classes="sv-choice")
-        with gr.Column(elem_classes="sv-side-body", visible=letter != OPTIONAL) as body:
+        decodes, config = FIRST[letter]
+        kind = gr.Radio(choices, value=decodes, label=letter, elem_classes="sv-choice")
+        with gr.Column(elem_classes="sv-side-body", visible=decodes == "speculation") as body:
             pickers = {
-                kind: picker(kind, FIRST[letter], f"{title} of {letter}", True)
+                kind: picker(kind, config, f"{title} of {letter}", True)
                 for kind, title in LABELS.items()
             }
         notice_box = notice("", elem_id=f"sv-side-{letter}-notice")

@@ -3,7 +3,8 @@
 // like also while it is nowhere.
 
 const TYPED =
-  'input:not([type=radio]), textarea, select, [contenteditable], [role=tab], [role=option], [role=slider]';
+  'input:not([type=radio]), textarea, select, [contenteditable], ' +
+  '[role=tab], [role=option], [role=slider]';
 const PRESSED = 'button, summary, a';
 
 /**

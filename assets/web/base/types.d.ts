@@ -65,6 +65,8 @@ interface Headline {
   strong: string;
   text: string;
   small: string;
+  /** Whether it is slower than plain decoding. */
+  slow?: boolean;
   stale: boolean;
 }
 

@@ -2,11 +2,11 @@
 // Each has a column with its text and its tree at that time; the race, remarks on the texts and the
 // table stand around them.
 
-import { finder, make, query, say } from '../base/dom.js';
+import { finder, query, say } from '../base/dom.js';
 import { sharedClock } from './clock.js';
 import { runColumn } from './column.js';
 import { writeTable, writeTexts } from './table.js';
-import { raceChart, raceKey } from './tokens_over_time.js';
+import { raceChart } from './tokens_over_time.js';
 
 /** @typedef {import('./column.js').Column} Column */
 /** @typedef {import('./types.js').About} About */
@@ -30,8 +30,8 @@ const opened = ({ run: name, badge, pair, when }) => ({
 
 /** @param {HTMLElement} element @param {() => Promise<string>} recorded what the tab opens with */
 export function compareBoard(element, recorded) {
-  const root = query(element, '.sv-compare', HTMLElement),
-    $ = finder(root);
+  const root = query(element, '.sv-compare', HTMLElement);
+  const $ = finder(root);
   const race = raceChart($('race-svg', SVGSVGElement), seconds => clock.seek(seconds));
   const clock = sharedClock(root, {
     columns: () => run.columns,
@@ -39,8 +39,8 @@ export function compareBoard(element, recorded) {
     changed: () => schedule(),
   });
   let run = { ...opened({}), state: '' };
-  let frame = /** @type {number | null} */ (null),
-    whole = false;
+  let frame = /** @type {number | null} */ (null);
+  let whole = false;
 
   recorded()
     .then(text => {
@@ -62,20 +62,15 @@ export function compareBoard(element, recorded) {
     for (const update of message.updates || []) apply(run.columns[update.at], update);
     if (message.pairs) run.pairs = message.pairs;
     if (message.table) run.table = message.table;
-    if (message.state === 'stopped')
-      for (const column of run.columns) {
-        if (column.state === 'running' || column.state === 'waiting')
-          column.state = column.steps.length ? 'stopped' : 'never';
-      }
+    message.factors?.forEach((factor, at) => {
+      run.columns[at].factor = factor;
+    });
+    if (message.state === 'stopped') run.columns.forEach(stopColumn);
     if (message.state) {
-      run.note = message.note || '';
       const was = run.state;
-      run.state =
-        message.state === 'stopped' && was !== 'running'
-          ? 'done'
-          : message.state === 'loading'
-            ? was
-            : message.state;
+      run.note = message.note || '';
+      if (message.state === 'stopped' && was !== 'running') run.state = 'done';
+      else if (message.state !== 'loading') run.state = message.state;
       if (was === 'running' && run.state !== 'running') clock.ended();
     }
     clock.follow();
@@ -84,10 +79,10 @@ export function compareBoard(element, recorded) {
 
   /** @param {Message} message @param {About[]} columns */
   function start(message, columns) {
-    const box = $('runs'),
-      { badge, prompt } = message;
-    if (run.name !== undefined && !badge && innerWidth < 760)
-      element.scrollIntoView({ block: 'start' }); // on a phone Run is far above
+    const { badge, prompt } = message;
+    const box = $('runs');
+    // on a phone Run is far above
+    if (run.name !== undefined && !badge && innerWidth < 760) element.scrollIntoView();
     run = opened(message);
     box.replaceChildren();
     box.style.setProperty('--columns', String(columns.length));
@@ -97,14 +92,13 @@ export function compareBoard(element, recorded) {
         announce: text => say($('live'), text),
       }),
     );
-    $('race-key').replaceChildren(
-      ...columns.map(({ letter, title }) => {
-        const item = make('span', '', 'sv-race-name');
-        item.append(raceKey(letter), title);
-        return item;
-      }),
-    );
     clock.begin(!badge);
+  }
+
+  /** @param {Column} column */
+  function stopColumn(column) {
+    if (column.state !== 'running' && column.state !== 'waiting') return;
+    column.state = column.steps.length ? 'stopped' : 'never';
   }
 
   /** @param {Column} column @param {import('./types.js').ColumnUpdate} update */
@@ -130,9 +124,7 @@ export function compareBoard(element, recorded) {
     const moving = clock.advance(now);
     if (whole) {
       whole = false;
-      race.show(
-        run.columns.map(({ about, ends, totals }) => ({ letter: about.letter, ends, totals })),
-      );
+      race.show(run.columns);
       head();
       writeTexts(root, run.columns, run.pairs, seconds => clock.seek(seconds));
       writeTable(root, run.columns, run.table);
@@ -140,22 +132,21 @@ export function compareBoard(element, recorded) {
     race.at(clock.time);
     for (const column of run.columns) column.show(clock.time);
     clock.write();
+    say($('standing'), standing(run.columns, clock.time));
     if (moving) schedule();
   }
 
   function head() {
     $('title-line').textContent = [run.badge, run.when, run.pair].filter(Boolean).join(' · ');
-    const at = run.columns.findIndex(column => column.state === 'running');
-    say(
-      $('state'),
-      run.note ||
-        (run.state === 'running' && at >= 0
-          ? `Decoding ${run.columns[at].about.title}, ${at + 1} of ${run.columns.length}.`
-          : run.state === 'stopped'
-            ? 'Stopped.'
-            : ''),
-    );
+    say($('state'), run.note || stateText());
     $('state').dataset.state = run.state;
+  }
+
+  function stateText() {
+    if (run.state === 'stopped') return 'Stopped.';
+    const at = run.columns.findIndex(column => column.state === 'running');
+    if (run.state !== 'running' || at < 0) return '';
+    return `Decoding ${run.columns[at].about.title}, ${at + 1} of ${run.columns.length}.`;
   }
 
   return {
@@ -167,4 +158,25 @@ export function compareBoard(element, recorded) {
       schedule(true);
     },
   };
+}
+
+/**
+ * Who is through at this time, and how far the others are, in one sentence.
+ * @param {Column[]} columns
+ * @param {number} time
+ */
+export function standing(columns, time) {
+  const runs = columns.filter(column => column.ends.length);
+  const length = (/** @type {Column} */ { ends }) => ends[ends.length - 1];
+  const order = [...runs].sort((a, b) => length(a) - length(b));
+  const through = order.filter(column => length(column) <= time);
+  const others = order.filter(column => length(column) > time);
+  if (!through.length) return '';
+  const done = through.map(column => `${column.about.title} in ${length(column).toFixed(2)} s`);
+  if (!others.length) return `All are done: ${done.join(', ')}.`;
+  const behind = others.map(({ about, ends, totals }) => {
+    const step = ends.filter(end => end <= time).length - 1;
+    return `${about.title} is at ${step < 0 ? 0 : totals[step]} of ${totals[totals.length - 1]}`;
+  });
+  return `Done: ${done.join(', ')}. ${behind.join(', ')}.`;
 }

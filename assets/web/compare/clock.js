@@ -7,7 +7,7 @@ import { reducedMotion } from '../base/stepper.js';
 /** @typedef {import('./column.js').Column} Column */
 
 const SPEEDS = [1, 0.5, 0.25, 0.1, 0.02];
-const SHORTEST = 1.5; // seconds that a replay takes at least, until a visitor chooses a speed
+const SHORTEST = 1.5; // seconds until the first run ends, unless a visitor chose a speed
 
 /**
  * @param {HTMLElement} root
@@ -15,11 +15,11 @@ const SHORTEST = 1.5; // seconds that a replay takes at least, until a visitor c
  */
 export function sharedClock(root, { columns, running, changed }) {
   const $ = finder(root);
-  let time = 0,
-    following = false,
-    playing = false,
-    before = /** @type {number | null} */ (null),
-    chosen = false;
+  let time = 0;
+  let following = false;
+  let playing = false;
+  let before = /** @type {number | null} */ (null);
+  let isChosen = false; // whether a visitor chose the speed
 
   const limit = () => Math.max(0, ...columns().map(column => column.ends.at(-1) || 0));
   const first = () => Math.min(...columns().map(column => column.ends.at(-1) || Infinity));
@@ -39,12 +39,9 @@ export function sharedClock(root, { columns, running, changed }) {
 
   function ended() {
     following = false;
-    if (!chosen)
-      $('speed', HTMLSelectElement).value = String(
-        SPEEDS.find(speed => limit() / speed >= SHORTEST) ?? SPEEDS.at(-1),
-      );
-    if (reducedMotion())
-      time = first(); // when the first run is through
+    const slow = SPEEDS.find(speed => first() / speed >= SHORTEST) ?? SPEEDS.at(-1);
+    if (!isChosen) $('speed', HTMLSelectElement).value = String(slow);
+    if (reducedMotion()) time = first();
     else if (limit()) {
       time = 0;
       play();
@@ -54,12 +51,12 @@ export function sharedClock(root, { columns, running, changed }) {
   /** @param {number} now */
   function advance(now) {
     if (!playing) return false;
-    time = Math.min(
-      limit(),
-      time + (Number($('speed').value) * Math.max(0, now - (before ?? now))) / 1000,
-    );
+    const passed = (Number($('speed').value) * Math.max(0, now - (before ?? now))) / 1000;
+    // it stands still when the first run is through, so that the others can be read
+    const stop = time < first() ? first() : limit();
+    time = Math.min(stop, time + passed);
     before = now;
-    if (time >= limit()) pause();
+    if (time >= stop) pause();
     return playing;
   }
 
@@ -128,7 +125,7 @@ export function sharedClock(root, { columns, running, changed }) {
     $(name).addEventListener('click', act);
   $('scrub').addEventListener('input', () => seek(Number($('scrub').value)));
   $('speed').addEventListener('change', () => {
-    chosen = true;
+    isChosen = true;
   });
   keys(
     root,

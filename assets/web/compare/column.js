@@ -4,12 +4,10 @@
 import { draw, finder, make, say } from '../base/dom.js';
 import { follow, onToken, pathOf, spansOf } from '../base/ribbon.js';
 import { readable } from '../base/text.js';
-import { OUTCOMES } from '../base/words.js';
-import { stepSentence } from '../stage/frames.js';
-import { aboutOf } from '../stage/inspector.js';
+import { nodeSentence, stepSentence } from '../stage/sentences.js';
 import { countGuesses } from '../tree/sources.js';
 import { treeView } from '../tree/view.js';
-import { raceKey } from './tokens_over_time.js';
+import { lookOf, raceKey } from './tokens_over_time.js';
 
 /** @typedef {import('./types.js').About} About */
 /** @typedef {import('./types.js').State} State */
@@ -29,11 +27,11 @@ const AFTER = { running: '; decoding', stopped: '; stopped here' }; // the last 
  * @param {{ seek: (seconds: number) => void, announce: (text: string) => void }} on
  */
 export function runColumn(about, run, parent, { seek, announce }) {
-  const { letter } = about,
-    box = make('section', '', `sv-run sv-run-${letter}${about.plain ? ' plain' : ''}`);
-  const ribbon = make('div', '', 'sv-ribbon'),
-    canvas = make('div', '', 'sv-scroll'),
-    $ = finder(box);
+  const { letter } = about;
+  const box = make('section', '', `sv-run ${lookOf(about)}${about.plain ? ' plain' : ''}`);
+  const ribbon = make('div', '', 'sv-ribbon');
+  const canvas = make('div', '', 'sv-scroll');
+  const $ = finder(box);
   box.setAttribute('aria-label', `${letter}: ${about.title}`);
   ribbon.tabIndex = 0;
   ribbon.setAttribute('role', 'group');
@@ -51,6 +49,7 @@ export function runColumn(about, run, parent, { seek, announce }) {
   );
   box.append(
     heading(about),
+    make('p', '', 'sv-large'),
     make('p', about.details, 'sv-run-details'),
     make('p', '', 'sv-clock'),
     ribbon,
@@ -81,6 +80,7 @@ export function runColumn(about, run, parent, { seek, announce }) {
     state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'),
     note: '',
     guessed: /** @type {Guesses} */ (new Map()),
+    factor: '', // over plain decoding
     get pinned() {
       return pinned;
     },
@@ -113,6 +113,7 @@ export function runColumn(about, run, parent, { seek, announce }) {
     const at = column.ends.filter(end => end <= time).length - 1,
       step = column.steps[at];
     say($('clock'), clockText(column, at));
+    $('large').textContent = largeText(column, at);
     box.dataset.state = column.state;
     if (at === current) return;
     current = at;
@@ -142,13 +143,24 @@ export function runColumn(about, run, parent, { seek, announce }) {
 /** @param {About} about */
 function heading(about) {
   const title = make('h3');
-  title.append(raceKey(about.letter), make('span', about.title, 'sv-run-title'));
+  title.append(raceKey(about), make('span', about.title, 'sv-run-title'));
   if (about.lossy) {
     const badge = make('span', 'lossy', 'sv-badge sv-lossy');
     badge.title = about.lossy;
     title.append(badge);
   }
   return title;
+}
+
+/**
+ * What is read from afar: how many tokens there are, and at the end how many times as fast it was.
+ * @param {Column} column
+ * @param {number} at the last step that has ended
+ */
+export function largeText({ totals, state, factor }, at) {
+  if (!totals.length) return '';
+  if (factor && at === totals.length - 1 && state === 'done') return factor;
+  return `${at < 0 ? 0 : totals[at]} of ${totals[totals.length - 1]}`;
 }
 
 /**
@@ -159,10 +171,8 @@ function heading(about) {
  */
 export function nodeText(step, key, plain) {
   if (!step) return '';
-  if (key === null)
-    return plain ? `The target writes “${readable(step.pieces[0])}”.` : stepSentence(step);
-  const { token, why, kind } = aboutOf(step, key);
-  return `“${token}”, ${OUTCOMES[kind ?? '']}. ${why}`;
+  if (key !== null) return nodeSentence(step, key);
+  return plain ? `The target writes “${readable(step.pieces[0])}”.` : stepSentence(step);
 }
 
 /**

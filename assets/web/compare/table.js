@@ -3,7 +3,7 @@
 import { button, finder, make, query } from '../base/dom.js';
 import { termed } from '../base/terms.js';
 import { visible } from '../base/text.js';
-import { raceKey } from './tokens_over_time.js';
+import { lookOf, raceKey } from './tokens_over_time.js';
 
 /** @typedef {import('./column.js').Column} Column */
 
@@ -13,9 +13,9 @@ export function writeTable(root, columns, rows) {
   head.append(
     make('td'),
     ...columns.map(({ about }) => {
-      const name = make('th', '', `sv-run-${about.letter}`);
+      const name = make('th', '', lookOf(about));
       name.scope = 'col';
-      name.append(raceKey(about.letter), about.title);
+      name.append(raceKey(about), about.title);
       return name;
     }),
   );
@@ -55,7 +55,7 @@ export function writeTexts(root, columns, pairs, show) {
     for (const span of box.querySelectorAll('.differs')) span.classList.remove('differs');
   // one for all pairs of which it is true
   const remarks = /** @type {Map<string, import('./types.js').Pair[]>} */ (new Map());
-  for (const pair of pairs) {
+  for (const pair of pairs.filter(one => !isSaid(one, pairs))) {
     const key = pair.position === null ? pair.text : pair.a + pair.b;
     remarks.set(key, [...(remarks.get(key) ?? []), pair]);
   }
@@ -84,5 +84,20 @@ export function writeTexts(root, columns, pairs, show) {
       line.append(make('span', ` ${a} “${one}”, ${b} “${other}” `, 'sv-apart'), shows);
       return line;
     }),
+  );
+}
+
+/**
+ * Whether an earlier run wrote the same text as one of the two, and is compared with the other.
+ * @param {import('./types.js').Pair} pair
+ * @param {import('./types.js').Pair[]} pairs
+ */
+function isSaid({ a, b, position }, pairs) {
+  if (position === null) return false;
+  return pairs.some(
+    other =>
+      other.kind === 'equal' &&
+      (other.b === a || other.b === b) &&
+      pairs.some(first => first.a === other.a && first.b === (other.b === a ? b : a)),
   );
 }

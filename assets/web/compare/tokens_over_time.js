@@ -1,13 +1,14 @@
-// The race: tokens against seconds, one stepped line a run, each with a dash and a mark of its own,
-// and a cursor.
+// The race: tokens against seconds, one stepped line a run, drawn as far as the clock is. A run's
+// colour is its strategy's, its dash and mark are its column's.
 
 import { subscribe } from '../base/bus.js';
 import { draw } from '../base/dom.js';
 import { ticks } from '../figures/chart.js';
 
+/** @typedef {import('./types.js').About} About */
 /**
- * @typedef {{ letter: string, ends: number[], totals: number[] }} Racer when its steps ended, and
- *   the tokens written by then
+ * A run with the times at which its steps ended, and the tokens written by then.
+ * @typedef {{ about: About, ends: number[], totals: number[] }} Racer
  */
 
 /** @type {Record<string, string>} */
@@ -17,110 +18,75 @@ const RACE_MARKS = {
   C: 'M0 -6.5L6.2 5H-6.2Z',
 };
 
+/**
+ * The classes that give a run its colour, dash and mark.
+ * @param {Pick<About, 'letter' | 'kind'>} about
+ */
+export const lookOf = ({ letter, kind }) => `sv-run-${letter} sv-kind-${kind}`;
+
 /** @param {SVGSVGElement} svg @param {(seconds: number) => void} seek */
 export function raceChart(svg, seek) {
-  const lines = draw('g', {}, svg),
-    cursor = draw('g', { class: 'cursor' }, svg);
-  let runs = /** @type {Racer[]} */ ([]),
-    now = 0,
-    most = { x: 0, y: 0 },
-    box = { left: 0, right: 1, top: 0, bottom: 1 };
-  const x = (/** @type {number} */ seconds) =>
-    box.left + (box.right - box.left) * (most.x ? seconds / most.x : 0);
-  const y = (/** @type {number} */ tokens) =>
-    box.bottom - (box.bottom - box.top) * (most.y ? tokens / most.y : 0);
+  const axes = draw('g', {}, svg);
+  const lines = draw('g', {}, svg);
+  let runs = /** @type {Racer[]} */ ([]);
+  let now = 0;
+  let most = { x: 0, y: 0 };
+  let box = { left: 0, right: 1, top: 0, bottom: 1 };
+
+  /** @param {number} seconds */
+  const x = seconds => box.left + (box.right - box.left) * (most.x ? seconds / most.x : 0);
+  /** @param {number} tokens */
+  const y = tokens => box.bottom - (box.bottom - box.top) * (most.y ? tokens / most.y : 0);
 
   function redraw() {
     const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
-    const width = svg.clientWidth,
-      height = svg.clientHeight,
-      size = 12.5 * unit;
-    box = { left: 44 * unit, right: width - 34 * unit, top: 34 * unit, bottom: height - 38 * unit };
+    const { clientWidth: width, clientHeight: height } = svg;
+    box = { left: 40 * unit, right: width - 12 * unit, top: 24 * unit, bottom: height - 36 * unit };
     most = {
       x: Math.max(0, ...runs.map(run => run.ends.at(-1) || 0)),
       y: Math.max(0, ...runs.map(run => run.totals.at(-1) || 0)),
     };
-    lines.replaceChildren();
-    svg.style.fontSize = `${size}px`;
+    axes.replaceChildren();
+    svg.style.fontSize = `${12.5 * unit}px`;
     for (const tick of ticks(0, most.y, 5)) {
-      draw('line', { class: 'grid', x1: box.left, x2: box.right, y1: y(tick), y2: y(tick) }, lines);
-      draw(
-        'text',
-        { x: box.left - 7 * unit, y: y(tick), dy: '.34em', 'text-anchor': 'end' },
-        lines,
-        tick,
-      );
+      const at = y(tick);
+      draw('line', { class: 'grid', x1: box.left, x2: box.right, y1: at, y2: at }, axes);
+      const place = { x: box.left - 7 * unit, y: at, dy: '.34em', 'text-anchor': 'end' };
+      draw('text', place, axes, tick);
     }
     for (const tick of ticks(0, most.x, Math.max(2, width / 130))) {
-      draw(
-        'line',
-        { class: 'grid', x1: x(tick), x2: x(tick), y1: box.bottom, y2: box.bottom + 5 },
-        lines,
-      );
-      draw('text', { x: x(tick), y: box.bottom + 17 * unit, 'text-anchor': 'middle' }, lines, tick);
+      const at = x(tick);
+      draw('line', { class: 'grid', x1: at, x2: at, y1: box.bottom, y2: box.bottom + 5 }, axes);
+      draw('text', { x: at, y: box.bottom + 17 * unit, 'text-anchor': 'middle' }, axes, tick);
     }
-    draw(
-      'text',
-      { x: box.right, y: height - 5 * unit, 'text-anchor': 'end' },
-      lines,
-      'seconds of decoding',
-    );
-    draw('text', { x: 0, y: 11 * unit, 'text-anchor': 'start' }, lines, 'tokens');
-    const ends = [];
-    for (const run of runs) {
-      if (!run.ends.length) continue;
-      const path = run.ends
-        .map((end, i) => `H${x(end).toFixed(1)}V${y(run.totals[i]).toFixed(1)}`)
-        .join('');
-      draw(
-        'path',
-        {
-          class: `line sv-run-${run.letter}`,
-          'data-letter': run.letter,
-          d: `M${box.left} ${box.bottom}${path}`,
-        },
-        lines,
-      );
-      ends.push({ letter: run.letter, x: x(run.ends.at(-1) ?? 0), y: y(run.totals.at(-1) ?? 0) });
-    }
-    let edge = 0; // letters that would stand on one another move aside
-    for (const end of ends.sort((a, b) => a.x - b.x)) {
-      const at = Math.max(end.x + 6 * unit, edge + 15 * unit);
-      draw(
-        'text',
-        { class: `name sv-run-${end.letter}`, x: at, y: end.y - 6 * unit },
-        lines,
-        end.letter,
-      );
-      edge = at;
-    }
-    place();
+    const corner = { x: box.right, y: height - 4 * unit, 'text-anchor': 'end' };
+    draw('text', corner, axes, 'seconds of decoding');
+    draw('text', { x: 0, y: 11 * unit }, axes, 'tokens');
+    drawLines();
   }
 
-  function place() {
-    cursor.replaceChildren();
-    if (!most.x) return;
-    draw('line', { x1: x(now), x2: x(now), y1: box.top, y2: box.bottom }, cursor);
-    for (const run of runs) {
-      const done = run.ends.filter(end => end <= now).length;
-      const at = Math.min(now, run.ends.at(-1) ?? 0);
-      draw(
-        'path',
-        {
-          class: `mark sv-run-${run.letter}`,
-          d: RACE_MARKS[run.letter],
-          transform: `translate(${x(at)} ${y(done ? run.totals[done - 1] : 0)})`,
-        },
-        cursor,
-      );
+  /** Each line as far as the clock is, with its mark at the end. */
+  function drawLines() {
+    lines.replaceChildren();
+    for (const { about, ends, totals } of runs) {
+      if (!ends.length) continue;
+      const look = lookOf(about);
+      const done = ends.filter(end => end <= now).length;
+      const end = x(Math.min(now, ends[ends.length - 1]));
+      const steps = ends.slice(0, done).map((at, i) => `H${x(at)}V${y(totals[i])}`);
+      const d = `M${box.left} ${box.bottom}${steps.join('')}H${end}`;
+      draw('path', { class: `line ${look}`, 'data-letter': about.letter, d }, lines);
+      const transform = `translate(${end} ${y(done ? totals[done - 1] : 0)})`;
+      draw('path', { class: `mark ${look}`, d: RACE_MARKS[about.letter], transform }, lines);
     }
   }
 
-  const point = (/** @type {PointerEvent} */ event) => {
-    const at =
-      (event.clientX - svg.getBoundingClientRect().left - box.left) / (box.right - box.left);
-    if (event.buttons === 1 && most.x) seek(Math.min(1, Math.max(0, at)) * most.x);
-  };
+  /** @param {PointerEvent} event */
+  function point(event) {
+    const at = event.clientX - svg.getBoundingClientRect().left - box.left;
+    const share = Math.min(1, Math.max(0, at / (box.right - box.left)));
+    if (event.buttons === 1 && most.x) seek(share * most.x);
+  }
   svg.addEventListener('pointerdown', event => {
     svg.setPointerCapture(event.pointerId);
     point(event);
@@ -141,19 +107,17 @@ export function raceChart(svg, seek) {
     /** @param {number} seconds */
     at(seconds) {
       now = seconds;
-      place();
+      drawLines();
     },
   };
 }
 
-/** A run's line and mark, for a key beside its name. @param {string} letter */
-export function raceKey(letter) {
+/** A run's line and mark, for a key beside its name. @param {About} about */
+export function raceKey(about) {
   const svg = draw('svg', { viewBox: '0 -8 40 16', 'aria-hidden': 'true', class: 'key' });
-  draw('path', { class: `line sv-run-${letter}`, d: 'M0 0H40' }, svg);
-  draw(
-    'path',
-    { class: `mark sv-run-${letter}`, d: RACE_MARKS[letter], transform: 'translate(20 0)' },
-    svg,
-  );
+  const look = lookOf(about);
+  draw('path', { class: `line ${look}`, d: 'M0 0H40' }, svg);
+  const transform = 'translate(20 0)';
+  draw('path', { class: `mark ${look}`, d: RACE_MARKS[about.letter], transform }, svg);
   return svg;
 }

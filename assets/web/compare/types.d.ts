@@ -6,6 +6,8 @@ export type State = 'waiting' | 'running' | 'done' | 'error' | 'stopped' | 'neve
 /** What one column runs. */
 export interface About {
   letter: string;
+  /** What it is, which gives it its colour: plain, chain, tree, other. */
+  kind: string;
   title: string;
   details: string;
   lossy: string | null;
@@ -44,6 +46,10 @@ export interface Message {
   updates?: ColumnUpdate[];
   pairs?: Pair[];
   table?: Row[];
+  /**
+   * How many times as fast as plain decoding each run is, in words; empty where that is unknown.
+   */
+  factors?: string[];
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
   note?: string;
   columns?: About[];

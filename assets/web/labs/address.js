@@ -29,7 +29,9 @@ export function linkedNode(search, { rules, schemes, names, most }) {
   ) {
     return {
       node: null,
-      about: `The link was not opened: p and q must have one number for each of 2 to ${names.length} tokens.`,
+      about:
+        'The link was not opened: p and q must have one number for each of ' +
+        `2 to ${names.length} tokens.`,
     };
   }
   const listed = rules.some(([name]) => name === rule);
@@ -47,6 +49,7 @@ export function linkedNode(search, { rules, schemes, names, most }) {
     about:
       listed || !rule
         ? 'This node was opened from a link.'
-        : `The rule “${rule.slice(0, 40)}” of the link is not available here. If it is a plugin, start the page with it.`,
+        : `The rule “${rule.slice(0, 40)}” of the link is not available here. ` +
+          'If it is a plugin, start the page with it.',
   };
 }

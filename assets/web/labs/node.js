@@ -30,7 +30,7 @@ export function nodeOf(step, key) {
   if (!/^(last|\d+)$/.test(key)) return null;
   const end = step.path.at(-1) ?? 0,
     node = Number(key);
-  const parent = key === 'last' ? end : node > 0 ? step.parents[node] : 0;
+  const parent = key === 'last' ? end : Math.max(0, step.parents[node]);
   const children = step.parents.flatMap((above, i) => (above === parent ? [i] : []));
   if (!children.length) return null;
   const tokens = /** @type {Map<number, { text: string, p: number, q: number }>} */ (new Map());

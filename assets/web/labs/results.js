@@ -17,26 +17,38 @@ const KINDS = {
 };
 
 /** @param {number} value */
-const deviationText = value =>
-  value === 0 ? '0' : value < 1e-4 ? value.toExponential(0) : value.toFixed(4);
+function deviationText(value) {
+  if (value === 0) return '0';
+  return value < 1e-4 ? value.toExponential(0) : value.toFixed(4);
+}
 
 /** One sentence on what is known of a rule here. @param {RuleRow} row */
 export function verdictOf({ kind, title, deviation, runs, declared, reason }) {
   const outcomes = runs === 1 ? 'the only outcome' : `all ${runs} outcomes`;
+  const largest = deviationText(deviation ?? 0);
   if (kind === 'equal') {
     return (
-      `= p. ${title} writes the target’s distribution here (${outcomes} computed, largest deviation ${deviationText(deviation ?? 0)}).` +
+      `= p. ${title} writes the target’s distribution here ` +
+      `(${outcomes} computed, largest deviation ${largest}).` +
       (declared ? '' : ' Only here: the rule is lossy in general.')
     );
   }
   if (kind === 'differs') {
     return (
-      `≠ p. ${title} does not write the target’s distribution: it deviates by ${deviationText(deviation ?? 0)} (${outcomes} computed).` +
+      `≠ p. ${title} does not write the target’s distribution: ` +
+      `it deviates by ${largest} (${outcomes} computed).` +
       (declared ? ' The rule is declared lossless; this node refutes it.' : '')
     );
   }
   if (kind === 'impossible' || kind === 'failed') return reason;
-  return `Not computed here: too many outcomes, or noise that is continuous. That ${title} is ${declared ? 'lossless' : 'lossy'} is ${kind}.`;
+  const claim = `That ${title} is ${declared ? 'lossless' : 'lossy'} is ${kind}.`;
+  return `Not computed here: too many outcomes, or noise that is continuous. ${claim}`;
+}
+
+/** @param {{ of: number, texts: number[][] }} law @param {number} levels */
+function captionOf({ of, texts }, levels) {
+  if (of > texts.length) return `the ${texts.length} most probable of ${of} texts`;
+  return levels > 1 ? `the first ${levels} tokens` : 'the first token';
 }
 
 /**
@@ -53,12 +65,7 @@ export function writeLaw(root, { row, law }, names, levels) {
   if (!law) return $('law').replaceChildren();
   const text = (/** @type {number[]} */ tokens) => tokens.map(token => names[token]).join(' ');
   const table = barTable({
-    caption:
-      law.of > law.texts.length
-        ? `the ${law.texts.length} most probable of ${law.of} texts`
-        : levels > 1
-          ? `the first ${levels} tokens`
-          : 'the first token',
+    caption: captionOf(law, levels),
     series: [
       { name: 'target p', kind: 'p' },
       { name: 'the rule', kind: row.kind === 'equal' ? 'accepted' : 'rejected' },

@@ -23,13 +23,9 @@ export function withProbability(weights, token, prob) {
   const row = normalised(weights),
     own = Math.min(1, Math.max(0, prob)),
     others = 1 - row[token];
-  return row.map((other, i) =>
-    i === token
-      ? own
-      : others > 1e-12
-        ? (other * (1 - own)) / others
-        : (1 - own) / (row.length - 1),
-  );
+  const shareOf = (/** @type {number} */ other) =>
+    others > 1e-12 ? other / others : 1 / (row.length - 1);
+  return row.map((other, i) => (i === token ? own : (1 - own) * shareOf(other)));
 }
 
 /**

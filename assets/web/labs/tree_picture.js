@@ -12,12 +12,10 @@ const WIDTH = 200,
   MARGIN = 10;
 
 /** @param {number} chance */
-export const chanceText = chance =>
-  chance >= 0.0995 || chance === 0
-    ? chance.toFixed(2)
-    : chance >= 0.001
-      ? chance.toFixed(3)
-      : chance.toExponential(0);
+export function chanceText(chance) {
+  if (chance >= 0.0995 || chance === 0) return chance.toFixed(2);
+  return chance >= 0.001 ? chance.toFixed(3) : chance.toExponential(0);
+}
 
 /**
  * A node has its chance as its text and as the width of its edge.
@@ -60,10 +58,11 @@ export function treePicture(tree) {
       1.2,
       Math.min(4.5, 1.5 + dy * 0.25) * (0.5 + 0.5 * Math.sqrt(tree.chance[node])),
     );
+    const inner = leaf ? 'leaf' : 'inner';
     draw(
       'circle',
       {
-        class: !from ? 'root' : leaf ? 'leaf' : 'inner',
+        class: from ? inner : 'root',
         cx: left + dx * x,
         cy: top + dy * y,
         r: radius,
@@ -77,12 +76,15 @@ export function treePicture(tree) {
 /** @param {Pick<LabTree, 'parents' | 'chance'>} tree @param {number} node */
 export function nodeText({ parents, chance }, node) {
   const parent = parents[node];
-  if (parent < 0)
-    return `The root, the last token of the text, with ${parents.length - 1} drafted tokens. Select a node.`;
+  if (parent < 0) {
+    const drafted = `${parents.length - 1} drafted tokens`;
+    return `The root, the last token of the text, with ${drafted}. Select a node.`;
+  }
   const rank = parents.slice(0, node).filter(other => other === parent).length + 1,
     above = parent ? `node ${parent}` : 'the root';
   return (
-    `Node ${node}, child ${rank} of ${above}: accepted with probability ${chanceText(chance[node])}, and with ` +
+    `Node ${node}, child ${rank} of ${above}: ` +
+    `accepted with probability ${chanceText(chance[node])}, and with ` +
     `${chanceText(chance[parent] ? chance[node] / chance[parent] : 0)} if ${above} is accepted.`
   );
 }

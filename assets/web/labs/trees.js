@@ -117,6 +117,7 @@ export function treeLab(element, start, askTrees) {
   function card(tree, max) {
     const figure = make('figure', '', 'sv-lab-card'),
       bar = make('i');
+    const passes = `${tree.passes} draft ${tree.passes === 1 ? 'pass' : 'passes'}`;
     bar.style.width = `${(100 * tree.tokens) / max}%`;
     figure.dataset.name = tree.name;
     figure.addEventListener('click', () => open(tree.name)); // the menu does the same by keyboard
@@ -125,10 +126,7 @@ export function treeLab(element, start, askTrees) {
       treePicture(tree),
       bar,
       make('span', `${tree.tokens.toFixed(2)} tokens per pass`),
-      make(
-        'small',
-        `${tree.nodes} nodes, ${tree.levels} levels, ${tree.passes} draft ${tree.passes === 1 ? 'pass' : 'passes'}`,
-      ),
+      make('small', `${tree.nodes} nodes, ${tree.levels} levels, ${passes}`),
     );
     return figure;
   }

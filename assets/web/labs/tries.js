@@ -23,19 +23,15 @@ export function tryStepper(root) {
   function write() {
     query(root, '[data-do=back]').disabled = at.at < 1;
     query(root, '[data-do=next]').disabled = !run || at.atEnd;
-    $('where').textContent = !run
-      ? ''
-      : at.atEnd
-        ? 'result'
-        : `try ${at.at + 1} of ${run.tries.length}`;
-    $('track').replaceChildren(...(run ? track(run) : []));
-    $('try').replaceChildren(
-      ...(!run
-        ? [make('p', 'This rule is incompatible with this tree.')]
-        : at.atEnd
-          ? result(run)
-          : tried(run.tries[at.at])),
-    );
+    if (!run) {
+      $('where').textContent = '';
+      $('track').replaceChildren();
+      $('try').replaceChildren(make('p', 'This rule is incompatible with this tree.'));
+      return;
+    }
+    $('where').textContent = at.atEnd ? 'result' : `try ${at.at + 1} of ${run.tries.length}`;
+    $('track').replaceChildren(...track(run));
+    $('try').replaceChildren(...(at.atEnd ? result(run) : tried(run.tries[at.at])));
   }
 
   /** @param {Run} of */

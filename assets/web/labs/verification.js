@@ -14,6 +14,9 @@ import { tryStepper } from './tries.js';
 /** @typedef {import('./types.js').Start} Start */
 /** @typedef {import('./types.js').LabNode & { names: string[] }} State */
 
+const REST =
+  ' All other tokens are one, “(rest)”, so acceptance is higher than with the whole vocabulary.';
+
 /** @param {HTMLElement} element @param {Start} start @param {Record<string, Ask>} server */
 export function verificationLab(element, start, server) {
   const root = query(element, '.sv-v', HTMLElement),
@@ -112,7 +115,7 @@ export function verificationLab(element, start, server) {
         rule: listed,
         scheme: start.schemes.some(([name]) => name === scheme) ? scheme : null,
       },
-      `p and q of a node of ${from} of the run; the draws are new.${rest ? ' All other tokens are one, “(rest)”, so acceptance is higher than with the whole vocabulary.' : ''}`,
+      `p and q of a node of ${from} of the run; the draws are new.${rest ? REST : ''}`,
     );
     root.scrollIntoView({ block: 'start' });
   }

@@ -61,11 +61,11 @@ export function raceFigure(box, start, server) {
         })),
       }),
     );
-    result.textContent = `${
-      target === drafted
-        ? `“${target}” wins both races: the draft’s token is accepted.`
-        : `“${drafted}” wins the draft’s race, “${target}” the target’s: the draft’s token is rejected.`
-    } Over ${seeds} seeds the winners are equal in ${(100 * equal).toFixed(0)} %.`;
+    const both = `“${target}” wins both races: the draft’s token is accepted.`;
+    const each = `“${drafted}” wins the draft’s race, “${target}” the target’s`;
+    const share = `Over ${seeds} seeds the winners are equal in ${(100 * equal).toFixed(0)} %.`;
+    const outcome = target === drafted ? both : `${each}: the draft’s token is rejected.`;
+    result.textContent = `${outcome} ${share}`;
   }
 
   box.append(lanes, result);

@@ -21,15 +21,9 @@ export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
     LEFT + (Math.log2(n) / Math.log2(Math.max(...nodes))) * (WIDTH - LEFT - RIGHT);
   const up = (/** @type {number} */ time) =>
     HEIGHT - BOTTOM - (time / most) * (HEIGHT - TOP - BOTTOM);
-  const svg = draw(
-    'svg',
-    {
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-      role: 'img',
-      'aria-label': `${y} by ${x}: ${curves.map(({ name, label }) => `${name}, best ${label}`).join('; ')}`,
-    },
-    box,
-  );
+  const bests = curves.map(({ name, label }) => `${name}, best ${label}`).join('; ');
+  const view = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img' };
+  const svg = draw('svg', { ...view, 'aria-label': `${y} by ${x}: ${bests}` }, box);
   for (const time of ticks(0, most, 5)) {
     draw('path', { class: 'grid', d: `M${LEFT} ${up(time)}H${WIDTH - RIGHT}` }, svg);
     draw('text', { x: LEFT - 8, y: up(time) + 5, 'text-anchor': 'end' }, svg, time);

@@ -1,69 +1,95 @@
-// Plain decoding beside a run: passes and time up to the step on the screen, as bars, and the
-// sentences on the whole run.
+// A run beside plain decoding: in one sentence, and as bars of the passes made by the step on the
+// screen.
 
 import { query } from '../base/dom.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
-const fraction = (/** @type {number} */ part, /** @type {number} */ whole) =>
-  whole ? part / whole : 0;
-const seconds = (/** @type {number} */ value) =>
-  value < 1 ? `${(1000 * value).toFixed(0)} ms` : `${value.toFixed(value < 10 ? 2 : 1)} s`;
+/** @param {number} part @param {number} whole */
+const fraction = (part, whole) => (whole ? Math.min(1, part / whole) : 0);
 
-/** The run in one sentence, in three parts. @param {Run} run */
-export function headlineOf({ figures, head, against, state, note }) {
-  if (state === 'loading')
+/** @param {number} value in seconds */
+function duration(value) {
+  if (value < 1) return `${(1000 * value).toFixed(0)} ms`;
+  return `${value.toFixed(value < 10 ? 2 : 1)} s`;
+}
+
+/**
+ * Whether its text has the target's distribution, as far as its rule is known.
+ * @param {Partial<Head>} head
+ */
+function exactness({ settings, lossy, declared }) {
+  if (!settings) return '';
+  if (lossy) return 'not exact';
+  return declared ? 'declared exact by its rule, not proven here' : 'exact';
+}
+
+/**
+ * The run in one sentence, in three parts.
+ * @param {Run} run
+ * @returns {Omit<Headline, 'stale'> | null}
+ */
+export function headlineOf({ figures, head, against, state, note, isNext }) {
+  if (state === 'loading') {
     return { strong: note, text: '', small: 'The picture is still that of the run before.' };
+  }
   if (!figures?.per_pass) return null;
-  const exact = !head.settings
-    ? ''
-    : head.lossy
-      ? 'not exact'
-      : head.declared
-        ? 'declared exact by its rule, not proven here'
-        : 'exact'; // else its rule is unknown
-  const weights = head.offload ? 'weights on disk' : '';
+  const timed = state === 'running' ? null : against;
+  const slow = timed && timed.speedup < 1 ? slowReason(timed, figures) : '';
+  const parts = [
+    slow,
+    isNext && `seed ${new URLSearchParams(head.settings).get('seed')}, the next`,
+    exactness(head),
+    head.offload && 'weights on disk',
+    head.recorded && (head.badge || 'recorded'),
+  ];
   return {
     strong: `${figures.per_pass.toFixed(1)} tokens per target pass`,
-    text:
-      against && state !== 'running'
-        ? `, ${against.speedup.toFixed(1)}× plain decoding`
-        : ' instead of 1',
-    small: [exact, weights, head.recorded && (head.badge || 'recorded')]
-      .filter(Boolean)
-      .join(' · '),
+    text: timed ? `, ${timed.speedup.toFixed(1)}× plain decoding` : ' instead of 1',
+    small: parts.filter(Boolean).join(' · '),
+    slow: slow !== '',
   };
 }
 
+/**
+ * What a step costs where speculation does not pay.
+ * @param {PairedSpeedup} against
+ * @param {Figures} figures
+ */
+function slowReason({ speedup }, { per_pass: perPass }) {
+  const passes = ((perPass ?? 0) / speedup).toFixed(1);
+  return `a step of draft and target costs ${passes} plain passes here`;
+}
+
 /** @param {HTMLElement} element @param {Run} run @param {number} current the step on the screen */
-export function writeRace(element, { against, figures, head, steps }, current) {
-  const { tokens = 0, passes = 0 } = figures ?? {},
-    { plain_seconds: plain = 0, seconds: ours = 0 } = against ?? {};
-  const part = fraction(
-      steps.slice(0, current + 1).reduce((sum, step) => sum + step.pieces.length, 0),
-      tokens,
-    ),
-    longest = Math.max(plain, ours);
-  /** @type {(name: string, whole: number, part: number, text: string | false) => void} */
-  const bar = (name, whole, done, text) => {
-    const line = query(element, `[data-race="${name}"]`),
-      track = query(line, 'i', HTMLElement);
-    track.style.width = `${100 * Math.min(1, whole)}%`;
-    query(track, 'u', HTMLElement).style.width = `${100 * Math.min(1, done)}%`;
-    query(line, 'b').textContent = text || '–';
+export function writeRace(element, run, current) {
+  const { tokens = 0, passes = 0 } = run.figures ?? {};
+  const shown = run.steps.slice(0, current + 1);
+  const written = shown.reduce((sum, step) => sum + step.pieces.length, 0);
+  /** @type {(name: string, count: number, done: number) => void} */
+  const bar = (name, count, done) => {
+    const line = query(element, `[data-race="${name}"]`);
+    const track = query(line, 'i', HTMLElement);
+    track.style.width = `${100 * fraction(count, tokens)}%`;
+    query(track, 'u', HTMLElement).style.width = `${100 * fraction(done, count)}%`;
+    query(line, 'b').textContent = count ? `${count} passes` : '–';
   };
-  bar('plain-passes', tokens && 1, part, tokens > 0 && `${tokens} passes`);
-  bar(
-    'passes',
-    fraction(passes, tokens),
-    fraction(current + 1, passes),
-    tokens > 0 && `${passes} passes`,
-  );
-  bar('plain-time', fraction(plain, longest), part, ours > 0 && seconds(plain));
-  bar('time', fraction(ours, longest), part, ours > 0 && seconds(ours));
-  query(element, '.sv-beside-said').textContent = against
-    ? `${against.speedup.toFixed(2)}× as fast (${against.rounds} rounds, each ${against.low.toFixed(2)} to ${against.high.toFixed(2)})`
-    : head.recorded
-      ? 'Plain decoding was not timed with this run.'
-      : 'Plain decoding is timed when the run ends.';
+  bar('plain', tokens, written);
+  bar('run', passes, shown.length);
+  query(element, '.sv-beside-said').textContent = timingSentence(run);
+}
+
+/** @param {Run} run */
+function timingSentence({ against, head, state, timing }) {
+  if (against) {
+    const spread = `${against.low.toFixed(2)} to ${against.high.toFixed(2)}`;
+    const times = `${duration(against.seconds)} against ${duration(against.plain_seconds)}`;
+    const rounds = `${against.rounds} rounds, each ${spread}`;
+    return `${against.speedup.toFixed(2)}× as fast: ${times} (${rounds})`;
+  }
+  if (head.recorded) return 'Plain decoding was not timed with this run.';
+  if (state === 'stopped' || (state === 'done' && timing)) {
+    return 'Plain decoding was not timed: the run was stopped.';
+  }
+  return state === 'done' ? '' : 'Plain decoding is timed when the run ends.';
 }

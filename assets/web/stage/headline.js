@@ -5,13 +5,14 @@ import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
 import { onPage } from '../base/page.js';
 import { sayTerms } from '../base/terms.js';
-import { isOver } from './run.js';
+import { isOver, kindOf } from './run.js';
 
 /** @param {HTMLElement} element */
 export function headline(element) {
-  subscribe('headline', element, ({ strong, text, small, stale }) => {
+  subscribe('headline', element, ({ strong, text, small, slow, stale }) => {
     const line = query(element, '.sv-headline');
     line.classList.toggle('stale', stale);
+    line.classList.toggle('slow', slow ?? false);
     const [first, second, third] = line.children;
     sayTerms(first, strong);
     sayTerms(second, text);
@@ -30,17 +31,51 @@ export function opener(element) {
   });
 }
 
+const SEED = '#sv-settings input[aria-label="Seed"]';
+
 /**
+ * Whether the controls hold something else than a run; a run of the same settings gets the next
+ * seed.
  * @param {HTMLElement} element
- * @param {string} prompt selects the box of the prompt
+ * @param {{ prompt: string, run: string }} ids select the box of the prompt and the button
  * @param {() => void} changed
+ * @param {() => import('./run.js').Run} shown
  */
-export function freshness(element, prompt, changed) {
-  let controls = /** @type {Held | null} */ (null),
-    first = '';
+export function freshness(element, ids, changed, shown) {
+  let controls = /** @type {Held | null} */ (null);
+  let first = ''; // the pair that the page opens with
+  let isNext = false;
+  const box = () =>
+    /** @type {HTMLTextAreaElement | null} */ (
+      document.querySelector(`${ids.prompt} :is(textarea, input)`)
+    );
   onPage(element, 'input', ({ target }) => {
-    if (target.closest?.(prompt)) changed();
+    if (target.closest?.(ids.prompt)) changed();
   });
+
+  /** @param {import('./run.js').Run} run */
+  function differs({ head, models }) {
+    const prompt = box();
+    if (!controls || !head.settings) return false;
+    if (controls.settings !== head.settings || controls.models !== (models ?? first)) return true;
+    return prompt !== null && prompt.value !== head.prompt;
+  }
+
+  /** Sets the next seed before a second run of the same settings begins. @param {any} event */
+  function advance(event) {
+    const run = shown();
+    const begins =
+      event.type === 'click'
+        ? event.target.closest?.(ids.run)
+        : event.key === 'Enter' && !event.shiftKey && event.target === box();
+    const seed = /** @type {HTMLInputElement | null} */ (document.querySelector(SEED));
+    if (!begins || !seed || kindOf(run) !== 'run' || !isOver(run) || differs(run)) return;
+    seed.value = String(Number(seed.value) + 1);
+    seed.dispatchEvent(new Event('input', { bubbles: true }));
+    isNext = true;
+  }
+  // before gradio sees them
+  for (const kind of ['click', 'keydown']) document.addEventListener(kind, advance, true);
 
   return {
     /** What the controls hold now. @param {Held} now */
@@ -50,18 +85,12 @@ export function freshness(element, prompt, changed) {
       changed();
     },
     /** @param {import('./run.js').Run} run */
-    stale(run) {
-      const { settings, prompt: begun } = run.head,
-        { models } = run,
-        box = /** @type {HTMLTextAreaElement | null} */ (
-          document.querySelector(`${prompt} :is(textarea, input)`)
-        );
-      if (!controls || !settings || !(isOver(run) || run.state === 'loading')) return false;
-      return (
-        controls.settings !== settings ||
-        controls.models !== (models ?? first) ||
-        (box !== null && box.value !== begun)
-      );
+    stale: run => (isOver(run) || run.state === 'loading') && differs(run),
+    /** Whether the run that begins has the next seed, asked once. */
+    takeNext() {
+      const next = isNext;
+      isNext = false;
+      return next;
     },
   };
 }

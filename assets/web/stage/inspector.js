@@ -1,273 +1,157 @@
-// The fold under the tree: what a node is, why it has its outcome, and what the rule recorded about
-// it: rows over a few tokens as bars, races as arrival times, numbers. Nothing here knows a rule.
+// What is known of a node: the fold under the tree with every number, and a card at the node itself
+// with the few that decided it.
 
-import { barTable } from '../base/bars.js';
 import { button, finder, make } from '../base/dom.js';
-import { probability, visible } from '../base/text.js';
-import { DRAWN, FACTS, OUTCOMES, OWN, ROWS } from '../base/words.js';
+import { visible } from '../base/text.js';
+import { DRAWN, OUTCOMES } from '../base/words.js';
+import { placeCard } from './card_place.js';
+import { detailOf, numbersOf } from './detail.js';
+import { short, siblingsOf } from './sentences.js';
 
 /**
  * @typedef {(step: Step, key: string, index: number) => (() => void) | null} Take what opens a
  *   node in the lab
  */
 
-const ORDER = ['p', 'draft', 'residual']; // rows in this order, others after them
-const RACE = 'arrival times (log scale), the smallest wins';
+/** @param {Step} step @param {string} key */
+const tokenOf = (step, key) =>
+  visible(key === 'last' ? step.pieces[step.pieces.length - 1] : step.texts[parseInt(key, 10)]);
 
 /**
- * What is known of something in a step; `node` where it is about one, with its numbers.
- * @typedef {{ token: string, why: string, facts: string, kind?: string | null, node?: number }}
- *   About
- */
-
-/**
+ * The letter of an outcome, or what the target's own token is.
  * @param {Step} step
- * @param {string | null} key a node, "last", a fold, or nothing
- * @returns {About}
+ * @param {string} key
  */
-export function aboutOf(step, key) {
-  if (key === null) return { token: '', why: 'Hover over or click a node.', facts: '' };
-  if (key === 'last') {
-    return {
-      kind: step.last,
-      token: visible(step.pieces[step.pieces.length - 1]),
-      why: OWN[step.last || ''] || '',
-      facts: 'It follows the last accepted node and is the root of the next tree.',
-    };
-  }
-  if (key.endsWith('+')) {
-    return {
-      kind: 'u',
-      token: '…',
-      why: `More children of “${visible(step.texts[parseInt(key, 10)])}” that were not visited, collapsed.`,
-      facts: 'Click or press Enter to expand them.',
-    };
-  }
-  const node = Number(key),
-    about = {
-      node,
-      kind: step.outcome[node],
-      token: visible(step.texts[node]),
-      why: step.sentences[step.why[node]],
-    };
+const kindOf = (step, key) => (key === 'last' ? step.last : step.outcome[parseInt(key, 10)]) ?? '';
+
+/** Where a node stands in the tree. @param {Step} step @param {string} key */
+export function factsOf(step, key) {
+  if (key === 'last') return 'It follows the last accepted node and is the root of the next tree.';
+  const node = parseInt(key, 10);
   const law = `children are ${DRAWN[step.scheme] || step.scheme}`;
-  if (!node)
-    return {
-      ...about,
-      facts: `tree of ${step.parents.length} nodes from ${step.draft_passes} draft passes; ${law}`,
-    };
+  if (!node) {
+    return `tree of ${step.parents.length} nodes from ${step.draft_passes} draft passes; ${law}`;
+  }
   let depth = 0;
-  for (let i = node; i > 0; i = step.parents[i]) depth++;
-  const siblings = step.parents.flatMap((parent, i) =>
-    parent === step.parents[node] && step.outcome[i] !== 'o' ? [i] : [],
-  );
-  return {
-    ...about,
-    facts:
-      about.kind === 'o'
-        ? `depth ${depth}`
-        : `depth ${depth}; child ${siblings.indexOf(node) + 1} of ${siblings.length}; ${law}`,
-  };
-}
-
-/**
- * The probabilities of a node, and the draw or the threshold that decided it.
- * @param {Step} step
- * @param {number} node
- */
-function numbersOf(step, node) {
-  const threshold = node ? (step.detail[step.parents[node]]?.facts?.threshold ?? null) : null,
-    coin = step.coin[node];
-  const series = [
-    { name: 'probability', kind: 'p' },
-    ...(coin === null && threshold === null
-      ? []
-      : [{ name: coin === null ? 'threshold' : 'draw u', kind: 'exact', mark: true }]),
-  ];
-  const rows = [
-    { name: 'target p', values: [step.p[node], coin === null ? threshold : null] },
-    { name: 'draft q', values: [step.q[node], null] },
-    { name: 'target p before temperature', values: [step.plain[node], null] },
-    { name: 'acceptance', values: [step.accept[node], coin] },
-  ].filter(({ values }) => values[0] !== null && values[0] !== undefined);
-  return rows.length
-    ? [
-        barTable({
-          series,
-          rows: rows.map(row => ({ ...row, values: row.values.slice(0, series.length) })),
-          place: value => value,
-        }),
-      ]
-    : [];
+  for (let above = node; above > 0; above = step.parents[above]) depth++;
+  if (step.outcome[node] === 'o') return `depth ${depth}`;
+  const siblings = siblingsOf(step, node);
+  return `depth ${depth}; child ${siblings.indexOf(node) + 1} of ${siblings.length}; ${law}`;
 }
 
 /** @param {HTMLElement} element @param {Take} [openLab] */
 export function inspectorView(element, openLab) {
-  const $ = finder(element),
-    lab = button('Open in the Verification lab', null, 'sv-lab-button');
-  let current = /** @type {{ step: Step | null, key: string | null }} */ ({
-    step: null,
-    key: null,
-  });
+  const $ = finder(element);
+  const fold = $('why-fold', HTMLDetailsElement);
+  const lab = button('Open in the Verification lab', null, 'sv-lab-button');
+  let shown = /** @type {{ step: Step | null, key: string | null }} */ ({ step: null, key: null });
   $('facts').after(lab);
-  lab.hidden = true;
 
   /** @param {Step | undefined} step @param {number} index @param {string | null} key */
   function show(step, index, key) {
     // what is read or selected here stays
-    if (!step || (step === current.step && key === current.key)) return;
-    current = { step, key };
-    const about = aboutOf(step, key),
-      node = about.node;
-    $('why-fold').dataset.kind = about.kind || '';
-    $('token').textContent = about.token;
-    const outcome = OUTCOMES[about.kind || ''] || '';
-    $('outcome').textContent = outcome;
-    $('why').textContent =
-      outcome && about.why.toLowerCase().startsWith(`${outcome}:`)
-        ? about.why.slice(outcome.length + 2)
-        : about.why;
-    $('facts').textContent = about.facts;
-    $('detail').replaceChildren(
-      ...(node === undefined ? [] : numbersOf(step, node)),
-      ...detailOf(step, key === 'last' ? 'last' : node),
-    );
-    const open = openLab && key !== null && openLab(step, key, index);
+    if (!step || (step === shown.step && key === shown.key)) return;
+    shown = { step, key };
+    if (key === null || key.endsWith('+')) return clear();
+    const node = key === 'last' ? key : Number(key);
+    $('token').textContent = tokenOf(step, key);
+    $('why').textContent = step.sentences[step.why[Number(key)]] ?? '';
+    $('facts').textContent = factsOf(step, key);
+    const numbers = node === 'last' ? [] : numbersOf(step, node);
+    $('detail').replaceChildren(...numbers, ...detailOf(step, node));
+    const open = openLab?.(step, key, index) ?? null;
     lab.hidden = !open;
-    lab.onclick = open || null;
+    lab.onclick = open;
   }
+
+  function clear() {
+    lab.hidden = true;
+    $('token').textContent = '';
+    $('why').textContent = '';
+    $('facts').textContent = 'Point at a node of the tree or click it.';
+    $('detail').replaceChildren();
+  }
+  clear();
 
   return {
     show,
-    spoken: () => `${$('token').textContent}: ${$('outcome').textContent}. ${$('why').textContent}`,
+    /** Opens the fold and brings it into view. */
+    open() {
+      fold.open = true;
+      fold.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
+    },
   };
 }
 
 /**
- * A chart without the tokens to which no row gives a ten-thousandth: a target that is sure of one
- * token has no second.
- * @param {Chart} chart
- * @param {number | null} [own] stays in any case
- * @returns {Chart}
+ * The card at a node: what it is and what decided it.
+ * @param {HTMLElement} element
+ * @param {() => void} openNumbers
  */
-export function weighed({ tokens, texts, rows }, own) {
-  const places = tokens
-    .map((_, at) => at)
-    .filter(at => tokens[at] === own || Object.values(rows).some(row => row[at] >= 1e-4));
-  /** @type {<T>(list: T[]) => T[]} */
-  const picked = list => places.map(at => list[at]);
-  return {
-    tokens: picked(tokens),
-    texts: picked(texts),
-    rows: Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, picked(row)])),
-  };
-}
+export function nodeCard(element, openNumbers) {
+  const $ = finder(element);
+  const title = make('p');
+  const list = make('dl');
+  const card = make('div', '', 'sv-node-card');
+  card.append(title, list, button('In numbers', openNumbers, 'sv-plain'));
+  card.hidden = true;
+  $('canvas').append(card);
 
-/**
- * The tables and numbers on a node, the token that the target adds ("last"), or nothing on the
- * whole step.
- * @param {Step} step
- * @param {number | 'last' | undefined} key
- * @returns {HTMLElement[]}
- */
-export function detailOf(step, key) {
-  if (key === undefined) return [];
-  const end = key === 'last' ? (step.path.at(-1) ?? 0) : key,
-    here = step.detail[end] ?? {};
-  const above = end > 0 && key !== 'last' ? (step.detail[step.parents[end]] ?? {}) : {},
-    own = key === 'last' ? step.own : step.tokens[end];
-  if (key === 'last')
-    return [
-      ...bars('distribution of this token', here.after, own),
-      ...races('race of this token', here.race, own),
-    ];
-  return [
-    ...numbers({ 'Parent: ': above.facts, 'Node: ': here.facts }),
-    ...bars('before this try', withoutFirstResidual(here.tried), own),
-    ...(here.race
-      ? races('race for the next token', here.race)
-      : races('the race here', above.race, own)),
-    ...(here.after
-      ? bars('distribution of the target’s next token', here.after)
-      : here.tried
-        ? []
-        : bars('distribution of the target’s own token', above.after, own)),
-  ];
-}
-
-/**
- * Before the first try at a node the residual is p itself, so p alone is shown.
- * @param {Chart | undefined} chart
- */
-export function withoutFirstResidual(chart) {
-  const { p, residual, ...rows } = chart?.rows ?? {};
-  return chart && p && residual && residual.every((value, i) => value === p[i])
-    ? { ...chart, rows: { p, ...rows } }
-    : chart;
-}
-
-/** @param {Record<string, Record<string, number> | undefined>} places */
-function numbers(places) {
-  const line = make('p');
-  for (const [where, facts = {}] of Object.entries(places)) {
-    const entries = Object.entries(facts);
-    if (entries.length)
-      line.append(
-        where,
-        entries.map(([name, value]) => `${FACTS[name] || name} ${probability(value)}`).join(', '),
-        ' ',
-      );
+  /**
+   * @param {Step | undefined} step
+   * @param {string | null} key
+   * @param {boolean} isPicked it stays, so that its button can be reached
+   */
+  function show(step, key, isPicked) {
+    card.hidden = !step || key === null || key.endsWith('+');
+    if (card.hidden || !step || key === null) return;
+    const kind = kindOf(step, key);
+    const outcome = make('b', OUTCOMES[kind]);
+    card.dataset.kind = kind;
+    card.classList.toggle('picked', isPicked);
+    title.replaceChildren(make('span', tokenOf(step, key), 'sv-token'), ' ', outcome);
+    list.replaceChildren(
+      ...linesOf(step, Number(key)).flatMap(([name, value]) => [
+        make('dt', name),
+        make('dd', value),
+      ]),
+    );
+    place(key);
   }
-  return line.childNodes.length ? [line] : [];
+
+  /** Beside the node, where it covers nothing of the accepted path. @param {string} key */
+  function place(key) {
+    const canvas = $('canvas').getBoundingClientRect();
+    const node = $('svg').querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect();
+    if (!node) return;
+    const path = $('svg').querySelectorAll(':is(.node, .edge):is(.r, .a, .bonus, .correction)');
+    const size = { width: card.offsetWidth, height: card.offsetHeight };
+    const taken = [...path].map(part => part.getBoundingClientRect());
+    const { left, top } = placeCard(size, node, taken, $('scroll').getBoundingClientRect());
+    Object.assign(card.style, { left: `${left - canvas.left}px`, top: `${top - canvas.top}px` });
+  }
+
+  $('scroll').addEventListener('scroll', () => {
+    card.hidden = true;
+  });
+  return { show };
 }
 
 /**
- * @param {string} caption
- * @param {Chart | undefined} whole
- * @param {number | null} [own] the token in question
+ * What is known of a node, names and values.
+ * @param {Step} step
+ * @param {number} node
+ * @returns {[string, string][]}
  */
-function bars(caption, whole, own) {
-  if (!whole) return [];
-  const chart = weighed(whole, own),
-    rank = (/** @type {string} */ name) =>
-      (ORDER.indexOf(name) + ORDER.length + 1) % (ORDER.length + 1);
-  const names = Object.keys(chart.rows).sort((a, b) => rank(a) - rank(b));
-  return [
-    barTable({
-      caption,
-      series: names.map(name => ({ name: ROWS[name] || name, kind: name })),
-      rows: rowsOf(chart, names, own),
-    }),
-  ];
-}
-
-/**
- * @param {string} caption
- * @param {Record<string, Chart> | undefined} columns
- * @param {number | null} [own]
- */
-function races(caption, columns = {}, own) {
-  const times = Object.values(columns)
-    .flatMap(chart => Object.values(chart.rows)[0])
-    .filter(time => time > 0);
-  const low = Math.log(Math.min(...times)),
-    span = Math.log(Math.max(...times)) - low || 1;
-  return Object.entries(columns).map(([name, chart]) =>
-    barTable({
-      caption: `${caption}, ${name}: ${RACE}`,
-      series: [{ name: 'arrives', kind: name === 'target' ? 'run' : 'q', mark: true }],
-      rows: rowsOf(chart, Object.keys(chart.rows).slice(0, 1), own),
-      write: value => value.toPrecision(3),
-      place: value => (Math.log(value) - low) / span,
-    }),
-  );
-}
-
-/** @param {Chart} chart @param {string[]} names @param {number | null} [own] */
-function rowsOf(chart, names, own) {
-  return chart.tokens.map((token, at) => ({
-    name: visible(chart.texts[at]),
-    kind: token === own ? 'own' : '',
-    values: names.map(name => chart.rows[name][at]),
-  }));
+function linesOf(step, node) {
+  const lines = /** @type {[string, string][]} */ ([]);
+  const p = step.p[node];
+  const q = step.q[node];
+  const accept = step.accept[node];
+  const draw = step.coin[node];
+  if (typeof p === 'number') lines.push(['the target’s probability p', short(p)]);
+  if (typeof q === 'number') lines.push(['the draft’s probability q', short(q)]);
+  if (typeof accept === 'number') lines.push(['kept with probability', short(accept)]);
+  if (typeof draw === 'number') lines.push(['the draw u, from 0 to 1', short(draw)]);
+  return lines;
 }

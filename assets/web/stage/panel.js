@@ -14,21 +14,12 @@ const number = (/** @type {number} */ value) => value.toFixed(value < 100 ? 1 : 
  * @param {string | null} [first] what matters more than the run's state
  */
 export function writeTitle(element, run, first = null) {
-  const $ = finder(element),
-    { head } = run;
-  sayTerms(
-    $('about-run'),
-    [head.recorded && (head.badge || 'recorded run'), head.title, head.pair, head.lossy]
-      .filter(Boolean)
-      .join(' · '),
-  );
-  /** @type {Record<string, string>} */
-  const words = {
-    loading: 'loading',
-    running: 'running',
-    stopped: `stopped after ${run.steps.length} steps`,
-  };
-  say($('state'), first || run.note || words[run.state] || '');
+  const $ = finder(element);
+  const { head } = run;
+  const badge = head.recorded && (head.badge || 'recorded run');
+  const parts = [badge, head.title, head.pair, head.lossy].filter(Boolean);
+  sayTerms($('about-run'), parts.join(' · '));
+  say($('state'), first || stateText(run));
   $('state').dataset.state = run.state;
   query(element, '.sv').dataset.recorded = String(Boolean(head.recorded));
   $('same').hidden = !run.same;
@@ -36,69 +27,62 @@ export function writeTitle(element, run, first = null) {
   $('same').dataset.kind = run.same ? run.same.kind : '';
 }
 
+/** @param {import('./run.js').Run} run */
+function stateText({ state, note, steps, figures, isShown }) {
+  if (state === 'running' && figures?.rate && !isShown) {
+    return `Decoding: ${figures.tokens} tokens, ${number(figures.rate)} tokens/s.`;
+  }
+  if (note) return note;
+  if (state === 'stopped') return `stopped after ${steps.length} steps`;
+  return state === 'running' || state === 'loading' ? state : '';
+}
+
 /** @param {HTMLElement} element @param {import('./run.js').Run} run */
 export function writeMeasures(element, run) {
-  const $ = finder(element),
-    { against, figures, head } = run;
+  const $ = finder(element);
+  const { against, figures, head } = run;
   if (!figures) return $('measures').replaceChildren();
-  const {
-    tokens,
-    passes,
-    per_pass: perPass,
-    acceptance,
-    accepted,
-    compared,
-    rate,
-    step_ms: stepMs,
-    step_parts: parts,
-  } = figures;
-  const timed =
-    against &&
-    [
-      `over ${against.rounds} rounds`,
-      head.recorded && against.date,
-      head.recorded && against.machine,
-    ]
-      .filter(Boolean)
-      .join(', ');
+  const { step_ms: stepMs, step_parts: parts } = figures;
+  const step = stepMs ? `${stepMs.toFixed(1)} ms` : '';
+  const split = PARTS.map((part, i) => `${part} ${Number(parts[i]).toFixed(1)}`).join(', ');
   /** @type {[string, string, string][]} name, class and value */
   const rows = [
-    [
-      'tokens per target pass',
-      'per-pass',
-      `${perPass?.toFixed(2) ?? '–'} (${tokens} tokens in ${passes} passes)`,
-    ],
-    [
-      'acceptance rate',
-      'acceptance',
-      acceptance === null
-        ? '–'
-        : `${Math.round(100 * acceptance)} % (${accepted} of ${compared} compared)`,
-    ],
-    [
-      'tokens per second',
-      'rate',
-      rate === null ? '–' : `${number(rate)}${head.recorded ? ' when it was recorded' : ''}`,
-    ],
-    [
-      'speedup vs. plain decoding',
-      'speedup',
-      against
-        ? `${against.speedup.toFixed(2)}×: ${number(against.tokens_per_s)} against ${number(against.plain_tokens_per_s)} tokens/s, ${timed}`
-        : '–',
-    ],
-    [
-      'time per step',
-      'step',
-      stepMs
-        ? `${stepMs.toFixed(1)} ms: ${PARTS.map((part, i) => `${part} ${Number(parts[i]).toFixed(1)}`).join(', ')}`
-        : '–',
-    ],
+    ['tokens per target pass', 'per-pass', perPassText(figures)],
+    ['acceptance rate', 'acceptance', acceptanceText(figures)],
+    ['tokens per second', 'rate', rateText(figures, head)],
+    ['speedup vs. plain decoding', 'speedup', against ? speedupText(against, head) : '–'],
+    ['time per step', 'step', step ? `${step}: ${split}` : '–'],
   ];
-  $('measures').replaceChildren(
-    ...rows.flatMap(([name, kind, value]) => [make('dt', name), make('dd', value, `sv-${kind}`)]),
-  );
-  $('time-line').textContent = stepMs ? `${stepMs.toFixed(1)} ms per step` : '';
+  const cells = rows.flatMap(([name, kind, value]) => [
+    make('dt', name),
+    make('dd', value, `sv-${kind}`),
+  ]);
+  $('measures').replaceChildren(...cells);
+  $('time-line').textContent = step && `${step} per step`;
+}
+
+/** @param {Figures} figures */
+const perPassText = ({ per_pass: perPass, tokens, passes }) =>
+  `${perPass?.toFixed(2) ?? '–'} (${tokens} tokens in ${passes} passes)`;
+
+/** @param {Figures} figures */
+function acceptanceText({ acceptance, accepted, compared }) {
+  if (acceptance === null) return '–';
+  return `${Math.round(100 * acceptance)} % (${accepted} of ${compared} compared)`;
+}
+
+/** @param {Figures} figures @param {Partial<Head>} head */
+function rateText({ rate }, { recorded }) {
+  if (rate === null) return '–';
+  return recorded ? `${number(rate)} when it was recorded` : number(rate);
+}
+
+/** @param {PairedSpeedup} against @param {Partial<Head>} head */
+function speedupText(against, { recorded }) {
+  const plain = number(against.plain_tokens_per_s);
+  const rates = `${number(against.tokens_per_s)} against ${plain} tokens/s`;
+  const where = recorded ? `, ${against.date}, ${against.machine}` : '';
+  return `${against.speedup.toFixed(2)}×: ${rates}, over ${against.rounds} rounds${where}`;
 }
 
 /**
@@ -122,22 +106,20 @@ export function writeControls(element, current, count, playing, phase) {
 }
 
 /** @param {HTMLElement} element @param {Step} step @param {import('./frames.js').Frame} frame */
-export function writeLegend(element, step, { later, nodes, phase }) {
-  const letters = [...step.outcome]
-    .slice(0, nodes + 1)
-    .map((letter, node) => (node && later.has(node) && letter !== 'o' ? 'u' : letter));
-  for (const item of /** @type {NodeListOf<HTMLElement>} */ (
-    element.querySelectorAll('.sv-legend [data-letter]')
-  )) {
-    const { letter = '' } = item.dataset,
-      count = item.querySelector('b');
+export function writeLegend(element, step, { later, nodes }) {
+  const letters = [...step.outcome].slice(0, nodes + 1).map((letter, node) => {
+    const isLater = node > 0 && later.has(node) && letter !== 'o';
+    return isLater ? 'u' : letter;
+  });
+  const items = element.querySelectorAll('.sv-legend [data-letter]');
+  for (const item of /** @type {NodeListOf<HTMLElement>} */ (items)) {
+    const { letter = '' } = item.dataset;
+    const count = item.querySelector('b');
     if (count) count.textContent = String(letters.filter(other => other === letter).length);
-    item.hidden = 'po'.includes(letter) && !step.outcome.includes(letter);
+    // what is rare is listed where it occurs
+    if (!count) item.hidden = letter !== step.last;
+    else item.hidden = 'po'.includes(letter) && !step.outcome.includes(letter);
   }
-  const last = finder(element)('last');
-  last.style.visibility = step.last && phase === 4 ? '' : 'hidden';
-  query(last, 'svg').setAttribute('class', `node ${step.last}`);
-  query(last, 'span').textContent = step.last ?? '';
 }
 
 /**

@@ -10,6 +10,7 @@ import { framesOf } from './frames.js';
 
 // milliseconds by phase: of all of the first, of a frame of the others
 const PACES = [0, 2500, 2600, 2200, 1800];
+const STREAM = 240; // milliseconds between two steps of a run that grows
 const QUICK = 5; // times as fast a run plays at last that nobody stops
 
 /**
@@ -21,25 +22,48 @@ const QUICK = 5; // times as fast a run plays at last that nobody stops
  * @param {() => void} run.changed
  */
 export function playback(element, { steps, running, head, changed }) {
-  let current = -1,
-    following = true,
-    streak = -1; // the step, whether it is the newest one, and how many were played on end
-  let all = /** @type {Frame[]} */ ([]),
-    end = 0; // the frames of the step, and where those that play end
+  let current = -1; // the step
+  let following = true; // whether it is the newest one, of a run that grows
+  let finale = /** @type {number | null} */ (null); // the step that is opened when all are shown
+  let streak = -1; // how many steps were played on end
+  let timer = 0;
+  let all = /** @type {Frame[]} */ ([]); // the frames of the step
+  let end = 0; // where those that play end
   const frames = stepper(element, {
     changed,
     count: () => end,
     ended: () => {
       if (streak >= 0) next();
     },
-    pace: at =>
-      (all[at].phase === 1 ? PACES[1] / all.length : PACES[all[at].phase]) /
-      Math.min(QUICK, 1 + Math.max(0, streak)),
+    pace: at => {
+      const pace = all[at].phase === 1 ? PACES[1] / all.length : PACES[all[at].phase];
+      return pace / Math.min(QUICK, 1 + Math.max(0, streak));
+    },
   });
 
   function reset() {
-    [current, following, streak, all, end] = [-1, true, -1, [], 0];
+    clearTimeout(timer);
+    current = streak = -1;
+    following = true;
+    finale = null;
+    all = [];
+    end = timer = 0;
     frames.reset();
+  }
+
+  /** The next step of a run that grows, at a pace at which its text can be read. */
+  function stream() {
+    timer = 0;
+    const newest = steps().length - 1;
+    if (!following || !element.isConnected) return;
+    if (current < newest) {
+      settle(reducedMotion() ? newest : current + 1);
+      timer = setTimeout(stream, reducedMotion() ? 0 : STREAM);
+    } else if (finale !== null || !running()) {
+      following = false;
+      if (finale !== null) open(finale);
+      else changed();
+    }
   }
 
   /** The outcome of a step, without its frames. @param {number} index */
@@ -65,8 +89,8 @@ export function playback(element, { steps, running, head, changed }) {
    * @param {boolean} [only] and no further
    */
   function play(phase, only = false) {
-    const from = all.findIndex(frame => frame.phase >= phase),
-      last = all.findLastIndex(frame => frame.phase === phase);
+    const from = all.findIndex(frame => frame.phase >= phase);
+    const last = all.findLastIndex(frame => frame.phase === phase);
     end = only ? Math.max(from, last) + 1 : all.length;
     following = false;
     if (reducedMotion() || from === end - 1) frames.go(phase === 3 ? from : Math.max(from, last));
@@ -98,12 +122,13 @@ export function playback(element, { steps, running, head, changed }) {
     reset,
     open,
     /**
-     * The newest step of a run that grows, unless somebody looks at another; the last one of a
-     * run that is over.
+     * More of a run is there: its steps are shown one after the other, unless somebody looks at
+     * another one.
+     * @param {number} [show] the step to open at its end, when it is known
      */
-    grown() {
-      if (following && current !== steps().length - 1) settle(steps().length - 1);
-      following &&= running();
+    grown(show) {
+      finale = show ?? finale;
+      if (!timer) stream();
     },
     /** @param {number} index */
     show(index) {
@@ -123,8 +148,8 @@ export function playback(element, { steps, running, head, changed }) {
      * @returns {boolean} whether there was any
      */
     move(by) {
-      const { phase } = all[frames.at] ?? { phase: 4 },
-        other = current + by;
+      const { phase } = all[frames.at] ?? { phase: 4 };
+      const other = current + by;
       streak = -1;
       if (presents() && phase + by >= 1 && phase + by <= 4) play(phase + by, true);
       else if (!presents() && !frames.playing && frames.at < all.length - 1) frames.move(by);

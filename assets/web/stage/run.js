@@ -19,6 +19,8 @@ export function emptyRun(name) {
     // how far that is, once the run itself is whole
     timing: /** @type {Message['timing'] | null} */ (null),
     guessed: /** @type {Guesses} */ (new Map()), // who drafted, and how often each was right
+    isShown: false, // whether all steps that came were shown, or somebody looks at one of them
+    isNext: false, // whether it repeats the run before with the next seed
   };
 }
 
@@ -38,23 +40,33 @@ export const isOver = run => ['done', 'stopped', 'error'].includes(run.state);
 export function takeMessage(run, update) {
   if (update.head) run.head = update.head;
   if (update.models) run.models = update.models;
-  if (update.state) {
-    // what is stopped while it waits or loads leaves the run on the screen as it was
-    const timed = update.state === 'stopped' && run.state === 'running' && run.timing;
-    run.state =
-      update.state === 'stopped' && (run.state !== 'running' || timed) ? 'done' : update.state;
-    run.note = timed
-      ? `Whole run; the comparison with plain decoding was stopped after ${timed.done} of ${timed.of} rounds.`
-      : update.note || '';
+  if (update.state === 'stopped') takeStop(run);
+  else if (update.state) {
+    run.state = update.state;
+    run.note = update.note || '';
   }
   if (update.timing) run.timing = update.timing;
   if (update.same) run.same = update.same;
-  if (update.state === 'stopped' && run.same && run.same.kind === 'checking') {
-    run.same = { kind: 'stopped', text: 'Comparison with plain decoding stopped.' };
-  }
   if (update.figures) run.figures = update.figures;
   if (update.speedup) run.against = update.speedup;
   return update.steps.filter(step => !run.steps[step.index]).map(step => addStep(run, step));
+}
+
+/**
+ * What is stopped while it waits or loads leaves the run on the screen as it was.
+ * @param {Run} run
+ */
+function takeStop(run) {
+  const wasTimed = run.state === 'running' && run.timing;
+  run.state = run.state === 'running' && !wasTimed ? 'stopped' : 'done';
+  run.note = '';
+  if (wasTimed) {
+    const rounds = `${wasTimed.done} of ${wasTimed.of} rounds`;
+    run.note = `Whole run; the comparison with plain decoding was stopped after ${rounds}.`;
+  }
+  if (run.same?.kind === 'checking') {
+    run.same = { kind: 'stopped', text: 'Comparison with plain decoding stopped.' };
+  }
 }
 
 /** @param {Run} run @param {Sent} sent */

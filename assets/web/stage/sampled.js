@@ -73,12 +73,9 @@ export function sampledTexts(element, { runs, stop }, ask) {
         }),
       );
     }
-    status.textContent =
-      message.state === 'stopped'
-        ? `stopped after ${grouped(done)} runs`
-        : message.pieces
-          ? `${grouped(done)} of ${grouped(message.of || 0)} runs`
-          : '';
+    const count = message.pieces ? `${grouped(done)} of ${grouped(message.of || 0)} runs` : '';
+    const isStopped = message.state === 'stopped';
+    status.textContent = isStopped ? `stopped after ${grouped(done)} runs` : count;
     if (message.text || !done) query(element, '.sv-sampled-said').textContent = message.text || '';
   };
 }

@@ -118,14 +118,14 @@ export function saving(element, server, stage) {
   /** @param {File} file */
   async function open(file) {
     const busy = ['running', 'loading'].includes(stage.shown().run.state);
-    announce(
-      busy
-        ? 'A run is in progress. Stop it before you open another.'
-        : file.size > most
-          ? `This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use specviz replay.`
-          : '',
-    );
-    if (!server.open || busy || file.size > most) return;
+    if (busy) return announce('A run is in progress. Stop it before you open another.');
+    if (file.size > most) {
+      const size = `This file has ${(file.size / 1e6).toFixed(1)} MB`;
+      const limit = `the limit is ${most / 1e6} MB`;
+      return announce(`${size}; ${limit}. For larger runs use specviz replay.`);
+    }
+    announce('');
+    if (!server.open) return;
     const number = ++latest;
     try {
       const text = await server.open(file);

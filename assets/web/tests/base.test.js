@@ -7,7 +7,6 @@ import { keys } from '../base/keys.js';
 import { onPage, present, presents } from '../base/page.js';
 import { placeOf, placeIn, placeText } from '../base/place.js';
 import { follow, pathOf, spansOf } from '../base/ribbon.js';
-import { stepper } from '../base/stepper.js';
 import { termed } from '../base/terms.js';
 import { fitted, probability, readable, visible } from '../base/text.js';
 import { fire, freshPage, step } from './page.js';
@@ -225,75 +224,6 @@ test('listeners end when their part leaves the page', () => {
     ['', 1],
     'the listeners are gone, not only silent',
   );
-});
-
-/** A stepper over `count` positions under a clock of the test's own. */
-function made(t, count, more = {}) {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const seen = [],
-    element = freshPage('<div></div>').querySelector('div'),
-    on = stepper(element, {
-      count: () => count.now,
-      changed: () => seen.push(on?.at),
-      pace: () => 100,
-      ...more,
-    });
-  return {
-    on,
-    seen,
-    element,
-    wait: ms => {
-      for (let i = 0; i < ms; i += 50) t.mock.timers.tick(50);
-    },
-  };
-}
-
-test('a stepper goes to the given place, and never out of range', t => {
-  const { on } = made(t, { now: 3 });
-  assert.equal(on.at, -1);
-  for (const [asked, there] of [
-    [7, 2],
-    [-4, 0],
-    [1, 1],
-  ]) {
-    on.go(asked);
-    assert.equal(on.at, there);
-  }
-  on.move(1);
-  on.move(1); // there is no further position
-});
-
-test('it plays to its end and says so once, and begins again from there', t => {
-  let ended = 0;
-  const { on, seen, wait } = made(t, { now: 3 }, { ended: () => ended++ });
-  on.play();
-  wait(1000);
-  assert.deepEqual([...new Set(seen)], [0, 1, 2]);
-  assert.deepEqual([on.playing, ended], [false, 1]);
-  on.toggle();
-  assert.deepEqual([on.playing, on.at], [true, 0]);
-  on.toggle();
-  wait(1000);
-  assert.deepEqual([on.playing, on.at, ended], [false, 0, 1]);
-});
-
-test('it waits at the last position while more may come', t => {
-  const count = { now: 1 };
-  const { on, wait } = made(t, count, { growing: () => count.now < 3 });
-  on.play();
-  wait(500);
-  assert.deepEqual([on.playing, on.at], [true, 0]);
-  count.now = 3;
-  wait(500);
-  assert.deepEqual([on.playing, on.at], [false, 2]);
-});
-
-test('its clock ends with the element', t => {
-  const { on, element, wait } = made(t, { now: 9 });
-  on.play();
-  element.remove();
-  wait(500);
-  assert.deepEqual([on.playing, on.at], [false, 0]);
 });
 
 test('a table of bars has a row for each thing and text as text', () => {

@@ -12,7 +12,8 @@ const spot = (layout, key) => {
   return [x, y];
 };
 
-//  0 ─ 1x ─ 3u ─ 4u        one accepted child after a rejected one; below the rejected one no node was visited
+//  0 ─ 1x ─ 3u ─ 4u        one accepted child after a rejected one;
+//                          below the rejected one no node was visited
 //    └ 2a ─ 5a ─ last
 const tree = step([-1, 0, 0, 1, 3, 2], 'rxauua', { last: 'bonus' });
 
@@ -111,13 +112,8 @@ test('every node is drawn or counted in a fold, for many random trees in any roo
       parents.push(random(i));
       const above = letters[parents[i]],
         taken = parents.some((parent, j) => j < i && parent === parents[i] && letters[j] === 'a');
-      letters.push(
-        'ra'.includes(above) && !taken
-          ? 'axu'[random(3)]
-          : above === 'u' || above === 'x'
-            ? 'u'
-            : 'xu'[random(2)],
-      );
+      if ('ra'.includes(above) && !taken) letters.push('axu'[random(3)]);
+      else letters.push('ux'.includes(above) ? 'u' : 'xu'[random(2)]);
     }
     const room = { rows: random(30), columns: 1 + random(12) };
     const folded = treeLayout(step(parents, letters.join('')), none),

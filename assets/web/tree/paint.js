@@ -49,90 +49,105 @@ export function curve(x0, y0, x1, y1) {
  * @param {Frame | null} frame of the step; its outcome where there is none
  */
 export function paint(marks, step, sizes, frame) {
-  const { dx, dy, size, unit, below, width } = sizes;
-  const many = differ(step.guessed),
-    beside = (many ? 16 : 13) * unit;
-  const edges = draw('g'),
-    nodes = draw('g', { 'font-size': size }),
-    ends = new Map();
+  const edges = draw('g');
+  const nodes = draw('g', { 'font-size': sizes.size });
+  const ends = /** @type {Map<Mark, number>} */ (new Map()); // where the edges to children begin
   let right = 0;
-  marks.forEach(mark => {
+  for (const mark of marks) {
+    const label = labelOf(mark, step, sizes);
+    const x = mark.x * sizes.dx;
+    ends.set(mark, sizes.below ? x + 9 * sizes.unit : x + label.start + label.wide + 4);
     const letter = mark.node && frame?.later.has(mark.node) ? 'u' : mark.letter;
-    const token = mark.key === 'last' ? step.pieces.at(-1) : step.texts[mark.node ?? -1],
-      text = token === undefined ? '' : visible(token);
-    const x = mark.x * dx,
-      y = mark.y * dy;
-    const label = fitted(
-      text,
-      below ? dx * (mark.leaf ? 1.4 : 1) - 5 : mark.leaf ? LONGEST * size : dx - 17 * unit - beside,
-      width,
-    );
-    const start = below ? -Math.min(width(label), dx - 5) / 2 : beside,
-      low = below ? 7 * unit + size * 0.5 : 0;
-    ends.set(mark, below ? x + 9 * unit : x + beside + width(label) + 4);
-    if (mark.from) {
-      const from = ends.get(mark.from),
-        above = mark.from.y * dy,
-        end = x - (mark.letter === 'more' ? 14 : 10) * unit;
-      const q = step.q[mark.node ?? -1] ?? 0.1,
-        wide = ((letter === 'a' ? 2.5 : 1.2) + 5 * q).toFixed(2);
-      draw(
-        'path',
-        {
-          class: `edge ${mark.key === 'last' ? step.last : letter}`,
-          d: curve(from, above, end, y),
-          'stroke-width': wide,
-        },
-        edges,
-      );
-    }
-    const kind = mark.key === 'last' ? step.last : letter;
-    const node = draw(
-      'g',
-      {
-        class: `node ${kind}${frame && mark.node === frame.at ? ' current' : ''}`,
-        'data-key': mark.key,
-        transform: `translate(${x} ${y})`,
-      },
-      nodes,
-    );
-    const reach = Math.max(ends.get(mark) - x, start + width(label)) + (mark.hidden ? 60 : 0),
-      left = Math.min(-9 * unit, start - 2); // from edge to edge
-    const high = Math.min(dy, size * (below ? 2.5 : 2)),
-      top = below ? -10 * unit : -high / 2;
-    draw('rect', { class: 'hit', x: left, y: top, width: reach - left, height: high, rx: 5 }, node);
+    if (mark.from) paintEdge(edges, mark, letter, ends.get(mark.from) ?? 0, step, sizes);
+    const reach = paintNode(nodes, mark, letter, label, step, sizes, frame);
     right = Math.max(right, x + reach + 8);
-    if (many) outline(node, step.drafter?.[mark.node ?? -1], unit);
-    if (SHAPES[letter])
-      draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
-    // a narrow picture has no room; the sentence above it says the same
-    const tag = below ? undefined : frame?.tags.get(mark.node ?? -1);
-    if (tag)
-      draw(
-        'text',
-        {
-          class: 'tag',
-          x: -6 * unit,
-          y: -size * (dy > 2.3 * size ? 1.15 : 0.55),
-          'font-size': SMALL * unit,
-        },
-        node,
-        tag,
-      );
-    if (mark.order && (frame?.phase ?? 4) > 2) {
-      const number = draw('g', { class: 'turn' }, node);
-      draw(
-        'text',
-        { x: -18 * unit, y: -size * (below ? 0.2 : 0.42), 'font-size': SMALL * unit },
-        number,
-        mark.order,
-      );
-    }
-    if (label !== text) draw('title', {}, node, text);
-    if (label) draw('text', { x: start, y: low, dy: '.34em' }, node, label);
-    if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : ends.get(mark) - x, sizes);
-  });
+  }
   return { edges, nodes, right };
+}
+
+/**
+ * The text of a mark as far as there is room for it, its width and where it begins.
+ * @typedef {{ text: string, whole: string, wide: number, start: number }} Label
+ */
+
+/** @param {Mark} mark @param {Step} step @param {Sizes} sizes @returns {Label} */
+function labelOf(mark, step, { dx, size, unit, below, width }) {
+  const token = mark.key === 'last' ? step.pieces.at(-1) : step.texts[mark.node ?? -1];
+  const whole = token === undefined ? '' : visible(token);
+  const beside = (differ(step.guessed) ? 16 : 13) * unit;
+  let room = dx - 17 * unit - beside;
+  if (below) room = dx * (mark.leaf ? 1.4 : 1) - 5;
+  else if (mark.leaf) room = LONGEST * size;
+  const text = fitted(whole, room, width);
+  const wide = width(text);
+  return { text, whole, wide, start: below ? -Math.min(wide, dx - 5) / 2 : beside };
+}
+
+/**
+ * The edge to a mark; it is as wide as the draft's probability is high.
+ * @param {SVGElement} parent
+ * @param {Mark} mark
+ * @param {string} letter
+ * @param {number} begin
+ * @param {Step} step
+ * @param {Sizes} sizes
+ */
+function paintEdge(parent, mark, letter, begin, step, { dx, dy, unit }) {
+  const end = mark.x * dx - (mark.letter === 'more' ? 14 : 10) * unit;
+  const q = step.q[mark.node ?? -1] ?? 0.1;
+  const wide = ((letter === 'a' ? 2.5 : 1.2) + 5 * q) * unit;
+  const d = curve(begin, (mark.from?.y ?? 0) * dy, end, mark.y * dy);
+  const kind = mark.key === 'last' ? step.last : letter;
+  draw('path', { class: `edge ${kind}`, d, 'stroke-width': wide.toFixed(2) }, parent);
+}
+
+/**
+ * A mark with its label and what is written at it; returns how far it reaches to the right.
+ * @param {SVGElement} parent
+ * @param {Mark} mark
+ * @param {string} letter
+ * @param {Label} label
+ * @param {Step} step
+ * @param {Sizes} sizes
+ * @param {Frame | null} frame
+ */
+function paintNode(parent, mark, letter, label, step, sizes, frame) {
+  const { dx, dy, size, unit, below } = sizes;
+  const kind = mark.key === 'last' ? step.last : letter;
+  const current = frame && mark.node === frame.at ? ' current' : '';
+  const transform = `translate(${mark.x * dx} ${mark.y * dy})`;
+  const kinds = `node ${kind}${current}`;
+  const node = draw('g', { class: kinds, 'data-key': mark.key, transform }, parent);
+  const end = below ? 9 * unit : label.start + label.wide + 4;
+  const reach = Math.max(end, label.start + label.wide) + (mark.hidden ? 60 : 0);
+  const left = Math.min(-9 * unit, label.start - 2);
+  const height = Math.min(dy, size * (below ? 2.5 : 2));
+  const y = below ? -10 * unit : -height / 2;
+  draw('rect', { class: 'hit', x: left, y, width: reach - left, height, rx: 5 }, node);
+  if (differ(step.guessed)) outline(node, step.drafter?.[mark.node ?? -1], unit);
+  if (SHAPES[letter]) {
+    draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
+  }
+  // a narrow picture has no room for it; the sentence above says the same
+  const tag = below ? undefined : frame?.tags.get(mark.node ?? -1);
+  if (tag) {
+    const up = size * (dy > 2.3 * size ? 1.15 : 0.55);
+    const place = { x: label.start, y: -up, 'font-size': SMALL * unit };
+    draw('text', { class: 'tag', ...place }, node, tag);
+  }
+  if (mark.order && (frame?.phase ?? 4) > 2) {
+    const number = draw('g', { class: 'turn' }, node);
+    const place = { x: -18 * unit, y: -size * (below ? 0.2 : 0.42), 'font-size': SMALL * unit };
+    draw('title', {}, number, `tried as number ${mark.order} of the children here`);
+    draw('text', place, number, mark.order);
+  }
+  if (label.text !== label.whole) draw('title', {}, node, label.whole);
+  if (label.text) {
+    const low = below ? 7 * unit + size * 0.5 : 0;
+    draw('text', { x: label.start, y: low, dy: '.34em' }, node, label.text);
+  }
+  if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : end, sizes);
+  return reach;
 }
 
 /**

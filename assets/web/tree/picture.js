@@ -55,7 +55,7 @@ export function pictureOf(element, caption) {
   let row = top + box.height;
   ruler.font = `${0.9 * size}px ${SANS}`;
   for (const legend of [
-    '.sv-legend > :is([data-letter], .sv-last):not([hidden])',
+    '.sv-legend > [data-letter]:not([hidden])',
     '.sv-whose:not([hidden]) > span',
   ]) {
     const items = element.querySelectorAll(legend);

@@ -46,7 +46,7 @@ export const differ = guesses => (guesses?.size ?? 0) > 1;
 
 /** Who was right, in words. @param {Right | undefined} right */
 export function rightOf(right) {
-  return right?.compared
-    ? `${right.accepted} of ${right.compared} compared, ${Math.round(100 * Number(right.acceptance))} %`
-    : 'none compared';
+  if (!right?.compared) return 'none compared';
+  const share = Math.round(100 * Number(right.acceptance));
+  return `${right.accepted} of ${right.compared} compared, ${share} %`;
 }

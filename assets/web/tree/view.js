@@ -208,25 +208,20 @@ function visibleIn({ key, node, from }, frame) {
  * @param {Measured | undefined} before whose rulers are good for the same font
  */
 function measure(svg, wide, before) {
-  const below = wide < NARROW && !presents(),
-    size = presents()
-      ? 0.82 * parseFloat(getComputedStyle(document.documentElement).fontSize)
-      : below
-        ? 12
-        : 14.5,
-    unit = below ? 1 : size / 14.5;
-  const font = `${size}px ${getComputedStyle(svg).fontFamily}`,
-    width = before?.font === font ? before.width : ruler(font);
-  return {
-    size,
-    font,
-    unit,
-    width,
-    below,
-    dx: 0,
-    dy: 0,
-    least: { dx: (below ? 64 : presents() ? 92 : 112) * unit, dy: size * (below ? 2.5 : 1.8) },
-  };
+  const below = wide < NARROW && !presents();
+  const size = typeSize(below);
+  const unit = below ? 1 : size / 14.5;
+  const font = `${size}px ${getComputedStyle(svg).fontFamily}`;
+  const width = before?.font === font ? before.width : ruler(font);
+  const column = presents() ? 92 : 112;
+  const least = { dx: (below ? 64 : column) * unit, dy: size * (below ? 2.5 : 1.8) };
+  return { size, font, unit, width, below, dx: 0, dy: 0, least };
+}
+
+/** In pixels. @param {boolean} below whether labels stand below their marks */
+function typeSize(below) {
+  if (!presents()) return below ? 12 : 14.5;
+  return 0.82 * parseFloat(getComputedStyle(document.documentElement).fontSize);
 }
 
 /** @param {Mark[]} marks @param {string | null} selected @param {Way} way */

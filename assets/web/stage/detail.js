@@ -1,0 +1,161 @@
+// What a rule recorded about a node as tables: distributions over a few tokens as bars, races as
+// arrival times, numbers. Nothing here knows a rule.
+
+import { barTable } from '../base/bars.js';
+import { make } from '../base/dom.js';
+import { probability, visible } from '../base/text.js';
+import { FACTS, ROWS } from '../base/words.js';
+
+const ORDER = ['p', 'draft', 'residual']; // rows in this order, others after them
+const RACE = 'arrival times (log scale), the smallest wins';
+
+/**
+ * The probabilities of a node, and the draw or the threshold that decided it.
+ * @param {Step} step
+ * @param {number} node
+ */
+export function numbersOf(step, node) {
+  const coin = step.coin[node];
+  const threshold = step.detail[step.parents[node]]?.facts?.threshold ?? null;
+  const series = [{ name: 'probability', kind: 'p' }];
+  const mark = { kind: 'exact', mark: true };
+  if (coin !== null) series.push({ name: 'draw u', ...mark });
+  else if (threshold !== null) series.push({ name: 'threshold', ...mark });
+  const rows = [
+    { name: 'target p', values: [step.p[node], coin === null ? threshold : null] },
+    { name: 'draft q', values: [step.q[node], null] },
+    { name: 'target p before temperature', values: [step.plain[node], null] },
+    { name: 'acceptance', values: [step.accept[node], coin] },
+  ].filter(({ values }) => values[0] !== null && values[0] !== undefined);
+  if (!rows.length) return [];
+  const shown = rows.map(row => ({ ...row, values: row.values.slice(0, series.length) }));
+  return [barTable({ series, rows: shown, place: value => value })];
+}
+
+/**
+ * A chart without the tokens to which no row gives a ten-thousandth: a target that is sure of one
+ * token has no second.
+ * @param {Chart} chart
+ * @param {number | null} [own] stays in any case
+ * @returns {Chart}
+ */
+export function weighed({ tokens, texts, rows }, own) {
+  const places = tokens
+    .map((_, at) => at)
+    .filter(at => tokens[at] === own || Object.values(rows).some(row => row[at] >= 1e-4));
+  /** @type {<T>(list: T[]) => T[]} */
+  const picked = list => places.map(at => list[at]);
+  return {
+    tokens: picked(tokens),
+    texts: picked(texts),
+    rows: Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, picked(row)])),
+  };
+}
+
+/**
+ * The tables and numbers on a node, the token that the target adds ("last"), or nothing on the
+ * whole step.
+ * @param {Step} step
+ * @param {number | 'last' | undefined} key
+ * @returns {HTMLElement[]}
+ */
+export function detailOf(step, key) {
+  if (key === undefined) return [];
+  if (key === 'last') {
+    const here = step.detail[step.path.at(-1) ?? 0] ?? {};
+    return [
+      ...bars('distribution of this token', here.after, step.own),
+      ...races('race of this token', here.race, step.own),
+    ];
+  }
+  const here = step.detail[key] ?? {};
+  const above = step.detail[step.parents[key]] ?? {};
+  const own = step.tokens[key];
+  const parts = [
+    ...numbers({ 'Parent: ': above.facts, 'Node: ': here.facts }),
+    ...bars('before this try', withoutFirstResidual(here.tried), own),
+  ];
+  if (here.race) parts.push(...races('race for the next token', here.race));
+  else parts.push(...races('the race here', above.race, own));
+  if (here.after) parts.push(...bars('distribution of the target’s next token', here.after));
+  else if (!here.tried)
+    parts.push(...bars('distribution of the target’s own token', above.after, own));
+  return parts;
+}
+
+/**
+ * Before the first try at a node the residual is p itself, so p alone is shown.
+ * @param {Chart | undefined} chart
+ */
+export function withoutFirstResidual(chart) {
+  const { p, residual, ...rows } = chart?.rows ?? {};
+  return chart && p && residual && residual.every((value, i) => value === p[i])
+    ? { ...chart, rows: { p, ...rows } }
+    : chart;
+}
+
+/** @param {Record<string, Record<string, number> | undefined>} places */
+function numbers(places) {
+  const line = make('p');
+  for (const [where, facts = {}] of Object.entries(places)) {
+    const entries = Object.entries(facts);
+    if (entries.length)
+      line.append(
+        where,
+        entries.map(([name, value]) => `${FACTS[name] || name} ${probability(value)}`).join(', '),
+        ' ',
+      );
+  }
+  return line.childNodes.length ? [line] : [];
+}
+
+/**
+ * @param {string} caption
+ * @param {Chart | undefined} whole
+ * @param {number | null} [own] the token in question
+ */
+function bars(caption, whole, own) {
+  if (!whole) return [];
+  const chart = weighed(whole, own),
+    rank = (/** @type {string} */ name) =>
+      (ORDER.indexOf(name) + ORDER.length + 1) % (ORDER.length + 1);
+  const names = Object.keys(chart.rows).sort((a, b) => rank(a) - rank(b));
+  return [
+    barTable({
+      caption,
+      series: names.map(name => ({ name: ROWS[name] || name, kind: name })),
+      rows: rowsOf(chart, names, own),
+    }),
+  ];
+}
+
+/**
+ * @param {string} caption
+ * @param {Record<string, Chart> | undefined} columns
+ * @param {number | null} [own]
+ */
+function races(caption, columns = {}, own) {
+  const times = Object.values(columns)
+    .flatMap(chart => Object.values(chart.rows)[0])
+    .filter(time => time > 0);
+  const low = Math.log(Math.min(...times)),
+    span = Math.log(Math.max(...times)) - low || 1;
+  return Object.entries(columns).map(([name, chart]) =>
+    barTable({
+      caption: `${caption}, ${name}: ${RACE}`,
+      series: [{ name: 'arrives', kind: name === 'target' ? 'run' : 'q', mark: true }],
+      rows: rowsOf(chart, Object.keys(chart.rows).slice(0, 1), own),
+      write: value => value.toPrecision(3),
+      place: value => (Math.log(value) - low) / span,
+    }),
+  );
+}
+
+/** @param {Chart} chart @param {string[]} names @param {number | null} [own] */
+function rowsOf(chart, names, own) {
+  return chart.tokens.map((token, at) => ({
+    name: visible(chart.texts[at]),
+    kind: token === own ? 'own' : '',
+    values: names.map(name => chart.rows[name][at]),
+  }));
+}

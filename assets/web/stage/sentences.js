@@ -1,0 +1,203 @@
+// A step in words: how its tree grew, how each token was tried, what came of it. Every number is
+// from the record; nothing here knows a builder or a rule.
+
+import { probability, readable, visible } from '../base/text.js';
+import { OUTCOMES, OWN } from '../base/words.js';
+
+const TURNS = ['first', 'second', 'third'];
+const quoted = (/** @type {string} */ text) => `“${readable(text)}”`;
+const quotedToken = (/** @type {string} */ text) => `“${visible(text)}”`;
+
+/** @param {number} number @param {string} word */
+function plural(number, word) {
+  if (number === 1) return `1 ${word}`;
+  return `${number} ${word}${word.endsWith('s') ? 'es' : 's'}`;
+}
+
+/** A probability in a sentence. @param {number} value */
+export function short(value) {
+  return value > 0 && value < 0.005 ? value.toExponential(0) : value.toFixed(2);
+}
+
+/** The numbers of a builder: counts as they are. @param {number} value */
+const keyText = value => (Number.isInteger(value) ? String(value) : probability(value));
+
+/**
+ * The other children of a node's parent and itself, without probes.
+ * @param {Step} step
+ * @param {number} node
+ */
+export function siblingsOf(step, node) {
+  const siblings = [];
+  for (let i = 1; i < step.parents.length; i++) {
+    if (step.parents[i] === step.parents[node] && step.outcome[i] !== 'o') siblings.push(i);
+  }
+  return siblings;
+}
+
+/** How many tokens of the tree the draft proposed. @param {Step} step */
+const draftedIn = step =>
+  [...step.outcome].filter(letter => letter !== 'r' && letter !== 'o').length;
+
+/** What a step wrote, also what a screen reader hears. @param {Step} step */
+export function stepSentence(step) {
+  const own = step.last ? quoted(step.pieces[step.pieces.length - 1]) : '';
+  const drafted = draftedIn(step);
+  if (!drafted)
+    return own ? `Nothing was drafted; the target writes ${own}.` : 'Nothing was drafted.';
+  const text = readable(step.path.map(node => step.texts[node]).join(''));
+  const accepted = `${step.path.length} of ${drafted} drafted tokens accepted`;
+  const start = step.path.length ? `${accepted}: “${text}”` : accepted;
+  if (!own) return `${start}.`;
+  if (step.last === 'bonus') return `${start}; the target adds ${own} without a further pass.`;
+  return `${start}; the target writes ${own} itself.`;
+}
+
+/** What the target’s pass over the tree is for. @param {Step} step */
+export function passSentence(step) {
+  const nodes = plural(step.parents.length, 'node');
+  return (
+    `One target pass gives the target’s probabilities p after every one of the ${nodes}. ` +
+    'Plain decoding needs such a pass for each token.'
+  );
+}
+
+/**
+ * A try in plain words, with p, q and the draw u named; a rule without draws says it in its own
+ * words.
+ * @param {Step} step
+ * @param {number} node
+ */
+export function trySentence(step, node) {
+  const siblings = siblingsOf(step, node);
+  const turn = siblings.indexOf(node);
+  const start = `${quoted(step.texts[node])} ${turnOf(turn, siblings.length)}`;
+  const accept = step.accept[node];
+  const draw = step.coin[node];
+  const accepted = step.outcome[node] === 'a';
+  if (accept === null || draw === null || draw < accept !== accepted) {
+    return `${start} ${step.sentences[step.why[node]]}`;
+  }
+  const { compared, enough } = comparedOf(step, node, turn > 0);
+  if (accept >= 1 && accepted) {
+    return `${start} ${compared ? `${compared}: always kept` : 'It is always kept'}${enough}.`;
+  }
+  const rule = `kept with probability ${short(accept)}. The draw was u = ${short(draw)}:`;
+  const isLastTry = siblings.slice(turn + 1).every(i => !'axp'.includes(step.outcome[i]));
+  const isReplaced = !accepted && isLastTry && step.last === 'correction';
+  const outcome = accepted ? 'accepted' : 'rejected';
+  const end = isReplaced ? `${outcome}, and the target writes the token itself` : outcome;
+  return `${start} ${compared ? `${compared}:` : 'It is'} ${rule} ${end}.`;
+}
+
+/** @param {number} turn @param {number} siblings */
+function turnOf(turn, siblings) {
+  if (siblings === 1) return 'is the only child.';
+  return `is tried ${TURNS[turn] ?? `as number ${turn + 1}`}.`;
+}
+
+/**
+ * What a token’s acceptance was worked out from, and why it is certain where it is.
+ * @param {Step} step
+ * @param {number} node
+ * @param {boolean} isLater whether a sibling was tried before it
+ */
+function comparedOf(step, node, isLater) {
+  const left = isLater ? leftOf(step, node) : null;
+  if (left) {
+    return {
+      compared:
+        `After the rejection the target’s residual gives it ${short(left.residual)}, ` +
+        `the rest of the draft ${short(left.draft)}`,
+      enough: left.residual >= left.draft ? ', since the first is not smaller' : '',
+    };
+  }
+  const p = step.p[node];
+  const q = step.q[node];
+  if (p === null || q === null) return { compared: '', enough: '' };
+  return {
+    compared: `The draft gave it q = ${short(q)}, the target p = ${short(p)}`,
+    enough: p >= q ? ', since p ≥ q' : '',
+  };
+}
+
+/**
+ * What was left of the target and of the draft for a later sibling.
+ * @param {Step} step
+ * @param {number} node
+ */
+function leftOf(step, node) {
+  const chart = step.detail[node]?.tried;
+  const { residual, draft } = chart?.rows ?? {};
+  const at = chart?.tokens.indexOf(step.tokens[node]) ?? -1;
+  return residual && draft && at >= 0 ? { residual: residual[at], draft: draft[at] } : null;
+}
+
+/**
+ * What is pointed at, in a sentence: as it was told while its try played, else as its rule has it.
+ * @param {Step} step
+ * @param {string} key a node, "last" or a fold
+ */
+export function nodeSentence(step, key) {
+  if (key === 'last') {
+    const own = quotedToken(step.pieces[step.pieces.length - 1]);
+    return `${own}, ${OUTCOMES[step.last ?? '']}. ${OWN[step.last ?? '']}`;
+  }
+  const node = parseInt(key, 10);
+  if (key.endsWith('+')) {
+    return `More children of ${quotedToken(step.texts[node])} that were not visited, collapsed.`;
+  }
+  if ('axp'.includes(step.outcome[node])) return trySentence(step, node);
+  const why = step.sentences[step.why[node]];
+  const outcome = OUTCOMES[step.outcome[node]];
+  if (!why.toLowerCase().startsWith(outcome)) {
+    return `${quotedToken(step.texts[node])}, ${outcome}. ${why}`;
+  }
+  return `${quotedToken(step.texts[node])} was ${why[0].toLowerCase()}${why.slice(1)}`;
+}
+
+/**
+ * Why a node was added.
+ * @param {Step} step
+ * @param {number} node
+ * @param {string} title of the builder's numbers
+ */
+export function growthSentence(step, node, title) {
+  const name = (/** @type {number} */ i) => quotedToken(step.texts[i]);
+  const key = step.growth.keys?.[node];
+  const worth = typeof key === 'number' ? `, ${title} ${keyText(key)}` : '';
+  const place = `Node ${node} of ${step.parents.length - 1}`;
+  const added = `${name(node)} after ${name(step.parents[node])}${worth}`;
+  return `${place}: ${added}.${choiceOf(step, node)}`;
+}
+
+/** Which others there were. @param {Step} step @param {number} node */
+function choiceOf({ growth, texts, parents }, node) {
+  const others = growth.waiting?.[node - 1];
+  if (others?.length === 0) return ' The only open slot.';
+  if (others) {
+    const open = others.map(([at, key]) => `after ${quotedToken(texts[at])} ${keyText(key)}`);
+    return ` The best open slot; others: ${open.join(', ')}.`;
+  }
+  if (growth.split) return ` Its subtree gets ${growth.split[node]} of ${parents.length} nodes.`;
+  return growth.cut ? ` Candidate ${node} by rank.` : '';
+}
+
+/** What the whole tree is and what its builder recorded about it. @param {Step} step */
+export function treeSentence(step) {
+  const { expected, length, candidates, cut } = step.growth;
+  const tokens = plural(draftedIn(step), 'token');
+  const nodes = step.parents.length;
+  const parts = [
+    `The draft proposes ${tokens} in ${plural(step.draft_passes, 'draft pass')}; ` +
+      `with the last token that is a tree of ${plural(nodes, 'node')}.`,
+  ];
+  if (expected) parts.push(`It expects ${expected.toFixed(2)} tokens per pass.`);
+  if (length) parts.push(`Planned draft length: ${plural(length, 'token')}.`);
+  if (candidates) parts.push(`Of ${candidates} candidates ${candidates - nodes + 1} were dropped.`);
+  if (cut?.texts.length) {
+    const best = cut.texts.map((text, i) => `${quotedToken(text)} ${keyText(cut.keys[i])}`);
+    parts.push(`The best of those: ${best.join(', ')}.`);
+  }
+  return parts.join(' ');
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { stepper } from '../base/stepper.js';
+import { placeCard } from '../stage/card_place.js';
+import { playback } from '../stage/playback.js';
+import { freshPage, step } from './page.js';
+
+test('a step that is opened plays its verification, which can be paused, and a run is followed to its newest step', t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const wait = ms => {
+    for (let i = 0; i < ms; i += 100) t.mock.timers.tick(100);
+  };
+  const steps = [0, 1, 2].map(index => step([-1, 0], 'ra', { index, last: 'bonus' })),
+    run = { running: false, count: 3 };
+  const at = playback(freshPage().body, {
+    steps: () => steps.slice(0, run.count),
+    running: () => run.running,
+    head: () => ({}),
+    changed: () => {},
+  });
+  at.open(1);
+  assert.deepEqual([at.current, at.frame.phase, at.playing], [1, 3, true]);
+  at.toggle();
+  wait(9000);
+  assert.deepEqual([at.frame.phase, at.playing], [3, false]);
+  at.move(1);
+  assert.deepEqual([at.current, at.frame.phase], [1, 4], 'a step half played is moved in');
+  at.toggle();
+  wait(30_000);
+  assert.deepEqual([at.current, at.playing], [2, false], 'the run plays to its end');
+  at.reset();
+  Object.assign(run, { running: true, count: 1 });
+  at.grown();
+  run.count = 3;
+  at.grown();
+  assert.deepEqual([at.current, at.frame.phase, at.following], [0, 4, true], 'at a readable pace');
+  wait(300);
+  assert.equal(at.current, 1);
+  wait(300);
+  assert.deepEqual([at.current, at.frame.phase, at.following], [2, 4, true]);
+  at.show(0);
+  at.grown();
+  assert.deepEqual([at.current, at.following], [0, false]);
+});
+
+test('with less motion a step is shown at rest, and its parts one at a time', () => {
+  const steps = [step([-1, 0], 'ra', { last: 'bonus' })],
+    body = freshPage().body;
+  globalThis.matchMedia = () => ({ matches: true });
+  const at = playback(body, {
+    steps: () => steps,
+    running: () => false,
+    head: () => ({}),
+    changed: () => {},
+  });
+  at.open(0);
+  assert.deepEqual([at.frame.phase, at.playing], [4, false]);
+  at.play(3);
+  assert.deepEqual([at.frame.phase, at.playing], [3, false]);
+});
+
+test('a run that ends opens the step that is worth showing, when all its text was shown', t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const steps = [0, 1, 2].map(index => step([-1, 0], 'ra', { index, last: 'bonus' }));
+  globalThis.matchMedia = () => ({ matches: false });
+  const at = playback(freshPage().body, {
+    steps: () => steps,
+    running: () => true,
+    head: () => ({}),
+    changed: () => {},
+  });
+  const shown = [];
+  at.grown(1);
+  for (let i = 0; i < 12; i++) {
+    shown.push(at.current);
+    t.mock.timers.tick(100);
+  }
+  assert.deepEqual([...new Set(shown.slice(0, 8))], [0, 1, 2]);
+  assert.deepEqual([at.current, at.frame.phase, at.following], [1, 3, false]);
+});
+
+test('a card stands beside its node and covers nothing of the accepted path', () => {
+  const box = (left, top, wide, high) => ({ left, top, right: left + wide, bottom: top + high });
+  const room = box(0, 0, 600, 300);
+  const path = [box(0, 140, 80, 20), box(100, 140, 80, 20), box(200, 140, 380, 20)];
+  const covers = ({ left, top }, size) =>
+    path.some(
+      other =>
+        left < other.right &&
+        left + size.width > other.left &&
+        top < other.bottom &&
+        top + size.height > other.top,
+    );
+  const size = { width: 220, height: 110 };
+  for (const node of [
+    ...path,
+    box(200, 40, 60, 20),
+    box(300, 250, 60, 20),
+    box(560, 100, 60, 20),
+  ]) {
+    const at = placeCard(size, node, path, room);
+    assert.ok(!covers(at, size), JSON.stringify([node, at]));
+    assert.ok(at.left >= 0 && at.left + size.width <= 620);
+  }
+});
+
+/** A stepper over `count` positions under a clock of the test's own. */
+function made(t, count, more = {}) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const seen = [],
+    element = freshPage('<div></div>').querySelector('div'),
+    on = stepper(element, {
+      count: () => count.now,
+      changed: () => seen.push(on?.at),
+      pace: () => 100,
+      ...more,
+    });
+  return {
+    on,
+    seen,
+    element,
+    wait: ms => {
+      for (let i = 0; i < ms; i += 50) t.mock.timers.tick(50);
+    },
+  };
+}
+
+test('a stepper goes to the given place, and never out of range', t => {
+  const { on } = made(t, { now: 3 });
+  assert.equal(on.at, -1);
+  for (const [asked, there] of [
+    [7, 2],
+    [-4, 0],
+    [1, 1],
+  ]) {
+    on.go(asked);
+    assert.equal(on.at, there);
+  }
+  on.move(1);
+  on.move(1); // there is no further position
+});
+
+test('it plays to its end and says so once, and begins again from there', t => {
+  let ended = 0;
+  const { on, seen, wait } = made(t, { now: 3 }, { ended: () => ended++ });
+  on.play();
+  wait(1000);
+  assert.deepEqual([...new Set(seen)], [0, 1, 2]);
+  assert.deepEqual([on.playing, ended], [false, 1]);
+  on.toggle();
+  assert.deepEqual([on.playing, on.at], [true, 0]);
+  on.toggle();
+  wait(1000);
+  assert.deepEqual([on.playing, on.at, ended], [false, 0, 1]);
+});
+
+test('it waits at the last position while more may come', t => {
+  const count = { now: 1 };
+  const { on, wait } = made(t, count, { growing: () => count.now < 3 });
+  on.play();
+  wait(500);
+  assert.deepEqual([on.playing, on.at], [true, 0]);
+  count.now = 3;
+  wait(500);
+  assert.deepEqual([on.playing, on.at], [false, 2]);
+});
+
+test('its clock ends with the element', t => {
+  const { on, element, wait } = made(t, { now: 9 });
+  on.play();
+  element.remove();
+  wait(500);
+  assert.deepEqual([on.playing, on.at], [false, 0]);
+});

@@ -17,7 +17,7 @@ from specviz.base import codec
 from specviz.base.files import TRACES
 from specviz.commands.cli import main
 from specviz.measure import timing as turns
-from specviz.measure.on_text import share_interval, wilson
+from specviz.measure.intervals import share_interval, wilson
 from specviz.record import metrics
 from specviz.record.metrics import Counts, estimate, ratio_of_rates, student
 from specviz.view import payload

@@ -178,6 +178,10 @@ def row_of(option: Option) -> dict[str, Any]:
         "step_price": timing.step_price,
         "parts": timing.counts.step_parts,
         "steps": timing.counts.passes,
+        "categories": {
+            category: {"speedup": one.speedup, "tokens_per_pass": one.counts.tokens_per_pass}
+            for category, one in timing.categories.items()
+        },
     }
     return {
         "draft": option.name,
@@ -222,6 +226,12 @@ def print_advice(data: dict[str, Any], prompts: str) -> None:
     print(printable(f"\n{data['sentence']}"))
     if best := data["best"]:
         print(data["why"])
+        categories = best["measured"]["categories"] if best["measured"] else {}
+        if categories:
+            print("\nthe best by category of the prompts, timed:")
+            print(
+                text_table([{"category": name or "none"} | row for name, row in categories.items()])
+            )
         if by_texts := best["by_texts"].items():
             print("\nseveral texts decoded together, predicted:")
             print(

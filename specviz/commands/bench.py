@@ -31,6 +31,7 @@ WITH_SAME_TEXT = {
     "builder",
     "max_new_tokens",
     "prompts",
+    "column",
     "json",
     "plugin",
     "help",
@@ -136,7 +137,8 @@ def run(args: argparse.Namespace) -> int:
         stopped = bool(missing) and until_stopped(updates, "cells")[1]
     outcomes = [results[key] for key in map(grid.key_of, cells) if key in results]
     try:
-        rows = [row_of(outcome) for outcome in outcomes if "result" in outcome]
+        measured = [outcome for outcome in outcomes if "result" in outcome]
+        rows = [row for outcome in measured for row in rows_of(outcome)]
     except (KeyError, TypeError, ValueError, OverflowError):
         raise ValueError(
             f"results {args.out!r} are damaged: a result lacks its numbers. Remove its line."
@@ -177,18 +179,31 @@ def measure(
         yield Progress(done, len(cells), result=outcome)
 
 
-def row_of(outcome: dict[str, Any]) -> dict[str, Any]:
-    """A result as a row of the table."""
+def rows_of(outcome: dict[str, Any]) -> list[dict[str, Any]]:
+    """A result as a row of the table, and one of each category of the prompts."""
     cell, result = outcome["cell"], outcome["result"]
     pair = cell["pair"].get("target") or ("toy" if "toy" in cell["pair"] else "embedded")
+    if "offload" in cell["pair"]:
+        pair = f"{pair}, {cell['pair']['offload']}"
     size = f" {cell['size']}" if cell.get("size") else ""
-    draft, target, *others = result["parts_ms"].values()
-    return {
-        "pair": f"{pair}, {cell['pair']['offload']}" if "offload" in cell["pair"] else pair,
+    run = {
+        "pair": pair,
         "builder": f"{cell['builder']}{size}",
         "rule": cell.get("verifier", ""),
         "drafter": cell.get("drafter", ""),
         "T": f"{cell['temperature']:g}",
+    }
+    lossy = {"": "" if result["lossless"] else "lossy"}
+    rows = [run | _figures(result) | lossy]
+    for category, figures in result.get("categories", {}).items():
+        named = {"builder": f"  {category or 'no category'}", "rule": "", "T": ""}
+        rows.append(run | named | _figures(figures) | lossy)
+    return rows
+
+
+def _figures(result: dict[str, Any]) -> dict[str, Any]:
+    draft, target, *others = result["parts_ms"].values()
+    return {
         "nodes": float(result["nodes"]),
         "plain ms": float(result["plain_ms"]),
         "step ms": float(result["step_ms"]),
@@ -200,7 +215,6 @@ def row_of(outcome: dict[str, Any]) -> dict[str, Any]:
         "min": float(result["low"]),
         "max": float(result["high"]),
         "tokens/s": float(result["tokens_per_s"]),
-        "": "" if result["lossless"] else "lossy",
     }
 
 

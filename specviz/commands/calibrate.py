@@ -28,6 +28,7 @@ from .display import until_stopped, warn_if_busy
 EXAMPLE = (
     "--target org/target --draft org/small --temperature 0 --temperature 0.8 --out profile.json"
 )
+RANKS = 4  # that are printed
 TOKENS = 96  # of each continuation
 ROUNDS = 50  # of the prompts, each with seeds of its own, where they are too few
 
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         *(parser.add_mutually_exclusive_group() for _ in range(2)),
         parser.add_argument,
     )
-    options.add_prompts(texts)
+    options.add_prompts(parser, texts)
     described = "measure on this text in place of the target's continuations of --prompts"
     texts.add_argument("--text", metavar="FILE", help=described)
     positive, ranks = options.within(float, 0, above=True), options.within(int, 1, MAX_RANKS)
@@ -135,7 +136,8 @@ def print_profile(profile: Profile) -> None:
         printable(f"{first.pair}, {first.dtype or 'exact'}, drafter {first.drafter}, {first.texts}")
     )
     print(f"{first.positions} positions of {len(first.by_text)} texts; P[k] ± 95 % over texts\n")
-    print(text_table([vector_row(one) for one in profile.vectors], digits=3))
+    rows = [row for one in profile.vectors for row in vector_rows(one)]
+    print(text_table(rows, digits=3))
     if table := profile.costs:
         print(
             f"\none plain step: {1000 * table.plain_s:.2f} ms; pass of the target over n "
@@ -168,18 +170,25 @@ def print_profile(profile: Profile) -> None:
         warn_if_busy(table.settings.get("busy_cores", 0.0))
 
 
-def vector_row(one: Acceptance) -> dict[str, Any]:
-    ranks = {
-        f"P[{k}]": (one.acceptance[k - 1] if k <= len(one.acceptance) else None)
-        for k in (1, 2, 3, 4)
-    }
+def vector_rows(one: Acceptance) -> list[dict[str, Any]]:
+    """A vector as a row of the table, and one of each category of the texts."""
     margin = None if one.low[0] is None else one.acceptance[0] - one.low[0]
-    levels = ", ".join(f"{sum(level):.2f}" for level in one.levels) or "all alike"
+    rows = [_row(one.verifier, f"{one.temperature:g}", one.plan, margin)]
+    for category, places in one.of_category().items():
+        rows.append(_row(f"  {category or 'no category'}", "", one.over(places), None))
+    return rows
+
+
+def _row(rule: str, temperature: str, plan: tuple, margin: float | None) -> dict[str, Any]:
+    levels = plan if isinstance(plan[0], tuple) else (plan,)
+    first = [*levels[0][:RANKS], *[None] * RANKS][:RANKS]
     return {
-        "rule": one.verifier,
-        "T": f"{one.temperature:g}",
-        **ranks,
+        "rule": rule,
+        "T": temperature,
+        **{f"P[{rank}]": value for rank, value in enumerate(first, 1)},
         "± of P[1]": margin,
-        "any": sum(one.acceptance),
-        "any, by level": levels,
+        "any": sum(levels[0]),
+        "any, by level": ", ".join(f"{sum(level):.2f}" for level in levels)
+        if len(levels) > 1
+        else "all alike",
     }

@@ -10,7 +10,8 @@ from textwrap import fill
 from ..base.codec import dumps
 from ..base.files import MOST_TEXT, file_errors, printable
 from ..doctor import diagnose
-from ..doctor.report import NAMES, Report, rows_of
+from ..doctor.report import Report, rows_of
+from ..doctor.window import NAMES
 
 EXAMPLE = "server.log --baseline 342.2"
 BYTE_ORDER_MARKS = {
@@ -24,9 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sources",
         nargs="+",
         metavar="FILE",
-        help="logs or metrics of vLLM, llama.cpp, SGLang or TensorRT-LLM, of the same time; - "
-        "for standard "
-        "input. Of two scrapes of metrics, the difference counts",
+        help="logs, responses or metrics of vLLM, llama.cpp, SGLang or TensorRT-LLM, results of "
+        "their benchmarks, or an acceptance profile, of the same time; - for standard input. Of "
+        "two scrapes of metrics, the difference counts",
     )
     baseline = parser.add_mutually_exclusive_group()
     baseline.add_argument(
@@ -42,29 +43,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--baseline-log", metavar="FILE", help="its log without speculation, in place of --baseline"
     )
     parser.add_argument(
-        "--json", action="store_true", help="print one JSON object a line, for each engine"
+        "--json", action="store_true", help="print one JSON object a line, for each engine and load"
     )
 
 
 def run(args: argparse.Namespace) -> None:
     baseline_text = None if args.baseline_log is None else read_source(args.baseline_log)
     reports = diagnose("\n".join(map(read_source, args.sources)), args.baseline, baseline_text)
-    for place, report in enumerate(reports):
-        print(
-            dumps(report.to_dict())
-            if args.json
-            else "\n" * (place > 0) + printable(text_of(report))
-        )
+    if args.json:
+        for report in reports:
+            print(dumps(report.to_dict()))
+    else:
+        print(printable("\n\n".join(map(text_of, reports))))
 
 
 def text_of(report: Report) -> str:
     """A report as a table and sentences."""
     lines = [NAMES[report.engine], *(f"  {name:18} {value}" for name, value in rows_of(report))]
     for advice in report.advice:
-        text = fill(
-            f"{advice.code}: {advice.text}", 100, subsequent_indent="  ", break_on_hyphens=False
-        )
-        lines += ["", text, *([f"  {advice.flag}"] if advice.flag else [])]
+        sentence = f"{advice.code}: {advice.text}"
+        lines += ["", fill(sentence, 100, subsequent_indent="  ", break_on_hyphens=False)]
+        if advice.flag:
+            lines.append(f"  {advice.flag}")
     return "\n".join(lines)
 
 

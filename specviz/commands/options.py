@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import ParameterError
-from ..base.files import parse_json, read_text
 from ..builders import BUILDERS
 from ..config.run_config import RunConfig
 from ..config.strategy import REGISTRIES, parse_strategy
 from ..measure.grid import LOADING, ROWS
+from ..measure.prompt_files import read_prompts
 from ..measure.this_machine import prompts
 from ..record.vectors import read_acceptance
 
@@ -143,13 +143,22 @@ def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:
     add("--offload-folder", metavar="DIR", help="folder for weights that cannot be read in place")
 
 
-def add_prompts(parser: argparse._ActionsContainer) -> None:
-    """--prompts: texts to continue."""
-    parser.add_argument(
+def add_prompts(
+    parser: argparse.ArgumentParser, group: argparse._ActionsContainer | None = None
+) -> None:
+    """--prompts, in a group if one is given, and --column: texts to continue."""
+    (group or parser).add_argument(
         "--prompts",
         metavar="FILE",
-        help="texts to continue: one prompt per line, or a JSON list of texts in a .json "
-        "file (default: openings of tales and code)",
+        help="texts to continue: a prompt a line, a JSON list of texts, or a file of Spec-Bench, "
+        "MT-Bench, HumanEval, GSM8K, ShareGPT, Alpaca, or a table (default: openings of tales "
+        "and code)",
+    )
+    parser.add_argument(
+        "--column",
+        metavar="NAME",
+        help="entry of a table or of JSON records in --prompts that holds the prompts (default: "
+        "the known ones)",
     )
 
 
@@ -160,22 +169,11 @@ def source_of(args: argparse.Namespace) -> str:
 
 def prompts_of(args: argparse.Namespace, count: int | None = None) -> list[str]:
     """The prompts in the file of the option, or the first `count` built-in ones."""
-    if not args.prompts:
-        return prompts(count)
-    text, texts, must = read_text(args.prompts, "--prompts"), None, "have at least one line of text"
-    if args.prompts.lower().endswith(".json"):
-        must = "be a non-empty JSON list of non-empty texts"
-        with suppress(ValueError):
-            texts = parse_json(text)
-    else:
-        texts = [line for line in text.splitlines() if line.strip()]
-    if not (
-        isinstance(texts, list)
-        and texts
-        and all(isinstance(item, str) and item.strip() for item in texts)
-    ):
-        raise ParameterError(f"--prompts {args.prompts!r}", must)
-    return texts
+    if args.prompts:
+        return read_prompts(args.prompts, args.column)
+    if args.column:
+        raise ValueError("--column is not used without --prompts. Omit it.")
+    return prompts(count)
 
 
 def load(args: argparse.Namespace, **other: Any) -> Any:

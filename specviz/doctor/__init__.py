@@ -10,10 +10,32 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..base.errors import ParameterError
-from . import engines
-from .report import NAMES, Report, Window, pool, throughput_of
+from .advice import advice_on, simulated_by
+from .json_records import read_json
+from .log_lines import (
+    read_benchmark,
+    read_llama_log,
+    read_llama_tool,
+    read_offline_example,
+    read_sglang_log,
+    read_vllm_log,
+    read_vllm_v0_log,
+)
+from .report import Report, pool, throughput_of
+from .scrapes import read_metrics
+from .window import NAMES, Window
 
-READERS = [value for name, value in vars(engines).items() if name.startswith("read_")]
+READERS = (
+    read_vllm_log,
+    read_vllm_v0_log,
+    read_benchmark,
+    read_offline_example,
+    read_llama_log,
+    read_llama_tool,
+    read_sglang_log,
+    read_json,
+    read_metrics,
+)
 
 
 def diagnose(
@@ -29,7 +51,7 @@ def diagnose(
             taken.
 
     Returns:
-        A report for each engine.
+        A report for each engine and load.
 
     Raises:
         ValueError: if nothing is recognised, or the baseline is not a number above 0.
@@ -37,43 +59,46 @@ def diagnose(
     >>> line = "SpecDecoding metrics: Mean acceptance length: 1.97, Accepted: 630 tokens, Drafted: 652 tokens, "
     >>> report, = diagnose(line + "Per-position acceptance rate: 0.966, Avg Draft acceptance rate: 96.6%")
     >>> report.engine, report.steps, round(report.acceptance_length, 3), report.pays
-    ('vllm', 652, 1.966, None)
+    ('vllm', 652.0, 1.966, None)
     """
     if baseline is not None and not (isinstance(baseline, int | float) and 0 < baseline < 1e12):
         raise ParameterError("baseline", "be a number above 0, in tokens per second", baseline)
     windows = read_windows(text)
     if not windows:
         raise ValueError(
-            "Nothing of an engine was found. Recognised are logs and Prometheus metrics of "
-            "vLLM, llama.cpp, SGLang and "
-            "TensorRT-LLM, and TensorRT-LLM's statistics of iterations."
+            "Nothing of an engine was found. Recognised are logs, responses and Prometheus "
+            "metrics of vLLM, llama.cpp, SGLang and TensorRT-LLM, results of their benchmarks, "
+            "records of AIPerf, and acceptance profiles."
         )
-    baselines = [window for window in read_windows(baseline_text or "") if not window.speculates]
-    if baseline_text is not None and not throughput_of(baselines):
+    plain = [window for window in read_windows(baseline_text or "") if not window.speculates]
+    if baseline_text is not None and not throughput_of(plain):
         raise ValueError(
             "The text for the baseline has no throughput of plain decoding. Give the number "
             "instead."
         )
+    simulated = simulated_by(text)
     reports = []
     for engine in NAMES:
-        if of_engine := [one for one in windows if one.engine == engine]:
-            report = pool(engine, of_engine)
-            running, comparable = (
-                report.running_requests,
-                [one for one in baselines if one.engine == engine],
-            )
+        of_engine = [window for window in windows if window.engine == engine]
+        for report in pool(engine, of_engine) if of_engine else ():
             comparable = [
-                one
-                for one in comparable
-                if running is None or one.running_requests in (None, running)
+                window
+                for window in plain
+                if window.engine == engine
+                and (
+                    report.running_requests is None
+                    or window.running_requests in (None, report.running_requests)
+                )
             ]
-            reports.append(replace(report, baseline=baseline or throughput_of(comparable)))
+            measured = baseline or throughput_of(comparable)
+            report = replace(report, baseline=measured, simulated=simulated)
+            reports.append(replace(report, advice=tuple(advice_on(report))))
     return tuple(reports)
 
 
 def read_windows(text: str) -> list[Window]:
     """All that any engine says in a text."""
-    windows = (window for reader in READERS for window in reader(text))
+    windows = [window for reader in READERS for window in reader(text)]
     return [
         window
         for window in windows

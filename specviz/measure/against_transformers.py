@@ -60,7 +60,7 @@ def time_transformers(
                 stack.enter_context(pool)
                 settings[name] = pool.submit(_choose, side, first).result()
                 calls[name] = lambda number, pool=pool: pool.submit(_run, texts[number]).result()
-            rows = final_result(time_calls(calls, [str(text.prompt) for text in texts]))
+            rows = final_result(time_calls(calls, [*prompts] * rounds))
     except BrokenExecutor:
         raise ValueError(
             "the process that was timed ended; memory may have been too small."

@@ -202,7 +202,8 @@ def _measure(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
 def summary(row: TimedRun) -> dict[str, Any]:
     """A timed run as plain data; times in milliseconds."""
     counts, plain = row.counts, row.plain
-    return {
+    categories = {category: summary(one) for category, one in row.categories.items()}
+    return ({"categories": categories} if categories else {}) | {
         "tokens_per_pass": counts.tokens_per_pass,
         "tokens_margin": row.tokens_margin,
         "speedup": row.speedup,

@@ -19,7 +19,8 @@ from ..proof.rates import accepted_within
 from ..sampling.children import most_probable
 from ..sampling.randomness import Randomness, Seeded
 from ..verifiers import VERIFIERS
-from .on_text import NO_TEXT, share_interval
+from .intervals import share_interval
+from .on_text import NO_TEXT
 from .positions import Node, levels_on_text
 from .texts import AnyText, Text, text_of
 

@@ -22,13 +22,14 @@ from ..config.run_config import RunConfig
 from ..drafters import DRAFTERS
 from ..models.base import Pair
 from ..proof.rates import try_children
-from ..record.metrics import student, sum_by_text
 from ..record.vectors import MAX_RANKS, check_acceptance
 from ..sampling.children import children_of, draw_children
 from ..sampling.randomness import Seeded
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
+from .intervals import share_interval
 from .positions import LEVELS, Node, levels_on_text
+from .prompt_files import category_of
 from .texts import AnyText, text_of
 
 Rule = Annotated[str, one_of(*VERIFIERS)]
@@ -55,6 +56,7 @@ class Acceptance(Record):
         pair, dtype, version, texts: name and number format of the pair, the version, and what was
             measured, in words.
         by_text: of each text its positions and its own `plan`; empty in files without them.
+        categories: of each of them its category; empty where there are none.
     """
 
     acceptance: Row
@@ -74,6 +76,7 @@ class Acceptance(Record):
     version: str = ""
     texts: str = ""
     by_text: tuple[tuple[Positive, Levels], ...] = ()
+    categories: tuple[str, ...] = ()
 
     @property
     def plan(self) -> tuple:
@@ -83,6 +86,13 @@ class Acceptance(Record):
     def over(self, texts: Sequence[int]) -> tuple:
         """`plan` of some of the texts alone, by their places in `by_text`."""
         return _mean([self.by_text[place] for place in texts])
+
+    def of_category(self) -> dict[str, list[int]]:
+        """The places in `by_text` of each category, if there are several."""
+        places: dict[str, list[int]] = {}
+        for place, category in enumerate(self.categories):
+            places.setdefault(category, []).append(place)
+        return places if len(places) > 1 else {}
 
     @model_validator(mode="after")
     def _check(self) -> Acceptance:
@@ -217,41 +227,39 @@ def summarise(
 ) -> Acceptance:
     """One vector from texts that were measured alone; those with one source count as one text."""
     sources = [part.source for part in parts]
-    low, high = share_interval(
-        np.array([part.hits[0] for part in parts]).T,
-        np.array([part.tries[0] for part in parts]),
-        sources,
-    )
     drafter, width = config.drafter, parts[0].hits.shape[1]
+    first_hits = np.array([part.hits[0] for part in parts])
+    first_tries = np.array([part.tries[0] for part in parts])
+    low, high = share_interval(first_hits.T, first_tries, sources)
     texts = []
     for source in dict.fromkeys(sources):
         same = [part for part in parts if part.source == source]
-        hits, tries = (
-            np.sum([part.hits for part in same], axis=0),
-            np.sum([part.tries for part in same], axis=0),
-        )
-        plan = tuple(map(tuple, np.minimum(1.0, hits / np.maximum(tries, 1)[:, None]).tolist()))
+        hits = np.sum([part.hits for part in same], axis=0)
+        tries = np.sum([part.tries for part in same], axis=0)
+        shares = np.minimum(1.0, hits / np.maximum(tries, 1)[:, None])
+        plan = tuple(map(tuple, shares.tolist()))
         texts.append((int(tries[0]), plan if drafter.by_level else plan[0]))
+    categories = tuple(category_of(source) for source in dict.fromkeys(sources))
     mean = _mean(texts)
-    levels, vector = (mean, mean[0]) if drafter.by_level else ((), mean)
-    ends: Any = [(None,) * width] * 2 if low is None else np.array([low, high]).tolist()
+    none = (None,) * width
     return Acceptance(
-        vector,
-        tuple(ends[0]),
-        tuple(ends[1]),
-        sum(count for count, _ in texts),
-        "expected" if all(part.expected for part in parts) else "counted",
-        rule.name,
-        scheme_of(rule, config, scheme),
-        config.temperature,
-        config.draft_temperature,
-        drafter.name,
-        levels,
-        drafter.parameters,
-        pair.info["name"],
-        pair.info.get("dtype", ""),
-        __version__,
+        acceptance=mean[0] if drafter.by_level else mean,
+        low=none if low is None else tuple(low.tolist()),
+        high=none if high is None else tuple(high.tolist()),
+        positions=sum(count for count, _ in texts),
+        method="expected" if all(part.expected for part in parts) else "counted",
+        verifier=rule.name,
+        scheme=scheme_of(rule, config, scheme),
+        temperature=config.temperature,
+        draft_temperature=config.draft_temperature,
+        drafter=drafter.name,
+        levels=mean if drafter.by_level else (),
+        parameters=drafter.parameters,
+        pair=pair.info["name"],
+        dtype=pair.info.get("dtype", ""),
+        version=__version__,
         by_text=tuple(texts),
+        categories=categories if any(categories) else (),
     )
 
 
@@ -273,45 +281,3 @@ def _weighted(counts: Sequence[int], vectors: Sequence[tuple[float, ...]]) -> tu
 
 def _shape(plan: tuple) -> list[int]:
     return [len(level) for level in (plan if isinstance(plan[0], tuple) else (plan,))]
-
-
-def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) -> tuple[Any, Any]:
-    """A 95 % interval of the ratio that hits have of tries: Wilson's (1927), which holds for rare
-    hits too.
-
-    It is for as many independent tries as would be as uncertain as these texts are, with Student's
-    t for their number.
-
-    Args:
-        hits, tries: of each text, [..., texts] and [texts]; a text without tries does not count.
-        texts: as in `estimate`.
-
-    >>> [round(end, 2) for end in share_interval([6, 7, 5], [10, 10, 10])]
-    [0.26, 0.87]
-    """
-    rows = np.stack(np.broadcast_arrays(np.asarray(hits, dtype=float), tries), -1)
-    names = texts and [name for name, count in zip(texts, tries, strict=True) if count]
-    rows = sum_by_text(rows[..., np.asarray(tries) > 0, :], names)
-    number = rows.shape[-2]
-    if number < 2:
-        return None, None
-    hit, tried = np.moveaxis(rows, -1, 0)
-    total = tried.sum(-1)
-    ratio = np.clip(hit.sum(-1) / total, 0.0, 1.0)
-    variance = ((hit - ratio[..., None] * tried) ** 2).sum(-1) * number / (number - 1) / total**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        worth = np.where(variance * ratio * (1 - ratio) > 0, ratio * (1 - ratio) / variance, np.inf)
-    low, high = wilson(ratio, np.minimum(worth, total), student(number - 1))
-    return (float(low), float(high)) if rows.ndim == 2 else (low, high)
-
-
-def wilson(ratio: Any, tries: Any, t: float) -> tuple[Any, Any]:
-    """Wilson's interval for a ratio of so many independent tries (1927); `t` standard errors to
-    either side."""
-    centre = (ratio + t * t / (2 * tries)) / (1 + t * t / tries)
-    spread = (
-        t / (1 + t * t / tries) * np.sqrt(ratio * (1 - ratio) / tries + t * t / (4 * tries * tries))
-    )
-    return np.clip(centre - spread, 0.0, ratio), np.clip(
-        centre + spread, ratio, 1.0
-    )  # whatever rounding does

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from statistics import median
@@ -22,6 +22,7 @@ from ..record.metrics import Counts, estimate, ratio_of_rates
 from ..record.trace import PairedSpeedup
 from .in_traces import whole_steps
 from .machine_profile import machine
+from .prompt_files import by_category
 
 AUTOREGRESSIVE = "plain"
 WARM_UP = 8  # tokens of an uncounted run, in which weights are loaded and code is compiled
@@ -82,6 +83,7 @@ class TimedRun:
         counts, plain: sums over the counted steps of both.
         tokens_margin: half-width of the 95 % interval of the tokens per pass; None for a single
             text.
+        categories: the same of each category of the prompts, if there are several.
     """
 
     name: str
@@ -92,6 +94,7 @@ class TimedRun:
     counts: Counts
     plain: Counts
     tokens_margin: float | None = None
+    categories: dict[str, TimedRun] = field(default_factory=dict)
 
     @property
     def step_price(self) -> float:
@@ -112,19 +115,47 @@ def summarise(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> t
         for number in range(len(texts))
         if all(runs[number].timed_passes for runs in counts.values())
     ]
-    texts = [texts[number] for number in usable]
+    if not usable:
+        return ()
+    used = [texts[number] for number in usable]
+    plain = [counts[AUTOREGRESSIVE][number] for number in usable]
     rows = []
-    for name in [name for name in counts if usable and name != AUTOREGRESSIVE]:
-        pairs = [(counts[name][number], counts[AUTOREGRESSIVE][number]) for number in usable]
-        run, plain = (sum(each, Counts()) for each in zip(*pairs, strict=True))
-        ratios = [run.speedup(plain), *(a.speedup(b) for a, b in pairs)]
-        rates = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in pairs]
-        margin = estimate(rates, ratio_of_rates, texts)[1]
-        tokens_margin = estimate([(one.tokens, one.passes) for one, _ in pairs], texts=texts)[1]
-        rows.append(
-            TimedRun(name, ratios[0], margin, min(ratios), max(ratios), run, plain, tokens_margin)
-        )
+    for name, runs in counts.items():
+        if name != AUTOREGRESSIVE:
+            rows.append(_timed_run(name, [runs[number] for number in usable], plain, used))
     return tuple(rows)
+
+
+def _timed_run(
+    name: str, runs: Sequence[Counts], plain: Sequence[Counts], texts: Sequence[str]
+) -> TimedRun:
+    """One row, and one of each category of the texts if there are several."""
+    speedups = [run.speedup(other) for run, other in zip(runs, plain, strict=True)]
+    rates = [
+        (run.timed_tokens, sum(run.seconds), other.timed_tokens, sum(other.seconds))
+        for run, other in zip(runs, plain, strict=True)
+    ]
+    lengths = [(run.tokens, run.passes) for run in runs]
+    categories = {}
+    for category, places in by_category(texts).items():
+        categories[category] = _timed_run(
+            name,
+            [runs[place] for place in places],
+            [plain[place] for place in places],
+            [texts[place] for place in places],
+        )
+    total, plain_total = sum(runs, Counts()), sum(plain, Counts())
+    return TimedRun(
+        name,
+        speedup=total.speedup(plain_total),
+        margin=estimate(rates, ratio_of_rates, texts)[1],
+        low=min(speedups),
+        high=max(speedups),
+        counts=total,
+        plain=plain_total,
+        tokens_margin=estimate(lengths, texts=texts)[1],
+        categories=categories,
+    )
 
 
 def time_runs(

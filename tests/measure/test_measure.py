@@ -9,12 +9,12 @@ import pytest
 import specviz
 from specviz.base.codec import dumps, read
 from specviz.measure.in_traces import depth_acceptance
+from specviz.measure.intervals import share_interval
 from specviz.measure.on_nodes import draft_uncertainty, rejection_rates
 from specviz.measure.on_text import (
     Acceptance,
     acceptance_vector,
     measure_acceptance,
-    share_interval,
 )
 from specviz.measure.positions import distributions_on_text
 from specviz.measure.texts import Text, continuations, limited, windows

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 from specviz.base.files import HELD_OUT
-from specviz.measure.grid import append_result, cells_of, key_of, measure_cell, read_results
+from specviz.measure.grid import cells_of, measure_cell
+from specviz.measure.results import append_result, key_of, read_results
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs/strategies.md"
 DRAFTERS = (

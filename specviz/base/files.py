@@ -122,7 +122,11 @@ def file_lock(path: str | Path) -> Iterator[None]:
             raise OSError("it is not a file")
         try:
             with open(path, "ab"), FileLock(f"{path}.lock", blocking=False):
-                yield
+                try:
+                    yield
+                finally:
+                    with suppress(OSError):  # Windows removes it when it is released
+                        os.unlink(f"{path}.lock")
         except Timeout:
             raise OSError("another process is writing it") from None
 

@@ -15,6 +15,7 @@ from ..base.files import check_output, file_lock, printable
 from ..base.progress import Progress
 from ..config.strategy import REGISTRIES
 from ..measure import grid
+from ..measure.results import append_result, key_of, read_results
 from ..view.terminal import text_table
 from . import options
 from .display import plus_minus, until_stopped, warn_if_busy
@@ -122,11 +123,9 @@ def run(args: argparse.Namespace) -> int:
     data = grid.read_grid(args.grid) if args.grid else grid_of(args)
     cells, prompts = grid.cells_of(data, options.prompts_of(args, FEW))
     with file_lock(args.out) if args.out else nullcontext():
-        results = grid.read_results(args.out)
+        results = read_results(args.out)
         missing = [
-            cell
-            for cell in cells
-            if "failed" in results.get(grid.key_of(cell), {"failed": "not yet"})
+            cell for cell in cells if "failed" in results.get(key_of(cell), {"failed": "not yet"})
         ]
         if args.out:
             print(
@@ -135,7 +134,7 @@ def run(args: argparse.Namespace) -> int:
             )
         updates = measure(missing, prompts, args, results)
         stopped = bool(missing) and until_stopped(updates, "cells")[1]
-    outcomes = [results[key] for key in map(grid.key_of, cells) if key in results]
+    outcomes = [results[key] for key in map(key_of, cells) if key in results]
     try:
         measured = [outcome for outcome in outcomes if "result" in outcome]
         rows = [row for outcome in measured for row in rows_of(outcome)]
@@ -174,8 +173,8 @@ def measure(
     outcomes = grid.on_ray(cells, prompts, args.ray, args.cpus, args.gpus) if args.ray else local
     for done, outcome in enumerate(outcomes, 1):
         if args.out:
-            grid.append_result(args.out, outcome)
-        results[grid.key_of(outcome["cell"])] = outcome
+            append_result(args.out, outcome)
+        results[key_of(outcome["cell"])] = outcome
         yield Progress(done, len(cells), result=outcome)
 
 

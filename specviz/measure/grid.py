@@ -17,9 +17,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ..base import codec
 from ..base.errors import ParameterError, UnknownName
-from ..base.files import __version__, parse_json, read_text, write_text
+from ..base.files import __version__, parse_json, read_text
 from ..base.progress import final_result
 from ..builders import BUILDERS
 from ..config.plugins import load_known, sources
@@ -28,6 +27,7 @@ from ..models.base import Pair
 from .choose import suited
 from .machine_profile import machine
 from .quiet import Watch
+from .results import key_of
 from .timing import TimedRun, time_runs
 
 LISTS = {
@@ -43,11 +43,8 @@ ROWS = ("draft_temperature", "top_p", "top_k")  # of `RunConfig`
 ENTRIES = (*LISTS, *NUMBERS, *ROWS, "prompts")
 LOADING = ("target", "draft", "device", "dtype", "offload", "offload_folder")
 PAIRS = {"embedded": {}, "toy": {"toy": 12}}
-TRANSFORMERS = {
-    "transformers": False,
-    "transformers-assisted": True,
-}  # builder -> with its assistant
-KINDS = {"result": dict, "impossible": str, "failed": str}
+# builder -> with its assistant
+TRANSFORMERS = {"transformers": False, "transformers-assisted": True}
 
 
 def read_grid(path: str | Path) -> Any:
@@ -118,11 +115,6 @@ def config_of(cell: dict[str, Any]) -> RunConfig:
         **{name: cell[name] for name in names if cell.get(name, "transformers") not in TRANSFORMERS}
     )
     return config.autoregressive() if config.builder.autoregressive else config
-
-
-def key_of(cell: dict[str, Any]) -> str:
-    """What tells a cell from all others."""
-    return json.dumps(cell, sort_keys=True)
 
 
 def _pair(value: Any) -> dict[str, Any]:
@@ -266,46 +258,3 @@ def on_ray(
                 yield _failure(cell, error)
     finally:
         ray.shutdown()  # what still runs is given up
-
-
-def read_results(path: str | Path | None) -> dict[str, dict[str, Any]]:
-    """The latest outcome of each cell in a file, by `key_of` the cell.
-
-    Args:
-        path: of the file, None for nothing; it need not exist.
-
-    Raises:
-        ValueError: if it holds anything else.
-    """
-    outcomes = {}
-    rows = Path(path).read_bytes().splitlines() if path and Path(path).exists() else []
-    for number, row in enumerate(rows, 1):
-        if (outcome := _outcome(row)) is None:
-            raise ValueError(
-                f"results {str(path)!r} are damaged in line {number}, which is not a result. "
-                "Remove that line, or use another file."
-            )
-        outcomes[key_of(outcome["cell"])] = outcome
-    return outcomes
-
-
-def append_result(path: str | Path, outcome: dict[str, Any]) -> None:
-    """Append an outcome to a file, which is replaced as a whole: no failure leaves a part of a
-    line."""
-    rows = Path(path).read_text("utf-8").split("\n") if Path(path).exists() else []
-    row = json.dumps(codec.json_data(outcome, exact=True), ensure_ascii=False)
-    write_text(path, "".join(f"{row}\n" for row in (*filter(None, rows), row)))
-
-
-def _outcome(row: bytes) -> dict[str, Any] | None:
-    try:
-        outcome = parse_json(row)
-        json.dumps(outcome, allow_nan=False)  # 1e999 reads as infinity
-    except (ValueError, RecursionError):
-        return None
-    good = isinstance(outcome, dict) and isinstance(outcome.get("cell"), dict)
-    return (
-        outcome
-        if good and any(isinstance(outcome.get(name), kind) for name, kind in KINDS.items())
-        else None
-    )

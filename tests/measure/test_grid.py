@@ -15,15 +15,8 @@ import pytest
 import specviz
 from specviz.base.files import file_lock
 from specviz.commands.cli import main
-from specviz.measure.grid import (
-    append_result,
-    cells_of,
-    key_of,
-    measure_cell,
-    on_ray,
-    read_grid,
-    read_results,
-)
+from specviz.measure.grid import cells_of, measure_cell, on_ray, read_grid
+from specviz.measure.results import append_result, key_of, read_results
 
 GRID = {
     "pairs": ["toy"],
@@ -173,6 +166,18 @@ def test_two_processes_do_not_write_one_file(files, capsys):
     with file_lock(files[1]):
         assert main(["bench", str(files[0]), "--out", str(files[1])]) == 2
     assert "another process" in capsys.readouterr().err
+
+
+def test_only_the_results_are_left_behind(files, monkeypatch):
+    """The file grows by a line a cell: what is there is never written again."""
+    grid, out = files
+    before = {path.name for path in out.parent.iterdir()}
+    monkeypatch.setattr("specviz.base.files.write_text", None)
+    assert main(["bench", str(grid), "--out", str(out)]) == 0
+    assert {path.name for path in out.parent.iterdir()} == before | {out.name}
+    inode = out.stat().st_ino
+    append_result(out, {"cell": {}, "failed": "no memory"})
+    assert out.stat().st_ino == inode
 
 
 def test_a_damaged_result_is_a_sentence(files, capsys):

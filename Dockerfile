@@ -15,6 +15,8 @@ COPY specviz/ specviz/
 COPY app/ app/
 
 USER demo
+# SmolLM2 in the cache, 269 MB, so that the running page needs no network. Without it the page opens with the tales pair.
+RUN python -m specviz prepare --target smollm2 || true
 # Compiles the passes once, for processors like this one; with a read-only root each start does it, in ten seconds.
 RUN python -m specviz generate --prompt A --max-new-tokens 2
 ENV GRADIO_SERVER_NAME=0.0.0.0 GRADIO_SERVER_PORT=7860 PYTHONUNBUFFERED=1

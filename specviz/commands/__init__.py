@@ -6,6 +6,7 @@ from types import ModuleType
 
 COMMANDS = {
     "demo": "Serve the demo page.",
+    "prepare": "Download and convert a model once, so that later runs need no network.",
     "generate": "Generate text, coloured by the origin of each token.",
     "replay": "Show a recorded run in the terminal, or export it as an HTML page or a graph.",
     "check": (

@@ -16,6 +16,7 @@ from ..config.strategy import REGISTRIES, parse_strategy
 from ..measure.grid import LOADING, ROWS
 from ..measure.prompt_files import read_prompts
 from ..measure.this_machine import prompts
+from ..models.catalogue import CATALOGUE, default_draft
 from ..record.vectors import read_acceptance
 
 TEMPERATURE = (
@@ -114,14 +115,15 @@ def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:
     add(
         "--target",
         metavar="ID",
-        help="folder or hub name of the target (default: the embedded pair)",
+        help=f"{', '.join(CATALOGUE)}, or a folder, .gguf file or hub name of the target "
+        "(default: the embedded pair)",
     )
     add(
         "--draft",
         metavar="ID",
         action="append" if drafts else "store",
         help="folder or hub name of the draft, or early-exit:N for the target's first N layers"
-        f"{SEVERAL * drafts} (default: the embedded draft, or none with --target)",
+        f"{SEVERAL * drafts} (default: the target's own draft, or none)",
     )
     add(
         "--device",
@@ -198,6 +200,7 @@ def check_draft(args: argparse.Namespace, draft: str | None) -> None:
         text.partition(":")[0] for text in ([builders] if isinstance(builders, str) else builders)
     ]
     reads = any(BUILDERS[name].reads_draft for name in names if name != "all")
+    draft = draft or default_draft(args.target or "")
     if args.target and not draft and reads and (drafters == "model" or "model" in list(drafters)):
         raise ValueError(
             "--target needs a draft. Add --draft, such as --draft early-exit:3, or --drafter ngram."

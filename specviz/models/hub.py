@@ -1,5 +1,5 @@
-"""From a name to a folder: a local one, or a model of the Hugging Face hub in its cache, downloaded
-if need be."""
+"""From a name to a folder: a local one, a model of the catalogue or a GGUF file as prepared in the
+cache, or a model of the Hugging Face hub in its cache, downloaded if need be."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from typing import Any
 
 from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
+from tqdm import tqdm
+
+from .catalogue import CATALOGUE, is_prepared_here, prepare
+from .gguf import is_gguf
 
 SMALL_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
 FILES = [*SMALL_FILES, "*.safetensors"]  # never pickles
@@ -31,12 +35,16 @@ def model_folder(
         weights: whether the weights are needed as well.
         download: gets the files; takes what `snapshot_download` takes.
     """
+    if is_prepared_here(name):
+        return prepared_folder(role, name)
     folder = Path(name).expanduser()
     if name.strip() and folder.is_dir():
         if not ((folder / "config.json").is_file() and any(folder.glob("*.safetensors"))):
             must = "must hold config.json and *.safetensors, the only weights that are read"
             raise ValueError(f"{role} folder {name!r} {must}. Save the model with save_pretrained.")
         return folder
+    if is_gguf(name):
+        raise ValueError(f"{role} {name!r} is no file here. Check the path.")
     patterns: dict[str, Any] = {
         "allow_patterns": FILES if weights else SMALL_FILES,
         "ignore_patterns": SUBFOLDERS,
@@ -50,7 +58,8 @@ def model_folder(
         return Path(download(name, **patterns))
     except HFValidationError:
         problem = (
-            "is neither a folder here nor a name on the hub. Give a model folder or org/model."
+            "is neither a folder nor a .gguf file here, nor a name on the hub. Give one of these, "
+            f"or {' or '.join(CATALOGUE)}."
         )
     except GatedRepoError:
         problem = "is a gated model. Log in to the hub with access to it."
@@ -62,6 +71,31 @@ def model_folder(
             f"is not on this machine and {reason}. Give a local model folder, or try again online."
         )
     raise ValueError(f"{role} {name!r} {problem}")
+
+
+def prepared_folder(
+    role: str, name: str, report: Callable[[float, str], None] = lambda fraction, stage: None
+) -> Path:
+    """The folder of a model that is prepared here, with a progress bar on a terminal.
+
+    Args:
+        role, name: as for `model_folder`.
+        report: gets the fraction done and what is being done.
+    """
+    folder = None
+    bar_format = "{desc}: {percentage:3.0f}% |{bar}| {elapsed}"
+    try:
+        with tqdm(total=1.0, bar_format=bar_format, leave=False, disable=None) as bar:
+            for progress in prepare(name):
+                fraction = progress.done / progress.total
+                report(fraction, progress.stage)
+                bar.set_description(progress.stage, refresh=False)
+                bar.update(fraction - bar.n)
+                folder = progress.result
+    except ValueError as error:
+        raise ValueError(f"{role} {name!r} cannot be loaded: {error}") from error
+    assert folder is not None  # the last result
+    return folder
 
 
 def _is_complete(folder: Path) -> bool:

@@ -6,7 +6,6 @@ Random weights, with a name such as "random:llama-2-7b", measure a machine witho
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -143,10 +142,6 @@ def check_offload(offload: str, device: torch.device) -> None:
     if offload == "cpu" and device.type == "cpu":
         raise ValueError(
             'offload "cpu" serves a GPU, but the device is the CPU. Leave it out, or use "disk".'
-        )
-    if find_spec("accelerate") is None:
-        raise ValueError(
-            'offload needs the package accelerate, which is not installed. Run: pip install "accelerate".'
         )
 
 

@@ -12,9 +12,11 @@ from typing import Any
 from ..base.errors import ParameterError
 from ..base.files import PAIR, TALES
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
+from .catalogue import CATALOGUE, default_draft, is_prepared_here
 from .eagle import load_layer
 from .early_exit import count_layers, first_layers, without_layers
 from .heads import load_heads
+from .hub import prepared_folder
 from .learning import LearningSession
 from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from .selftest import check_tree_reading
@@ -92,7 +94,8 @@ class HuggingFacePair:
 
 
 def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str, str | None]:
-    """The folders or names of both models, the embedded ones where none is given."""
+    """The folders or names of both models: the embedded ones where none is given, and a draft of
+    its own where a target of the catalogue has one."""
     if target is None:
         target, embedded = PAIR / "target", PAIR / "draft"
         draft = embedded if draft is None else draft
@@ -105,6 +108,7 @@ def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str
                 "target"
             )
             raise ParameterError("target", must)
+    draft = default_draft(str(target)) if draft is None else draft
     return str(target), None if draft is None else str(draft)
 
 
@@ -125,10 +129,12 @@ def load_pair(
     along a sample.
 
     Args:
-        target: a local folder, a name on the Hugging Face hub, or "random:llama-2-7b" for random
-            weights in one of `models.loading.SHAPES`; None for the embedded target.
-        draft: the same; "early-exit:N" for the target's own first N layers; None for no draft, and
-            for the embedded one where the target is embedded too.
+        target: a local folder, a .gguf file, "smollm2" (or another name of `models.catalogue`), a
+            name on the Hugging Face hub, or "random:llama-2-7b" for random weights in one of
+            `models.loading.SHAPES`; None for the embedded target. What has to be downloaded or
+            converted is so once.
+        draft: the same; "early-exit:N" for the target's own first N layers; None for the draft of
+            an embedded or catalogued target, and no draft for any other.
         device: "auto", "cpu", "cuda" or "mps".
         dtype: "auto", "float32", "bfloat16" or "float16".
         progress: gets the fraction done and what is being done.
@@ -152,6 +158,9 @@ def load_pair(
     number_format = choose_dtype(dtype, place)
     target, draft = pair_names(target, draft)
 
+    for role, name in (("target", target), ("draft", draft)):
+        if name is not None and is_prepared_here(name):
+            prepared_folder(role, name, report)
     report(0.0, "Reading the tokenizer")
     tokenizer, draft_tokenizer = read_tokenizers(target, draft)
     text = tokenizer if isinstance(tokenizer, NumberText) else TokenText(tokenizer)
@@ -166,11 +175,8 @@ def load_pair(
         check_tree_reading("target", target_model)
         target_model.capture_graphs()
     limit = longest_text("target", target_model.model.config)
-    names = [_short(name) for name in (target, draft) if name is not None]
     info = {
-        "name": "embedded pair"
-        if names == ["embedded target", "embedded draft"]
-        else " + ".join(names),
+        "name": _pair_name(target, draft),
         "target": _describe(target_model, target),
         "draft": None,
         "dtype": str(number_format).removeprefix("torch."),
@@ -255,9 +261,18 @@ def _describe(model: HuggingFaceModel, name: str) -> dict[str, Any]:
     }
 
 
+def _pair_name(target: str, draft: str | None) -> str:
+    """The names of both models; one name where the draft is the target's own."""
+    if target in CATALOGUE and draft == default_draft(target):
+        return target
+    names = [_short(name) for name in (target, draft) if name is not None]
+    return "embedded pair" if names == ["embedded target", "embedded draft"] else " + ".join(names)
+
+
 def _short(name: str) -> str:
-    """A hub name unchanged, a folder by its last part, without its location on this machine."""
+    """A hub name unchanged, a folder or file by its last part, without its location on this
+    machine."""
     folder = Path(name).expanduser()
     if folder.parent == PAIR:
         return f"embedded {folder.name}"
-    return folder.resolve().name if folder.is_dir() else name
+    return folder.resolve().name if folder.exists() and name not in CATALOGUE else name

@@ -54,9 +54,3 @@ def test_only_layers_on_several_gpus_spread_the_cache():
 def test_what_cannot_be_placed_is_rejected(where):
     with pytest.raises(ValueError, match="offload"):
         specviz.load_pair(device="cpu", offload=where)
-
-
-def test_without_accelerate_there_is_a_sentence(monkeypatch):
-    monkeypatch.setattr(loading, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match="pip install"):
-        loading.check_offload("disk", CPU)

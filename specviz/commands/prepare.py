@@ -1,0 +1,24 @@
+"""`prepare`: download and convert a model of the catalogue, so that later runs need no network."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..models.catalogue import CATALOGUE
+from ..models.hub import prepared_folder
+
+EXAMPLE = "--target smollm2"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--target",
+        default="smollm2",
+        metavar="NAME",
+        help=f"{', '.join(CATALOGUE)}, or a .gguf file",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    folder = prepared_folder("target", args.target)
+    print(f"{args.target} is ready in {folder}")

@@ -7,12 +7,12 @@ hash of the file. Nothing of a file is run.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,8 @@ def run_process(command: list[str], work: Path, failure: str, **environment: str
         )
         try:
             while process.poll() is None:
-                time.sleep(TICK)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(TICK)
                 yield
         finally:
             process.kill()
@@ -134,7 +135,8 @@ def run_process(command: list[str], work: Path, failure: str, **environment: str
         lines = output.read().decode("utf-8", "replace").split("\n")
     if process.returncode:
         last = next((line for line in reversed(lines) if line.strip()), "it was ended from outside")
-        raise ValueError(f"{failure}: {last.rpartition('Error: ')[2].strip().rstrip('.')}.")
+        reason = re.sub(r"^(ValueError|OSError|ERROR): ", "", last.strip()).rstrip(".")
+        raise ValueError(f"{failure}: {reason}.")
 
 
 def convert(file: Path, work: Path, folder: Path) -> Iterator[None]:

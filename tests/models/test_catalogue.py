@@ -59,12 +59,13 @@ def write_gguf(path, weights):
     writer.add_rope_freq_base(10000.0)
     writer.add_vocab_size(VOCABULARY)
     letters = sorted(BYTE_OF_LETTER)
-    words = ["<|end|>", *letters, *(f"<{i}>" for i in range(VOCABULARY - len(letters) - 1))]
+    words = ["<|end|>", *letters, "ab"]
+    words += [f"<{i}>" for i in range(VOCABULARY - len(words))]
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("smollm")
     writer.add_token_list(words)
     writer.add_token_types([3, *[1] * (VOCABULARY - 1)])
-    writer.add_token_merges([])
+    writer.add_token_merges(["a b"])
     writer.add_bos_token_id(0)
     writer.add_eos_token_id(0)
     for name, weight in weights.items():

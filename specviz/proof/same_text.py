@@ -16,10 +16,10 @@ import numpy as np
 
 from ..config.run_config import RunConfig
 from ..decode import speculate
+from ..decode.session import prompt_tokens
 from ..models.base import Pair
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Seeded
-from ..session import prompt_tokens
 from ..tree import TokenTree
 from ..verifiers.base import Verifier
 

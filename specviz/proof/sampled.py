@@ -19,10 +19,10 @@ import numpy as np
 
 from ..config.run_config import RunConfig, compatible
 from ..decode import speculate
+from ..decode.session import DecodingSession, prompt_tokens
 from ..models.base import Pair, Session
 from ..models.table import TableSession
 from ..sampling.distributions import probabilities, total_variation
-from ..session import DecodingSession, prompt_tokens
 from ..tree import TokenTree
 from .enumerate import Text
 

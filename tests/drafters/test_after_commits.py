@@ -8,10 +8,10 @@ import torch
 import specviz
 from specviz.base.files import PAIR
 from specviz.config.strategy import strategy_of
+from specviz.decode.session import DecodingSession, Stopwatch
 from specviz.drafters.base import open_drafter
 from specviz.sampling.distributions import Sampling
 from specviz.sampling.randomness import Seeded
-from specviz.session import DecodingSession, Stopwatch
 from specviz.verifiers.base import Verdict
 
 pytestmark = pytest.mark.adapter

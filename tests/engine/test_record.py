@@ -5,13 +5,13 @@ import pickle
 
 import numpy as np
 import pytest
+from specviz.session import record
 
 import specviz
 from specviz.base import codec
 from specviz.base.files import TRACES
 from specviz.decode import decode
 from specviz.record.metrics import Counts
-from specviz.session import record
 
 
 @pytest.fixture(scope="module")

@@ -134,10 +134,8 @@ container:  ## the image as another user, read-only, where docker, podman or bui
 space:  ## the push to a Space, tried on a bare repository with the Hub's rules; needs git-lfs
 	bash tests/space.sh
 
-house:  ## files and lines of every room
-	@git ls-files '*.py' 'assets/web/*' | xargs wc -l | awk '$$2 != "total" { n = split($$2, at, "/"); \
-		room = n > 3 ? at[1] "/" at[2] "/" at[3] : n > 1 ? at[1] (n > 2 ? "/" at[2] : "") : "."; files[room]++; lines[room] += $$1 } \
-		END { for (room in files) printf "%-24s %4d files %6d lines\n", room, files[room], lines[room] }' | sort
+house: $(VENV)/.installed-dev  ## the size and shape of every room, in tokens of code
+	@$(BIN)/python -m tests.house
 
 clean:
 	rm -rf $(VENV) .venv-lowest node_modules .pytest_cache .ruff_cache .mypy_cache .hypothesis

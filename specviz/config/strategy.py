@@ -254,20 +254,18 @@ def parse_value(text: str, schema: Schema, read_file: Callable[[str], Any] | Non
     """The value of a parameter from its text: a number, true or false, a word, or a list of
     these."""
     alternatives = schema.get("anyOf", [schema])
-    types = {one.get("type") for one in alternatives}
-    words = [word for one in alternatives for word in one.get("enum", [one.get("const")])]
+    types = {alternative.get("type") for alternative in alternatives}
+    words: list[Any] = []
+    for alternative in alternatives:
+        words += alternative.get("enum", [alternative.get("const")])
     value = _parse_json(text.lower() if "boolean" in types else text)
     if "array" not in types or isinstance(value, tuple) or value in words:
         return value
-    if (
-        isinstance(value, str) and "string" in types
-    ):  # no list and none of the words: the name of a file
+    if not isinstance(value, str):
+        return (value,)  # a list of one number
+    if "string" in types:  # no list and none of the words: the name of a file
         return read_file(value) if read_file else value
-    return (
-        tuple(map(_parse_json, value.replace(",", " ").split()))
-        if isinstance(value, str)
-        else (value,)
-    )
+    return tuple(map(_parse_json, value.replace(",", " ").split()))
 
 
 def _parse_json(text: str) -> Any:
@@ -280,11 +278,10 @@ def _parse_json(text: str) -> Any:
 
 def format_value(value: Any) -> str:
     """The text of one parameter that `parse_strategy` reads back."""
-    if isinstance(value, tuple):
-        nested = any(isinstance(part, tuple) for part in value)
-        return (
-            json.dumps(value, separators=(",", ":"))
-            if nested
-            else ",".join(map(format_value, value))
-        )
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, tuple):
+        return str(value)
+    if any(isinstance(part, tuple) for part in value):  # a list of lists: as JSON
+        return json.dumps(value, separators=(",", ":"))
+    return ",".join(map(format_value, value))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import UnknownName
 from ..builders import BUILDERS
 from ..config.run_config import RunConfig, compatible
 from ..decode import speculate
@@ -161,6 +162,10 @@ def cases(
         drafters: names of `drafter_cases`; a builder without a drafter is checked with the first of
             them alone.
     """
+    small_drafters = drafter_cases()
+    for name in drafters:
+        if name not in small_drafters:
+            raise UnknownName("drafter", name, small_drafters)
     menus = [
         [name for name, cls in menu.items() if not cls.autoregressive]
         for menu in (BUILDERS, VERIFIERS)
@@ -168,7 +173,7 @@ def cases(
     for d, b, v in product(drafters, builders or menus[0], verifiers or menus[1]):
         small, verifier = BUILDERS[b].smallest(), VERIFIERS[v]()
         if (
-            drafter_cases()[d].merges and "acceptance" in small.parameters
+            small_drafters[d].merges and "acceptance" in small.parameters
         ):  # two merged children would be exact
             small = small.replace(size=5, width=3, acceptance=(0.4, 0.3, 0.2))
         shapes = {b: small}
@@ -183,7 +188,7 @@ def cases(
                 verifier,
                 0.0 if verifier.greedy_only else 1.0,
                 max_new_tokens=LENGTH,
-                drafter=drafter_cases()[d],
+                drafter=small_drafters[d],
                 **sampling,
             )
             for scheme in builder.schemes if config.temperature > 0 else ("top",):

@@ -81,7 +81,8 @@ class Step(Record):
         target_prob: p of each token after its parent, after temperature, top-k and top-p; None for
             the root.
         target_prob_plain: the same at temperature 1 without top-k and top-p.
-        outcome, accept_prob, coin, detail: see `Verdict` of `verifiers/base.py`.
+        outcome, accept_prob, coin, order, detail: see `Verdict` of `verifiers/base.py`; no order in
+            records of earlier versions.
         emitted: the token ids this step added to the text, in order, cut at end of text and at the
             limits.
         pieces: the text each emitted token added; together they are exactly the text of the run.
@@ -116,6 +117,7 @@ class Step(Record):
     draft_passes: Whole
     seconds: Timing
     drafter: Annotated[tuple[Text | None, ...], Column] = ()
+    order: Tokens = ()
 
     def __repr__(self) -> str:
         return (
@@ -165,7 +167,8 @@ class Step(Record):
             if column is not None and len(column) != n:
                 raise ValueError(f"must have {n} values in {name}, one a node; got {len(column)}")
         parents = {parent for slots in self.growth.waiting or () for parent, _ in slots}
-        for name, nodes in (("detail", self.detail), ("growth.waiting", parents)):
+        named = {"detail": self.detail, "growth.waiting": parents, "order": self.order}
+        for name, nodes in named.items():
             if nodes and not (min(nodes) >= 0 and max(nodes) < n):
                 raise ValueError(f"must name nodes from 0 to {n - 1} in {name}; got {max(nodes)}")
         if self.outcome.count("root") != 1 or self.outcome[0] != "root":

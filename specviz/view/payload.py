@@ -18,6 +18,7 @@ from ..drafters import DRAFTERS
 from ..record.metrics import COMPARED, Counts
 from ..record.step import Step
 from ..record.trace import Trace
+from ..tree import Topology
 
 NUMBERS = ("temperature", "top_p", "top_k", "draft_temperature", "max_new_tokens", "seed")
 LETTERS = {
@@ -52,6 +53,7 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
         "outcome": "".join(LETTERS[outcome] for outcome in step.outcome),
         "accept": step.accept_prob,
         "coin": step.coin,
+        "order": step.order or order_of(step, verifier),
         "sentences": list(sentences),
         "why": why,
         "detail": step.detail,
@@ -75,6 +77,26 @@ def explained(step: Step, node: int, verifier: Any) -> str:
         return f"{verifier.explain(step, node)} {guessed(step, node)}".rstrip()
     except (TypeError, KeyError, IndexError, ValueError):
         return ""
+
+
+def order_of(step: Step, verifier: Any) -> list[int]:
+    """The order in which the rule tried the nodes of a step that was recorded without it: down from
+    the root, or with the nodes below a node before it."""
+    leaves_first = verifier is not None and verifier.leaves_first
+    children = Topology(step.parents).children
+    order: list[int] = []
+
+    def visit(node: int) -> None:
+        tried = [child for child in children[node] if step.outcome[child] in COMPARED]
+        if not leaves_first:
+            order.extend(tried)
+        for child in tried:
+            visit(child)
+            if leaves_first:
+                order.append(child)
+
+    visit(0)
+    return order
 
 
 def guessed(step: Step, node: int) -> str:
@@ -249,7 +271,6 @@ def head(
         "lossy": lossy,
         "key": builder.key_title,
         "rule": verifier.name,
-        "leaves_first": verifier.leaves_first,
         "settings": settings_text(config),
         "offload": offload,
         "declared": not type(verifier).__module__.startswith("specviz."),

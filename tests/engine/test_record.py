@@ -1,17 +1,17 @@
 """Traces: round trip, and every kind of damage answered by a sentence."""
 
+import dataclasses
 import json
 import pickle
 
 import numpy as np
 import pytest
-from specviz.session import record
 
 import specviz
 from specviz.base import codec
 from specviz.base.files import TRACES
-from specviz.decode import decode
 from specviz.record.metrics import Counts
+from specviz.view.payload import order_of
 
 
 @pytest.fixture(scope="module")
@@ -37,20 +37,33 @@ def test_a_trace_survives_the_round_trip(trace):
 
 
 @pytest.mark.parametrize("drafter", ["model", "ngram", "several"])
-def test_the_loop_counts_without_records_and_a_record_may_be_made_later(drafter):
+def test_a_step_can_be_counted_and_sent_to_another_process(drafter):
     config = specviz.RunConfig(
         "abc", "sequoia:size=8", temperature=0.7, max_new_tokens=30, drafter=drafter
     )
-    pair = specviz.toy_pair(vocab=20)
-    steps = list(specviz.speculate(pair, config))
-    results = list(decode(pair, config))
-    later = [record(result, pair.token_text) for result in results]
-    assert [step.to_dict() | {"seconds": None} for step in later] == [
-        step.to_dict() | {"seconds": None} for step in steps
-    ]
-    counts, records = Counts.of(results), Counts.of(later)
-    assert counts == records and counts.tokens == 30
+    steps = list(specviz.speculate(specviz.toy_pair(vocab=20), config))
+    assert Counts.of(steps).tokens == 30
     assert pickle.loads(pickle.dumps(steps[0])) == steps[0]
+
+
+@pytest.mark.parametrize("rule", ["sequoia", "traversal", "target-match"])
+def test_a_step_holds_the_order_of_tries(rule):
+    config = specviz.RunConfig("abc", "k-ary:width=2,depth=3", rule, max_new_tokens=40)
+    for step in specviz.speculate(specviz.toy_pair(vocab=5), config):
+        tried = {node for node, coin in enumerate(step.coin) if coin is not None}
+        assert tried <= set(step.order) and len(set(step.order)) == len(step.order)
+        place = {node: turn for turn, node in enumerate(step.order)}
+        for node, parent in enumerate(step.parents):
+            if node in place and parent in place:
+                assert (place[node] < place[parent]) == (rule == "traversal")
+
+
+@pytest.mark.parametrize("rule", ["sequoia", "traversal"])
+def test_a_record_without_the_order_of_tries_gets_the_order_of_its_rule(rule):
+    config = specviz.RunConfig("abc", "k-ary:width=2,depth=3", rule, max_new_tokens=40)
+    for step in specviz.speculate(specviz.toy_pair(vocab=5), config):
+        earlier = order_of(dataclasses.replace(step, order=()), config.verifier)
+        assert [node for node in earlier if node in step.order] == list(step.order)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ interface Sent {
   plain: (number | null)[];
   accept: (number | null)[];
   /** The uniform draw. */
+  order: number[];  // the nodes in the order in which the rule tried them
   coin: (number | null)[];
   /**
    * One letter a node: r root, a accepted, x rejected, u never reached, p passed over, o a probe.
@@ -97,7 +98,6 @@ interface Head {
   lossy: string | null;
   key: string;
   rule: string;
-  leaves_first: boolean;
   settings: string;
   /** Whether the rule itself declares that it is exact, and nobody proved it here. */
   declared?: boolean;

@@ -16,38 +16,17 @@ import { treeSentence, trySentence } from './sentences.js';
  */
 
 /**
- * The nodes that the rule compared, in its order.
  * @param {Step} step
- * @param {boolean} [leavesFirst] whether it tests what is below a node before the node
- */
-export function triesOf(step, leavesFirst = false) {
-  const order = /** @type {number[]} */ ([]);
-  /** @param {number} node */
-  function below(node) {
-    const children = step.parents.flatMap((parent, i) =>
-      i > 0 && parent === node && 'axp'.includes(step.outcome[i]) ? [i] : [],
-    );
-    if (!leavesFirst) order.push(...children);
-    for (const child of children) {
-      below(child);
-      if (leavesFirst) order.push(child);
-    }
-  }
-  below(0);
-  return order;
-}
-
-/**
- * @param {Step} step
- * @param {{ key?: string, leaves_first?: boolean }} [head] what the builder calls its numbers;
- *   how the rule goes through a tree
+ * @param {{ key?: string }} [head] what the builder calls its numbers
  * @returns {Frame[]}
  */
-export function framesOf(step, { key = 'key', leaves_first: leavesFirst = false } = {}) {
+export function framesOf(step, { key = 'key' } = {}) {
   const nodes = step.parents.length;
   const last = nodes - 1;
   const all = new Set(step.parents.keys());
-  const tries = triesOf(step, leavesFirst);
+  const tries = step.order;
+  // Accepted with a node below them, without a try of their own: known after the last try.
+  const untried = step.path.filter(node => !tries.includes(node));
   const frames = /** @type {Frame[]} */ ([]);
   const whole = { nodes, later: all, at: null, tags: new Map() };
   for (let node = 1; node < last; node++) {
@@ -58,7 +37,8 @@ export function framesOf(step, { key = 'key', leaves_first: leavesFirst = false 
   if (last > 0) frames.push({ ...whole, phase: 1, nodes: last, text: treeSentence(step) });
   frames.push({ ...whole, phase: 2, text: passSentence(step) });
   tries.forEach((node, i) => {
-    const later = new Set(tries.slice(i + 1));
+    const rest = tries.slice(i + 1);
+    const later = new Set(rest.length ? [...rest, ...untried] : []);
     const text = trySentence(step, node);
     frames.push({ phase: 3, nodes, later, at: node, tags: drawTag(step, node), text });
   });

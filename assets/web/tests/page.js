@@ -84,6 +84,7 @@ export function step(parents, outcome, more = {}) {
     growth: {},
     scheme: 'iid',
     path: [...outcome].flatMap((letter, i) => (letter === 'a' ? [i] : [])),
+    order: [...outcome].flatMap((letter, i) => ('axp'.includes(letter) ? [i] : [])),
     pieces: ['p'],
     own: null,
     last: null,

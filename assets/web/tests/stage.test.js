@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { weighed, withoutFirstResidual } from '../stage/detail.js';
-import { framesOf, triesOf } from '../stage/frames.js';
+import { framesOf } from '../stage/frames.js';
 import { nodeSentence, stepSentence, trySentence } from '../stage/sentences.js';
 import { writeMeasures, writeWhose } from '../stage/panel.js';
 import { headlineOf, writeRace } from '../stage/beside_plain.js';
@@ -277,8 +277,10 @@ test('a step has four phases, of which the third is one frame a try', () => {
   );
   assert.equal(nodeSentence(one, '1'), trySentence(one, 1), 'a node says what its try said');
   assert.match(nodeSentence(one, 'last'), /^“·c”, bonus\. The tree ends here/);
-  assert.deepEqual(triesOf(step([-1, 0, 1], 'raa')), [1, 2]);
-  assert.deepEqual(triesOf(step([-1, 0, 1], 'raa'), true), [2, 1]);
+  const below = step([-1, 0, 1, 1], 'raxa', { order: [2, 3] });
+  const tries = framesOf(below).filter(frame => frame.phase === 3);
+  const shown = tries.map(frame => [frame.at, [...frame.later]]);
+  assert.deepEqual(shown, [[2, [3, 1]], [3, []]], 'a node without a try comes after the last');
 });
 
 test('before the first try the residual is p, and is not shown as what a rejection leaves', () => {

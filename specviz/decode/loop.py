@@ -1,0 +1,117 @@
+"""The loop: draft a tree, score it in one pass of the target, verify, commit, record.
+
+Only this file knows their order. Plain decoding is the same loop with a tree that is only a root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..base.errors import ParameterError
+from ..base.files import __version__
+from ..config.run_config import RunConfig, compatible
+from ..models.base import Pair
+from ..record.step import Step
+from ..record.trace import Trace
+from ..sampling.randomness import Randomness, Seeded
+from .session import DecodingSession, Stopwatch, prompt_tokens
+
+
+def speculate(
+    pair: Pair, config: RunConfig, rng: Randomness | None = None, scheme: str | None = None
+) -> Iterator[Step]:
+    """Tree speculative decoding, one `Step` per pass of the target. p target, q draft.
+
+    Args:
+        pair: target and draft.
+        config: what to run.
+        rng: randomness to use instead of the seed's; enumeration brings its own.
+        scheme: how children are drawn, one of `strategy.SCHEMES`; None lets the rule choose.
+
+    Raises:
+        ValueError: if builder, rule and drafter are incompatible or the prompt leaves no tokens to
+            write.
+
+    Source: Leviathan et al. 2023, algorithm 1, for chains; Miao et al. 2024 (SpecInfer), for trees.
+
+    >>> config = specviz.RunConfig("ab", "sequoia:size=8", max_new_tokens=8, seed=1)
+    >>> for step in specviz.speculate(specviz.toy_pair(), config):
+    ...     print(step.drafted, "drafted,", len(step.path), "accepted:", "".join(step.pieces))
+    7 drafted, 6 accepted: cacbaba
+    0 drafted, 0 accepted: a
+    """
+    _check_arguments(pair, config)
+    scheme = compatible(config, scheme).required().scheme
+    verifier, drafter = config.verifier, config.drafter
+    builder = config.builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])
+    rng = rng or Seeded(config.seed)
+    session = DecodingSession(pair, config, drafter if builder.reads_draft else None)
+    learned = builder.start()
+    while session.tokens_left:
+        watch = Stopwatch()
+        # Draft: the builder decides where the tree grows and asks the drafter for rows of q there.
+        draft = session.draft(scheme, watch)
+        tree = builder(draft, rng, scheme, session.tokens_left, learned)
+        # Score: ONE pass of the target over the whole tree, in which a node sees only its path.
+        with watch("target"):
+            p = session.score(tree)
+        # Verify: the rule accepts a path from the root, and the target adds one token after it.
+        with watch("verify"):
+            verdict = verifier(tree, p, rng)
+        # What a builder learns may depend on all of this step, but only the next tree may use it:
+        # a tree that looked at the verdict on itself would change the distribution of the text.
+        learned = builder.learn(learned, tree, verdict, p)
+        # Commit: the text grows by the accepted tokens; what happened becomes a record.
+        yield session.commit(draft, tree, p, verdict)
+
+
+def run(pair: Pair, config: RunConfig, steps: Iterable[Step] | None = None) -> Trace:
+    """`speculate` to the end, as a `Trace`.
+
+    Args:
+        pair, config: as for `speculate`; errors too.
+        steps: what `speculate` yielded until it was stopped; None decodes to the end.
+
+    >>> config = specviz.RunConfig("ab", "sequoia:size=8", max_new_tokens=8, seed=1)
+    >>> trace = specviz.run(specviz.toy_pair(), config)
+    >>> trace.text, len(trace.steps), trace.tokens_per_pass, trace.stop
+    ('cacbabaa', 2, 4.0, 'length')
+    """
+    steps = tuple(speculate(pair, config) if steps is None else steps)
+    prompt = tuple(prompt_tokens(pair, config))
+    written = [token for step in steps for token in step.emitted]
+    if written and written[-1] in pair.eos_ids:
+        stop = "end of text"
+    elif len(written) >= config.max_new_tokens:
+        stop = "length"
+    elif len(prompt) + len(written) >= pair.max_positions:
+        stop = "context"
+    else:
+        stop = "stopped"
+    text = config.prompt if isinstance(config.prompt, str) else pair.decode(prompt)
+    return Trace(config, pair.info, prompt, text, steps, stop, __version__)
+
+
+def autoregress(pair: Pair, config: RunConfig) -> Trace:
+    """Plain decoding with the target alone and the same seed, as a `Trace` of one-node trees: the
+    measured baseline.
+
+    Args:
+        pair, config: as for `speculate`; builder, rule and drafter are not used.
+
+    >>> trace = specviz.autoregress(specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=8))
+    >>> trace.tokens_per_pass
+    1.0
+    """
+    _check_arguments(pair, config)
+    return run(pair, config.autoregressive())
+
+
+def _check_arguments(pair: Any, config: Any) -> None:
+    if not isinstance(config, RunConfig):
+        raise ParameterError(
+            "config", "be a specviz.RunConfig, after the pair", config, "Write run(pair, config)."
+        )
+    if not hasattr(pair, "vocab_size"):
+        raise ParameterError("pair", "be made by specviz.load_pair or specviz.toy_pair", pair)

@@ -1,0 +1,121 @@
+"""The record of a step: who drafted each node, and its probabilities, charts and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..drafters.base import DrafterSession
+from ..record.step import Detail, Step
+from ..sampling.children import drafter_of
+from ..sampling.distributions import Blend, Distributions
+from ..tree import Chart, TokenTree
+from ..verifiers.base import Verdict
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where the nodes of a tree came from.
+
+    Args:
+        drafter, draft_prob: the drafter of each node and the probability of its token in the row
+            that it was drawn from, [n]; None for the root and where no draft was asked.
+        guesses: how a drafter came to a node, node -> plain facts.
+    """
+
+    drafter: tuple[str | None, ...]
+    draft_prob: tuple[float | None, ...]
+    guesses: dict[int, dict[str, Any]]
+
+
+def find_sources(drafting: DrafterSession | None, tree: TokenTree) -> Sources:
+    """Where the nodes of a tree came from. Before the commit: afterwards a drafter has forgotten
+    how it came by its guesses."""
+    names: list[str | None] = [None] * len(tree)
+    probs: list[float | None] = [None] * len(tree)
+    guesses: dict[int, dict[str, Any]] = {}
+    for node, row in tree.draft_distributions.items():
+        assert drafting is not None  # who else made the row
+        children = tree.children[node]
+        rows = _rows_of_children(drafting, tree, row, children)
+        for child, (name, source) in zip(children, rows, strict=True):
+            names[child] = name
+            probs[child] = float(source[tree.tokens[child]])
+            if guess := drafting.describe_guess(tree, child, name):
+                guesses[child] = guess
+    return Sources(tuple(names), tuple(probs), guesses)
+
+
+def _rows_of_children(
+    drafting: DrafterSession, tree: TokenTree, row: Any, children: Sequence[int]
+) -> list[tuple[str, Any]]:
+    """The drafter's name and the row, [V], that each child of a node was drawn from."""
+    if not isinstance(row, Blend):
+        return [(drafting.name, row)] * len(children)
+    parts = drafter_of(row, tree.scheme, [tree.tokens[child] for child in children])
+    return [(row.drafters[part], row.parts[part]) for part in parts]
+
+
+def record_step(
+    tree: TokenTree,
+    p: Distributions,
+    verdict: Verdict,
+    sources: Sources,
+    token_text: Callable[[int], str],
+    **values: Any,
+) -> Step:
+    """The record of a step. Its probabilities, charts and texts are computed here and nowhere
+    before.
+
+    Args:
+        tree, p, verdict: what was drafted, scored and decided.
+        sources: where the nodes came from.
+        token_text: the text of a token as a person reads it.
+        values: fields of `Step` that the session knows: index, emitted, pieces, draft_passes,
+            seconds.
+    """
+    parents, tokens, path = tuple(tree.parents), tuple(tree.tokens), verdict.path
+    target_prob, at_temperature_1 = p.of(parents[1:], tokens[1:])
+    emitted = values["emitted"]
+    uncut = len(emitted) == len(path) + 1  # the limits and the end of the text took nothing away
+    last = path[-1] if path else 0
+    return Step(
+        **values,
+        start=tree.start,
+        parents=parents,
+        tokens=tokens,
+        texts=tuple(map(token_text, tokens)),
+        draft_prob=sources.draft_prob,
+        drafter=sources.drafter,
+        target_prob=(None, *target_prob),
+        target_prob_plain=(None, *at_temperature_1),
+        outcome=verdict.outcome,
+        accept_prob=verdict.accept_prob,
+        coin=verdict.coin,
+        order=verdict.order,
+        bonus=emitted[-1] if uncut else None,
+        corrected=uncut and bool(tree.children[last]),
+        scheme=tree.scheme,
+        keys=tuple(tree.keys),
+        growth=replace(
+            tree.growth,
+            cut=_with_texts(tree.growth.cut, token_text),
+            guesses=sources.guesses,
+        ),
+        detail={
+            node: Detail(**_with_texts(notes, token_text)) for node, notes in verdict.detail.items()
+        },
+    )
+
+
+def _with_texts(notes: Any, token_text: Callable[[int], str]) -> Any:
+    """Notes of a rule or builder, those that are functions called, with texts of the tokens in
+    charts."""
+    if callable(notes):
+        notes = notes()
+    if isinstance(notes, Mapping):
+        return {name: _with_texts(note, token_text) for name, note in notes.items()}
+    if isinstance(notes, Chart):
+        return replace(notes, texts=tuple(map(token_text, notes.tokens)))
+    return notes

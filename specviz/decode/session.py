@@ -1,0 +1,127 @@
+"""The text that both models have read: its sessions, the draft of a step, and what a step adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+
+from ..config.run_config import RunConfig
+from ..drafters.base import Draft, Drafter, DrafterSession, Seen, open_drafter
+from ..models.base import Pair
+from ..record.step import Step, Timing
+from ..sampling.distributions import Distributions, distributions_of
+from ..tree import TokenTree
+from ..verifiers.base import Verdict
+from .recording import find_sources, record_step
+
+
+class Stopwatch:
+    """Seconds since it was made, by part: `with watch("target"): ...` counts for the target, the
+    rest is "other"."""
+
+    def __init__(self) -> None:
+        self.start = perf_counter()
+        self.parts = {"draft": 0.0, "target": 0.0, "verify": 0.0}
+
+    @contextmanager
+    def __call__(self, part: str) -> Iterator[None]:
+        start = perf_counter()
+        yield
+        self.parts[part] += perf_counter() - start
+
+    def read(self) -> Timing:
+        """The seconds so far."""
+        total = perf_counter() - self.start
+        return Timing(**self.parts, other=max(0.0, total - sum(self.parts.values())))
+
+
+class DecodingSession:
+    """The sessions of the target and its drafter on one text; a `ValueError` if the prompt or the
+    pair will not do."""
+
+    def __init__(self, pair: Pair, config: RunConfig, drafter: Drafter | None) -> None:
+        self.pair = pair
+        self.config = config
+        self.drafter = drafter
+        self.context = prompt_tokens(pair, config)
+        self.limit = min(len(self.context) + config.max_new_tokens, pair.max_positions)
+        self.target, model = pair.open(self.context)
+        self.drafting: DrafterSession | None = None
+        if drafter is not None:
+            self.drafting = open_drafter(drafter, pair, self.target, model, self.context)
+        self.text_of_next = pair.stream(self.context)
+        self.steps = 0
+        self.ended = False
+
+    @property
+    def tokens_left(self) -> int:
+        """How many tokens may still be written, 0 after the end of the text."""
+        return 0 if self.ended else self.limit - len(self.context)
+
+    def draft(self, scheme: str, watch: Stopwatch) -> Draft:
+        """The draft of the next step: a tree that is only a root, for a builder to grow."""
+        tree = TokenTree(self.context[-1], start=len(self.context) - 1, scheme=scheme)
+        sparse = self.drafter is not None and self.drafter.sparse
+        return Draft(self.drafting, tree, self.context, self.config.draft_sampling, watch, sparse)
+
+    def score(self, tree: TokenTree) -> Distributions:
+        """The target's distributions after every node of a tree, in one pass."""
+        logits = self.target.forward(tree, range(len(tree)))
+        return distributions_of(logits, self.config.target_sampling)
+
+    def commit(self, draft: Draft, tree: TokenTree, p: Distributions, verdict: Verdict) -> Step:
+        """Append the tokens of a verdict, cut where the text ends, to every session."""
+        emitted = self._cut([*(tree.tokens[node] for node in verdict.path), verdict.bonus])
+        sources = find_sources(self.drafting, tree)
+        nodes = (0, *verdict.path)
+        features = None
+        if self.drafter is not None and self.drafter.reads_features:
+            features = self.target.features(nodes)
+        # The caches keep the accepted path and forget the rest of the tree.
+        self.target.commit(tree, verdict.path, emitted)
+        if self.drafting is not None:
+            # The draft has read its own tree, of which a builder may have selected a part.
+            origin = tree.origin or {node: node for node in verdict.path}
+            accepted = [origin[node] for node in verdict.path if node in origin]
+            self.drafting.commit(draft.tree, accepted, emitted, Seen(nodes, p, features))
+        self.context.extend(emitted)
+        self.ended = emitted[-1] in self.pair.eos_ids
+        self.steps += 1
+        return record_step(
+            tree,
+            p,
+            verdict,
+            sources,
+            self.pair.token_text,
+            index=self.steps - 1,
+            emitted=tuple(emitted),
+            pieces=tuple(map(self.text_of_next, emitted)),
+            draft_passes=draft.passes,
+            seconds=draft.watch.read(),  # the record itself is not part of the step's time
+        )
+
+    def _cut(self, tokens: list[int]) -> list[int]:
+        """The tokens up to the limit and to the end of the text, which is included."""
+        tokens = tokens[: self.tokens_left]
+        for count, token in enumerate(tokens, 1):
+            if token in self.pair.eos_ids:
+                return tokens[:count]
+        return tokens
+
+
+def prompt_tokens(pair: Pair, config: RunConfig) -> list[int]:
+    """The token ids of a configuration's prompt; a `ValueError` if the pair cannot continue it."""
+    prompt = list(pair.encode(config.prompt) if isinstance(config.prompt, str) else config.prompt)
+    if not prompt:
+        raise ValueError("prompt must have at least one token; got none. Give a few words.")
+    if bad := [token for token in prompt if not 0 <= token < pair.vocab_size]:
+        raise ValueError(
+            f"prompt must have token ids from 0 to {pair.vocab_size - 1}; got {bad[0]}."
+        )
+    if len(prompt) >= pair.max_positions:
+        raise ValueError(
+            f"prompt must be shorter than the models' context of {pair.max_positions} tokens; "
+            f"got {len(prompt)} tokens. Shorten it."
+        )
+    return prompt

@@ -14,14 +14,14 @@ from specviz.config.strategy import split_strategy
 from specviz.measure.machine_profile import best_size, find_costs
 from specviz.measure.timing import ROUNDS
 
-from .machine import limits
-from .machine.engine import Engine
-from .machine.models import EMBEDDED
-from .machine.queue import MACHINE
 from .parts.controls import number
-from .parts.decoding import Update, decode
-from .parts.failures import explained
-from .parts.pairs import title_of
+from .parts.decoding import decode, timing
+from .parts.failures import explained, reason
+from .service import limits
+from .service.pairs import TALES, PairRef, Pairs
+from .service.queue import visitor_of
+from .service.runs import GrowingRun
+from .service.service import Note, RunService, Turn
 
 DESCRIPTION = """Decode a text with tree speculative decoding and watch it step by step.
 
@@ -44,11 +44,12 @@ MAX_ROUNDS = 10
 TEXTS = ("prompt", "builder", "verifier", "drafter")
 
 
-def build(engine: Engine) -> None:
+def build(service: RunService) -> None:
     """Add the endpoint to the page that is being built."""
 
     @explained("The run failed.", reject)
-    def generate(  # type: ignore[misc]
+    async def generate(  # type: ignore[misc]
+        request: gr.Request,
         prompt: str,
         builder: str = "sequoia",
         verifier: str = "sequoia",
@@ -75,14 +76,22 @@ def build(engine: Engine) -> None:
             max_new_tokens=max_new_tokens,
             seed=seed,
         )
-        title = title_for(engine, models, weights)
+        ref = pair_for(service.pairs, models, weights)
         if type(plain_rounds) is not int or not 0 <= plain_rounds <= MAX_ROUNDS:
             raise ParameterError(
                 "plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", plain_rounds
             )
-        yield from answers(engine, fastest(config, builder, title), title, plain_rounds)
+        config = fastest(config, builder, ref)
+        async with service.stream(visitor_of(request), ref, answers, config, plain_rounds) as items:
+            async for item in items:
+                yield ("", "", "") if isinstance(item, Note) else item
 
-    gr.api(generate, api_name="generate", api_description=DESCRIPTION, **MACHINE)
+    gr.api(
+        generate,
+        api_name="generate",
+        api_description=DESCRIPTION,
+        concurrency_limit=None,  # the service has a queue of its own
+    )
 
 
 def reject(sentence: str) -> None:
@@ -104,20 +113,15 @@ def config_of(**values: Any) -> RunConfig:
     return config
 
 
-def title_for(engine: Engine, models: Any, weights: Any) -> str:
-    """The title of the requested pair; raises a `ParameterError` where there is none."""
-    models = models or engine.titles[0]
-    if not isinstance(models, str):
-        raise ParameterError("models", "be one of the pairs on the page", models)
-    if weights not in ("memory", "disk"):
-        raise ParameterError("weights", "be memory or disk", weights)
-    title = title_of(engine, models, weights)
-    if weights == "disk" and title == models:
+def pair_for(pairs: Pairs, models: Any, weights: Any) -> PairRef:
+    """The requested pair; raises a `ParameterError` where there is none."""
+    ref = pairs.find(models, weights)
+    if weights != ref.weights and weights == "disk":
         raise ParameterError("weights", "be memory for this pair", weights)
-    return title
+    return ref
 
 
-def fastest(config: RunConfig, builder: str, title: str) -> RunConfig:
+def fastest(config: RunConfig, builder: str, ref: PairRef) -> RunConfig:
     """The configuration with the best tree on this machine, where Sequoia's has neither size nor
     depth.
 
@@ -127,7 +131,7 @@ def fastest(config: RunConfig, builder: str, title: str) -> RunConfig:
     own_size = name != "sequoia" or {"size", "depth"} & parameters.keys()
     if (
         own_size
-        or title != EMBEDDED
+        or ref != PairRef(TALES)
         or config.drafter.name != "model"
         or not (costs := find_costs())
     ):
@@ -137,24 +141,24 @@ def fastest(config: RunConfig, builder: str, title: str) -> RunConfig:
 
 
 def answers(
-    engine: Engine, config: RunConfig, title: str, rounds: int = 0
-) -> Iterator[tuple[str, str, str]]:
+    turn: Turn, config: RunConfig, rounds: int = 0
+) -> Iterator[tuple[str, str, str] | None]:
     """What is streamed: the text so far, a step, and at the end the trace, with its speedup over
-    plain decoding."""
-    text, trace, speedup = "", None, None
-
-    def write(update: Update) -> list[tuple[str, str, str]]:
-        nonlocal text, trace, speedup
-        if update.error:
-            raise ValueError(update.error)
-        answer = []
-        for step in update.steps:
+    plain decoding; None while it is timed."""
+    text, written = "", []
+    items = turn.compute(decode, config)
+    blank: Any = next(items)
+    try:
+        for step in items:
+            written.append(step)
             text += "".join(step.pieces)
-            answer.append((text, step.to_json(), ""))
-        trace, speedup = update.trace or trace, update.speedup or speedup
-        if update.timed and trace:
-            answer.append((text, "", replace(trace, speedup=speedup).to_json()))
-        return [(text, "", "")] if update.note else answer
-
-    for items in decode(engine, [config], title, write, rounds):
-        yield from items
+            yield text, step.to_json(), ""
+    except Exception as error:
+        if not written:
+            raise
+        raise ValueError(f"The run failed. {reason(error)}") from None
+    run = GrowingRun("", blank, written, ended=True)
+    for speedup in timing(turn, config, run.trace.counts, rounds=rounds):
+        run.speedup = speedup or run.speedup
+        yield None
+    yield text, "", run.trace.to_json()

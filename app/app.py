@@ -21,12 +21,12 @@ sys.path[:] = [
 def main() -> None:
     """Open the demo."""
     try:
-        from app.machine.server import check_address
+        from app.service.server import check_address
 
         check_address()
-        from app.page import build_demo, launch  # which reads the settings
+        from app.page import serve  # which reads the settings
 
-        launch(build_demo())
+        serve()
     except ValueError as error:
         print(f"specviz: {error}", file=sys.stderr)
         sys.exit(2)

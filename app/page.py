@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import wraps
 from importlib.util import find_spec
 from inspect import iscoroutinefunction
+from threading import Event
 from typing import Any
 
 import gradio as gr
@@ -15,15 +19,18 @@ from starlette.middleware.gzip import GZipMiddleware
 from specviz.base.files import WEB
 
 from . import api
-from .machine import limits, queue, server, zero_gpu
-from .machine.checks import Checks
-from .machine.engine import Engine
-from .machine.fetching import Hub, may_fetch
-from .machine.guard import Guard
-from .machine.models import offered, others, place
-from .machine.pool import check
-from .parts import opening, own_pair, run_store, web
+from .parts import opening, own_pair, pairs, saving, web
 from .parts.frame import Page, Tab
+from .service import limits, server
+from .service.fetching import others
+from .service.guard import Guard
+from .service.pairs import Offer, Pairs, offered
+from .service.process import Process, Requests
+from .service.queue import Full
+from .service.readers import Readers
+from .service.server import Hosts
+from .service.service import RunService
+from .service.zero_gpu import place
 from .tabs import compare, explore, labs, lessons, measure, papers
 
 TABS = (
@@ -57,25 +64,20 @@ MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
 
 
 def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS) -> gr.Blocks:
-    """The page.
+    """The page; its attribute `service` runs what it asks for.
 
     Args:
         load: returns the only pair, at the first run; by default a visitor may choose among
-            `models.offered`.
+            `pairs.offered`.
         tabs: Explore and others; a page of few tabs opens sooner.
     """
-    if (
-        zero_gpu.ON and load is None
-    ):  # before anybody borrows a GPU, and on it as soon as somebody does
-        place(offered())
-    hub = Hub() if may_fetch() else None
-    engine = Engine({"This pair": load}) if load else Engine(offered(), others(), hub)
+    service = build_service(load)
     with gr.Blocks(title="specviz", fill_width=True, delete_cache=(3600, 3600)) as demo:
         header = web.component("header", HEADER)
         with gr.Tabs() as frame:
             page = Page(demo, header, frame, {}, {}, {})
             for tab in tabs:
-                lay_out(tab, page, engine)
+                lay_out(tab, page, service)
         demo.load(
             None,
             None,
@@ -86,34 +88,91 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
         for tab in tabs:
             for part in tab.parts:
                 part.connect(page)
-        own_pair.connect(demo, engine)
-        api.build(engine)
+        own_pair.connect(demo, service)
+        pairs.connect(demo, service)
+        api.build(service)
     for event in demo.fns.values():
         if event.fn and event.queue is False and not iscoroutinefunction(event.fn):
-            event.fn = check(event.fn)
+            event.fn = between_steps(service, event.fn)
+    demo.service = service
     return demo
 
 
-def lay_out(tab: Tab, page: Page, engine: Engine) -> None:
+def build_service(load: Callable[[], Any] | None = None) -> RunService:
+    """What runs everything, with one pair or with all that are offered here."""
+    trials = Requests(Process(limits.SECONDS), limits.QUEUE)
+    if load is not None:
+        only = Offer("This pair", lambda ref, loading: load(), has_disk=False)
+        return RunService(Pairs({"This pair": only}), trials)
+    place(offered())
+    return RunService(Pairs(offered(), others(trials)), trials)
+
+
+def between_steps(service: RunService, work: Callable[..., Any]) -> Callable[..., Any]:
+    """A handler of the page that is not queued, computed in turn and never beside a step."""
+
+    @wraps(work)
+    async def answer(*args: Any) -> Any:
+        try:
+            return await service.between_steps(work, *args)
+        except Full as error:
+            raise gr.Error(str(error), print_exception=False) from None
+
+    return answer
+
+
+def lay_out(tab: Tab, page: Page, service: RunService) -> None:
     """Lay out a tab within the frame of tabs, its pages in a frame of their own."""
     with gr.Tab(tab.title, id=tab.title) as page.opened[tab.title]:
         if tab.build:
-            page.built[tab.title] = tab.build(engine)
+            page.built[tab.title] = tab.build(service)
         if tab.pages:
             with gr.Tabs(elem_classes="sv-pages") as page.inner[tab.title]:
                 for part in tab.pages:
-                    lay_out(part, page, engine)
+                    lay_out(part, page, service)
 
 
-def launch(demo: gr.Blocks, **more: Any) -> Any:
-    """Serve the page to this machine only, unless GRADIO_SERVER_NAME names another address."""
+def serve(port: int | None = None, hosts: str = "") -> None:
+    """Serve the page until this process is told to end; then let runs end.
+
+    Args:
+        port: to listen on; the first free one from 7860 where it is None.
+        hosts: further names under which it may be asked for, separated by commas.
+    """
+    over = Event()
+    for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: over.set())
+    demo = build_demo()
+    _, address, _ = launch(demo, hosts, server_port=port)
+    print(f"specviz: {address}", flush=True)
+    demo.service.pairs.prepare()
+    over.wait()
+    demo.service.shut_down()
+    with suppress(OSError):
+        demo.close(verbose=False)
+
+
+def launch(demo: gr.Blocks, hosts: str = "", **more: Any) -> Any:
+    """Start to serve the page to this machine only, unless GRADIO_SERVER_NAME names another
+    address; returns what `gradio.Blocks.launch` does."""
     server.raise_descriptor_limit()
     # Threads of torch that spin while they wait take five times as long beside another busy
     # program.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    demo.queue(api_open=False)  # no way around the queue
-    demo._queue = queue.FairQueue(demo)
+    service = demo.service
+    service.readers = Readers()
+    demo.queue(api_open=False, max_size=None)  # no way around the queue of the service
+    guard = Middleware(
+        Guard,
+        demo=demo,
+        readers=service.readers,
+        hosts=Hosts(hosts),
+        last_hop=server.behind_any_proxy(),
+    )
     options = {
+        "prevent_thread_lock": True,
+        "quiet": True,
         "share": False,
         "show_error": False,  # it would show visitors the text of any exception
         "ssr_mode": False,
@@ -121,31 +180,23 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "run_history": False,
         "mcp_server": find_spec("mcp") is not None,  # the endpoint is then a tool for agents too
         "enable_monitoring": False,
+        "max_threads": 2 * limits.QUEUE,  # what waits holds a place of gradio's, but no thread
+        # The page keeps nothing in gradio's sessions, so nobody misses one that is dropped.
         "state_session_capacity": limits.SESSIONS,
         "footer_links": ["api", "settings"],
         "theme": theme(),
         # The page itself is the largest thing that travels, and the only one that gradio would send
         # as it is.
         "app_kwargs": {
-            "middleware": [
-                Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6),
-                Middleware(
-                    Guard,
-                    checks=Checks(demo),
-                    queue=demo._queue,
-                    last_hop=server.behind_any_proxy(),
-                ),
-            ],
-            "routes": [web.route(), run_store.ROUTE],
+            "middleware": [Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6), guard],
+            "routes": [web.route(), saving.open_route(service)],
         },
         "css_paths": [WEB / f"{name}.css" for name in STYLES],
     }
     try:
-        served = demo.launch(**(options | more))
+        return demo.launch(**(options | more))
     except OSError as error:  # the ports that gradio tries are taken
         raise ValueError(str(error)) from None
-    demo.app.state_holder = queue.FairStates(demo)
-    return served
 
 
 def theme() -> gr.themes.Base:

@@ -19,8 +19,8 @@ import specviz
 from specviz.base import codec
 from specviz.measure.timing import measure_speedup
 
-from .machine.models import EMBEDDED, offered
-from .parts.decoding import Endless, streamed
+from .parts.decoding import IgnoreEos, offload_info
+from .service.pairs import TALES, Loading, PairRef, load_named
 from .tabs import lessons
 from .tabs.compare import race
 from .tabs.explore import recordings
@@ -37,16 +37,16 @@ def main() -> None:
         "--only", choices=("explore", "race", "lessons", *lessons.LESSONS), help="write only these"
     )
     only = parser.parse_args().only
-    pair = cache(lambda title: offered()[title]())
+    pair = cache(lambda ref: load_named(ref, Loading(ref)))
     if only in (None, "explore"):
         for one in recordings.RECORDINGS:
-            write(one.path, timed_run(pair(one.title), one.config))
+            write(one.path, timed_run(pair(one.ref), one.config))
     if only in (None, "race"):
         for name, config in race.CONFIGS.items():
-            write(race.path(name), timed_run(Endless(pair(race.TITLE)), config))
+            write(race.path(name), timed_run(IgnoreEos(pair(race.REF)), config))
     for name, lesson in lessons.LESSONS.items():
         if only in (None, "lessons", name):
-            write_lesson(pair(EMBEDDED), lesson)
+            write_lesson(pair(PairRef(TALES)), lesson)
 
 
 def timed_run(pair: Any, config: specviz.RunConfig) -> specviz.Trace:
@@ -57,7 +57,7 @@ def timed_run(pair: Any, config: specviz.RunConfig) -> specviz.Trace:
     if config.builder.name != "plain":
         updates = measure_speedup(pair, config, trace.counts, ROUNDS)
         speedup = deque((one for one in updates if one is not None), maxlen=1).pop()
-    return replace(trace, pair=trace.pair | streamed(pair), speedup=speedup)
+    return replace(trace, pair=trace.pair | offload_info(pair), speedup=speedup)
 
 
 def write_lesson(pair: Any, lesson: Lesson) -> None:

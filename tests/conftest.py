@@ -115,27 +115,26 @@ class Site:
     def __init__(self, tabs=None):
         from gradio import networking
 
-        from app.machine import engine
         from app.page import TABS, build_demo, launch
 
         self.load = None
         self.demo = build_demo(
             lambda: self.load(), [tab for tab in TABS if tabs is None or tab.title in tabs]
         )
-        self.engine = engine._engines[max(engine._engines)]
+        self.service = self.demo.service
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
                 networking, "url_ok", lambda url: True
             )  # it gives up early; the browser waits longer
-            _, self.url, _ = launch(
-                self.demo, prevent_thread_lock=True, quiet=True, server_name="127.0.0.1"
-            )
+            _, self.url, _ = launch(self.demo, server_name="127.0.0.1")
 
     def idle(self):
         """Whether nothing is left of the test before, in the line or on the machine; it may be
         leaving just now."""
-        line, end = self.demo._queue, time.monotonic() + 5
-        while len(line) or any(line.active_jobs) or self.engine.busy or self.engine._under_way:
+        from app.service.gradio_queue import is_idle
+
+        end = time.monotonic() + 5
+        while self.service.busy or not is_idle(self.demo):
             if time.monotonic() > end:
                 return False
             time.sleep(0.05)
@@ -149,7 +148,7 @@ class Site:
             return pair
 
         self.load = load
-        self.engine._pairs.clear()
+        self.service.pairs.unload(self.service.pairs.first)
         return self.url
 
 
@@ -290,8 +289,8 @@ def seen(shared_page):
 def step_by_step():
     """Steps are not grouped by time, so that a gate decides how many of them are on the page, which
     may be shared."""
-    from app.parts import decoding
+    from app.parts.decoding import Pace
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decoding, "batch_by_time", lambda steps: ([step] for step in steps))
+        patch.setattr(Pace, "is_due", lambda self, step: True)
         yield

@@ -11,3 +11,13 @@ def in_a_loop(coroutine: Coroutine) -> Any:
     one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, coroutine).result()
+
+
+def one_pair(load, load_ref=None):
+    """Pairs of a page that has one, which `load()` returns, or `load_ref(ref)`."""
+    from app.service.pairs import Offer, Pairs
+
+    def loads(ref, loading):
+        return load_ref(ref) if load_ref else load()
+
+    return Pairs({"This pair": Offer("This pair", loads, has_disk=False)})

@@ -31,7 +31,7 @@ specviz/measure
 specviz/papers  specviz/doctor  specviz/view  specviz/training
 specviz/commands
 specviz/__main__
-app/machine
+app/service
 app/parts
 app/tabs
 app/api  app/record_traces  app/record_curves

@@ -119,8 +119,8 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
 
 def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
     from app import api
-    from app.machine.engine import Engine
     from app.parts import decoding
+    from app.service.service import Turn
     from app.tabs.compare import messages
     from app.tabs.compare.entry import Entry
 
@@ -138,8 +138,7 @@ def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
 
     monkeypatch.setattr(decoding, "speculate", lambda pair, config: iter(STORY.steps))
     monkeypatch.setattr(turns, "speculate", lambda pair, config: iter(PLAIN.steps))
-    engine = Engine(specviz.toy_pair)
-    *_, (_, _, trace) = api.answers(engine, STORY.config, engine.titles[0], rounds=1)
+    *_, (_, _, trace) = api.answers(Turn(specviz.toy_pair()), STORY.config, rounds=1)
     found = json.loads(trace)["speedup"]
     assert found["speedup"] == pytest.approx(speedup, rel=1e-5)
     assert found["tokens_per_s"] == pytest.approx(figures["rate"], rel=1e-5)

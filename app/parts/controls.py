@@ -14,7 +14,7 @@ from specviz.base.errors import ParameterError, UnknownName
 from specviz.config.run_config import RunConfig
 from specviz.config.strategy import split_strategy
 
-from ..machine import limits
+from ..service import limits
 from . import menus
 from .web import component, dumps
 

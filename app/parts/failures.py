@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import wraps
-from inspect import isgeneratorfunction
+from inspect import isasyncgenfunction
 from typing import Any
 
 
@@ -22,7 +22,8 @@ def reason(error: Exception, log: bool = True) -> str:
 def explained(
     failed: str, answer: Callable[[str], Any], words: Callable[[ValueError], str] = str
 ) -> Callable[[Callable], Callable]:
-    """A decorator for a handler or a generator whose failures a visitor should see as a sentence.
+    """A decorator for a function or an asynchronous generator whose failures a visitor should see
+    as a sentence.
 
     Args:
         failed: shown before the reason where the exception is no `ValueError`.
@@ -31,9 +32,9 @@ def explained(
     """
 
     def end(error: Exception) -> Any:
-        return answer(
-            words(error) if isinstance(error, ValueError) else f"{failed} {reason(error)}"
-        )
+        if isinstance(error, ValueError):
+            return answer(words(error))
+        return answer(f"{failed} {reason(error)}")
 
     def decorate(work: Callable) -> Callable:
         @wraps(work)
@@ -44,12 +45,13 @@ def explained(
                 return end(error)
 
         @wraps(work)
-        def generator(*args: Any, **more: Any) -> Any:
+        async def stream(*args: Any, **more: Any) -> Any:
             try:
-                return (yield from work(*args, **more))
+                async for item in work(*args, **more):
+                    yield item
             except Exception as error:
                 yield end(error)
 
-        return generator if isgeneratorfunction(work) else handler
+        return stream if isasyncgenfunction(work) else handler
 
     return decorate

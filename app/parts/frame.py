@@ -25,7 +25,7 @@ class Tab(NamedTuple):
 
     Args:
         title: its name on the page and in links.
-        build: takes the engine and lays it out; what it returns is for other tabs. None where the
+        build: takes the service and lays it out; what it returns is for other tabs. None where the
             tab has pages.
         styles: its style sheets under assets/web, without ".css".
         connect: joins it to other tabs when all of them are laid out.

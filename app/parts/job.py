@@ -1,4 +1,4 @@
-"""A job: work that a visitor starts and may stop. All jobs of all visitors wait in one queue."""
+"""A job: work that a visitor starts and may stop. The service says whose turn it is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import gradio as gr
 
-from ..machine.queue import MACHINE
 from .web import QUIET
 
 
@@ -16,22 +15,22 @@ class Job:
     """Buttons that start work, and the one Stop for all of it, which is lit while any of it waits
     or runs.
 
-    Gradio shows the place in the queue at `status`; `stopped` is what Stop writes, component ->
-    value.
+    Gradio shows at `status` that something is under way; `stopped` is what Stop writes, component
+    -> value.
     """
 
     def __init__(self, stop: gr.Button, status: gr.HTML, stopped: dict[Any, Any]) -> None:
         self.stop, self.status, self.stopped = stop, status, stopped
 
-    def starts(
+    def bind(
         self,
         triggers: Callable | Sequence[Callable],
         run: Callable,
         inputs: Sequence[Any],
         outputs: Sequence[Any],
     ) -> Any:
-        """Let triggers start `run`, a generator that turns each of its failures into a message;
-        returns the event."""
+        """Let triggers start `run`, an asynchronous generator that turns each of its failures into
+        a message; returns the event."""
 
         def count(change: str, *values: Any) -> str:
             """JavaScript that counts jobs at the Stop, where a click is seen before the queue
@@ -54,7 +53,7 @@ class Job:
             show_progress_on=self.status,
             preprocess=False,
             api_visibility="private",
-            **MACHINE,
+            concurrency_limit=None,  # the service has a queue of its own
         )
         running.then(None, None, [self.stop], js=count("Number(data.jobs || 0) - 1"), **QUIET)
         self.stop.click(

@@ -9,8 +9,9 @@ import gradio as gr
 
 from specviz.view.web import asset
 
-from ..machine import limits
-from .run_store import save
+from ..service import limits
+from ..service.service import RunService
+from .saving import saver
 from .web import component, dumps
 
 NOTICE = (
@@ -19,12 +20,16 @@ NOTICE = (
 )
 
 
-def stage(value: str, elem_id: str) -> gr.HTML:
+def stage(service: RunService, value: str, elem_id: str) -> gr.HTML:
     """A run, step by step. Its value is one message as `payload.message` writes it; the page keeps
     the history."""
-    options = {"most": limits.OPENED_BODY}
     return component(
-        "stage", asset("stage/stage.html"), value, options, server_functions=[save], elem_id=elem_id
+        "stage",
+        asset("stage/stage.html"),
+        value,
+        {"most": limits.OPENED_BODY},
+        server_functions=[saver(service)],
+        elem_id=elem_id,
     )
 
 

@@ -84,9 +84,11 @@ def component(
     import gradio as gr
 
     script = starts(name, **(options or {}))
-    return gr.HTML(
+    control = gr.HTML(
         value, html_template=template, js_on_load=script, apply_default_css=False, **more
     )
+    control.served = {work.__name__ for work in more.get("server_functions", ())}
+    return control
 
 
 def route() -> Route:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
 
+from specviz.base import codec
+from specviz.base.progress import Progress
 from specviz.measure.cost_table import CostTable, machine
 from specviz.measure.forecast import forecast
 from specviz.record.vectors import find_acceptance, measured
@@ -15,12 +17,14 @@ from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
 from specviz.view.measurement import MachineMeasurement, measure_machine
 
-from ..machine.engine import Engine
 from ..parts import recorded
 from ..parts.card import Card, status, status_text
 from ..parts.failures import explained
 from ..parts.frame import Tab
 from ..parts.job import Job
+from ..parts.web import QUIET
+from ..service.queue import visitor_of
+from ..service.service import Note, RunService, Turn
 
 TITLE = "Measure"
 TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0)  # at which vectors are stored
@@ -37,7 +41,7 @@ SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256)
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 
 
-def build(engine: Engine) -> None:
+def build(service: RunService) -> None:
     """Lay out the tab and connect it."""
     past = recorded.read()
     choices = [
@@ -65,7 +69,8 @@ def build(engine: Engine) -> None:
             "Stop", interactive=False, scale=0, min_width=80, elem_id="sv-measure-stop"
         )
     line = status("sv-measure-status")
-    measurement = gr.State(None)
+    # The page itself keeps what was measured for it, as JSON.
+    measurement = gr.Textbox("", visible="hidden", elem_id="sv-measured")
     source = past.label
     with gr.Row(elem_classes="sv-figures"):
         accepted = Card(
@@ -106,8 +111,11 @@ def build(engine: Engine) -> None:
     cards = (accepted, cost, speedup, predicted)
     outputs = [line, measurement, *(part for card in cards for part in card.outputs)]
 
-    def draw(value: Any, name: Any, names: Any, result: MachineMeasurement | None) -> dict:
+    def draw(value: Any, name: Any, names: Any, measured_here: Any) -> dict:
         value, name = check_choices(value, name)
+        result = (
+            codec.read(MachineMeasurement, measured_here, "measured") if measured_here else None
+        )
         if result and name == "memory":
             table, points, label, kind = result.cost, result.points, "measured here", "measured"
         else:
@@ -129,34 +137,40 @@ def build(engine: Engine) -> None:
             )(draw),
             [temperature, weights, rules, measurement],
             outputs,
-            queue=False,
-            show_progress="hidden",
             trigger_mode="always_last",
-            api_visibility="private",
+            **QUIET,
         )
 
     @explained(
         "The measurement failed. The figures are unchanged.",
         lambda text: {line: status_text(text, "error")},
     )
-    def run(value: Any, names: Any) -> Iterator[dict]:
+    async def run(request: gr.Request, value: Any, names: Any) -> AsyncIterator[dict]:
         value, _ = check_choices(value, "memory")
         result: MachineMeasurement | None = None
-        for sentence in engine.loading():
-            yield {line: status_text(sentence)}
-        for progress in engine.compute(measure_machine, value):
-            runs = f"{progress.done} of {progress.total} runs"
-            yield {line: status_text(runs, done=progress.done, of=progress.total)}
-            if progress.result and (
-                result is None or len(progress.result.points) > len(result.points)
-            ):
-                result = progress.result
-                yield {measurement: result, **draw(value, "memory", names, result)}
+        first = service.pairs.first
+        async with service.stream(visitor_of(request), first, measure, value) as items:
+            async for item in items:
+                if isinstance(item, Note):
+                    yield {line: status_text(item.text)}
+                    continue
+                runs = f"{item.done} of {item.total} runs"
+                yield {line: status_text(runs, done=item.done, of=item.total)}
+                known = -1 if result is None else len(result.points)
+                if item.result and len(item.result.points) > known:
+                    result = item.result
+                    text = codec.dumps(result)
+                    yield {measurement: text, **draw(value, "memory", names, text)}
         if result:
             yield {line: status_text("Measured on this machine.")}
 
     job = Job(stop, line, {line: status_text("Stopped. The figures show the measurements so far.")})
-    job.starts(go.click, run, [temperature, rules], outputs)
+    job.bind(go.click, run, [temperature, rules], outputs)
+
+
+def measure(turn: Turn, temperature: float) -> Iterator[Progress[MachineMeasurement | None]]:
+    """What the figures show, measured on a pair."""
+    return turn.compute(measure_machine, temperature)
 
 
 def check_choices(temperature: Any, name: Any) -> tuple[float, str]:

@@ -12,6 +12,7 @@ from specviz import papers
 from specviz.view.web import asset
 
 from ..parts.frame import Page, Tab
+from ..parts.web import QUIET
 
 ALL = "all"
 MARKS = {
@@ -24,13 +25,13 @@ MARKS = {
 TITLES = [(source.short, name) for name, source in papers.SOURCES.items()]
 
 
-def build(engine: Any) -> tuple[gr.Radio, gr.HTML]:
+def build(service: Any) -> tuple[gr.Radio, gr.HTML]:
     """Lay out the tab; returns the menu of sources and the table."""
     with gr.Row():
         source = gr.Radio(TITLES, value=TITLES[0][1], label="Source", elem_id="sv-papers-source")
         verdict = gr.Radio([ALL, *MARKS], value=ALL, label="Verdict", elem_id="sv-papers-verdict")
     table = gr.HTML(render(TITLES[0][1], ALL), elem_id="sv-papers")
-    quiet = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
+    quiet = QUIET
     source.input(lambda name: (ALL, render(name, ALL)), source, [verdict, table], **quiet)
     verdict.input(render, [source, verdict], table, **quiet)
     return source, table

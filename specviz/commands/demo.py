@@ -15,6 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=int, help="port to listen on (default: the first free one from 7860)"
     )
+    parser.add_argument(
+        "--host-allowed",
+        default="",
+        metavar="NAMES",
+        help="further host names of the page, separated by commas (default: SPECVIZ_HOSTS)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -22,6 +28,5 @@ def run(args: argparse.Namespace) -> None:
     if not inside:
         sys.path.insert(0, str(HERE.parent))
     app = "specviz.app" if inside else "app"
-    import_module(f"{app}.machine.server").check_address(args.port)
-    page = import_module(f"{app}.page")
-    page.launch(page.build_demo(), server_port=args.port)
+    import_module(f"{app}.service.server").check_address(args.port)
+    import_module(f"{app}.page").serve(args.port, args.host_allowed)

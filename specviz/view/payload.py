@@ -215,7 +215,7 @@ def worth_showing(steps: Sequence[Step]) -> int:
 
 
 def recorded_message(
-    trace: Trace, name: str = "recorded", badge: str = "recorded run", models: str | None = None
+    trace: Trace, name: str = "recorded", badge: str = "recorded run", **pair: str
 ) -> str:
     """A recorded run as one message, opened at a step with a rejection, the one that writes the
     most tokens.
@@ -224,7 +224,7 @@ def recorded_message(
         trace: the run.
         name: of the run on the page.
         badge: what the page calls it.
-        models: the title of its pair in the menu, where the menu has it.
+        pair: its `models` and `weights` as the menus name them, where they do.
 
     Raises:
         ValueError: if there is nothing to show, or its builder or rule is unknown here.
@@ -244,9 +244,9 @@ def recorded_message(
         steps,
         head=about | {"recorded": True, "badge": badge, "show": worth_showing(trace.steps)},
         state="done",
-        models=models,
         figures=figures(trace.counts),
         speedup=json_data(trace.speedup),
+        **pair,
     )
 
 

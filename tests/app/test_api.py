@@ -16,9 +16,8 @@ from pages import Gated
 
 import specviz
 from app import api
-from app.machine import models
-from app.machine.engine import Engine
 from app.page import build_demo
+from app.service.pairs import TALES, PairRef
 from tests.loops import in_a_loop
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,8 +45,15 @@ def generate():
     """The endpoint as a function."""
     demo = build_demo(lambda: specviz.toy_pair(vocab=12))
     (fn,) = [fn for fn in demo.fns.values() if fn.api_name == "generate"]
-    assert fn.concurrency_id == "machine" and fn.concurrency_limit == 1
-    return fn.fn
+    assert fn.concurrency_limit is None, "the service has a queue of its own"
+
+    def call(**arguments):
+        async def items():
+            return [item async for item in fn.fn(None, **arguments)]
+
+        return in_a_loop(items())
+
+    return call
 
 
 def test_it_streams_the_text_every_step_and_then_the_trace(client):
@@ -184,9 +190,8 @@ def test_it_waits_in_line_with_others_and_a_client_that_leaves_frees_the_machine
     while pair.passes < 2:
         threading.Event().wait(0.01)
     waiting = second.submit("abc", max_new_tokens=5, api_name="/generate")
-    while (place := waiting.status().rank) is None:
+    while not waiting.outputs():  # it is told that it waits
         assert not waiting.done()
-    assert place == 0
     leaving = threading.Thread(target=running.cancel)  # is answered when the pass under way is over
     leaving.start()
     pair.gate.release(10**6)
@@ -194,52 +199,18 @@ def test_it_waits_in_line_with_others_and_a_client_that_leaves_frees_the_machine
     assert waiting.result()[0]
 
 
-def test_loading_can_be_left_at_once_and_the_next_run_takes_what_it_loaded():
-    began, go, calls = threading.Event(), threading.Event(), []
-
-    def load():
-        calls.append(1)
-        began.set()
-        assert go.wait(60)
-        return specviz.toy_pair(vocab=12)
-
-    engine = Engine(load)
-    left = api.answers(engine, CONFIG, "This pair")
-    assert next(left) == ("", "", "") and began.wait(60)
-    left.close()
-    assert not engine.busy and not engine.holds("This pair")
-    after = api.answers(engine, CONFIG, "This pair")
-    assert next(after) == ("", "", "")
-    go.set()
-    assert list(after)[-1][2] and calls == [1]
-
-
-def test_a_pair_that_cannot_be_loaded_is_said_to_everyone_who_asks():
-    tries = []
-
-    def load():
-        tries.append(1)
-        raise ValueError("target 'x' is not there.")
-
-    engine = Engine(load)
-    for number in (1, 2):
-        with pytest.raises(ValueError, match="target 'x' is not there"):
-            list(api.answers(engine, CONFIG, "This pair"))
-        assert len(tries) == number
-    assert not engine.busy
-
-
 def test_the_best_tree_for_the_stored_costs_is_taken_where_none_is_asked_for(monkeypatch):
     monkeypatch.setattr(api, "find_costs", lambda: "costs")
     monkeypatch.setattr(
         api, "best_size", lambda *arguments: specviz.BUILDERS["sequoia"](size=9, depth=3)
     )
-    for builder, title, expected in (
-        ("sequoia:width=4", models.EMBEDDED, (9, 3)),
-        ("sequoia:size=20", models.EMBEDDED, (20, 6)),
-        ("sequoia", "another", (16, 6)),
+    for builder, ref, expected in (
+        ("sequoia:width=4", PairRef(TALES), (9, 3)),
+        ("sequoia:size=20", PairRef(TALES), (20, 6)),
+        ("sequoia", PairRef(TALES, weights="disk"), (16, 6)),
+        ("sequoia", PairRef("another"), (16, 6)),
     ):
-        found = api.fastest(specviz.RunConfig("abc", builder), builder, title).builder
+        found = api.fastest(specviz.RunConfig("abc", builder), builder, ref).builder
         assert (found.size, found.depth) == expected
 
 

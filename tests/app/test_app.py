@@ -9,11 +9,11 @@ from threading import Event, Thread
 from threading import enumerate as threads
 
 import pytest
-
-import specviz
 from app.machine import models
 from app.machine.engine import Engine, batch_by_time, prefetch
 from app.machine.pool import machine_turn, run_in_thread
+
+import specviz
 from app.page import STYLES, TABS, build_demo
 from app.parts.failures import explained, reason
 from specviz.base.files import WEB

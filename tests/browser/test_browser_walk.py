@@ -41,9 +41,10 @@ def test_every_task_takes_three_clicks_at_most(walk):
 
 @pytest.mark.adapter
 def test_a_pair_of_ones_own_takes_three_clicks(serve, visit, monkeypatch, tmp_path):
-    from app import page as built
     from app.machine import models
     from app.machine.engine import Engine
+
+    from app import page as built
     from tests.models.test_pair import save
 
     for name in ("SPECVIZ_CUSTOM", "SPECVIZ_PAIR", "GRADIO_SERVER_NAME", "SPACE_ID", "SYSTEM"):

@@ -3,7 +3,7 @@ prompt and seed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import gradio as gr
@@ -11,15 +11,18 @@ import gradio as gr
 from specviz.view.payload import message
 from specviz.view.web import asset
 
-from ...machine.engine import Engine
 from ...parts import links
 from ...parts.card import status, status_text
 from ...parts.failures import explained
 from ...parts.frame import Tab
 from ...parts.job import Job
-from ...parts.pairs import models_menu, title_of, weights_menu
+from ...parts.pairs import models_menu, weights_menu
 from ...parts.stage import ask, opener
 from ...parts.web import QUIET, component
+from ...service.pairs import PairRef
+from ...service.queue import visitor_of
+from ...service.service import RunService
+from ..explore.messages import shown
 from . import race
 from .messages import play
 from .settings import Settings, lay_out
@@ -33,18 +36,19 @@ def recorded(_: Any = None) -> str:
     return race.opening()
 
 
-def build(engine: Engine) -> Settings:
+def build(service: RunService) -> Settings:
     """Lay out the tab and connect it; returns its controls, for links and other tabs to set."""
+    opening = PairRef(service.pairs.first.target, service.pairs.first.draft, "disk")
     with gr.Column(elem_classes="sv-explore sv-compare-page"):
         with gr.Row(elem_classes="sv-ask"):
             prompt, go, stop = ask(race.PROMPT, "sv-compare")
         with gr.Row(elem_classes="sv-opts"):
-            weights = weights_menu(engine, "disk")
+            weights = weights_menu(service, opening)
             line = status("sv-compare-status")
             link = links.bar(TITLE, elem_id="sv-compare-link")
             opener("Choose runs", opens="sv-compare-settings", elem_id="sv-compare-opener")
         with gr.Column(elem_id="sv-compare-settings", elem_classes="sv-fold"):
-            models = models_menu(engine)
+            models = models_menu(service, opening)
             chosen = lay_out(prompt)
         board = component(
             "compare",
@@ -62,24 +66,37 @@ def build(engine: Engine) -> Settings:
         trigger_mode="always_last",
         **QUIET,
     )
-    events(engine, chosen, [models, weights], go, stop, line, board)
+    events(service, chosen, [models, weights], go, stop, line, board)
     return chosen
 
 
-def events(engine: Engine, chosen: Settings, pairs: list[Any], go, stop, line, board) -> None:
+def events(
+    service: RunService,
+    chosen: Settings,
+    pairs: list[Any],
+    go: Any,
+    stop: Any,
+    line: Any,
+    board: Any,
+) -> None:
     """Every event of a run."""
 
     def end(text: str) -> dict:
         return {line: status_text(text, "error"), board: message("", state="done")}
 
     @explained("The comparison failed. The earlier results are unchanged.", end, chosen.with_labels)
-    def run(models: Any, weights: Any, *values: Any) -> Iterator[dict]:
+    async def run(
+        request: gr.Request, models: Any, weights: Any, *values: Any
+    ) -> AsyncIterator[dict]:
+        entries = tuple(chosen.read(values))
+        ref = service.pairs.find(models, weights)
         yield {line: status_text("")}
-        for value in play(engine, chosen.read(values), title_of(engine, models, weights)):
-            yield {board: value}
+        async with service.stream(visitor_of(request), ref, play, entries) as items:
+            async for item in items:
+                yield {board: shown(item)}
 
     job = Job(stop, line, {board: message("", state="stopped")})
-    job.starts([go.click, chosen.prompt.submit], run, [*pairs, *chosen.inputs], [board, line])
+    job.bind([go.click, chosen.prompt.submit], run, [*pairs, *chosen.inputs], [board, line])
 
 
 TAB = Tab(TITLE, build, styles=("compare/compare",))

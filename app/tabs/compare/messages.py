@@ -20,43 +20,63 @@ from specviz.record.step import Step
 from specviz.record.trace import PairedSpeedup, Trace
 from specviz.view.payload import described, figures, message, step_payload
 
-from ...machine.engine import Engine
-from ...parts.decoding import Endless, Update, decode
-from ...parts.run_store import new_name
+from ...parts.decoding import IgnoreEos, Pace, decode, timing
+from ...parts.failures import reason
+from ...service.runs import new_name
+from ...service.service import Turn
 from .entry import Entry, titles
 from .texts import compare_texts
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
 
 
-def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> Iterator[str]:
-    """Decode every entry, one at a time; the page keeps the previous results until the first step
-    arrives.
+def play(turn: Turn, entries: Sequence[Entry]) -> Iterator[str | None]:
+    """Decode every entry, one at a time, and then time each against plain decoding; the page keeps
+    the previous results until the first step arrives.
 
     Raises:
         ValueError: if none of them can even begin (the prompt is too long, say).
     """
     board = Board(entries)
-    yield from decode(
-        engine, [entry.config for entry in entries], title, board, endless=True, warm_up=WARM_UP
-    )
+    for at, entry in enumerate(entries):
+        steps = turn.compute(decode, entry.config, True, WARM_UP)
+        pace, group = Pace(), list[Step]()
+        try:
+            board.begin(next(steps))
+            for step in steps:
+                group.append(step)
+                if not pace.is_due(step):
+                    yield None
+                    continue
+                yield board.decoded(at, group)
+                group = []
+            if group:
+                yield board.decoded(at, group)
+            yield board.end(at)
+        except Exception as error:
+            if group:
+                yield board.decoded(at, group)
+            yield board.fail(at, error)
     if len(board.failed) == len(entries):
         raise ValueError(board.failed[0])
+    for at in sorted(board.ended):
+        for speedup in timing(turn, entries[at].config, board.counts[at], True):
+            yield board.timed(at, speedup) if speedup else None
     margins = {}
     for a, b, position in board.unexpected():
         context = (entries[b].config, board.written[b][:position])
-        margins[a, b] = next(engine.compute(margin_after, *context, title=title))
+        margins[a, b] = next(turn.compute(margin_after, *context))
     yield message(board.name, state="done", pairs=board.pairs(margins))
 
 
 def margin_after(pair: Any, config: Any, tokens: Sequence[int]) -> Iterator[float]:
-    """How far apart the two best candidates were after these new tokens; for `Engine.compute`."""
-    yield margin_at(Endless(pair), config, [*pair.encode(config.prompt), *tokens])
+    """How far apart the two best candidates were after these new tokens; for `Turn.compute`."""
+    yield margin_at(IgnoreEos(pair), config, [*pair.encode(config.prompt), *tokens])
 
 
 class Board:
-    """All that is known of a comparison, whose columns are the entries; makes messages of
-    updates."""
+    """All that is known of a comparison, whose columns are the entries, and what the page is sent
+    of it."""
 
     def __init__(self, entries: Sequence[Entry], name: str = "") -> None:
         self.entries, self.name = entries, name or new_name("comparison")
@@ -69,36 +89,44 @@ class Board:
         self.head: dict[str, Any] = {}  # what the message with the first step also brings
         self.pending: list[dict[str, Any]] = []  # of columns that failed before any step came
 
-    def __call__(self, update: Update) -> str | None:
-        at = update.at
-        if update.note:
-            return message("", state="loading", note=update.note)
-        if update.blank:
-            if not any(self.written) and not self.head:
-                self.head = self.about(update.blank.prompt_text, described(update.blank.pair))
-                self.dtype = update.blank.pair.get("dtype")
-            return None
-        if update.steps:
-            updates, self.pending = [*self.pending, self.add(at, update.steps)], []
-            more, self.head = self.head, {}
-            return message(self.name, updates=updates, state="running", **more)
-        if update.error:
-            self.failed[at] = update.error
-            self.pending.append({"at": at, "state": "error", "note": update.error})
-            return self._flush("running") if any(self.written) else None
-        if update.trace:
-            self.ended.add(at)
-            self.pending.append({"at": at, "state": "done"})
-            over = at == max(set(range(len(self.entries))) - self.failed.keys())
-            return self._flush("done" if over else "running", pairs=self.pairs(), **self.measured())
-        if update.speedup:
-            self.speedups[at] = update.speedup
-            note = (
-                f"Timing {titles(self.entries)[at]} against plain decoding: "
-                f"{update.speedup.rounds} of {ROUNDS} rounds."
-            )
-            return message(self.name, state="done", note=note, **self.measured())
-        return None
+    def begin(self, blank: Any) -> None:
+        """A column is about to decode; the first of them says what is compared."""
+        if not any(self.written) and not self.head:
+            self.head = self.about(blank.prompt_text, described(blank.pair))
+            self.dtype = blank.pair.get("dtype")
+
+    def decoded(self, at: int, steps: Sequence[Step]) -> str:
+        """The message with new steps of a column."""
+        updates, self.pending = [*self.pending, self.add(at, steps)], []
+        more, self.head = self.head, {}
+        return message(self.name, updates=updates, state="running", **more)
+
+    def fail(self, at: int, error: Exception) -> str | None:
+        """The message on a column that failed; the others follow."""
+        begun = bool(self.written[at])
+        sentence = reason(error, log=begun)
+        if begun or not isinstance(error, ValueError):
+            sentence = f"The run failed. {sentence}"
+        self.failed[at] = sentence
+        self.pending.append({"at": at, "state": "error", "note": sentence})
+        return self._flush("running") if any(self.written) else None
+
+    def end(self, at: int) -> str:
+        """The message on a column that came to its end."""
+        self.ended.add(at)
+        self.pending.append({"at": at, "state": "done"})
+        is_last = at == len(self.entries) - 1
+        state = "done" if is_last else "running"
+        return self._flush(state, pairs=self.pairs(), **self.measured())
+
+    def timed(self, at: int, speedup: PairedSpeedup) -> str:
+        """The message after a round of timing."""
+        self.speedups[at] = speedup
+        note = (
+            f"Timing {titles(self.entries)[at]} against plain decoding: "
+            f"{speedup.rounds} of {ROUNDS} rounds."
+        )
+        return message(self.name, state="done", note=note, **self.measured())
 
     def _flush(self, state: str, **more: Any) -> str:
         updates, self.pending = self.pending, []

@@ -10,11 +10,11 @@ from specviz.base.files import TRACES
 from specviz.config.run_config import RunConfig
 from specviz.record.trace import Trace
 
-from ...machine.models import EMBEDDED, ON_DISK
+from ...service.pairs import TALES, PairRef
 from .entry import LETTERS, Entry
 from .messages import of_traces
 
-TITLE = EMBEDDED + ON_DISK
+REF = PairRef(TALES, weights="disk")
 PROMPT = "Once upon a time there was a little"
 TREE = RunConfig(PROMPT, "sequoia:size=64,depth=10", "sequoia", temperature=0, max_new_tokens=64)
 CHAIN = RunConfig(PROMPT, "chain:depth=5", "sequoia", temperature=0, max_new_tokens=64)

@@ -4,7 +4,7 @@ every step."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,20 +16,20 @@ from specviz.record.vectors import EMBEDDED, planned_with
 from specviz.view.payload import message, settings_text
 from specviz.view.web import asset
 
-from ...machine.engine import Engine
-from ...machine.models import EMBEDDED as EMBEDDED_PAIR
-from ...machine.models import on_disk
 from ...parts import links, menus, own_pair, presets
 from ...parts.controls import Controls, controls, mark
-from ...parts.failures import reason
+from ...parts.failures import explained
 from ...parts.frame import Tab
 from ...parts.job import Job
-from ...parts.pairs import models_menu, title_of, weights_menu
+from ...parts.pairs import models_menu, weights_menu
 from ...parts.stage import ask, notice, opener, sentence, stage
 from ...parts.web import QUIET, component
+from ...service.pairs import TALES, PairRef, Pairs
+from ...service.queue import visitor_of
+from ...service.service import RunService
 from . import recordings
-from .messages import play
-from .sampler import STOPPED, sample
+from .messages import play, shown
+from .sampler import STOPPED, noted, sample
 
 TITLE = "Explore"
 # what the run on the stage shows
@@ -41,10 +41,13 @@ PROMPTS = {
 }
 
 
-def build(engine: Engine) -> Controls:
+def build(service: RunService) -> Controls:
     """Lay out the tab and connect it; returns its controls, for other tabs to set."""
-    first = recordings.opening()
+    pairs, first = service.pairs, recordings.opening()
+    for recording in recordings.RECORDINGS:
+        service.runs.ship(recording.name, recording.read)
     opened = first.config
+    ref = pairs.find(pairs.first.models, first.ref.weights)
     with gr.Column(elem_classes="sv-explore"):
         with gr.Row(elem_classes="sv-top"):
             component("headline", HEADLINE, elem_id="sv-headline")
@@ -57,21 +60,20 @@ def build(engine: Engine) -> Controls:
             chips(prompt)
         with gr.Row(elem_classes="sv-opts"):
             choices = presets.lay_out(opened)
-            weights = weights_menu(engine, "disk" if on_disk(first.title) else "memory")
+            weights = weights_menu(service, ref)
             opener("All settings", opens="sv-settings", elem_id="sv-settings-opener")
         with gr.Column(elem_id="sv-settings"):
-            models = models_menu(engine)
-            own_pair.lay_out(engine)
+            models = models_menu(service, ref)
+            own_pair.lay_out(service)
             settings = controls(prompt, opened)
         with gr.Row(elem_classes="sv-said"):
-            title = title_of(engine, engine.titles[0], weights.value)
-            notice_box = notice(about(opened, title), elem_id="sv-notice")
+            notice_box = notice(about(opened, ref), elem_id="sv-notice")
             link = links.bar(TITLE, elem_id="sv-link")
-        stage_box = stage(first.message(title), elem_id="sv-stage")
+        stage_box = stage(service, first.message(ref), elem_id="sv-stage")
     linked = links.LinkedGroups({"models": models, "weights": weights}, {"": settings})
     links.connect(link, linked, [go.click, prompt.submit])
     boxes = {"models": models, "weights": weights, "choices": choices, "go": go, "stop": stop}
-    events(engine, settings, boxes, notice_box, stage_box, sample_chart)
+    events(service, settings, boxes, notice_box, stage_box, sample_chart)
     presets.connect(settings, choices)
     return settings
 
@@ -85,26 +87,29 @@ def chips(prompt: gr.Textbox) -> None:
 
 
 def events(
-    engine: Engine, settings: Controls, boxes: dict[str, Any], notice_box, stage_box, sample_chart
-) -> Any:
-    """Every event of the tab; returns that of a run."""
+    service: RunService,
+    settings: Controls,
+    boxes: dict[str, Any],
+    notice_box: gr.HTML,
+    stage_box: gr.HTML,
+    sample_chart: gr.HTML,
+) -> None:
+    """Every event of the tab."""
     pairs = [boxes["models"], boxes["weights"]]
 
-    def check(models: Any, weights: Any, *values: Any):
+    def check(models: Any, weights: Any, *values: Any) -> tuple[Any, ...]:
         try:
             config = settings.read(("any", *values[1:]))
+            ref = service.pairs.find(models, weights)
         except ValueError as error:
-            return (
-                sentence("error", str(error)),
-                gr.Button(interactive=False),
-                *(gr.skip() for _ in checked[2:]),
-            )
-        possible, title = compatible(config).possible, title_of(engine, models, weights)
+            unchanged = [gr.skip() for _ in checked[2:]]
+            return sentence("error", str(error)), gr.Button(interactive=False), *unchanged
+        possible = compatible(config).possible
         return (
-            about(config, title, None if possible else menus.nearest(config)),
+            about(config, ref, None if possible else menus.nearest(config)),
             gr.Button(interactive=possible),
             *(gr.Radio(value=value) for value in presets.chosen(config)),
-            recorded(values[0], config, title, engine.titles[0]) or gr.skip(),
+            recorded(service.pairs, values[0], config, ref) or gr.skip(),
             *mark(config),
         )
 
@@ -112,56 +117,67 @@ def events(
     changes = [control.change for control in (*pairs, *settings.inputs[1:])]
     gr.on(changes, check, [*pairs, *settings.inputs], checked, trigger_mode="always_last", **QUIET)
 
-    def run(models: Any, weights: Any, *values: Any) -> Iterator[dict]:
-        try:
-            config, title = settings.read(values), title_of(engine, models, weights)
-            yield {notice_box: about(config, title)}
-            for value in play(engine, config, title):
-                yield {stage_box: value}
-        except ValueError as error:
-            yield {
-                notice_box: sentence("error", settings.with_labels(error)),
-                stage_box: message("", state="done"),
-            }
+    def failed(text: str) -> dict:
+        return {notice_box: sentence("error", text), stage_box: message("", state="done")}
 
-    def count(models: Any, weights: Any, *values: Any) -> Iterator[str]:
-        try:
-            yield from sample(engine, settings.read(values), title_of(engine, models, weights))
-        except Exception as error:
-            text = settings.with_labels(error) if isinstance(error, ValueError) else reason(error)
-            yield json.dumps({"state": "error", "text": text})
+    @explained("The run failed.", failed, settings.with_labels)
+    async def run(
+        request: gr.Request, models: Any, weights: Any, *values: Any
+    ) -> AsyncIterator[dict]:
+        config = settings.read(values)
+        ref = service.pairs.find(models, weights)
+        compatible(config).required()
+        yield {notice_box: about(config, ref)}
+        visitor = visitor_of(request)
+        async with service.stream(visitor, ref, play, config, ref, service.runs) as items:
+            async for item in items:
+                yield {stage_box: shown(item)}
+
+    def not_sampled(text: str) -> str:
+        return json.dumps({"state": "error", "text": text})
+
+    @explained("The sampling failed.", not_sampled, settings.with_labels)
+    async def count(
+        request: gr.Request, models: Any, weights: Any, *values: Any
+    ) -> AsyncIterator[str]:
+        config = settings.read(values)
+        ref = service.pairs.find(models, weights)
+        async with service.stream(visitor_of(request), ref, sample, config) as items:
+            async for item in items:
+                yield noted(item)
 
     job = Job(
         boxes["stop"], notice_box, {stage_box: message("", state="stopped"), sample_chart: STOPPED}
     )
-    job.starts(sample_chart.select, count, [*pairs, *settings.inputs], sample_chart)
-    return job.starts(
-        [boxes["go"].click, settings.prompt.submit],
-        run,
-        [*pairs, *settings.inputs],
-        [stage_box, notice_box],
-    )
+    inputs = [*pairs, *settings.inputs]
+    job.bind(sample_chart.select, count, inputs, sample_chart)
+    job.bind([boxes["go"].click, settings.prompt.submit], run, inputs, [stage_box, notice_box])
 
 
-def recorded(prompt: Any, config: RunConfig, title: Any, first: str = EMBEDDED_PAIR) -> str | None:
-    """The message of the recording of a configuration, where there is one; recordings stand for the
-    `first` pair."""
-    if not isinstance(prompt, str) or not prompt.strip() or not isinstance(title, str):
+def recorded(pairs: Pairs, prompt: Any, config: RunConfig, ref: PairRef) -> str | None:
+    """The message of the recording of a configuration, where there is one; the page's own pair has
+    those of the embedded one."""
+    if not isinstance(prompt, str) or not prompt.strip():
         return None
-    recording = recordings.find(
-        replace(config, prompt=prompt), title.replace(first, EMBEDDED_PAIR, 1)
-    )
-    return recording and recording.message(title)
+    recorded_as = replace(ref, target=TALES, draft="") if ref.models == pairs.first.models else ref
+    recording = recordings.find(replace(config, prompt=prompt), recorded_as)
+    return recording and recording.message(ref)
 
 
-def about(config: RunConfig, title: Any, fix: dict[str, str] | None = None) -> str:
+def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) -> str:
     """The notice on a configuration: its verdict, a fix, and what shows the page whether the
     picture is of it."""
-    embedded = str(title).lower().startswith(EMBEDDED)  # for which vectors are stored
-    kind, text = verdict(config, EMBEDDED if embedded else str(title))
+    embedded = ref.target == TALES  # for which vectors are stored
+    kind, text = verdict(config, EMBEDDED if embedded else ref.models)
     more = fix["text"] if fix else ""
+    settings = settings_text(config)
     return sentence(
-        kind, f"{text} {more}".rstrip(), settings=settings_text(config), models=str(title), fix=fix
+        kind,
+        f"{text} {more}".rstrip(),
+        settings=settings,
+        models=ref.models,
+        weights=ref.weights,
+        fix=fix,
     )
 
 

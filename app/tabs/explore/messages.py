@@ -10,79 +10,105 @@ from typing import Any
 from specviz.base.codec import json_data
 from specviz.config.run_config import RunConfig, compatible
 from specviz.measure.timing import ROUNDS
+from specviz.proof.same_text import Comparison, comparing, promised
 from specviz.record.metrics import Counts
+from specviz.record.trace import Trace
 from specviz.view.payload import described, figures, head, message, step_payload, worth_showing
 
-from ...machine.engine import Engine
-from ...parts.decoding import Update, decode
-from ...parts.run_store import STORE, StoredRun, new_name
+from ...parts.decoding import Pace, decode, timing
+from ...parts.failures import reason
+from ...service.pairs import PairRef
+from ...service.runs import GrowingRun, RunStore
+from ...service.service import Note, Turn
 
 COMPARED_AT_ONCE = 8  # tokens between two messages while a run is compared with plain decoding
 
 
-def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterator[str]:
-    """A run as messages. One that fails on its way ends with a sentence; what was decoded before
-    stays.
+def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterator[str | None]:
+    """A run as messages, with None between those steps after which there is none.
+
+    One that fails on its way ends with a sentence; what was decoded before stays.
 
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
-    compatible(config).required()
-    title = title or engine.titles[0]
-    yield from decode(engine, [config], title, RunMessages(config, title), compare=True)
+    steps = turn.compute(decode, config)
+    blank = next(steps)
+    assert isinstance(blank, Trace)
+    with runs.growing(blank, turn.visitor) as run:
+        say = partial(message, run.name)
+        counts, pace, payloads = Counts(), Pace(), list[dict[str, Any]]()
+        more = {"head": about(config, blank), "models": ref.models, "weights": ref.weights}
+        more |= {"note": turn.note} if turn.note else {}
+        try:
+            for step in steps:
+                run.steps.append(step)
+                counts += Counts.of((step,))
+                payloads.append(step_payload(step, config.verifier))
+                if not pace.is_due(step):
+                    yield None
+                    continue
+                yield say(payloads, state="running", figures=figures(counts), **more)
+                payloads, more = [], {}
+        except Exception as error:
+            if not run.steps:
+                raise
+            shown = figures(counts)
+            yield say(payloads, state="error", figures=shown, note=reason(error), **more)
+            return
+        run.ended = True
+        if payloads:
+            yield say(payloads, state="running", figures=figures(counts), **more)
+        yield from timed(turn, run, counts)
+        yield say(state="done", speedup=json_data(run.speedup))
+        if promised(config.verifier, config.temperature):
+            for same in turn.compute(comparing, config, list(run.trace.tokens)):
+                yield compared(run, same, counts.tokens)
 
 
-class RunMessages:
-    """Makes messages of the updates of a run on the pair of a title."""
+def about(config: RunConfig, blank: Trace) -> dict[str, Any]:
+    """What runs, for the page."""
+    match = compatible(config)
+    lossy = None if match.lossless else match.reason
+    pair = described(blank.pair)
+    return head(config, blank.prompt_text, pair, lossy, blank.pair.get("offload"))
 
-    stored: StoredRun
 
-    def __init__(self, config: RunConfig, title: str) -> None:
-        self.config, self.title, self.name, self.counts = config, title, new_name("run"), Counts()
-        self.first: dict[str, Any] = {}  # what the message with the first step also brings
+def timed(turn: Turn, run: GrowingRun, counts: Counts) -> Iterator[str | None]:
+    """The messages of a run that is timed against plain decoding, round by round."""
+    note = "Timing the run against plain decoding"
+    yield message(
+        run.name,
+        state="running",
+        note=f"{note}, {ROUNDS} rounds.",
+        timing={"done": 0, "of": ROUNDS},
+        show=worth_showing(run.steps),
+    )
+    for speedup in timing(turn, run.blank.config, counts):
+        if speedup is None:
+            yield None
+            continue
+        run.speedup = speedup
+        yield message(
+            run.name,
+            state="running",
+            note=f"{note}: {speedup.rounds} of {ROUNDS} rounds.",
+            timing={"done": speedup.rounds, "of": ROUNDS},
+            speedup=json_data(speedup),
+        )
 
-    def __call__(self, update: Update) -> str | None:
-        say = partial(message, self.name)
-        if update.error and not update.begun:
-            raise ValueError(update.error)
-        if update.note:
-            return message("", state="loading", note=update.note)
-        if update.error:
-            return say(state="error", note=update.error)
-        if update.blank:
-            match, blank = compatible(self.config), update.blank
-            lossy, about = None if match.lossless else match.reason, described(blank.pair)
-            first = head(self.config, blank.prompt_text, about, lossy, blank.pair.get("offload"))
-            self.first = {"head": first}
-            self.stored = STORE.begin(self.name, blank)
+
+def compared(run: GrowingRun, same: Comparison, total: int) -> str | None:
+    """The message on how far a run's text is that of plain decoding."""
+    if same.equal and same.compared < total:
+        if same.compared % COMPARED_AT_ONCE != 1:
             return None
-        if update.steps:
-            more, self.first = self.first | {"models": self.title} if self.first else {}, {}
-            self.stored.steps += update.steps
-            self.counts += Counts.of(update.steps)
-            payloads = [step_payload(step, self.config.verifier) for step in update.steps]
-            return say(payloads, state="running", figures=figures(self.counts), **more)
-        if update.trace:
-            self.stored.ended = True
-            note = f"Timing the run against plain decoding, {ROUNDS} rounds."
-            show = worth_showing(self.stored.steps)
-            return say(state="running", note=note, timing={"done": 0, "of": ROUNDS}, show=show)
-        if update.speedup:
-            self.stored.speedup, done = update.speedup, update.speedup.rounds
-            note = f"Timing the run against plain decoding: {done} of {ROUNDS} rounds."
-            timing = {"done": done, "of": ROUNDS}
-            return say(state="running", note=note, timing=timing, speedup=json_data(update.speedup))
-        if update.same:
-            return self._same(update)
-        return say(state="done", speedup=json_data(self.stored.speedup))
+        text = f"Comparing with plain decoding: {same.compared} of {total} tokens."
+        return message(run.name, same={"kind": "checking", "text": text})
+    text = same.sentence(run.blank.pair.get("dtype"))
+    return message(run.name, same={"kind": "equal" if same.equal else "differs", "text": text})
 
-    def _same(self, update: Update) -> str | None:
-        same, total = update.same, self.counts.tokens
-        assert same
-        if same.equal and same.compared < total:
-            if same.compared % COMPARED_AT_ONCE != 1:
-                return None
-            text = f"Comparing with plain decoding: {same.compared} of {total} tokens."
-            return message(self.name, same={"kind": "checking", "text": text})
-        text = same.sentence(self.stored.blank.pair.get("dtype") if self.stored.blank else None)
-        return message(self.name, same={"kind": "equal" if same.equal else "differs", "text": text})
+
+def shown(item: Any) -> str:
+    """What the page gets of an item of a run's stream: a message, or a note while it waits."""
+    return message("", state="loading", note=item.text) if isinstance(item, Note) else item

@@ -4,7 +4,7 @@ and on disk."""
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,9 +13,8 @@ from specviz.config.run_config import RunConfig
 from specviz.record.trace import Trace
 from specviz.view.payload import recorded_message
 
-from ...machine.models import EMBEDDED, ON_DISK
 from ...parts.presets import PRESETS, TEMPERATURES, TREE
-from ...parts.run_store import STORE
+from ...service.pairs import TALES, WEIGHTS, PairRef
 
 OPENING = RunConfig(
     "Once upon a time there was a little", temperature=0.6, seed=2, max_new_tokens=64
@@ -23,11 +22,11 @@ OPENING = RunConfig(
 
 
 class Recording(NamedTuple):
-    """A recorded run: the preset of its tree, its temperature and the title of its pair."""
+    """A recorded run: the preset of its tree, its temperature and its pair."""
 
     preset: str
     temperature: float
-    title: str
+    ref: PairRef
 
     @property
     def config(self) -> RunConfig:
@@ -35,54 +34,56 @@ class Recording(NamedTuple):
 
     @property
     def name(self) -> str:
-        disk = "-disk" if self.title.endswith(ON_DISK) else ""
+        disk = "-disk" if self.ref.on_disk else ""
         return f"recorded-{self.preset.lower().replace(' ', '-')}-{self.temperature:g}{disk}"
 
     @property
     def path(self) -> Path:
         return TRACES / "explore" / f"{self.name.removeprefix('recorded-')}.json"
 
-    def trace(self) -> Trace:
-        return Trace.from_json(self.path.read_text("utf-8"))
+    def read(self) -> str:
+        """The run as JSON."""
+        return self.path.read_text("utf-8")
 
-    def message(self, models: str | None = None) -> str:
-        """The run as a message to the page, whose menus call its pair `models`."""
-        return _message(self, models)
+    def trace(self) -> Trace:
+        return Trace.from_json(self.read())
+
+    def message(self, ref: PairRef | None = None) -> str:
+        """The run as a message to the page, whose menus show a pair `ref`."""
+        return _message(self, ref or self.ref)
 
 
 RECORDINGS = tuple(
-    Recording(preset, temperature, title)
-    for title in (EMBEDDED, EMBEDDED + ON_DISK)
+    Recording(preset, temperature, PairRef(TALES, weights=weights))
+    for weights in WEIGHTS
     for preset in PRESETS
     for temperature in TEMPERATURES
 )
 
 
 @cache
-def available() -> dict[tuple[RunConfig, str], Recording]:
+def available() -> dict[tuple[RunConfig, PairRef], Recording]:
     """The recordings that are there, by what they are recorded of."""
-    return {(one.config, one.title): one for one in RECORDINGS if one.path.exists()}
+    there = [recording for recording in RECORDINGS if recording.path.exists()]
+    return {(recording.config, recording.ref): recording for recording in there}
 
 
-def find(config: RunConfig, title: str) -> Recording | None:
+def find(config: RunConfig, ref: PairRef) -> Recording | None:
     """The recording of a configuration and a pair; None where there is none."""
-    return available().get((config, title))
+    return available().get((config, ref))
 
 
 @cache
 def opening() -> Recording:
     """The run that the page opens with, on disk where that was recorded; the controls hold its
     settings."""
-    choices = [
-        Recording(TREE, OPENING.temperature, title) for title in (EMBEDDED + ON_DISK, EMBEDDED)
-    ]
-    return next(one for one in choices if one.path.exists())
+    refs = [PairRef(TALES, weights=weights) for weights in reversed(WEIGHTS)]
+    choices = [Recording(TREE, OPENING.temperature, ref) for ref in refs]
+    return next(recording for recording in choices if recording.path.exists())
 
 
 @cache
-def _message(recording: Recording, models: str | None) -> str:
-    return recorded_message(recording.trace(), recording.name, "recorded", models)
-
-
-for one in RECORDINGS:
-    STORE.ship(one.name, partial(one.path.read_text, "utf-8"))
+def _message(recording: Recording, ref: PairRef) -> str:
+    return recorded_message(
+        recording.trace(), recording.name, "recorded", models=ref.models, weights=ref.weights
+    )

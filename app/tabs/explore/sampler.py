@@ -12,21 +12,24 @@ from specviz.config.run_config import RunConfig
 from specviz.proof.sampled import Sampled, sampling
 from specviz.view.payload import settings_title
 
-from ...machine.engine import Engine
+from ...service.service import Note, Turn
 
 STOPPED = json.dumps({"state": "stopped"})
 
 
-def sample(engine: Engine, config: RunConfig, title: Any) -> Iterator[str]:
+def sample(turn: Turn, config: RunConfig) -> Iterator[str]:
     """A sampling as messages to the page; raises a `ValueError` if it cannot begin."""
-    for text in engine.loading(title):
-        yield json.dumps({"state": "running", "text": text})
-    for result in engine.compute(sampling, config, title=title):
+    for result in turn.compute(sampling, config):
         state = "done" if result.runs == result.of else "running"
-        yield json.dumps(
-            json_data(result)
-            | {"state": state, "about": settings_title(config), "text": verdict(result)}
-        )
+        about = {"state": state, "about": settings_title(config), "text": verdict(result)}
+        yield json.dumps(json_data(result) | about)
+
+
+def noted(item: Any) -> str:
+    """What the page gets of an item of the stream: a message, or a note while it waits."""
+    if isinstance(item, Note):
+        return json.dumps({"state": "running", "text": item.text})
+    return item
 
 
 def verdict(result: Sampled) -> str:

@@ -94,9 +94,10 @@ def presets() -> list[dict[str, Any]]:
     ]
 
 
-def build(engine: Any) -> None:
+def build(service: Any) -> None:
     """Lay out this page of the tab."""
-    from ...machine.pool import server_function
+    # only here: another process computes what this module does, without the server
+    from ...parts.saving import server_function
 
     start = presets()
     sizes = {
@@ -114,7 +115,7 @@ def build(engine: Any) -> None:
         "trees",
         asset("labs/trees.html"),
         value,
-        server_functions=[server_function(trees)],
+        server_functions=[server_function(service, trees)],
         elem_id="sv-lab",
     )
 

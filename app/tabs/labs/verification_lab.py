@@ -127,9 +127,10 @@ class NodeRequest(BaseModel):
         return self
 
 
-def build(engine: Any) -> None:
+def build(service: Any) -> None:
     """Lay out this page of the tab."""
-    from ...machine.pool import server_function
+    # only here: another process computes what this module does, without the server
+    from ...parts.saving import server_function
 
     start = {
         "examples": [{"levels": 1, "scheme": None} | example for example in EXAMPLES],
@@ -141,7 +142,7 @@ def build(engine: Any) -> None:
             {name: value for name, value in EXAMPLES[0].items() if name not in ("title", "about")}
         ),
     }
-    functions = [server_function(preview), server_function(table)]
+    functions = [server_function(service, preview), server_function(service, table)]
     template = asset("labs/verification.html")
     component(
         "verification",

@@ -43,7 +43,7 @@ OLD = (
 )  # names of the lessons that links call by a number
 
 
-def build(engine: Any) -> None:
+def build(service: Any) -> None:
     """Lay out the tab."""
     template = asset("lessons/lessons.html").replace("<!-- stage -->", asset("stage/stage.html"))
     start = json.dumps({"lessons": [[name, title_of(name)] for name in LESSONS], "old": OLD})

@@ -22,6 +22,8 @@ interface Message {
   head?: Head;
   /** The title of the pair in the menu. */
   models?: string;
+  /** Where its weights are, as the menu names it. */
+  weights?: string;
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
   note?: string;
   figures?: Figures;
@@ -58,6 +60,7 @@ interface Taken {
 interface Held {
   settings: string;
   models: string;
+  weights: string;
 }
 
 /** The sentence about a run, in three parts, and whether the controls hold something else. */

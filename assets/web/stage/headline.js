@@ -43,7 +43,7 @@ const SEED = '#sv-settings input[aria-label="Seed"]';
  */
 export function freshness(element, ids, changed, shown) {
   let controls = /** @type {Held | null} */ (null);
-  let first = ''; // the pair that the page opens with
+  let first = /** @type {Held | null} */ (null); // the page opens with its pair
   let isNext = false;
   const box = () =>
     /** @type {HTMLTextAreaElement | null} */ (
@@ -54,10 +54,12 @@ export function freshness(element, ids, changed, shown) {
   });
 
   /** @param {import('./run.js').Run} run */
-  function differs({ head, models }) {
+  function differs({ head, models, weights }) {
     const prompt = box();
     if (!controls || !head.settings) return false;
-    if (controls.settings !== head.settings || controls.models !== (models ?? first)) return true;
+    if (controls.settings !== head.settings) return true;
+    if (controls.models !== (models ?? first?.models)) return true;
+    if (controls.weights !== (weights ?? first?.weights)) return true;
     return prompt !== null && prompt.value !== head.prompt;
   }
 
@@ -80,7 +82,7 @@ export function freshness(element, ids, changed, shown) {
   return {
     /** What the controls hold now. @param {Held} now */
     hold(now) {
-      first ||= now.models;
+      first ||= now;
       controls = now;
       changed();
     },

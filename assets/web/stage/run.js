@@ -8,6 +8,7 @@ export function emptyRun(name) {
   return {
     name,
     models: /** @type {string | undefined} */ (undefined),
+    weights: /** @type {string | undefined} */ (undefined),
     head: /** @type {Partial<Head>} */ ({}),
     state: '',
     note: '',
@@ -40,6 +41,7 @@ export const isOver = run => ['done', 'stopped', 'error'].includes(run.state);
 export function takeMessage(run, update) {
   if (update.head) run.head = update.head;
   if (update.models) run.models = update.models;
+  if (update.weights) run.weights = update.weights;
   if (update.state === 'stopped') takeStop(run);
   else if (update.state) {
     run.state = update.state;

@@ -27,13 +27,14 @@ export function checkSumOf(search) {
  */
 export function runLink(run, current, address) {
   const link = new URL(address),
-    { models } = run,
+    { models, weights } = run,
     { prompt = '', settings = '' } = run.head;
   // the recording itself is shown again, a run is computed again
   const recorded = kindOf(run).startsWith('recorded');
   const request = new URLSearchParams({
     prompt,
     ...(models && { models }),
+    ...(weights && { weights }),
     ...(recorded ? { picture: kindOf(run) } : { run: checkSum(run) }),
   });
   link.search = `?${request}&${settings}&${placeText(current, null)}`;

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import gradio as gr
 import psutil
 import pytest
-
-import specviz
 from app.machine import models
 from app.machine.engine import Engine
+
+import specviz
 from app.parts import own_pair
 from app.parts.pairs import models_menu, offered
 

@@ -5,23 +5,24 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from threading import current_thread
-from threading import enumerate as threads
 
 import pytest
 
 import specviz
-from app.machine import models
-from app.machine.engine import Engine
 from app.page import build_demo
 from app.parts import presets
 from app.parts.controls import Controls
-from app.parts.decoding import Update
+from app.service.pairs import TALES, PairRef
+from app.service.queue import Visitor
+from app.service.runs import GrowingRun, RunStore
+from app.service.service import RunService, Turn
 from app.tabs import explore
 from app.tabs.explore import recordings
 from specviz.config import run_config as configuration
 from specviz.proof.same_text import comparing
 from specviz.view.payload import settings_text, step_payload
 from tests.app.tabs.test_compare import FAILURES, Breaking
+from tests.loops import in_a_loop, one_pair
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)
@@ -30,6 +31,16 @@ CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)
 @pytest.fixture(scope="module")
 def trace():
     return specviz.run(specviz.toy_pair(vocab=12), CONFIG)
+
+
+TOY = specviz.toy_pair(vocab=12)
+REF = PairRef("This pair")
+
+
+def played(config=CONFIG, pair=TOY):
+    """A run as the page gets it."""
+    items = explore.play(Turn(pair, Visitor("a")), config, REF, RunStore())
+    return [json.loads(item) for item in items if item is not None]
 
 
 def steps_of(messages):
@@ -58,40 +69,49 @@ def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
         return step_payload(step, verifier)
 
     monkeypatch.setattr(explore.messages, "step_payload", payload)
-    engine = Engine(lambda: specviz.toy_pair(vocab=12))
-    update = [json.loads(item) for item in explore.play(engine, CONFIG)]
-    assert len(next(item["steps"] for item in update if item["steps"])) == 1
-    assert told == [(index, "decoding") for index in range(len(steps_of(update)))]
+    service = RunService(one_pair(lambda: TOY))
+
+    async def visit():
+        run = service.stream(Visitor("a"), REF, explore.play, CONFIG, REF, service.runs)
+        async with run as items:
+            return [json.loads(explore.shown(item)) async for item in items]
+
+    sent = in_a_loop(visit())
+    assert len(next(item["steps"] for item in sent if item["steps"])) == 1
+    assert told == [(index, "decoding") for index in range(len(steps_of(sent)))]
 
 
 @pytest.mark.parametrize("part", ["steps", "same"])
-def test_a_closed_run_frees_the_machine(part):
-    engine = Engine(lambda: specviz.toy_pair(vocab=12))
-    run = explore.play(engine, replace(CONFIG, verifier="race"))
-    next(text for text in run if json.loads(text).get(part))
-    assert engine.busy
-    run.close()
-    for thread in threads():
-        if thread.name == "decoding":  # it ends within one step
-            thread.join(30)
-    assert not engine.busy and not any(thread.name == "decoding" for thread in threads())
+def test_a_run_that_is_stopped_can_be_saved_as_far_as_it_got(part):
+    runs = RunStore()
+    config = replace(CONFIG, verifier="race")
+    play = explore.play(Turn(TOY, Visitor("a")), config, REF, runs)
+    sent = next(data for item in play if item and (data := json.loads(item)).get(part))
+    play.close()
+    saved = specviz.Trace.from_json(runs.text(sent["run"]))
+    assert saved.stop == ("stopped" if part == "steps" else "length") and runs.size > 0
+    whole = len(specviz.run(TOY, config).steps)
+    assert len(saved.steps) == (1 if part == "steps" else whole)
 
 
 def test_a_run_is_sent_to_its_end():
-    engine = Engine(lambda: specviz.toy_pair(vocab=12))
     config = specviz.RunConfig("abc", "k-ary", "specinfer", max_new_tokens=30)
-    sent = [json.loads(text) for text in explore.play(engine, config)]
+    sent = played(config)
     steps = steps_of(sent)
-    assert (
-        "".join("".join(step["pieces"]) for step in steps)
-        == specviz.run(engine.take(), config).text
-    )
-    assert sent[0]["state"] == "loading" and sent[-1]["state"] == "done"
-    assert sent[-1]["speedup"]["plain_tokens_per_s"] > 0
-    assert any("head" in update for update in sent)
+    assert "".join("".join(step["pieces"]) for step in steps) == specviz.run(TOY, config).text
+    assert sent[0]["models"] == REF.models and sent[0]["weights"] == "memory"
+    assert sent[-1]["state"] == "done" and sent[-1]["speedup"]["plain_tokens_per_s"] > 0
+    assert sum("head" in update for update in sent) == 1
 
 
-def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
+def test_a_run_is_not_timed_while_others_wait():
+    turn = Turn(TOY, Visitor("a"), others_wait=lambda: True)
+    items = explore.play(turn, CONFIG, REF, RunStore())
+    sent = [json.loads(item) for item in items if item is not None]
+    assert sent[-1]["state"] == "done" and not any(item.get("speedup") for item in sent)
+
+
+def test_a_click_on_run_reads_and_checks_once(monkeypatch):
     demo = build_demo(lambda: specviz.toy_pair(vocab=12))
     run = next(
         event
@@ -108,7 +128,11 @@ def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
     counted(Controls, "read")
     counted(configuration, "_obstacle")
     configuration._judge.cache_clear()
-    update = (item for update in run.fn(*values) for item in update.items())
+
+    async def click():
+        return [item async for update in run.fn(None, *values) for item in update.items()]
+
+    update = in_a_loop(click())
     sent = [json.loads(text) for part, text in update if part.elem_id == "sv-stage"]
     assert sent[-1]["state"] == "done" and any(update.get("speedup") for update in sent)
     asked = [
@@ -123,9 +147,8 @@ def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
     [("race", 0.8, True), ("exact-match", 0, True), ("sequoia", 0.8, False)],
 )
 def test_same_seed_same_text_is_said_where_it_is_promised(verifier, temperature, promised):
-    engine = Engine(lambda: specviz.toy_pair(vocab=12))
     config = replace(CONFIG, verifier=specviz.VERIFIERS[verifier](), temperature=temperature)
-    sent = [json.loads(text) for text in explore.play(engine, config)]
+    sent = played(config)
     done = next(i for i, update in enumerate(sent) if update.get("state") == "done")
     said = [update["same"] for update in sent[done + 1 :]]
     assert not any("same" in update for update in sent[: done + 1])
@@ -135,13 +158,12 @@ def test_same_seed_same_text_is_said_where_it_is_promised(verifier, temperature,
 
 
 def test_a_difference_is_told_with_its_margin():
-    pair, title = specviz.toy_pair(vocab=12), "pair"
+    pair = specviz.toy_pair(vocab=12)
     written = list(specviz.autoregress(pair, CONFIG).tokens)
     written[7] = (written[7] + 1) % 12
     (*_, same) = comparing(pair, CONFIG, written)
-    write = explore.messages.RunMessages(CONFIG, title)
-    write(Update(blank=specviz.run(pair, CONFIG)))
-    last = json.loads(write(Update(same=same)))["same"]
+    run = GrowingRun("run", specviz.run(pair, CONFIG))
+    last = json.loads(explore.messages.compared(run, same, len(written)))["same"]
     assert (
         last["kind"] == "differs"
         and "up to token 7; there the two best candidates were" in last["text"]
@@ -149,18 +171,22 @@ def test_a_difference_is_told_with_its_margin():
 
 
 def test_every_preset_answers_at_once_at_three_temperatures():
+    pairs, ref = one_pair(None), PairRef(TALES)
     for preset in presets.PRESETS:
         for temperature in (0.0, 0.6, 1.0):
             config = replace(
                 recordings.OPENING, builder=presets.PRESETS[preset], temperature=temperature
             )
-            data = json.loads(explore.recorded(config.prompt, config, models.EMBEDDED))
+            data = json.loads(explore.recorded(pairs, config.prompt, config, ref))
             assert data["head"]["recorded"] and data["head"]["settings"] == settings_text(config)
             assert data["run"].startswith("recorded-") and data["speedup"]["rounds"] > 1
     other = replace(recordings.OPENING, temperature=0.35)
-    assert explore.recorded(other.prompt, other, models.EMBEDDED) is None
-    assert explore.recorded("Another", recordings.OPENING, models.EMBEDDED) is None
-    assert explore.recorded(["<b>"], recordings.OPENING, models.EMBEDDED) is None
+    assert explore.recorded(pairs, other.prompt, other, ref) is None
+    assert explore.recorded(pairs, "Another", recordings.OPENING, ref) is None
+    assert explore.recorded(pairs, ["<b>"], recordings.OPENING, ref) is None
+    # the page's own pair shows those of the embedded one, wherever its weights are
+    opening = recordings.OPENING
+    assert explore.recorded(pairs, opening.prompt, opening, pairs.first)
 
 
 @pytest.mark.parametrize(("error", "sentence"), FAILURES)
@@ -172,7 +198,7 @@ def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplo
     )
     passes = count(1)
     failing = Breaking(lambda nodes, length: next(passes) == 3, error)
-    sent = [json.loads(text) for text in explore.play(Engine(lambda: failing), config)]
+    sent = played(config, failing)
     assert len(steps_of(sent)) == 2
     assert (
         sent[-1]["state"] == "error"
@@ -184,8 +210,4 @@ def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplo
 
 def test_a_prompt_that_is_too_long_is_rejected_before_the_run():
     with pytest.raises(ValueError, match="context of 4096"):
-        list(
-            explore.play(
-                Engine(lambda: specviz.toy_pair(vocab=12)), replace(CONFIG, prompt="a" * 5000)
-            )
-        )
+        played(replace(CONFIG, prompt="a" * 5000))

@@ -6,7 +6,9 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from ipaddress import ip_address
 from time import monotonic
+from urllib.parse import urlsplit
 
 from specviz.base.errors import ParameterError
 
@@ -43,6 +45,32 @@ def check_address(port: int | None = None) -> None:
     _bind(host, 0, "GRADIO_SERVER_NAME", host)
     if port is not None or setting is not None:
         _bind(host, int(text), name, int(text))
+
+
+class Hosts:
+    """The names under which the page may be asked for: those of this machine, any address in
+    numbers, which no other site can point here, the Space's own, and those that are allowed.
+
+    Args:
+        allowed: further names, separated by commas; SPECVIZ_HOSTS where it is empty.
+    """
+
+    def __init__(self, allowed: str = "") -> None:
+        named = allowed or os.environ.get("SPECVIZ_HOSTS", "")
+        names = [*named.split(","), *LOOPBACK, socket.gethostname()]
+        names += [os.environ.get("SPACE_HOST", ""), os.environ.get("GRADIO_SERVER_NAME", "")]
+        self.names = {name.strip().lower() for name in names} - {""}
+
+    def allow(self, host: str) -> bool:
+        """Whether a host, with or without a port, is one of them."""
+        try:
+            name = urlsplit(f"//{host.strip()}").hostname or ""
+            if name in self.names:
+                return True
+            ip_address(name)
+        except ValueError:
+            return False
+        return True
 
 
 def behind_any_proxy() -> bool:

@@ -8,21 +8,23 @@ import httpx
 import pytest
 
 import specviz
-from app.machine import limits
-from app.machine.queue import Visitor
-from app.parts import run_store
-from app.parts.run_store import RunStore
-from tests.loops import in_a_loop
+from app.parts.saving import saver
+from app.service import limits
+from app.service import runs as module
+from app.service.queue import Visitor
+from app.service.runs import RunStore, new_name
+from app.service.service import RunService
+from tests.loops import in_a_loop, one_pair
 
 CONFIG = specviz.RunConfig("abc", max_new_tokens=30)
-A, B = Visitor("10.0.0.1", "a"), Visitor("10.0.0.2", "b")
+A, B = Visitor("10.0.0.1", "a"), Visitor("10.0.7.2", "b")
 
 
 @pytest.fixture
-def store(monkeypatch):
-    fresh = RunStore()
-    monkeypatch.setattr(run_store, "STORE", fresh)
-    return fresh
+def service():
+    service = RunService(one_pair(specviz.toy_pair))
+    yield service
+    service.shut_down(0)
 
 
 def trace(**changes):
@@ -33,37 +35,48 @@ def packed(**changes):
     return zlib.compress(trace(**changes).to_json().encode())
 
 
-def saved(name, kind="json"):
-    return json.loads(in_a_loop(run_store.save({"run": name, "kind": kind})))
+def saved(service, name, kind="json"):
+    return json.loads(in_a_loop(saver(service)({"run": name, "kind": kind})))
 
 
-def test_a_run_can_be_saved_while_it_runs_and_afterwards(store):
+def test_a_run_can_be_saved_while_it_runs_and_afterwards(service):
     whole, pair = trace(), specviz.toy_pair(vocab=12)
-    run = store.begin("run x", specviz.run(pair, CONFIG, ()))
-    assert saved("run x") == {"error": run_store.GONE}, "it has no step yet"
-    run.steps += whole.steps[:2]
-    part = specviz.Trace.from_json(saved("run x")["text"])
-    assert part.stop == "stopped" and len(part.steps) == 2
-    run.steps += whole.steps[2:]
-    run.ended = True
-    store.begin("run y", specviz.run(pair, CONFIG, ()))  # packs the one before
-    assert specviz.Trace.from_json(saved("run x")["text"]).text == whole.text
-    assert 'id="run"' in saved("run x", "html")["text"]
+    with service.runs.growing(specviz.run(pair, CONFIG, ()), A) as run:
+        assert saved(service, run.name) == {"error": module.GONE}, "it has no step yet"
+        run.steps += whole.steps[:2]
+        part = specviz.Trace.from_json(saved(service, run.name)["text"])
+        assert part.stop == "stopped" and len(part.steps) == 2
+        run.steps += whole.steps[2:]
+        run.ended = True
+    assert service.runs.size > 0, "it is packed and counted at its end"
+    assert specviz.Trace.from_json(saved(service, run.name)["text"]).text == whole.text
+    assert 'id="run"' in saved(service, run.name, "html")["text"]
+
+
+def test_a_run_loses_no_step_because_another_begins(service):
+    whole, pair = trace(), specviz.toy_pair(vocab=12)
+    with service.runs.growing(specviz.run(pair, CONFIG, ()), A) as first:
+        first.steps += whole.steps[:2]
+        with service.runs.growing(specviz.run(pair, CONFIG, ()), A) as second:
+            second.steps += whole.steps[:1]
+        first.steps += whole.steps[2:]
+    stored = specviz.Trace.from_json(service.runs.text(first.name))
+    assert len(stored.steps) == len(whole.steps)
 
 
 @pytest.mark.parametrize(
     "data", [None, {"run": "x", "kind": "py"}, {"kind": ["html"]}, {"run": [], "kind": "json"}]
 )
-def test_a_save_that_makes_no_sense_gets_a_sentence(store, data):
-    assert set(json.loads(in_a_loop(run_store.save(data)))) == {"error"}
+def test_a_save_that_makes_no_sense_gets_a_sentence(service, data):
+    assert set(json.loads(in_a_loop(saver(service)(data)))) == {"error"}
 
 
-def test_a_file_is_opened_and_can_be_saved_again(serve):
+def test_a_file_is_opened_and_can_be_saved_again(serve, sites):
     text, header = trace().to_json(), {"content-type": "application/json"}
     with httpx.Client(base_url=serve(), timeout=120, trust_env=False, headers=header) as client:
         message = client.post("open?session=s", content=text).json()
         assert message["head"]["recorded"] and message["run"].startswith("file ")
-        assert saved(message["run"])["text"] == text
+        assert saved(sites[None].service, message["run"])["text"] == text
         assert client.post("open?session=s", content=text).json()["run"] != message["run"], (
             "it is shown anew"
         )
@@ -94,13 +107,13 @@ def test_the_oldest_of_who_has_most_makes_room():
 
 def test_nothing_stays_for_long(monkeypatch):
     store, now = RunStore(), [0.0]
-    monkeypatch.setattr(run_store, "monotonic", lambda: now[0])
+    monkeypatch.setattr(module, "monotonic", lambda: now[0])
     store.put("run a", packed(), A)
-    now[0] = run_store.SECONDS + 1
+    now[0] = module.SECONDS + 1
     with pytest.raises(ValueError, match="no longer stored"):
         store.text("run a")
 
 
 def test_names_cannot_be_guessed():
-    names = {run_store.new_name("run") for _ in range(1000)}
+    names = {new_name("run") for _ in range(1000)}
     assert len(names) == 1000 and all(len(name) >= 20 for name in names)

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-
 from app.machine import fetching, model_files
 from app.machine.fetching import PAIRS, Hub, label, may_fetch, too_large
 from app.machine.model_files import ModelFiles
+
 from tests.loops import in_a_loop
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -227,9 +227,9 @@ def test_visitors_of_a_public_page_cannot_make_it_fetch(monkeypatch, settings, a
 
 def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
     import gradio as gr
+    from app.machine.engine import Engine
 
     import specviz
-    from app.machine.engine import Engine
     from app.parts.pairs import models_menu
 
     offered = Hub()

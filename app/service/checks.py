@@ -69,22 +69,6 @@ class Checks:
         if event.collects_event_data and not isinstance(data.get("event_data"), dict):
             raise Rejected(400, "event_data must be an object for this event.")
         check_plain("event_data", data.get("event_data"), limit=2**20)
-        for block, value in zip(event.inputs, data["data"], strict=True):
-            if event.preprocess and not block.stateful:
-                self._choice(data.get("session_hash"), block, value)
-
-    def _choice(self, session: str | None, block: Any, value: Any) -> None:
-        """Whether a control can have this value, as gradio itself would find out, with a traceback
-        in the log."""
-        state = self.demo.state_holder.session_data.get(session)
-        block = state[block._id] if state and block._id in state else block
-        try:
-            block.preprocess(value)
-        except Exception:
-            raise Rejected(
-                400,
-                f"{block.label} cannot be {str(value)[:40]!r}. Choose one of the offered values.",
-            ) from None
 
     def _arguments(self, data: dict[str, Any]) -> None:
         if unknown := [name for name in data if name not in self.parameters]:
@@ -103,9 +87,7 @@ class Checks:
     def _server_function(self, data: dict[str, Any]) -> None:
         name, number = data.get("fn_name"), data.get("component_id")
         block = self.demo.blocks.get(number) if type(number) is int else None
-        exists = isinstance(name, str) and getattr(
-            getattr(block, name, None), "_is_server_fn", False
-        )
+        exists = isinstance(name, str) and name in getattr(block, "served", ())
         if not exists or "session_hash" not in data or "data" not in data:
             raise Rejected(
                 404,

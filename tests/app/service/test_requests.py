@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-
-import specviz
 from app.machine import limits, pool, queue, server
 from app.machine.guard import POLICY, Guard
 from app.machine.queue import FairStates, Visitor
 from app.machine.worker import Worker
+
+import specviz
 from tests.loops import in_a_loop
 
 JSON = {"content-type": "application/json"}

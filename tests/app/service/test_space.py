@@ -15,10 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-import specviz
 from app.machine import limits, models, zero_gpu
 from app.machine.engine import Engine
+
+import specviz
 from app.tabs import explore
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -1,0 +1,70 @@
+"""What a visitor may do with a stored run: save it as a file, and open one from a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ..service.guard import OPEN
+from ..service.queue import current_visitor
+from ..service.runs import new_name
+from ..service.service import RunService
+from ..service.uploads import KINDS, export_run, read_run
+
+
+def saver(service: RunService) -> Callable[[Any], Awaitable[str]]:
+    """The function with which the page asks for a stored run as a file."""
+
+    async def save(data: Any) -> str:
+        """From {"run": its name, "kind": one of `KINDS`}: {"text"} or {"error"}, as JSON."""
+        try:
+            data = data if isinstance(data, dict) else {}
+            kind = data.get("kind")
+            if kind not in KINDS:
+                raise ValueError(f"A run can be saved as {' or '.join(KINDS)}.")
+            text = await service.between_steps(service.runs.text, data.get("run"))
+            if kind == "html":
+                text = await service.requests.ask(current_visitor(), export_run, text)
+            return json.dumps({"text": text})
+        except ValueError as error:
+            return json.dumps({"error": str(error)})
+
+    return save
+
+
+def server_function(service: RunService, work: Callable[[Any], str]) -> Callable[..., Any]:
+    """A function that the page's scripts call, computed in the other process; its answer or
+    {"error"}, as JSON."""
+
+    async def answer(data: Any) -> str:
+        try:
+            return await service.requests.ask(current_visitor(), work, data)
+        except ValueError as error:
+            return json.dumps({"error": str(error)})
+
+    answer.__name__ = work.__name__  # by which the page calls it
+    return answer
+
+
+def open_route(service: RunService) -> Route:
+    """Where a saved run is sent as it is in its file; the answer is a message to the page, or
+    {"error"}, as JSON."""
+
+    async def open_run(request: Request) -> Response:
+        name, owner = new_name("file"), current_visitor()
+        try:
+            body = await request.body()
+            message, packed = await service.requests.ask(owner, read_run, body, name)
+            service.runs.put(name, packed, owner)
+        except ValueError as error:
+            reason = str(error)
+            sentence = f"This file was not opened. {reason[:1].upper()}{reason[1:]}"
+            message = json.dumps({"error": sentence})
+        return Response(message, media_type="application/json")
+
+    return Route(OPEN, open_run, methods=["POST"])

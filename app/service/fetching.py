@@ -1,0 +1,206 @@
+"""Pairs that a visitor names, and well-known ones: checked first, downloaded with progress, stopped
+when nobody waits."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from huggingface_hub import constants, snapshot_download
+from tqdm.auto import tqdm
+
+from specviz.base.errors import ParameterError
+from specviz.models import hub
+from specviz.models.hub import RANDOM
+
+from . import limits, sizes
+from .pairs import Loading, Offer, PairRef, load_named, short_label
+from .process import Requests
+from .server import local, on_a_space
+from .sizes import ModelFiles, size
+
+OTHER = " (two vocabularies)"
+WELL_KNOWN = {  # label -> target, draft
+    "SmolLM2 1.7B + 135M": ("HuggingFaceTB/SmolLM2-1.7B", "HuggingFaceTB/SmolLM2-135M"),
+    "Qwen3 4B + 0.6B": ("Qwen/Qwen3-4B", "Qwen/Qwen3-0.6B"),
+    "Llama 3.2 3B + 1B": ("meta-llama/Llama-3.2-3B", "meta-llama/Llama-3.2-1B"),
+    "GPT-2 XL + DistilGPT-2": ("openai-community/gpt2-xl", "distilbert/distilgpt2"),
+    "Pythia 1.4B + 70M": ("EleutherAI/pythia-1.4b", "EleutherAI/pythia-70m"),
+    f"Qwen3 4B + SmolLM2 135M{OTHER}": ("Qwen/Qwen3-4B", "HuggingFaceTB/SmolLM2-135M"),
+    f"GPT-2 XL + SmolLM2 135M{OTHER}": ("openai-community/gpt2-xl", "HuggingFaceTB/SmolLM2-135M"),
+    f"TinyLlama 1.1B + SmolLM2 135M{OTHER}": (
+        "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
+        "HuggingFaceTB/SmolLM2-135M",
+    ),
+}
+AGAIN = 600.0  # seconds after which the hub is asked again
+NO_HUB = "The hub did not answer within a second, so well-known pairs are not available."
+ON_THE_HUB = re.compile(r"\w[\w.-]*/\w[\w.-]*|early-exit:\d+", re.ASCII)
+MAX_NAMES = 400  # characters of what a visitor types
+
+
+def others(requests: Requests) -> Callable[[PairRef], Offer] | None:
+    """How a pair that a visitor names is offered; None where none may be named.
+
+    A page for this machine only takes any pair unless SPECVIZ_CUSTOM=0; another one takes names on
+    the hub with SPECVIZ_CUSTOM=1; a Space takes none.
+    """
+    if on_a_space() or os.environ.get("SPECVIZ_PAIR", "").strip():
+        return None
+    return partial(_offer, requests) if limits.flag("SPECVIZ_CUSTOM", local()) else None
+
+
+def _offer(requests: Requests, ref: PairRef) -> Offer:
+    if len(ref.models) > MAX_NAMES:
+        must = f"have at most {MAX_NAMES} characters"
+        raise ParameterError("models", must, len(ref.models))
+    for name in filter(None, (ref.target, ref.draft)):
+        if not local() and not (ON_THE_HUB.fullmatch(name) and not Path(name).is_dir()):
+            raise ValueError(
+                f"A model must be a name on the hub here, such as org/model; got {name!r}."
+            )
+    return Offer(short_label(ref), partial(load_own, requests), trusted=False)
+
+
+def load_own(requests: Requests, ref: PairRef, loading: Loading) -> Any:
+    """Load a pair that a visitor names, after looking at all that can be known before.
+
+    Raises:
+        ValueError: if it cannot be had, or does not fit here.
+    """
+    loading.note = "Reading configurations and tokenizers."
+    requests.submit(loading.visitor, sizes.describe, ref.target, ref.draft).result()
+    return load_fetched(ref, loading)
+
+
+def load_fetched(ref: PairRef, loading: Loading) -> Any:
+    """Load a pair whose files may have to be downloaded first; `loading.unwanted` ends that."""
+    roles = {"target": ref.target, "draft": ref.draft}
+    names = {
+        role: name
+        for role, name in roles.items()
+        if name and not name.startswith(("early-exit", RANDOM))
+    }
+    try:
+        problem = sizes.too_large([sizes.model_files(name) for name in names.values()])
+    except Exception:  # offline, or a name is wrong: what follows says which, or takes what is here
+        problem = ""
+    if problem:
+        raise ValueError(problem)
+    try:
+        for role, name in names.items():
+            sizes.check_layers(role, download(role, name, loading))
+    except _Stopped:
+        raise ValueError("Loading was stopped. Downloaded files are kept.") from None
+    return load_named(ref, loading)
+
+
+def download(role: str, name: str, loading: Loading) -> Path:
+    """The folder of a model, after fetching what is missing in it."""
+    began = monotonic()
+
+    def report(done: int, total: int) -> None:
+        if loading.unwanted.is_set():
+            raise _Stopped
+        spent = monotonic() - began
+        left = ""
+        if 0 < done < total and spent > 1:
+            left = f", about {spent * (total - done) / done:.0f} s left"
+        loading.report(
+            done / max(total, 1), f"Downloading the {role}: {size(done)} of {size(total)}{left}"
+        )
+
+    constants.HF_HUB_DISABLE_XET = True  # its own threads cannot be stopped
+    return hub.model_folder(
+        role, name, download=partial(snapshot_download, tqdm_class=_progress_bar(report))
+    )
+
+
+class _Stopped(BaseException):
+    """Raised where a download was to be stopped."""
+
+
+def _progress_bar(report: Callable[[int, int], None]) -> Any:
+    """A class of progress bars that prints nothing, and reports the bytes of those that count
+    bytes."""
+
+    class Bar(tqdm):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            self.counts_bytes = options.get("unit") == "B" and "Download" not in str(
+                options.get("desc")
+            )
+            super().__init__(*args, **options | {"disable": True})
+
+        def update(self, n: float | None = 1) -> None:
+            self.n += n or 0
+            self.refresh()
+
+        def refresh(self, *args: Any, **options: Any) -> None:
+            if self.counts_bytes:
+                report(int(self.n), int(self.total or 0))
+
+    return Bar
+
+
+class Hub:
+    """What a hub offers of the well-known pairs, with size and licence; asked when a page opens,
+    and then rarely."""
+
+    def __init__(self) -> None:
+        self._lock, self._until = Lock(), 0.0
+        self._offers: dict[str, Offer] = {}
+
+    def offers(self) -> dict[str, Offer]:
+        """The pairs that the hub has, by name; none where it does not answer within a second."""
+        with self._lock:
+            if monotonic() > self._until:
+                self._offers, self._until = self._ask(), monotonic() + AGAIN
+            return self._offers
+
+    def _ask(self) -> dict[str, Offer]:
+        if not sizes.hub_answers():
+            return {}
+        names = list(dict.fromkeys(name for pair in WELL_KNOWN.values() for name in pair))
+        with ThreadPoolExecutor(len(names)) as pool:
+            files = dict(zip(names, pool.map(_files_or_none, names), strict=True))
+        offers = {}
+        for title, pair in WELL_KNOWN.items():
+            models = [model for name in pair if (model := files[name])]
+            if len(models) == len(pair):
+                offers[PairRef(*pair).models] = Offer(label(title, models), load_fetched)
+        return offers
+
+
+def _files_or_none(name: str) -> ModelFiles | None:
+    try:
+        return sizes.model_files(name)
+    except Exception:  # not on this hub, or only for those its owner admits
+        return None
+
+
+def label(title: str, models: list[ModelFiles]) -> str:
+    """A pair in the menu: size, licence, and whether it fits."""
+    licences = " and ".join(dict.fromkeys(model.licence for model in models))
+    fits = "fits this machine's memory"
+    if sizes.too_large(models):
+        fits = "✕ too large for this machine's memory"
+    return f"{title} · {size(sum(model.bytes for model in models))} · {licences} · {fits}"
+
+
+def may_fetch() -> bool:
+    """Whether well-known pairs may be fetched: if the page is served to this machine only, or
+    SPECVIZ_HUB is 1.
+
+    Raises:
+        ValueError: if SPECVIZ_HUB is neither 0 nor 1.
+    """
+    if os.environ.get("SPECVIZ_HUB", "").strip():
+        return limits.flag("SPECVIZ_HUB")
+    return not os.environ.get("SPECVIZ_PAIR", "").strip() and local()

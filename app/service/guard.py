@@ -1,0 +1,293 @@
+"""Protect the page: only hosts that it is served to and routes that it uses, bounded bodies, a
+content security policy, one address per visitor."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from gradio.server_messages import UnexpectedErrorMessage
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, Response
+
+from . import gradio_queue, limits
+from .checks import Checks, Rejected, fields
+from .queue import VISITOR, Visitor
+from .readers import Readers
+from .server import Hosts
+
+# Gradio compiles the code of its events; everything else comes from here, and of inline scripts
+# only those that the page was sent with (`with_hashes`).
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-eval'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        # A Space is shown inside a page of the hub, a demo of one's own inside a notebook.
+        "frame-ancestors 'self' https://huggingface.co https://*.huggingface.co https://*.hf.space"
+        " http://localhost:* http://127.0.0.1:*",
+    )
+)
+SAFE = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
+API = "/gradio_api"
+OPEN = "/open"  # takes a saved run, as it is in its file
+READ = re.compile(
+    rf"/|/config|/(theme\.css|favicon\.ico|robots\.txt|manifest\.json|pwa_icon(/\d+)?)|/(assets|static|web)/.*"
+    rf"|{API}/(info|openapi\.json|startup-events|app_id|theme\.css|queue/(data|status)|mcp"
+    rf"|heartbeat/\w{{1,64}}|call/(v2/)?generate/\w{{1,64}})"
+)
+SENT = re.compile(
+    rf"{OPEN}|{API}/(queue/join|run/predict|call/(v2/)?generate|component_server|cancel|reset|mcp)"
+)
+CALLS, CALLS_OF_NETWORK = 32, 8  # of the tool that wait or compute; each holds a thread
+# Bytes of bodies that are being received, of all and of one network.
+RECEIVED, RECEIVED_OF_NETWORK = 256_000_000, 40_000_000
+GONE = "The messages of this run were removed. Reload the page, or start the run again."
+MANY_CALLS = "Too many calls wait. Try again when one of them has ended."
+
+
+class Guard:
+    """ASGI middleware that lets through what this page sends, and answers everything else with a
+    sentence.
+
+    Args:
+        app: what it protects.
+        demo: the page.
+        readers: is told which pages read their messages.
+        hosts: by which names the page may be asked for.
+        last_hop: whether the client is the last one in X-Forwarded-For: uvicorn, which sees to the
+            proxies that it knows by address, takes the first one where it trusts them all, and
+            anybody can write that.
+    """
+
+    def __init__(
+        self, app: Any, demo: Any, readers: Readers, hosts: Hosts, last_hop: bool = False
+    ) -> None:
+        self.app, self.demo, self.readers = app, demo, readers
+        self.hosts, self.last_hop = hosts, last_hop
+        self.checks = Checks(demo)
+        self.calls, self.received = Counter[str](), Counter[str]()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        # without the path of a proxy before it and without a slash at its end
+        path = scope.get("path", "").removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
+        scope = self.with_client(scope, path)
+        send = self.with_headers(scope, send, whole=path == "/")
+        VISITOR.set(Visitor((scope.get("client") or [""])[0]))
+        for gone in self.readers.gone():
+            gradio_queue.forget(self.demo, gone)
+        try:
+            self.check_origin(scope)
+            answer = await self.answer(scope, receive, path)
+        except Rejected as error:
+            status, sentence = error.args
+            answer = JSONResponse({"detail": sentence, "error": sentence}, status_code=status)
+        if isinstance(answer, Response):
+            await answer(scope, receive, send)
+        elif session := read_session(scope, path):
+            await self.readers.reading(session, self.app, scope, answer, send)
+        elif path == f"{API}/mcp":
+            await self.call_tool(scope, answer, send)
+        else:
+            await self.app(scope, answer, send)
+
+    def check_origin(self, scope: Any) -> None:
+        """Raise `Rejected` where the page is asked for by a name that is not its own, as by another
+        site that points its name here, or by a script of another site."""
+        headers = Headers(scope=scope)
+        names = [headers.get("host", ""), headers.get("x-forwarded-host", "")]
+        if not all(map(self.hosts.allow, filter(None, names))):
+            raise Rejected(
+                421,
+                "The page is not served under this name. Name the host with --host-allowed or "
+                "SPECVIZ_HOSTS.",
+            )
+        origin = headers.get("origin")
+        if origin and scope["method"] == "POST" and not self.hosts.allow(urlsplit(origin).netloc):
+            raise Rejected(403, "Scripts of other sites may not use this page.")
+
+    async def answer(self, scope: Any, receive: Any, path: str) -> Any:
+        """A response, or how the app receives the body."""
+        method = scope["method"]
+        if method in ("GET", "HEAD"):
+            if not READ.fullmatch(path):
+                raise Rejected(404, "Not found.")
+            return self.gone(scope, path) or receive
+        if method == "OPTIONS":
+            return receive
+        if not SENT.fullmatch(path):
+            raise Rejected(404, "Not found.")
+        if method != "POST":
+            raise Rejected(405, "Use POST.")
+        kind = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise Rejected(415, "The Content-Type of a request must be application/json.")
+        limit = limits.OPENED_BODY if path == OPEN else limits.BODY
+        body = await self.read_body(scope, receive, limit)
+        if path == OPEN:
+            session = parse_qs(scope["query_string"].decode("latin-1")).get("session", [""])[0]
+        else:
+            data = fields(body)
+            if path.startswith(f"{API}/call/") and data.pop("session_hash", None) is not None:
+                body = json.dumps(data).encode()  # its messages are asked for by its event alone
+            session = str(data.get("session_hash") or "")
+            self.readers.seen(session[:64])
+            if refusal := self.refusal(path, data):
+                return refusal
+        VISITOR.set(Visitor(VISITOR.get().address, session[:64]))
+        messages = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive_again() -> Any:
+            return messages.pop() if messages else await receive()
+
+        return receive_again
+
+    def refusal(self, path: str, data: dict[str, Any]) -> Response | None:
+        """The answer to a call of the tool that is wrong, as its protocol has it; of anything else
+        `Rejected` is raised."""
+        if path != f"{API}/mcp":
+            self.checks(path.removeprefix(API), data)
+        elif data.get("method") == "tools/call":
+            network = VISITOR.get().network
+            try:
+                self.checks.call(data)
+                if self.calls[network] >= CALLS_OF_NETWORK or self.calls.total() >= CALLS:
+                    raise Rejected(429, MANY_CALLS)
+            except Rejected as error:
+                content = {"content": [{"type": "text", "text": error.args[1]}], "isError": True}
+                return JSONResponse({"jsonrpc": "2.0", "id": data.get("id"), "result": content})
+        return None
+
+    async def call_tool(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve a call of the tool, and count it meanwhile."""
+        network = VISITOR.get().network
+        self.calls[network] += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.calls[network] -= 1
+
+    async def read_body(self, scope: Any, receive: Callable[[], Any], limit: int) -> bytes:
+        """The body of a request, counted as it arrives, and waited for no longer than
+        `limits.BODY_SECONDS`; nothing else waits for it."""
+        length = Headers(scope=scope).get("content-length", "0")
+        network, body, more = VISITOR.get().network, bytearray(), True
+        too_large = not length.isdigit() or len(length) > 18 or int(length) > limit
+        try:
+            async with asyncio.timeout(limits.BODY_SECONDS):
+                while more and not too_large:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise Rejected(400, "The request was incomplete.")
+                    body += message.get("body", b"")
+                    self.received[network] += len(message.get("body", b""))
+                    more, too_large = message.get("more_body", False), len(body) > limit
+                    if (
+                        self.received[network] > RECEIVED_OF_NETWORK
+                        or self.received.total() > RECEIVED
+                    ):
+                        raise Rejected(429, "Too much is being sent. Try again in a minute.")
+        except TimeoutError:
+            seconds = f"{limits.BODY_SECONDS:g} s"
+            raise Rejected(408, f"A request must arrive within {seconds}.") from None
+        finally:
+            self.received[network] -= len(body)
+            self.received += Counter()  # without those that are done
+        if too_large:
+            raise Rejected(413, f"A request may have at most {limit:,} bytes.")
+        return bytes(body)
+
+    def with_client(self, scope: Any, path: str) -> Any:
+        """The request with the address of its client, which a call of the tool passes on: gradio
+        sends it to itself. What a proxy adds is left out where no trusted one did."""
+        headers = scope["headers"]
+        forwarded = [value for name, value in headers if name == b"x-forwarded-for"]
+        if self.last_hop and forwarded:
+            address = forwarded[-1].decode("latin-1").rpartition(",")[2].strip()[:64]
+            scope = scope | {"client": (address, 0)}
+        client = scope.get("client")
+        if (
+            not client or client[1] != 0
+        ):  # a port, which is 0 where a trusted proxy named the client
+            headers = [pair for pair in headers if pair[0] != b"x-forwarded-host"]
+        if client and path == f"{API}/mcp":
+            headers = [pair for pair in headers if pair[0] != b"x-forwarded-for"]
+            headers = [*headers, (b"x-forwarded-for", client[0].encode())]
+        return scope | {"headers": headers}
+
+    def with_headers(self, scope: Any, send: Any, whole: bool) -> Any:
+        """Send answers with the headers that protect them; the page itself as a `whole`, because
+        its policy names its scripts."""
+        origin = urlsplit(Headers(scope=scope).get("origin", "")).netloc
+        start: list[Any] = []
+        page = bytearray()
+
+        async def send_protected(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["Content-Security-Policy"] = POLICY
+                headers.update(SAFE)
+                if not self.hosts.allow(origin):
+                    for name in [name for name in headers if name.startswith("access-control-")]:
+                        del headers[name]
+                start.append(message)
+                if whole:
+                    return
+            elif whole:
+                page.extend(message.get("body", b""))
+                if message.get("more_body"):
+                    return
+                headers = MutableHeaders(scope=start[0])
+                headers["Content-Security-Policy"] = with_hashes(bytes(page))
+                await send(start[0])
+                message = message | {"body": bytes(page)}
+            await send(message)
+
+        return send_protected
+
+    def gone(self, scope: Any, path: str) -> Response | None:
+        """The answer to who asks for messages that were removed; gradio would log a traceback."""
+        text = ""
+        session = read_session(scope, path)
+        if path == f"{API}/queue/data" and not gradio_queue.has_messages(self.demo, session):
+            message = UnexpectedErrorMessage(message=GONE, session_not_found=True)
+            text = f"data: {message.model_dump_json()}\n\n"
+        elif path.startswith(f"{API}/call/") and not gradio_queue.has_event(self.demo, session):
+            text = f"event: error\ndata: {json.dumps(GONE)}\n\n"
+        return Response(text, media_type="text/event-stream") if text else None
+
+
+def read_session(scope: Any, path: str) -> str:
+    """The page whose messages a request is to read, or the event of a call; nothing for others."""
+    if scope["method"] != "GET":
+        return ""
+    if path == f"{API}/queue/data":
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        return query.get("session_hash", [""])[0]
+    return path.rpartition("/")[2] if path.startswith(f"{API}/call/") else ""
+
+
+def with_hashes(page: bytes) -> str:
+    """The policy of a page, which allows the inline scripts that it was sent with, and the one that
+    gradio adds."""
+    scripts = re.findall(rb"<script[^>]*>(.*?)</script>", page, re.DOTALL)
+    hashes = {
+        f"'sha256-{b64encode(sha256(script).digest()).decode()}'"
+        for script in scripts
+        if script.strip()
+    }
+    return POLICY.replace("script-src 'self'", " ".join(["script-src 'self'", *sorted(hashes)]))

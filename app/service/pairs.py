@@ -1,0 +1,347 @@
+"""The pairs of models that the page offers: how they are named, loaded, and kept in memory."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+import specviz
+from specviz.base.errors import ParameterError, cause
+
+from . import limits, zero_gpu
+from .queue import Visitor
+
+TALES, TOY, SMOLLM2 = "tales", "toy", "smollm2"
+EARLY_EXIT = f"{TALES}|early-exit:3"
+LABELS = {
+    TALES: "Tales 28M",
+    EARLY_EXIT: "Tales 28M, its first 3 layers as draft",
+    SMOLLM2: "SmolLM2 135M (chat)",
+    TOY: "Exact toy tables",
+}
+OLD_NAMES = {  # what older links call a pair
+    "Embedded pair": TALES,
+    "Embedded target, its first 3 layers as draft": EARLY_EXIT,
+    "Exact toy tables": TOY,
+}
+OLD_DISK = ", weights on disk"  # which ended the name of a pair in older links
+MAX_LOADED = 2  # pairs that are kept in memory
+LOADING = "Loading the models. This happens once."
+IN_MEMORY = "The weights cannot be kept on disk here, so they are in memory."
+WEIGHTS = ("memory", "disk")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class PairRef:
+    """Which pair of models decodes, and where the target's weights are meanwhile.
+
+    Args:
+        target: a name such as "tales" or "smollm2", a folder, a file, or a name on the hub.
+        draft: the same, or "early-exit:N"; empty for the one that belongs to the target.
+        weights: "memory", or "disk" where every pass reads them again.
+    """
+
+    target: str
+    draft: str = ""
+    weights: str = "memory"
+
+    @classmethod
+    def read(cls, models: str, weights: str = "memory") -> PairRef:
+        """The pair that a menu, a link or a setting calls "target|draft" or "target"; a
+        `ValueError` for more than two names."""
+        target, _, draft = (part.strip() for part in models.partition("|"))
+        if not target or "|" in draft:
+            raise ParameterError(
+                "models", 'be like "target|draft"', models, "The draft may be omitted."
+            )
+        return cls(target, draft, weights)
+
+    @property
+    def models(self) -> str:
+        """Both names as menus and links have them; `read` is the way back."""
+        return f"{self.target}|{self.draft}" if self.draft else self.target
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the target's weights are read from disk for every pass."""
+        return self.weights == "disk"
+
+    @property
+    def resolved(self) -> PairRef:
+        """The same pair by the folders that it is in, of which a name can have many spellings."""
+        return replace(self, target=_resolved(self.target), draft=_resolved(self.draft))
+
+
+class Offer(NamedTuple):
+    """A pair that may be chosen.
+
+    Args:
+        label: in the menu.
+        load: takes a `PairRef` and the `Loading` that it may report to; returns the pair.
+        has_disk: whether its weights may be on disk.
+        trusted: whether its owner is that of the page; a visitor's tokenizer runs elsewhere first.
+    """
+
+    label: str
+    load: Callable[[PairRef, Loading], Any]
+    has_disk: bool = True
+    trusted: bool = True
+
+
+class Loading:
+    """A pair on its way into memory, in a thread of its own.
+
+    Attributes:
+        note: a sentence on how far it is.
+        done: the share that is done, from 0 to 1; None where it is not known.
+        result: the pair, once it is there.
+        unwanted: set where nobody waits for it any more.
+    """
+
+    def __init__(self, ref: PairRef, visitor: Visitor | None = None) -> None:
+        self.ref, self.visitor = ref, visitor or Visitor("")
+        self.note = LOADING
+        self.done: float | None = None
+        self.result: Future[Any] = Future()
+        self.unwanted = Event()
+        self.waiting = 1
+
+    def leave(self) -> None:
+        """One who waited has left."""
+        self.waiting -= 1
+        if not self.waiting:
+            self.unwanted.set()
+
+    def report(self, done: float, message: str) -> None:
+        """What `load_pair` says while it loads."""
+        self.done, self.note = done, f"{message.rstrip('.')}."
+
+
+class Pairs:
+    """The pairs of a page: those that are offered, and those in memory.
+
+    Args:
+        offers: by "target|draft"; the first is the page's own.
+        other: the offer for a pair that a visitor names; None where none may be named.
+    """
+
+    def __init__(
+        self, offers: dict[str, Offer], other: Callable[[PairRef], Offer] | None = None
+    ) -> None:
+        self.offers, self.other = offers, other
+        self.own: dict[str, str] = {}  # label by name, of pairs that were named on this machine
+        self.notes: dict[PairRef, str] = {}  # what is to be said of a pair
+        self.preparing: Loading | None = None
+        self._lock = Lock()
+        self._loaded: dict[PairRef, Any] = {}  # the one used last comes last
+        self._loading: dict[PairRef, Loading] = {}
+        self.number = next(_numbers)
+        _everywhere[self.number] = self
+
+    @property
+    def first(self) -> PairRef:
+        """The pair of whoever chooses none."""
+        return PairRef.read(next(iter(self.offers)))
+
+    def find(self, models: Any, weights: Any = "memory") -> PairRef:
+        """The pair that the page or a program asks for, in memory where it cannot be on disk.
+
+        Raises:
+            ValueError: if there is none of that name.
+        """
+        if not isinstance(models, str) or weights not in WEIGHTS:
+            name, got = ("weights", weights) if isinstance(models, str) else ("models", models)
+            raise ParameterError(name, "be one of the choices of the page", got)
+        if models.endswith(OLD_DISK):
+            models, weights = models.removesuffix(OLD_DISK), "disk"
+        models = OLD_NAMES.get(models, models)
+        by_label = {offer.label: name for name, offer in self.offers.items()}
+        models = by_label.get(models, models) or self.first.models
+        return self._placed(PairRef.read(models, weights))
+
+    def offer(self, ref: PairRef) -> Offer:
+        """How a pair is loaded; a `ValueError` where it may not be."""
+        if ref.models in self.offers:
+            return self.offers[ref.models]
+        if self.other is None:
+            raise ParameterError("models", f"be one of {', '.join(self.offers)}", ref.models)
+        return self.other(ref)
+
+    def label(self, ref: PairRef) -> str:
+        """What people call a pair."""
+        return self.own.get(ref.models) or self.offer(ref).label
+
+    def choices(self) -> list[tuple[str, str]]:
+        """The menu of pairs: label and name."""
+        named = {name: offer.label for name, offer in self.offers.items()} | self.own
+        return [(label, name) for name, label in named.items()]
+
+    def accepts(self, models: str) -> bool:
+        """Whether a link may set the menu to a pair that it does not show yet."""
+        return models in self.offers or models in self.own
+
+    def add(self, offers: dict[str, Offer]) -> None:
+        """Offer further pairs."""
+        self.offers = self.offers | offers
+
+    @property
+    def has_disk(self) -> bool:
+        """Whether the weights of any pair may be on disk."""
+        return any(offer.has_disk for offer in self.offers.values())
+
+    def get(self, ref: PairRef) -> Any:
+        """A pair that is in memory; None where it is not."""
+        with self._lock:
+            pair = self._loaded.pop(ref.resolved, None)
+            if pair is not None:
+                self._loaded[ref.resolved] = pair
+            return pair
+
+    def holds(self, ref: PairRef) -> bool:
+        """Whether a pair can compute at once; on ZeroGPU a borrowed GPU loads its own."""
+        return zero_gpu.ON or ref.resolved in self._loaded
+
+    def load(self, ref: PairRef, visitor: Visitor | None = None) -> Loading:
+        """Load a pair in a thread, or wait for the one that does; `Loading.leave` ends the wait."""
+        key = ref.resolved
+        with self._lock:
+            loading = self._loading.get(key)
+            if loading is not None and not loading.unwanted.is_set():
+                loading.waiting += 1
+                return loading
+            loading = self._loading[key] = Loading(ref, visitor)
+        Thread(target=self._load, args=(key, loading), daemon=True).start()
+        return loading
+
+    def load_here(self, ref: PairRef) -> Any:
+        """A pair, loaded by the caller's own thread."""
+        return self.get(ref) or self._keep(ref.resolved, self.offer(ref).load(ref, Loading(ref)))
+
+    def unload(self, ref: PairRef) -> None:
+        """Forget a pair, so that the next run loads it again."""
+        with self._lock:
+            self._loaded.pop(ref.resolved, None)
+        gc.collect()
+
+    def prepare(self) -> None:
+        """Download, convert and load the first real model in the background, where it is offered.
+
+        `preparing` says how far that is; its result is an exception where the model cannot be had.
+        """
+        if SMOLLM2 not in self.offers or zero_gpu.ON or not limits.flag("SPECVIZ_PREPARE", True):
+            return
+        self.preparing = self.load(PairRef(SMOLLM2))
+
+    def _placed(self, ref: PairRef) -> PairRef:
+        return ref if self.offer(ref).has_disk else replace(ref, weights="memory")
+
+    def _load(self, key: PairRef, loading: Loading) -> None:
+        try:
+            pair = self.offer(loading.ref).load(loading.ref, loading)
+            loading.result.set_result(self._keep(key, pair))
+        except Exception as error:
+            loading.result.set_exception(error)
+        except BaseException as error:  # a library in Rust panics with one of its own
+            loading.result.set_exception(RuntimeError(cause(error)))
+        finally:
+            with self._lock:
+                if self._loading.get(key) is loading:
+                    del self._loading[key]
+
+    def _keep(self, key: PairRef, pair: Any) -> Any:
+        with self._lock:
+            while len(self._loaded) >= MAX_LOADED:
+                del self._loaded[next(iter(self._loaded))]
+            self._loaded[key] = pair
+        gc.collect()  # of the one that had to go
+        return pair
+
+
+_numbers = count()
+_everywhere: WeakValueDictionary[int, Pairs] = (
+    WeakValueDictionary()
+)  # another process, a fork of this one, knows them by number
+
+
+def pairs_of(number: int) -> Pairs:
+    """The pairs with this number."""
+    return _everywhere[number]
+
+
+def offered() -> dict[str, Offer]:
+    """Every pair by its name, the first of which is the page's own.
+
+    SPECVIZ_PAIR=toy offers exact toy tables and nothing else; SPECVIZ_PAIRS adds pairs,
+    "target|draft" separated by commas, each a folder, a file or a name on the hub; a draft may be
+    "early-exit:N", or missing.
+
+    Raises:
+        ValueError: if a setting is not written like that.
+    """
+    only = os.environ.get("SPECVIZ_PAIR", "").strip()
+    if only not in ("", TOY):
+        raise ParameterError("SPECVIZ_PAIR", f'be "{TOY}"', only, "Omit it for all pairs.")
+    if only:
+        toy = Offer(LABELS[TOY], lambda ref, loading: specviz.toy_pair(vocab=12), has_disk=False)
+        return {TOY: toy}
+    names = [TALES, EARLY_EXIT, *([SMOLLM2] if find_spec("specviz.models.catalogue") else [])]
+    offers = {name: Offer(LABELS[name], load_named, name != EARLY_EXIT) for name in names}
+    for text in filter(None, map(str.strip, os.environ.get("SPECVIZ_PAIRS", "").split(","))):
+        try:
+            ref = PairRef.read(text)
+        except ParameterError as error:
+            raise error.named("SPECVIZ_PAIRS") from None
+        offers[ref.models] = Offer(short_label(ref), load_named)
+    return offers
+
+
+def short_label(ref: PairRef) -> str:
+    """A pair by the last parts of its names."""
+    names = [name.rstrip("/").rsplit("/", 1)[-1] for name in (ref.target, ref.draft) if name]
+    return " + ".join(names)
+
+
+def load_named(ref: PairRef, loading: Loading) -> Any:
+    """Load a pair by its names, after preparing what has to be; with its weights in memory where
+    they cannot be on disk."""
+    for progress in prepared(ref):
+        loading.report(progress.done / progress.total, progress.stage)
+    options: dict[str, Any] = {"progress": loading.report}
+    if ref.target != TALES:
+        options["target"] = ref.target
+    if ref.draft:
+        options["draft"] = ref.draft
+    if ref.on_disk:
+        try:
+            return specviz.load_pair(**options, offload="disk")
+        except (OSError, ValueError) as error:
+            log.warning("%s loads its weights to memory: %s", ref.models, error)
+            loading.report(0, IN_MEMORY)
+    return specviz.load_pair(**options)
+
+
+def prepared(ref: PairRef) -> Iterator[Any]:
+    """What has to be done before a pair can be loaded, as `Progress`."""
+    if ref.target != SMOLLM2:
+        return
+    from specviz.models import catalogue
+
+    if ref.target in catalogue.CATALOGUE:
+        yield from catalogue.prepare(ref.target)
+
+
+def _resolved(name: str) -> str:
+    folder = Path(name).expanduser()
+    return str(folder.resolve()) if name and folder.exists() else name

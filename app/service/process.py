@@ -1,0 +1,209 @@
+"""Another process, of low priority, for what is no run: exports, files, labs, visitors' tokenizers.
+
+A thread would slow down every run, and could not be stopped. It computes one request at a time, may
+use so much time and memory, and may die: the next request starts another. This module is all that
+the process imports first, so it knows neither gradio nor numpy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+from multiprocessing import get_context
+from threading import Condition, Lock, Thread
+from time import sleep
+from typing import Any
+
+from .queue import FULL, FairQueue, Full, Visitor
+
+REQUESTS = 100  # after which another process takes its place, so that its memory does not grow
+NICE = 10  # a run that wants the same core has nine tenths of it, and nothing starves
+MEMORY = 3 << 30  # bytes
+WAITS = 3  # times its CPU time that a request may take, for one that waits or is stopped
+TOO_LONG = (
+    "A request may use at most {} s of CPU time. Reduce the input (SPECVIZ_MAX_SECONDS sets the "
+    "limit)."
+)
+LOST = "This was not computed: its process ended, perhaps because memory ran out. Reduce the input."
+
+
+class Process:
+    """The process, started at its first request; each may use so many seconds of CPU time."""
+
+    def __init__(self, seconds: int) -> None:
+        self._seconds, self._left, self._lock = seconds, 0, Lock()
+        self._process: Any = None
+        self._pipe: Any = None
+
+    def __call__(self, work: Callable[..., Any], *args: Any) -> Any:
+        """What work(*args) returns, where both can travel to another process.
+
+        Raises:
+            ValueError: from the work, or because it takes too long or the process ended.
+            RuntimeError: with the text of any other exception.
+        """
+        with self._lock:
+            self._ready()
+            try:
+                self._pipe.send((work, args))
+                if not self._pipe.poll(WAITS * self._seconds):
+                    self._end()
+                    raise ValueError(TOO_LONG.format(self._seconds))
+                success, answer = self._pipe.recv()
+            except (EOFError, OSError):
+                self._end()
+                raise ValueError(LOST) from None
+        if success:
+            return answer
+        raise answer
+
+    def end(self) -> None:
+        """End the process; the next request starts another."""
+        with self._lock:
+            self._end()
+
+    @property
+    def number(self) -> int | None:
+        """The process's number; None where there is none."""
+        return self._process.pid if self._process else None
+
+    def _ready(self) -> None:
+        if self._process and self._left and self._process.is_alive():
+            self._left -= 1
+            return
+        from specviz.config.plugins import sources
+
+        self._end()
+        context = get_context("spawn")
+        self._pipe, other = context.Pipe()
+        arguments = (other, os.getpid(), self._seconds, sources())
+        self._process = context.Process(target=serve, args=arguments, daemon=True)
+        self._process.start()
+        other.close()
+        self._left = REQUESTS - 1
+
+    def _end(self) -> None:
+        if self._process:
+            self._pipe.close()
+            self._process.kill()
+            self._process.join()
+        self._process = None
+
+
+class Requests:
+    """What waits for a `Process`, in fair order; a thread hands one after the other over."""
+
+    def __init__(self, process: Process, limit: int) -> None:
+        self.process = process
+        self._waiting: FairQueue[tuple[Future[Any], Callable, tuple]] = FairQueue(limit)
+        self._changed = Condition()
+        self._thread: Thread | None = None
+
+    def submit(self, visitor: Visitor, work: Callable[..., Any], *args: Any) -> Future[Any]:
+        """What work(*args) returns in the process, in the visitor's turn; raises `Full`."""
+        call = (Future[Any](), work, args)
+        with self._changed:
+            if not (self._thread and self._thread.is_alive()):
+                self._thread = Thread(target=self._serve, name="requests", daemon=True)
+                self._thread.start()
+            self._waiting.push(visitor, call)
+            dropped = self._waiting.overflow()
+            self._changed.notify()
+        if dropped is not None:
+            dropped[0].set_exception(Full(FULL.format(self._waiting.limit)))
+        return call[0]
+
+    async def ask(self, visitor: Visitor, work: Callable[..., Any], *args: Any) -> Any:
+        """`submit` for a handler of the server, which goes on meanwhile."""
+        return await asyncio.wrap_future(self.submit(visitor, work, *args))
+
+    def _serve(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: len(self._waiting))
+                call = self._waiting.pop()
+            assert call is not None
+            future, work, args = call
+            if not future.set_running_or_notify_cancel():
+                continue  # whoever asked has left
+            try:
+                future.set_result(self.process(work, *args))
+            except BaseException as error:  # whatever it is, the next request has its turn
+                future.set_exception(error)
+
+
+# ---- in the process ----
+
+
+def serve(pipe: Any, parent: int, seconds: int, plugins: list[str]) -> None:
+    """Compute what comes through the pipe, until it is closed."""
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(NICE)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the page, which ends this process
+    limit_memory()
+    from specviz.config.plugins import load_known
+
+    load_known(plugins)
+    while True:
+        try:
+            work, args = pipe.recv()
+        except (EOFError, OSError):
+            return
+        answer = compute(seconds, work, args)
+        try:
+            pipe.send(answer)
+        except (EOFError, OSError):
+            return
+
+
+def limit_memory() -> None:
+    """Let this process have so much memory of its own, where the system can limit that."""
+    if sys.platform == "linux":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+def compute(seconds: int, work: Callable[..., Any], args: tuple) -> tuple[bool, Any]:
+    """True and what the work returns, or False and an exception that can travel."""
+    try:
+        if hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGPROF, _stop)
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+        try:
+            return True, work(*args)
+        finally:
+            if hasattr(signal, "setitimer"):
+                signal.setitimer(signal.ITIMER_PROF, 0)
+    except _Stopped:
+        return False, ValueError(TOO_LONG.format(seconds))
+    except RecursionError:
+        return False, ValueError("What was sent is nested too deeply.")
+    except MemoryError:
+        return False, ValueError(LOST)
+    except ValueError as error:
+        return False, ValueError(str(error))
+    except BaseException:
+        return False, RuntimeError(traceback.format_exc())
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has ended, however it did."""
+    while os.getppid() == parent:
+        sleep(0.5)
+    os._exit(0)
+
+
+class _Stopped(BaseException):
+    """Passes whatever catches exceptions within the work."""
+
+
+def _stop(*_: Any) -> None:
+    raise _Stopped

@@ -1,0 +1,162 @@
+"""A fair, bounded queue: networks take turns, then the addresses of a network, then the sessions of
+an address.
+
+Each of them stands once in the line of its peers. Who comes, or was just served, stands at the end
+of it. So a visitor waits for at most one turn of each network that was there before him, however
+often or from however many sessions the others ask.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from contextvars import ContextVar
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from itertools import count, zip_longest
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from . import limits
+
+Item = TypeVar("Item")
+FULL = "The queue is full ({} requests wait). Try again in a minute; nothing was lost."
+PREFIX = {4: 24, 6: 64}  # bits of an address that its owner cannot choose
+LEVELS = 3  # network, address, session
+
+
+class Full(ValueError):
+    """The queue is full."""
+
+
+class Visitor(NamedTuple):
+    """Who sends a request."""
+
+    address: str  # of the client, or the one that a trusted proxy names
+    session: str = ""  # of the page; empty where the request names none
+
+    @property
+    def network(self) -> str:
+        """The part of the address that its owner cannot change: /24 of IPv4, /64 of IPv6."""
+        try:
+            address: IPv4Address | IPv6Address = ip_address(self.address)
+        except ValueError:
+            return self.address
+        if isinstance(address, IPv6Address) and address.ipv4_mapped:
+            address = address.ipv4_mapped
+        return str(ip_network((address, PREFIX[address.version]), strict=False))
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The groups that a visitor belongs to, from the largest to himself."""
+        network = self.network
+        return (
+            (network,),
+            (network, self.address),
+            (network, self.address, self.session),
+        )
+
+
+VISITOR: ContextVar[Visitor] = ContextVar("visitor")  # of the request that is being answered
+
+
+def current_visitor() -> Visitor:
+    """Who sent the request that is being answered; events of gradio's queue have another context,
+    and ask `visitor_of`."""
+    return VISITOR.get(Visitor(""))
+
+
+def visitor_of(request: Any) -> Visitor:
+    """Who sent a `gradio.Request`; also where a test calls a handler without one."""
+    client = getattr(request, "client", None)
+    session = getattr(request, "session_hash", None)
+    return Visitor(getattr(client, "host", "") or "", session or "")
+
+
+class _Place(NamedTuple, Generic[Item]):
+    number: int
+    groups: tuple[tuple[str, ...], ...]
+    item: Item
+
+
+class FairQueue(Generic[Item]):
+    """Items of visitors; whoever uses it from several threads holds a lock.
+
+    Args:
+        limit: how many may wait.
+    """
+
+    def __init__(self, limit: int = limits.QUEUE) -> None:
+        self.limit = limit
+        self._places: list[_Place[Item]] = []
+        self._numbers = count()
+        # Where each group stands among its peers: the number of its arrival or of its last turn.
+        self._turns: dict[tuple[str, ...], int] = {}
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def push(self, visitor: Visitor, item: Item) -> None:
+        """Add an item, which `overflow` may take out again."""
+        place = _Place(next(self._numbers), visitor.groups, item)
+        for group in place.groups:
+            self._turns.setdefault(group, place.number)
+        self._places.append(place)
+
+    def overflow(self) -> Item | None:
+        """Take out the item that has to make room where too many wait; None where they do not.
+
+        It is the newest of the session with the most items, of the address with the most, of the
+        network with the most: a flood takes its own places only.
+        """
+        if len(self._places) <= self.limit:
+            return None
+        sizes = Counter(group for place in self._places for group in place.groups)
+        last = max(
+            self._places,
+            key=lambda place: ([sizes[group] for group in place.groups], place.number),
+        )
+        self._drop(last)
+        return last.item
+
+    def pop(self, may: Callable[[Item], bool] = lambda item: True) -> Item | None:
+        """Take out the item whose turn it is, of those that `may` be taken; None if there is
+        none."""
+        for place in self._order(self._places):
+            if may(place.item):
+                for group in place.groups:
+                    self._turns[group] = next(self._numbers)
+                self._drop(place)
+                return place.item
+        return None
+
+    def remove(self, item: Item) -> bool:
+        """Take out an item; whether it was there."""
+        for place in self._places:
+            if place.item is item:
+                self._drop(place)
+                return True
+        return False
+
+    def order(self) -> list[Item]:
+        """All items in the order of their turns, if nobody else comes."""
+        return [place.item for place in self._order(self._places)]
+
+    def _order(self, places: list[_Place[Item]], level: int = 0) -> list[_Place[Item]]:
+        if level == LEVELS:
+            return sorted(places, key=lambda place: place.number)
+        members: dict[tuple[str, ...], list[_Place[Item]]] = {}
+        for place in places:
+            members.setdefault(place.groups[level], []).append(place)
+        lines = [
+            self._order(members[group], level + 1)
+            for group in sorted(members, key=self._turns.__getitem__)
+        ]
+        # The first of each line, then the second of each: whoever had a turn goes to the end.
+        rounds = zip_longest(*lines)
+        return [place for round_ in rounds for place in round_ if place is not None]
+
+    def _drop(self, place: _Place[Item]) -> None:
+        self._places = [other for other in self._places if other is not place]
+        there = {group for other in self._places for group in other.groups}
+        for group in place.groups:
+            if group not in there:
+                self._turns.pop(group, None)

@@ -1,0 +1,72 @@
+"""Which pages read the messages of their runs, so that a page that left loses its place."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+UNREAD = 10.0  # seconds after which the runs of a page that reads no messages end
+FORGET = 60.0  # seconds after which such a page is forgotten, with its messages
+
+
+@dataclass
+class _Page:
+    streams: int = 0  # that it reads
+    waits_since: float | None = None  # when it was sent what it has not taken yet
+    left: float = field(default_factory=monotonic)  # when it was last seen, if it reads nothing
+
+
+class Readers:
+    """Counts for each page the streams of messages that it reads."""
+
+    def __init__(self, patience: float = UNREAD) -> None:
+        self.patience = patience
+        self._pages: dict[str, _Page] = {}
+
+    def have_left(self, session: str) -> bool:
+        """Whether a page has read nothing for `patience` seconds although there is something."""
+        if not session:
+            return False
+        page = self._page(session)
+        since = page.waits_since if page.streams else page.left
+        return since is not None and monotonic() - since > self.patience
+
+    def seen(self, session: str) -> None:
+        """A page sent something just now."""
+        if session:
+            self._page(session).left = monotonic()
+
+    def gone(self) -> list[str]:
+        """The pages that read nothing for long, which are forgotten."""
+        now = monotonic()
+        names = [
+            name
+            for name, page in self._pages.items()
+            if not page.streams and now - page.left > FORGET
+        ]
+        for name in names:
+            del self._pages[name]
+        return names
+
+    async def reading(
+        self, session: str, app: Callable[..., Awaitable[None]], scope: Any, receive: Any, send: Any
+    ) -> None:
+        """Serve a stream of messages, and know meanwhile that they are read."""
+        page = self._page(session)
+
+        async def send_and_wait(message: Any) -> None:
+            page.waits_since = monotonic()
+            await send(message)  # returns when the page has taken most of what was sent before
+            page.waits_since = None
+
+        page.streams += 1
+        try:
+            await app(scope, receive, send_and_wait)
+        finally:
+            page.streams -= 1
+            page.left = monotonic()
+
+    def _page(self, session: str) -> _Page:
+        return self._pages.setdefault(session, _Page())

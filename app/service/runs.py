@@ -1,0 +1,137 @@
+"""Runs that are stored for `SECONDS`, so that a visitor who knows their unguessable name can save
+them.
+
+If the store is full, the network with the most data loses the oldest run of the session with the
+most.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from secrets import token_urlsafe
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from specviz.record.step import Step
+from specviz.record.trace import PairedSpeedup, Trace
+
+from .queue import Visitor
+
+SECONDS = 1800
+BYTES = 32_000_000  # compressed; a run of 64 steps with trees of 33 nodes takes about 70 kB
+GONE = (
+    "This run is no longer stored. Press Run to decode it again; the same seed gives the same text."
+)
+
+
+@dataclass
+class GrowingRun:
+    """A run while it decodes.
+
+    Args:
+        name: under which it is stored.
+        blank: the trace before its first step.
+        steps, speedup: what is known so far.
+        ended: whether it came to its end by itself.
+    """
+
+    name: str
+    blank: Trace
+    steps: list[Step] = field(default_factory=list)
+    speedup: PairedSpeedup | None = None
+    ended: bool = False
+
+    @property
+    def trace(self) -> Trace:
+        """The run as far as it got."""
+        steps = tuple(self.steps)
+        full = sum(len(step.emitted) for step in steps) >= self.blank.config.max_new_tokens
+        stop = "end of text or context" if self.ended else "stopped"
+        if full:
+            stop = "length"
+        return replace(self.blank, steps=steps, stop=stop, speedup=self.speedup)
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run that is over, as compressed JSON."""
+
+    packed: bytes
+    owner: Visitor
+    until: float
+
+
+class RunStore:
+    """Runs by name, the oldest first, up to a limit in bytes; those that ship with the page are
+    always there."""
+
+    def __init__(self, limit: int = BYTES) -> None:
+        self._growing: dict[str, GrowingRun] = {}
+        self._stored: dict[str, StoredRun] = {}
+        self._shipped: dict[str, Callable[[], str]] = {}
+        self._limit, self._lock = limit, Lock()
+
+    def ship(self, name: str, read: Callable[[], str]) -> None:
+        """Have a run that ships with the page under this name; `read` returns its JSON."""
+        self._shipped[name] = read
+
+    @contextmanager
+    def growing(self, blank: Trace, owner: Visitor) -> Iterator[GrowingRun]:
+        """A run under a new name, which may be saved while it decodes; it is packed at its end."""
+        run = GrowingRun(new_name("run"), blank)
+        self._growing[run.name] = run
+        try:
+            yield run
+        finally:
+            if run.steps:
+                self.put(run.name, zlib.compress(run.trace.to_json().encode()), owner)
+            del self._growing[run.name]
+
+    def put(self, name: str, packed: bytes, owner: Visitor) -> None:
+        """Store a compressed run."""
+        with self._lock:
+            self._stored[name] = StoredRun(packed, owner, monotonic() + SECONDS)
+            self._tidy()
+
+    def text(self, name: Any) -> str:
+        """A run as JSON; raises a `ValueError` if there is none of that name."""
+        if isinstance(name, str) and name in self._shipped:
+            return self._shipped[name]()
+        growing = self._growing.get(name) if isinstance(name, str) else None
+        if growing is not None and growing.steps:
+            return growing.trace.to_json()
+        with self._lock:
+            self._tidy()
+            stored = self._stored.get(name) if isinstance(name, str) else None
+        if stored is None:
+            raise ValueError(GONE)
+        return zlib.decompress(stored.packed).decode()
+
+    @property
+    def size(self) -> int:
+        """Bytes that are stored, compressed."""
+        return sum(len(run.packed) for run in self._stored.values())
+
+    def _tidy(self) -> None:
+        now = monotonic()
+        for name in [name for name, run in self._stored.items() if run.until < now]:
+            del self._stored[name]
+        while self.size > self._limit:
+            bytes_of = Counter[tuple[str, ...]]()
+            for run in self._stored.values():
+                for group in run.owner.groups:
+                    bytes_of[group] += len(run.packed)
+            owners = {run.owner for run in self._stored.values()}
+            heaviest = max(owners, key=lambda owner: [bytes_of[group] for group in owner.groups])
+            of_heaviest = (name for name, run in self._stored.items() if run.owner == heaviest)
+            del self._stored[next(of_heaviest)]
+
+
+def new_name(kind: str) -> str:
+    """A name that cannot be guessed."""
+    return f"{kind} {token_urlsafe(12)}"

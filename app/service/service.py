@@ -1,0 +1,446 @@
+"""The service that runs everything: one thread computes, and a fair queue says for whom.
+
+A run is a generator that takes a `Turn`. The thread advances it from step to step; it yields what
+its page is to get, or None between two steps. There it may be stopped, make way for others after
+`SLICE` seconds, or let a short call compute. Nothing computes beside a step, which is timed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from threading import Condition, Thread
+from time import monotonic
+from typing import Any, NamedTuple
+
+from . import limits, zero_gpu
+from .pairs import PairRef, Pairs, pairs_of
+from .process import Process, Requests
+from .queue import FULL, FairQueue, Full, Visitor, current_visitor
+from .readers import Readers
+from .runs import RunStore
+from .sizes import try_tokenizers
+
+SLICE = 5.0  # seconds that a run computes while others wait
+PATIENCE = 5.0  # seconds that a short call waits for a step; it then computes beside it
+POLL = 0.5  # seconds between two looks at what a waiting page is told
+# Runs that have begun and made way; each has its caches in memory.
+BEGUN_OF_NETWORK, BEGUN, IN_USE = 3, 24, 2  # the last: pairs that they have
+STOPPING = "The server is shutting down. Try again in a minute."
+CUT = "The server was shut down. What was decoded so far is shown."
+LEFT = "The page that asked for this run was closed."
+END, NOBODY = object(), Visitor("")
+
+log = logging.getLogger(__name__)
+
+
+class Note(NamedTuple):
+    """What a page is told while its run waits."""
+
+    text: str
+    done: float | None = None  # the share that is done, where there is one
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a run has while it computes.
+
+    Args:
+        pair: its models; None on ZeroGPU, where a borrowed GPU has them.
+        visitor: for whom it computes.
+        others_wait: whether anybody waits.
+        load: returns the pair, in any process.
+        note: a sentence on the pair, or nothing.
+    """
+
+    pair: Any
+    visitor: Visitor = NOBODY
+    others_wait: Callable[[], bool] = lambda: False
+    load: Callable[[], Any] | None = None
+    note: str = ""
+
+    def compute(self, work: Callable[..., Iterator[Any]], *args: Any) -> Iterator[Any]:
+        """The items of work(pair, *args), computed where the models are: here, or on ZeroGPU.
+
+        Args:
+            work: a generator function of a module.
+            args: plain data that can travel to another process.
+        """
+        if self.pair is None and self.load:
+            return zero_gpu.compute(self.load, work, args)
+        return work(self.pair, *args)
+
+
+@dataclass(eq=False)
+class Run:
+    """A run from its place in the queue to its last item."""
+
+    visitor: Visitor
+    ref: PairRef
+    work: Callable[..., Iterator[Any]]
+    args: tuple
+    loop: asyncio.AbstractEventLoop
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    items: Iterator[Any] | None = None  # once it has begun
+    sent: deque[Any] = field(default_factory=deque)  # what its page has not got yet
+    loading: Any = None  # how far its pair is, where it waits for that
+    error: Exception | None = None
+    over: bool = False
+    left: bool = False
+
+    def send(self, item: Any) -> None:
+        self.sent.append(item)
+        self.tell()
+
+    def end(self, error: BaseException | None = None) -> None:
+        if error is not None and not isinstance(error, Exception):
+            error = RuntimeError(repr(error))  # it would end the server's own thread
+        self.error, self.over = self.error or error, True
+        self.tell()
+
+    def tell(self) -> None:
+        try:
+            self.loop.call_soon_threadsafe(self.changed.set)
+        except RuntimeError:  # the server has ended
+            self.left = True
+
+    def close(self) -> None:
+        """End its generator, which may keep what it has so far."""
+        items, self.items = self.items, None
+        if items is not None and hasattr(items, "close"):
+            try:
+                items.close()
+            except BaseException:
+                log.exception("a run failed as it ended")
+
+
+class Call(NamedTuple):
+    """A short call that computes between two steps."""
+
+    answer: Future[Any]
+    work: Callable[[], Any]
+
+
+class Stream:
+    """What a run yields, and a `Note` where it has to wait, for `async with` and `async for`."""
+
+    def __init__(self, service: RunService, run: Run) -> None:
+        self._service, self._run, self._note = service, run, Note("")
+
+    async def __aenter__(self) -> Stream:
+        await self._service.enter(self._run)
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        self._service.leave(self._run)
+
+    def __aiter__(self) -> Stream:
+        return self
+
+    async def __anext__(self) -> Any:
+        run = self._run
+        while True:
+            readers = self._service.readers
+            if readers and readers.have_left(run.visitor.session):
+                raise ValueError(LEFT)
+            if run.sent:
+                return run.sent.popleft()
+            if run.error:
+                raise run.error
+            if run.over:
+                raise StopAsyncIteration
+            note = self._service.note(run)
+            if note.text and note != self._note:
+                self._note = note
+                return note
+            run.changed.clear()
+            if not (run.sent or run.over):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(run.changed.wait(), POLL)
+
+
+class RunService:
+    """Runs and short calls of all visitors, computed one at a time.
+
+    Args:
+        pairs: that they may use.
+        trials: looks at models that a visitor names.
+        limit: how many runs may wait.
+
+    Attributes:
+        requests: computes what is no run, such as a lab.
+        runs: those that a visitor may save.
+        readers: the pages that read their messages, where a server knows them.
+    """
+
+    def __init__(
+        self, pairs: Pairs, trials: Requests | None = None, limit: int = limits.QUEUE
+    ) -> None:
+        self.pairs, self.runs = pairs, RunStore()
+        self.readers: Readers | None = None
+        self.requests = Requests(Process(limits.SECONDS), limit)
+        self.trials = trials or self.requests
+        self._changed = Condition()
+        self._queue: FairQueue[Run] = FairQueue(limit)
+        self._calls: FairQueue[Call] = FairQueue(limit)
+        self._begun: set[Run] = set()  # with the one that computes
+        self._loaded: deque[Run] = deque()  # whose turn came before their pair was loaded
+        self._waits_for_pair: set[Run] = set()
+        self._closing: deque[Run] = deque()
+        self._running: Run | None = None
+        self._thread: Thread | None = None
+        self._stopping = False
+
+    # ---- what handlers call ----
+
+    def stream(
+        self, visitor: Visitor, ref: PairRef, work: Callable[..., Iterator[Any]], *args: Any
+    ) -> Stream:
+        """The items of work(turn, *args), computed when it is the visitor's turn.
+
+        Args:
+            visitor: who asks.
+            ref: the pair; it is loaded if need be, while others compute.
+            work: a generator function; None is not sent.
+            args: for it.
+
+        Raises:
+            ValueError: if the queue is full, the pair cannot be had, or from the work, in the
+                stream.
+        """
+        return Stream(self, Run(visitor, ref, work, args, asyncio.get_running_loop()))
+
+    async def enter(self, run: Run) -> None:
+        """Give a run its place in the queue."""
+        if self._stopping:
+            raise ValueError(STOPPING)
+        if not self.pairs.offer(run.ref).trusted:
+            prompts = [config.prompt for config in zero_gpu.configs_in(run.args)]
+            names = (run.ref.target, run.ref.draft)
+            await self.trials.ask(run.visitor, try_tokenizers, *names, prompts)
+        with self._changed:
+            self._start()
+            self._queue.push(run.visitor, run)
+            dropped = self._queue.overflow()
+            self._changed.notify()
+        if dropped is not None:
+            dropped.end(Full(FULL.format(self._queue.limit)))
+
+    async def between_steps(self, work: Callable[..., Any], *args: Any) -> Any:
+        """What a short work(*args) returns, computed between two steps of a run; raises `Full`."""
+        call = Call(Future(), partial(work, *args))
+        with self._changed:
+            self._start()
+            self._calls.push(current_visitor(), call)
+            dropped = self._calls.overflow()
+            self._changed.notify()
+        if dropped is not None:
+            dropped.answer.set_exception(Full(FULL.format(self._calls.limit)))
+        answer = asyncio.wrap_future(call.answer)
+        await asyncio.wait([answer], timeout=PATIENCE)
+        with self._changed:
+            still_waits = self._calls.remove(call)
+        if still_waits:  # the step takes long, so it is hardly disturbed
+            await asyncio.to_thread(_answer, call)
+        return await answer
+
+    def leave(self, run: Run) -> None:
+        """End a run, at the latest with the step that it is in."""
+        with self._changed:
+            run.left = True
+            self._queue.remove(run)
+            if run.loading is not None:
+                run.loading.leave()
+                run.loading = None
+            if run in self._loaded:
+                self._loaded.remove(run)
+                self._begun.discard(run)
+            if run.items is not None and run is not self._running:
+                self._closing.append(run)
+            self._changed.notify()
+
+    def note(self, run: Run) -> Note:
+        """What to tell the page of a run that does not compute."""
+        with self._changed:
+            if run.loading is not None:
+                return Note(run.loading.note, run.loading.done)
+            order = self._queue.order()
+            if run not in order or run.items is not None:
+                return Note("")
+            computes = self._running is not None and not self._running.over
+            ahead = order.index(run) + computes
+        runs = "1 run is" if ahead == 1 else f"{ahead} runs are"
+        return Note(f"Waiting: {runs} before yours." if ahead else "")
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run computes, waits or loads its pair."""
+        with self._changed:
+            waiting = len(self._queue) + len(self._loaded) + len(self._waits_for_pair)
+            return bool(waiting or self._begun or self._closing)
+
+    def shut_down(self, seconds: float = 8.0) -> None:
+        """Begin no run, and end those that do not end by themselves in time with a sentence."""
+        self._stopping = True
+        with self._changed:
+            while (run := self._queue.pop(lambda run: run.items is None)) is not None:
+                run.end(ValueError(STOPPING))
+            self._changed.wait_for(lambda: not self._begun, timeout=seconds)
+            for run in self._begun:
+                run.end(ValueError(CUT))
+                run.left = True
+            self._changed.notify()
+        self.requests.process.end()
+        self.trials.process.end()
+
+    # ---- the thread that computes ----
+
+    def _start(self) -> None:
+        """Have a thread that computes, also where one was lost."""
+        if not (self._thread and self._thread.is_alive()):
+            self._thread = Thread(target=self._work, name="decoding", daemon=True)
+            self._thread.start()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(self._has_work)
+                closing = self._closing.popleft() if self._closing else None
+                call = self._calls.pop()
+                run = None if closing or call else self._take()
+            if closing:
+                closing.close()
+                self._forget(closing)
+            if call:
+                _answer(call)
+            if run:
+                self._advance(run)
+
+    def _has_work(self) -> bool:
+        may = self._admission()
+        return bool(
+            self._closing or len(self._calls) or self._loaded or any(map(may, self._queue.order()))
+        )
+
+    def _take(self) -> Run | None:
+        """The run whose turn it is, if its pair is there; else that is loaded first."""
+        run = self._loaded.popleft() if self._loaded else self._queue.pop(self._admission())
+        if run is None:
+            return None
+        self._begun.add(run)
+        if run.items is None and not self.pairs.holds(run.ref):
+            self._waits_for_pair.add(run)
+            run.loading = self.pairs.load(run.ref, run.visitor)
+            run.loading.result.add_done_callback(partial(self._continue, run))
+            run.tell()
+            return None
+        self._running = run
+        return run
+
+    def _admission(self) -> Callable[[Run], bool]:
+        """Whether a run may compute, asked in the order of turns.
+
+        One that has begun may. A new one may not where there are too many of its network, or in
+        all, or where it wants another pair than the two in use; then no new one may go before it.
+        """
+        networks = Counter(run.visitor.network for run in self._begun)
+        used = {run.ref.resolved for run in self._begun}
+        held_up = len(self._begun) >= BEGUN
+
+        def may(run: Run) -> bool:
+            nonlocal held_up
+            if run.items is not None:
+                return True
+            if held_up or networks[run.visitor.network] >= BEGUN_OF_NETWORK:
+                return False
+            if len(used) >= IN_USE and run.ref.resolved not in used:
+                held_up = True
+            return not held_up
+
+        return may
+
+    def _continue(self, run: Run, result: Future[Any]) -> None:
+        """Its pair is loaded, or cannot be."""
+        with self._changed:
+            self._waits_for_pair.discard(run)
+            run.loading = None
+            error = result.exception()
+            if run.left or error is not None:
+                self._begun.discard(run)
+            else:
+                self._loaded.append(run)
+            self._changed.notify_all()
+        if error is not None:
+            run.end(error)
+
+    def _advance(self, run: Run) -> None:
+        """Compute for a run until it ends, or its slice of time does while others wait."""
+        began = monotonic()
+        try:
+            if run.items is None:
+                self._begin(run)
+            while not run.left:
+                with self._changed:
+                    call = self._calls.pop()
+                if call:
+                    _answer(call)
+                item = next(run.items, END)  # type: ignore[arg-type]
+                if item is END:
+                    break
+                if item is not None:
+                    run.send(item)
+                if monotonic() - began >= SLICE and self._make_way(run):
+                    return
+            run.close()
+            run.end()
+        except BaseException as error:  # whatever it is, the next run has its turn
+            run.close()
+            run.end(error)
+        self._forget(run)
+
+    def _begin(self, run: Run) -> None:
+        if zero_gpu.ON:
+            pair, load = None, partial(_load, self.pairs.number, run.ref)
+        else:
+            pair, load = self.pairs.load_here(run.ref), None
+        note = self.pairs.notes.get(run.ref, "")
+        turn = Turn(pair, run.visitor, self.others_wait, load, note)
+        run.items = run.work(turn, *run.args)
+
+    def others_wait(self) -> bool:
+        """Whether a run waits behind the one that computes."""
+        with self._changed:
+            return bool(len(self._queue) or self._loaded)
+
+    def _make_way(self, run: Run) -> bool:
+        with self._changed:
+            if not (len(self._queue) or self._loaded):
+                return False
+            self._queue.push(run.visitor, run)
+            self._running = None
+            return True
+
+    def _forget(self, run: Run) -> None:
+        with self._changed:
+            self._begun.discard(run)
+            self._running = None if self._running is run else self._running
+            self._changed.notify_all()
+
+
+def _answer(call: Call) -> None:
+    if not call.answer.set_running_or_notify_cancel():
+        return  # whoever asked has left
+    try:
+        call.answer.set_result(call.work())
+    except BaseException as error:
+        call.answer.set_exception(error)
+
+
+def _load(number: int, ref: PairRef) -> Any:
+    return pairs_of(number).load_here(ref)

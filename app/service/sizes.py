@@ -1,0 +1,228 @@
+"""What is known of a pair before it is loaded: sizes, licences, texts, and whether it fits here.
+
+A visitor may name any models, so their configurations and tokenizers are read in another process,
+which may use so much time and memory and may die (`service.process`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import psutil
+from huggingface_hub import HfApi, constants
+from huggingface_hub.utils import filter_repo_objects, get_session
+from safetensors import SafetensorError, safe_open
+
+from specviz.models.hub import FILES, RANDOM, SUBFOLDERS
+
+ROOM = 1.3  # memory that loading takes beyond the weights
+LONGEST_TOKEN = 4_000  # characters
+LONGER = 8  # times as many tokens as characters that a text may have, and some
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A model's name, the bytes of its files, its parameters where they are counted, and its
+    licence."""
+
+    name: str
+    bytes: int
+    parameters: int | None
+    licence: str = "unknown"
+
+
+@dataclass(frozen=True)
+class Description:
+    """A pair by the labels of its models, what there is to say of it, and whether it fits here."""
+
+    label: str
+    text: str
+    fits: bool
+
+
+def model_files(name: str) -> ModelFiles:
+    """The size, parameters and licence of a folder or of a hub model."""
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        size = sum(file.stat().st_size for pattern in FILES for file in folder.glob(pattern))
+        parameters = sum(prod(shape) for shape in weight_shapes(folder).values())
+        return ModelFiles(folder.resolve().name, size, parameters)
+    info = HfApi().model_info(name, files_metadata=True, timeout=5.0)
+    files = filter_repo_objects(
+        info.siblings or (),
+        allow_patterns=FILES,
+        ignore_patterns=SUBFOLDERS,
+        key=lambda file: file.rfilename,
+    )
+    licences = (
+        tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")
+    )
+    total = getattr(info.safetensors, "total", None)
+    return ModelFiles(name, sum(file.size or 0 for file in files), total, next(licences, "unknown"))
+
+
+def weight_shapes(folder: Path) -> dict[str, list[int]]:
+    """The shapes of all weights in a folder by their names, from the headers of its files."""
+    shapes = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        try:
+            with safe_open(file, framework="np") as weights:
+                for name in weights.keys():  # noqa: SIM118
+                    shapes[name] = weights.get_slice(name).get_shape()
+        except SafetensorError as error:
+            raise ValueError(f"{file.name} is damaged: {error}. Save the model again.") from None
+    return shapes
+
+
+def hub_answers(seconds: float = 1.0) -> bool:
+    """Whether the hub answers in time, whatever it says."""
+    try:
+        get_session().head(constants.ENDPOINT, timeout=seconds)
+    except Exception:  # no network, no time, or none is wanted (HF_HUB_OFFLINE)
+        return False
+    return True
+
+
+def check_layers(role: str, folder: Path) -> None:
+    """Check that a model of a folder has no more layers than its files hold weights of, before
+    anything of that size is built.
+
+    Raises:
+        ValueError: if it has, or config.json cannot be read.
+    """
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        said = [value for name, value in config.items() if name in ("num_hidden_layers", "n_layer")]
+    except (OSError, ValueError, AttributeError) as error:
+        raise ValueError(f"{role}: config.json cannot be read: {error}.") from None
+    there = len(weight_shapes(folder))
+    for layers in said:
+        if type(layers) is not int or not 0 < layers <= there:
+            raise ValueError(
+                f"{role}: config.json must have as many layers as the files; got {layers!r:.20} "
+                f"layers, where the files hold {there} weights. Save the model again."
+            )
+
+
+def too_large(models: Sequence[ModelFiles]) -> str:
+    """A sentence where models do not fit into this machine's free memory; nothing where they do."""
+    free, need = psutil.virtual_memory().available, needed(models)
+    if need <= free:
+        return ""
+    return (
+        f"The models need about {size(need)} of memory, but only {size(free)} are free. Choose "
+        "smaller models."
+    )
+
+
+def needed(models: Sequence[ModelFiles]) -> float:
+    """Bytes of memory that models need while they are loaded: in bfloat16 where the processor
+    computes in it."""
+    try:
+        flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        flags = ""
+    width = 2 if "avx512_bf16" in flags or "amx_bf16" in flags else 4
+    return ROOM * sum(
+        width * model.parameters if model.parameters else model.bytes for model in models
+    )
+
+
+def size(count: float) -> str:
+    """Bytes in words."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
+
+
+# ---- in the other process ----
+
+
+def describe(target: str, draft: str) -> Description:
+    """What is known of a pair that a visitor names; torch comes with it.
+
+    Only configurations, tokenizers and headers are read.
+
+    Raises:
+        ValueError: if a model cannot be had, or cannot be what it says.
+    """
+    from specviz.models.early_exit import count_layers
+    from specviz.models.loading import load_config, longest_text
+    from specviz.models.pair import read_tokenizers
+    from specviz.models.vocabulary import translation
+
+    exit_layers = bool(draft) and count_layers(draft)
+    roles = {"target": target} | ({"draft": draft} if draft and not exit_layers else {})
+    for role, name in roles.items():
+        if (folder := Path(name).expanduser()).is_dir():
+            check_layers(role, folder)
+    tokenizer, draft_tokenizer = read_tokenizers(target, draft or None)
+    tokens = tokenizer.vocab_size if target.startswith(RANDOM) else len(tokenizer)
+    sentences = [f"The vocabulary has {tokens:,} tokens."]
+    if draft_tokenizer is not None:
+        common = translation(tokenizer, draft_tokenizer, tokens, len(draft_tokenizer)).target_ids
+        sentences = [
+            f"The vocabularies differ: the draft proposes only the {len(common):,} common tokens "
+            f"of {tokens:,}."
+        ]
+    longest = min(longest_text(role, load_config(role, name)) for role, name in roles.items())
+    sentences.append(f"Texts may have up to {longest:,} tokens.")
+    models = [_files(name) for name in roles.values()]
+    counts = [model.parameters or 0 for model in models]
+    if all(counts):
+        sentences.append(f"Parameters: {' and '.join(f'{count:,}' for count in counts)}.")
+        if len(counts) > 1 and counts[0] <= counts[1]:
+            sentences.append("The draft is no smaller than the target, so it cannot save time.")
+    need, problem = needed(models), too_large(models)
+    if need and not problem:
+        free = psutil.virtual_memory().available
+        sentences.append(f"About {size(need)} of memory are needed; {size(free)} are free.")
+    names = [model.name.rsplit("/", 1)[-1] for model in models]
+    label = " + ".join([*names, draft] if exit_layers else names)
+    return Description(label, " ".join(filter(None, [*sentences, problem])), not problem)
+
+
+def try_tokenizers(target: str, draft: str, prompts: Sequence[Any]) -> None:
+    """Turn prompts into tokens and back as a run would: whoever made a tokenizer may have made it
+    to grow without end, or to fail.
+
+    Raises:
+        ValueError: if a text gets far too many tokens, or a token is far too long.
+    """
+    for tokenizer in _tokenizers(target, draft):
+        for prompt in prompts:
+            if isinstance(prompt, str):
+                ids = tokenizer.encode(prompt)
+                if len(ids) > LONGER * len(prompt) + 100:
+                    raise ValueError(
+                        f"The tokenizer makes {len(ids):,} tokens of {len(prompt):,} characters."
+                    )
+                tokenizer.decode(ids)
+
+
+@cache
+def _tokenizers(target: str, draft: str) -> list[Any]:
+    """The tokenizers of a pair, every token of which was looked at once."""
+    from specviz.models.pair import read_tokenizers
+
+    found = [one for one in read_tokenizers(target, draft or None) if hasattr(one, "get_vocab")]
+    for tokenizer in found:
+        for token in range(len(tokenizer)):
+            if len(tokenizer.decode([token])) > LONGEST_TOKEN:
+                raise ValueError(
+                    f"Token {token} must have at most {LONGEST_TOKEN:,} characters as text."
+                )
+    return found
+
+
+def _files(name: str) -> ModelFiles:
+    """The files of a model; without sizes for random weights, and where the hub does not answer."""
+    with suppress(OSError):  # its tokenizer lies in the cache
+        if not name.startswith(RANDOM):
+            return model_files(name)
+    return ModelFiles(name, 0, None)

@@ -1,0 +1,85 @@
+"""The fair queue: networks, addresses and sessions take turns, and a flood takes its own places."""
+
+import pytest
+
+from app.service.queue import FairQueue, Visitor
+
+
+def filled(names, limit=200):
+    queue = FairQueue(limit)
+    for name in names:
+        address, _, session = name.partition(" ")
+        queue.push(Visitor(address, session), name)
+    return queue
+
+
+def drained(queue):
+    served = []
+    while (item := queue.pop()) is not None:
+        served.append(item)
+    return served
+
+
+@pytest.mark.parametrize(
+    ("waiting", "expected"),
+    [
+        # addresses of one network, and sessions of one address, take turns
+        (
+            ["10.0.0.1 1", "10.0.0.1 2", "10.0.0.2 1", "10.0.0.1 3"],
+            ["10.0.0.1 1", "10.0.0.2 1", "10.0.0.1 2", "10.0.0.1 3"],
+        ),
+        # a network has one turn, however many addresses it sends from
+        (
+            ["10.0.0.1 1", "10.0.0.2 1", "10.0.0.3 1", "10.0.9.1 1"],
+            ["10.0.0.1 1", "10.0.9.1 1", "10.0.0.2 1", "10.0.0.3 1"],
+        ),
+        (
+            ["2001:db8::1 1", "2001:db8::2 1", "2001:db8::3 1", "2001:db8:1::1 1"],
+            ["2001:db8::1 1", "2001:db8:1::1 1", "2001:db8::2 1", "2001:db8::3 1"],
+        ),
+        # runs of one session come as they were asked for
+        (["testclient a", "testclient a"], ["testclient a", "testclient a"]),
+    ],
+)
+def test_turns_go_by_network_address_and_session(waiting, expected):
+    queue = filled(waiting)
+    assert queue.order() == expected and drained(queue) == expected
+
+
+@pytest.mark.parametrize(
+    "stranger",
+    [lambda n: f"10.0.0.1 {n}", lambda n: f"2001:db8::{n + 1:x} 1", lambda n: f"10.0.0.{n} {n}"],
+    ids=["sessions", "addresses of a /64", "addresses of a /24"],
+)
+def test_a_visitor_who_was_served_waits_for_one_turn_of_a_network_that_always_brings_new_ones(
+    stranger,
+):
+    queue = filled([stranger(0), stranger(1), "192.0.2.7 me"])
+    newcomers, waits, own = iter(range(2, 200)), 0, []
+    for _ in range(40):
+        served = queue.pop()
+        if served == "192.0.2.7 me":
+            own.append(waits)
+            waits = 0
+            queue.push(Visitor("192.0.2.7", "me"), served)
+        else:
+            waits += 1
+        name = stranger(next(newcomers))
+        queue.push(Visitor(*name.split()), name)
+    assert len(own) == 20 and set(own) == {1}
+
+
+def test_a_full_queue_makes_room_at_the_cost_of_who_has_most():
+    queue = filled(["10.0.1.1 1", *(f"10.0.0.1 {number % 3}" for number in range(5))], limit=5)
+    assert queue.overflow() == "10.0.0.1 1" and queue.overflow() is None
+    queue.push(Visitor("10.0.2.1"), "10.0.2.1 ")
+    assert queue.overflow().startswith("10.0.0.1 ")
+    queue.push(Visitor("10.0.0.1", "9"), "10.0.0.1 9")
+    assert queue.overflow().startswith("10.0.0.1 ") and len(queue) == 5
+
+
+def test_an_item_that_may_not_go_yet_keeps_its_place():
+    queue = filled(["10.0.0.1 a", "10.0.1.1 b", "10.0.2.1 c"])
+    assert queue.pop(lambda item: not item.endswith("a")) == "10.0.1.1 b"
+    assert queue.pop() == "10.0.0.1 a" and queue.remove("10.0.2.1 c") and not queue.remove("x")
+    assert queue.pop() is None and not queue._turns

@@ -112,7 +112,7 @@ class Loading:
 
     def __init__(self, ref: PairRef, visitor: Visitor | None = None) -> None:
         self.ref, self.visitor = ref, visitor or Visitor("")
-        self.note = LOADING
+        self.note, self.notice = LOADING, ""  # the second is what is to be said of the pair then
         self.done: float | None = None
         self.result: Future[Any] = Future()
         self.unwanted = Event()
@@ -205,13 +205,14 @@ class Pairs:
         """A pair that is in memory; None where it is not."""
         with self._lock:
             pair = self._loaded.pop(ref.resolved, None)
-            if pair is not None:
+            if pair is not None and is_intact(pair):
                 self._loaded[ref.resolved] = pair
-            return pair
+                return pair
+        return None
 
     def holds(self, ref: PairRef) -> bool:
         """Whether a pair can compute at once; on ZeroGPU a borrowed GPU loads its own."""
-        return zero_gpu.ON or ref.resolved in self._loaded
+        return zero_gpu.ON or self.get(ref) is not None
 
     def load(self, ref: PairRef, visitor: Visitor | None = None) -> Loading:
         """Load a pair in a thread, or wait for the one that does; `Loading.leave` ends the wait."""
@@ -227,7 +228,11 @@ class Pairs:
 
     def load_here(self, ref: PairRef) -> Any:
         """A pair, loaded by the caller's own thread."""
-        return self.get(ref) or self._keep(ref.resolved, self.offer(ref).load(ref, Loading(ref)))
+        pair = self.get(ref)
+        if pair is None:
+            loading = Loading(ref)
+            pair = self._keep(loading, self.offer(ref).load(ref, loading))
+        return pair
 
     def unload(self, ref: PairRef) -> None:
         """Forget a pair, so that the next run loads it again."""
@@ -250,7 +255,7 @@ class Pairs:
     def _load(self, key: PairRef, loading: Loading) -> None:
         try:
             pair = self.offer(loading.ref).load(loading.ref, loading)
-            loading.result.set_result(self._keep(key, pair))
+            loading.result.set_result(self._keep(loading, pair))
         except Exception as error:
             loading.result.set_exception(error)
         except BaseException as error:  # a library in Rust panics with one of its own
@@ -260,11 +265,12 @@ class Pairs:
                 if self._loading.get(key) is loading:
                     del self._loading[key]
 
-    def _keep(self, key: PairRef, pair: Any) -> Any:
+    def _keep(self, loading: Loading, pair: Any) -> Any:
         with self._lock:
             while len(self._loaded) >= MAX_LOADED:
                 del self._loaded[next(iter(self._loaded))]
-            self._loaded[key] = pair
+            self._loaded[loading.ref.resolved] = pair
+            self.notes[loading.ref] = loading.notice
         gc.collect()  # of the one that had to go
         return pair
 
@@ -307,6 +313,13 @@ def offered() -> dict[str, Offer]:
     return offers
 
 
+def is_intact(pair: Any) -> bool:
+    """Whether the file that a pair reads its layers from is still the one that it opened; any other
+    pair is."""
+    layers = getattr(getattr(getattr(pair, "target", None), "direct", None), "layers", None)
+    return layers.is_intact() if hasattr(layers, "is_intact") else True
+
+
 def short_label(ref: PairRef) -> str:
     """A pair by the last parts of its names."""
     names = [name.rstrip("/").rsplit("/", 1)[-1] for name in (ref.target, ref.draft) if name]
@@ -317,7 +330,8 @@ def load_named(ref: PairRef, loading: Loading) -> Any:
     """Load a pair by its names, after preparing what has to be; with its weights in memory where
     they cannot be on disk."""
     for progress in prepared(ref):
-        loading.report(progress.done / progress.total, progress.stage)
+        done, of = progress.done, progress.total
+        loading.report(done / of, progress.stage)
     options: dict[str, Any] = {"progress": loading.report}
     if ref.target != TALES:
         options["target"] = ref.target
@@ -328,7 +342,9 @@ def load_named(ref: PairRef, loading: Loading) -> Any:
             return specviz.load_pair(**options, offload="disk")
         except (OSError, ValueError) as error:
             log.warning("%s loads its weights to memory: %s", ref.models, error)
-            loading.report(0, IN_MEMORY)
+            pair = specviz.load_pair(**options)  # or says what is wrong with it anywhere
+            loading.notice = IN_MEMORY
+            return pair
     return specviz.load_pair(**options)
 
 

@@ -3,19 +3,16 @@
 import subprocess
 import sys
 from dataclasses import replace
-from itertools import repeat
 from pathlib import Path
-from threading import Event, Thread
-from threading import enumerate as threads
 
 import pytest
-from app.machine import models
-from app.machine.engine import Engine, batch_by_time, prefetch
-from app.machine.pool import machine_turn, run_in_thread
 
 import specviz
 from app.page import STYLES, TABS, build_demo
+from app.parts.decoding import PACE, Pace
 from app.parts.failures import explained, reason
+from app.service import pairs
+from app.service.pairs import EARLY_EXIT, TALES, Loading, PairRef
 from specviz.base.files import WEB
 from specviz.record.step import Timing
 from tests.loops import in_a_loop
@@ -27,10 +24,6 @@ CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)
 @pytest.fixture(scope="module")
 def trace():
     return specviz.run(specviz.toy_pair(vocab=12), CONFIG)
-
-
-def toy():
-    return specviz.toy_pair(vocab=12)
 
 
 def test_what_takes_long_is_the_last_that_a_click_sends():
@@ -63,124 +56,25 @@ def test_no_two_tabs_answer_to_one_name():
     assert len(set().union(*names)) == sum(map(len, names))
 
 
+def test_no_event_lets_gradio_look_at_values_and_no_component_keeps_a_state():
+    """Gradio keeps the states of so many pages only, so nobody may miss his; the handlers check
+    what they get."""
+    demo = build_demo()
+    for event in demo.fns.values():
+        if event.fn and event.inputs and event.api_name != "generate":
+            assert not event.preprocess, event.fn
+    assert not [block for block in demo.blocks.values() if block.stateful]
+
+
 # ---- steps on their way ----
 
 
-def test_steps_are_grouped_and_none_is_lost(trace):
-    slow = [replace(step, seconds=Timing(target=0.02)) for step in trace.steps]
-    groups = list(batch_by_time(iter(slow), pace=0.05))
-    assert [step for group in groups for step in group] == slow
-    assert len(groups[0]) == 1, "the first step does not wait for others"
-    assert all(len(group) == 3 for group in groups[1:-1])
+def test_the_first_step_travels_at_once_and_the_others_by_time(trace):
+    pace, step = Pace(), replace(trace.steps[0], seconds=Timing(target=PACE / 4))
+    assert [pace.is_due(step) for _ in range(9)] == [True, *[False, False, False, True] * 2]
 
 
-def one_by_one(steps):
-    return ([step] for step in steps)
-
-
-def test_decoding_goes_on_while_the_page_is_busy(trace):
-    """The reader holds the first group and asks for nothing until the last step is decoded."""
-    busy, last = Event(), Event()
-
-    def steps():
-        yield trace.steps[0]
-        busy.wait(timeout=30)
-        yield from trace.steps[1:]
-        last.set()
-
-    groups = prefetch(steps(), one_by_one)
-    assert next(groups) == [trace.steps[0]]
-    busy.set()
-    assert last.wait(timeout=30), "the engine waited for the reader"
-    assert list(groups) == [list(trace.steps[1:])], "what piled up comes as one group"
-
-
-def test_a_page_that_left_stops_the_decoding(trace):
-    groups = prefetch(repeat(trace.steps[0]), one_by_one)
-    next(groups)
-    groups.close()
-    assert not any(thread.name == "decoding" for thread in threads())
-
-
-@pytest.mark.parametrize("grouped", [one_by_one, batch_by_time])
-def test_a_failure_comes_after_all_that_was_decoded(trace, grouped):
-    def failing():
-        yield from trace.steps[:3]
-        raise RuntimeError("out of memory")
-
-    seen = []
-    with pytest.raises(RuntimeError, match="out of memory"):
-        for group in prefetch(failing(), grouped):
-            seen += group
-    assert seen == list(trace.steps[:3])
-
-
-# ---- the engine ----
-
-
-def two_steps(pair, inside, gate):
-    yield 0
-    inside.set()
-    assert gate.wait(30)
-    yield 1
-
-
-def test_a_step_is_over_before_a_check_and_before_the_next_run(trace):
-    engine, inside, gate, order = Engine(toy), Event(), Event(), []
-    engine.take()
-    steps = prefetch(engine.compute(two_steps, inside, gate), one_by_one)
-    next(steps)
-    assert inside.wait(30) and engine.busy
-
-    def check():
-        with machine_turn():
-            order.append("check")
-
-    worker = Thread(target=check)
-    worker.start()
-    worker.join(0.2)
-    steps.close()  # the visitor pressed Stop; the step goes on in its thread
-    assert worker.is_alive() and not order
-    gate.set()
-    worker.join(30)
-    assert order == ["check"] and in_a_loop(run_in_thread(int, "3")) == 3
-
-
-def test_each_pair_is_loaded_once_and_two_are_kept():
-    calls = []
-
-    def loader(name):
-        return lambda: calls.append(name) or toy()
-
-    engine = Engine({name: loader(name) for name in "abc"})
-    assert engine.titles == ["a", "b", "c"] and not calls
-    engine.take("a"), engine.take("b"), engine.take("a"), engine.take("c")
-    assert (
-        calls == ["a", "b", "c"]
-        and engine.holds("a")
-        and engine.holds("c")
-        and not engine.holds("b")
-    )
-    with pytest.raises(ValueError, match="Model pair must be one of a, b, c"):
-        engine.take("d")
-
-
-def test_a_pair_that_cannot_be_loaded_takes_no_room():
-    def broken():
-        raise ValueError("there is no such pair")
-
-    class Misspelled:
-        check = staticmethod(broken)
-
-        def __call__(self):
-            raise AssertionError("nothing is loaded that was not found")
-
-    engine = Engine({"a": toy, "b": toy, "broken": broken}, lambda title: Misspelled())
-    engine.take("a"), engine.take("b")
-    for title in ("broken", "org/typo|org/draft"):
-        with pytest.raises(ValueError, match="no such pair"):
-            engine.take(title)
-        assert engine.holds("a") and engine.holds("b")
+# ---- pairs ----
 
 
 def test_the_models_offered(monkeypatch):
@@ -188,61 +82,86 @@ def test_the_models_offered(monkeypatch):
     monkeypatch.setattr(specviz, "load_pair", lambda **names: loaded.append(names), raising=False)
     monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
     monkeypatch.setenv("SPECVIZ_PAIRS", "some/Big|some/Small, /models/one/|early-exit:2 ,lonely")
-    pairs = {title: load for title, load in models.offered().items() if not models.on_disk(title)}
-    assert list(pairs) == [
-        models.EMBEDDED,
-        models.EARLY_EXIT,
-        "Big + Small",
-        "one + early-exit:2",
-        "lonely",
-    ]
+    offers = pairs.offered()
+    named = ["some/Big|some/Small", "/models/one/|early-exit:2", "lonely"]
+    assert [name for name in offers if name != pairs.SMOLLM2] == [TALES, EARLY_EXIT, *named]
+    assert [offers[name].label for name in named] == ["Big + Small", "one + early-exit:2", "lonely"]
     assert not loaded, "nothing is loaded before it is asked for"
-    for load in pairs.values():
-        load()
-    assert loaded == [
-        {},
-        {"draft": "early-exit:3"},
-        {"target": "some/Big", "draft": "some/Small"},
-        {"target": "/models/one/", "draft": "early-exit:2"},
-        {"target": "lonely", "draft": None},
+    for name in (TALES, EARLY_EXIT, *named):
+        ref = PairRef.read(name)
+        offers[name].load(ref, Loading(ref))
+    assert [{**names, "progress": None} for names in loaded] == [
+        {"progress": None},
+        {"draft": "early-exit:3", "progress": None},
+        {"target": "some/Big", "draft": "some/Small", "progress": None},
+        {"target": "/models/one/", "draft": "early-exit:2", "progress": None},
+        {"target": "lonely", "progress": None},
     ]
-    disk = models.OnDisk(lambda offload, progress: progress(0.3, f"Writing to {offload}: 3 of 12"))
-    disk()
-    assert disk.status == "Writing to disk: 3 of 12."
     monkeypatch.setenv("SPECVIZ_PAIRS", "a|b|c")
     with pytest.raises(ValueError, match="SPECVIZ_PAIRS must be like"):
-        models.offered()
+        pairs.offered()
+
+
+def test_a_pair_whose_weights_cannot_be_on_disk_has_them_in_memory_and_says_so(monkeypatch):
+    def load(offload=None, **names):
+        if offload:
+            raise ValueError("The layers on disk failed: No space left on device.")
+        return "in memory"
+
+    monkeypatch.setattr(specviz, "load_pair", load, raising=False)
+    offered = pairs.Pairs(pairs.offered())
+    ref = PairRef(TALES, weights="disk")
+    assert offered.load_here(ref) == "in memory" and "in memory" in offered.notes[ref]
+
+
+@pytest.mark.parametrize(
+    ("models", "weights", "ref"),
+    [
+        ("tales", "disk", PairRef(TALES, weights="disk")),
+        ("Embedded pair", "memory", PairRef(TALES)),
+        ("Embedded pair, weights on disk", "memory", PairRef(TALES, weights="disk")),
+        ("Tales 28M", "disk", PairRef(TALES, weights="disk")),
+        ("tales|early-exit:3", "disk", PairRef(TALES, "early-exit:3")),
+        ("", "memory", PairRef(TALES)),
+    ],
+)
+def test_a_pair_is_found_by_its_names_its_label_and_what_older_links_call_it(models, weights, ref):
+    assert pairs.Pairs(pairs.offered()).find(models, weights) == ref
+
+
+def test_what_is_no_pair_is_said():
+    known = pairs.Pairs(pairs.offered())
+    for models, weights in (("nothing", "memory"), (["a"], "memory"), ("tales", "tape")):
+        with pytest.raises(ValueError, match="must be"):
+            known.find(models, weights)
 
 
 # ---- failures ----
 
 
-def handler(error):
-    raise error
+def test_every_kind_of_handler_ends_in_a_sentence(caplog):
+    def handler(error):
+        raise error
 
+    async def stream(error):
+        yield "begun"
+        raise error
 
-def generator(error):
-    yield "begun"
-    raise error
+    async def last_of(items):
+        return [item async for item in items][-1]
 
-
-ENDS = {
-    handler: lambda made, error: made(error),
-    generator: lambda made, error: list(made(error))[-1],
-}
-
-
-@pytest.mark.parametrize("work", ENDS)
-def test_every_kind_of_handler_ends_in_a_sentence(work, caplog):
-    made = explained(
+    sentence = explained(
         "It failed.", lambda text: {"said": text}, lambda error: f"{error} Try again."
-    )(work)
-    assert ENDS[work](made, ValueError("It is full.")) == {"said": "It is full. Try again."}
-    assert not caplog.text
-    assert ENDS[work](made, RuntimeError("secret")) == {
-        "said": "It failed. See the server's log for the reason."
-    }
-    assert "secret" in caplog.text
+    )
+    handle, streams = sentence(handler), sentence(stream)
+    for end in (handle, lambda error: in_a_loop(last_of(streams(error)))):
+        caplog.clear()
+        assert end(ValueError("It is full.")) == {"said": "It is full. Try again."}
+        assert not caplog.text
+        assert end(RuntimeError("secret")) == {
+            "said": "It failed. See the server's log for the reason."
+        }
+        assert "secret" in caplog.text
 
 
 def test_a_sentence_in_the_middle_of_a_run_is_shown_and_logged(caplog):

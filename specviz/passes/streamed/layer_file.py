@@ -104,5 +104,5 @@ def sentences(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ValueError(
-            f"The layers on disk ({str(path)!r}) failed: {error.strerror or cause(error)}."
+            f"The layers on disk ({path.name}) failed: {error.strerror or cause(error)}."
         ) from error

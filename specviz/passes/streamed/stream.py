@@ -64,6 +64,10 @@ class LayerStream:
     def __len__(self) -> int:
         return self.file.count
 
+    def is_intact(self) -> bool:
+        """Whether nobody has written to the file or cut it since it was opened."""
+        return self.file.is_intact(os.fstat(self._fd))
+
     def __iter__(self) -> Iterator[Layer]:
         """The layers of one pass; each is gone when the next is asked for. Another thread waits for
         its end.
@@ -96,10 +100,9 @@ class LayerStream:
             self._buffers = [_buffer(self.file.layer.itemsize) for _ in range(BUFFERS)]
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="weights from disk")
         with sentences(self.file.path):
-            if not self.file.is_intact(os.fstat(self._fd)):
+            if not self.is_intact():
                 raise ValueError(
-                    f"The layers on disk ({str(self.file.path)!r}) were changed. Load the "
-                    "pair again."
+                    f"The layers on disk ({self.file.path.name}) were changed. Load the pair again."
                 )
         if not self._reads:
             self._next = 0
@@ -120,8 +123,7 @@ class LayerStream:
                 count = os.preadv(self._fd, [view], start)
                 if not count:
                     raise ValueError(
-                        f"The layers on disk ({str(self.file.path)!r}) were cut. Load the "
-                        "pair again."
+                        f"The layers on disk ({self.file.path.name}) were cut. Load the pair again."
                     )
                 start, view = start + count, view[count:]
 
@@ -141,7 +143,7 @@ class LayerStream:
         unread = _bytes_from_disk() - before < size * each * len(parts)  # of twice as many
         if unread or all(first > MANY * second and first > SHORT for first, second in times):
             raise ValueError(
-                f"offload cannot be disk for {str(self.file.path)!r}: the file stays in memory, as "
+                f"offload cannot be disk for {self.file.path.name}: the file stays in memory, as "
                 f"{'no disk was read' if unread else f'a second read is more than {MANY} times as fast as the first'}. "
                 ""
                 "Set SPECVIZ_CACHE to a folder on a disk."

@@ -20,8 +20,9 @@ from .parts.failures import explained, reason
 from .service import limits
 from .service.pairs import TALES, PairRef, Pairs
 from .service.queue import visitor_of
+from .service.run import Note, Turn
 from .service.runs import GrowingRun
-from .service.service import Note, RunService, Turn
+from .service.service import RunService
 
 DESCRIPTION = """Decode a text with tree speculative decoding and watch it step by step.
 

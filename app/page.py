@@ -24,7 +24,8 @@ from .parts.frame import Page, Tab
 from .service import limits, server
 from .service.fetching import others
 from .service.guard import Guard
-from .service.pairs import Offer, Pairs, offered
+from .service.offers import offered
+from .service.pairs import Offer, Pairs
 from .service.process import Process, Requests
 from .service.queue import Full
 from .service.readers import Readers

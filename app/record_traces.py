@@ -20,7 +20,8 @@ from specviz.base import codec
 from specviz.measure.timing import measure_speedup
 
 from .parts.decoding import IgnoreEos, offload_info
-from .service.pairs import TALES, Loading, PairRef, load_named
+from .service.offers import load_named
+from .service.pairs import TALES, Loading, PairRef
 from .tabs import lessons
 from .tabs.compare import race
 from .tabs.explore import recordings

@@ -11,8 +11,9 @@ import gradio as gr
 
 from ..service.pairs import PairRef
 from ..service.queue import visitor_of
+from ..service.run import Note, Turn
 from ..service.server import local
-from ..service.service import Note, RunService, Turn
+from ..service.service import RunService
 from ..service.sizes import Description, describe
 from .card import status, status_text
 from .failures import explained

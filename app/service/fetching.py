@@ -21,7 +21,8 @@ from specviz.models import hub
 from specviz.models.hub import RANDOM
 
 from . import limits, sizes
-from .pairs import Loading, Offer, PairRef, load_named, short_label
+from .offers import load_named, short_label
+from .pairs import Loading, Offer, PairRef
 from .process import Requests
 from .server import local, on_a_space
 from .sizes import ModelFiles, size

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-import specviz
 from specviz.base.errors import ParameterError, cause
 
 from . import limits, zero_gpu
@@ -286,76 +283,11 @@ def pairs_of(number: int) -> Pairs:
     return _everywhere[number]
 
 
-def offered() -> dict[str, Offer]:
-    """Every pair by its name, the first of which is the page's own.
-
-    SPECVIZ_PAIR=toy offers exact toy tables and nothing else; SPECVIZ_PAIRS adds pairs,
-    "target|draft" separated by commas, each a folder, a file or a name on the hub; a draft may be
-    "early-exit:N", or missing.
-
-    Raises:
-        ValueError: if a setting is not written like that.
-    """
-    only = os.environ.get("SPECVIZ_PAIR", "").strip()
-    if only not in ("", TOY):
-        raise ParameterError("SPECVIZ_PAIR", f'be "{TOY}"', only, "Omit it for all pairs.")
-    if only:
-        toy = Offer(LABELS[TOY], lambda ref, loading: specviz.toy_pair(vocab=12), has_disk=False)
-        return {TOY: toy}
-    names = [TALES, EARLY_EXIT, *([SMOLLM2] if find_spec("specviz.models.catalogue") else [])]
-    offers = {name: Offer(LABELS[name], load_named, name != EARLY_EXIT) for name in names}
-    for text in filter(None, map(str.strip, os.environ.get("SPECVIZ_PAIRS", "").split(","))):
-        try:
-            ref = PairRef.read(text)
-        except ParameterError as error:
-            raise error.named("SPECVIZ_PAIRS") from None
-        offers[ref.models] = Offer(short_label(ref), load_named)
-    return offers
-
-
 def is_intact(pair: Any) -> bool:
     """Whether the file that a pair reads its layers from is still the one that it opened; any other
     pair is."""
-    layers = getattr(getattr(getattr(pair, "target", None), "direct", None), "layers", None)
+    layers: Any = getattr(getattr(getattr(pair, "target", None), "direct", None), "layers", None)
     return layers.is_intact() if hasattr(layers, "is_intact") else True
-
-
-def short_label(ref: PairRef) -> str:
-    """A pair by the last parts of its names."""
-    names = [name.rstrip("/").rsplit("/", 1)[-1] for name in (ref.target, ref.draft) if name]
-    return " + ".join(names)
-
-
-def load_named(ref: PairRef, loading: Loading) -> Any:
-    """Load a pair by its names, after preparing what has to be; with its weights in memory where
-    they cannot be on disk."""
-    for progress in prepared(ref):
-        done, of = progress.done, progress.total
-        loading.report(done / of, progress.stage)
-    options: dict[str, Any] = {"progress": loading.report}
-    if ref.target != TALES:
-        options["target"] = ref.target
-    if ref.draft:
-        options["draft"] = ref.draft
-    if ref.on_disk:
-        try:
-            return specviz.load_pair(**options, offload="disk")
-        except (OSError, ValueError) as error:
-            log.warning("%s loads its weights to memory: %s", ref.models, error)
-            pair = specviz.load_pair(**options)  # or says what is wrong with it anywhere
-            loading.notice = IN_MEMORY
-            return pair
-    return specviz.load_pair(**options)
-
-
-def prepared(ref: PairRef) -> Iterator[Any]:
-    """What has to be done before a pair can be loaded, as `Progress`."""
-    if ref.target != SMOLLM2:
-        return
-    from specviz.models import catalogue
-
-    if ref.target in catalogue.CATALOGUE:
-        yield from catalogue.prepare(ref.target)
 
 
 def _resolved(name: str) -> str:

@@ -8,161 +8,30 @@ its page is to get, or None between two steps. There it may be stopped, make way
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from threading import Condition, Thread
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import limits, zero_gpu
 from .pairs import PairRef, Pairs, pairs_of
 from .process import Process, Requests
 from .queue import FULL, FairQueue, Full, Visitor, current_visitor
 from .readers import Readers
+from .run import Call, Note, Run, Stream, Turn
 from .runs import RunStore
 from .sizes import try_tokenizers
 
 SLICE = 5.0  # seconds that a run computes while others wait
 PATIENCE = 5.0  # seconds that a short call waits for a step; it then computes beside it
-POLL = 0.5  # seconds between two looks at what a waiting page is told
 # Runs that have begun and made way; each has its caches in memory.
 BEGUN_OF_NETWORK, BEGUN, IN_USE = 3, 24, 2  # the last: pairs that they have
 STOPPING = "The server is shutting down. Try again in a minute."
 CUT = "The server was shut down. What was decoded so far is shown."
-LEFT = "The page that asked for this run was closed."
-END, NOBODY = object(), Visitor("")
-
-log = logging.getLogger(__name__)
-
-
-class Note(NamedTuple):
-    """What a page is told while its run waits."""
-
-    text: str
-    done: float | None = None  # the share that is done, where there is one
-
-
-@dataclass(frozen=True)
-class Turn:
-    """What a run has while it computes.
-
-    Args:
-        pair: its models; None on ZeroGPU, where a borrowed GPU has them.
-        visitor: for whom it computes.
-        others_wait: whether anybody waits.
-        load: returns the pair, in any process.
-        note: a sentence on the pair, or nothing.
-    """
-
-    pair: Any
-    visitor: Visitor = NOBODY
-    others_wait: Callable[[], bool] = lambda: False
-    load: Callable[[], Any] | None = None
-    note: str = ""
-
-    def compute(self, work: Callable[..., Iterator[Any]], *args: Any) -> Iterator[Any]:
-        """The items of work(pair, *args), computed where the models are: here, or on ZeroGPU.
-
-        Args:
-            work: a generator function of a module.
-            args: plain data that can travel to another process.
-        """
-        if self.pair is None and self.load:
-            return zero_gpu.compute(self.load, work, args)
-        return work(self.pair, *args)
-
-
-@dataclass(eq=False)
-class Run:
-    """A run from its place in the queue to its last item."""
-
-    visitor: Visitor
-    ref: PairRef
-    work: Callable[..., Iterator[Any]]
-    args: tuple
-    loop: asyncio.AbstractEventLoop
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-    items: Iterator[Any] | None = None  # once it has begun
-    sent: deque[Any] = field(default_factory=deque)  # what its page has not got yet
-    loading: Any = None  # how far its pair is, where it waits for that
-    error: Exception | None = None
-    over: bool = False
-    left: bool = False
-
-    def send(self, item: Any) -> None:
-        self.sent.append(item)
-        self.tell()
-
-    def end(self, error: BaseException | None = None) -> None:
-        if error is not None and not isinstance(error, Exception):
-            error = RuntimeError(repr(error))  # it would end the server's own thread
-        self.error, self.over = self.error or error, True
-        self.tell()
-
-    def tell(self) -> None:
-        try:
-            self.loop.call_soon_threadsafe(self.changed.set)
-        except RuntimeError:  # the server has ended
-            self.left = True
-
-    def close(self) -> None:
-        """End its generator, which may keep what it has so far."""
-        items, self.items = self.items, None
-        if items is not None and hasattr(items, "close"):
-            try:
-                items.close()
-            except BaseException:
-                log.exception("a run failed as it ended")
-
-
-class Call(NamedTuple):
-    """A short call that computes between two steps."""
-
-    answer: Future[Any]
-    work: Callable[[], Any]
-
-
-class Stream:
-    """What a run yields, and a `Note` where it has to wait, for `async with` and `async for`."""
-
-    def __init__(self, service: RunService, run: Run) -> None:
-        self._service, self._run, self._note = service, run, Note("")
-
-    async def __aenter__(self) -> Stream:
-        await self._service.enter(self._run)
-        return self
-
-    async def __aexit__(self, *_: Any) -> None:
-        self._service.leave(self._run)
-
-    def __aiter__(self) -> Stream:
-        return self
-
-    async def __anext__(self) -> Any:
-        run = self._run
-        while True:
-            readers = self._service.readers
-            if readers and readers.have_left(run.visitor.session):
-                raise ValueError(LEFT)
-            if run.sent:
-                return run.sent.popleft()
-            if run.error:
-                raise run.error
-            if run.over:
-                raise StopAsyncIteration
-            note = self._service.note(run)
-            if note.text and note != self._note:
-                self._note = note
-                return note
-            run.changed.clear()
-            if not (run.sent or run.over):
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(run.changed.wait(), POLL)
+END = object()
 
 
 class RunService:
@@ -191,13 +60,10 @@ class RunService:
         self._calls: FairQueue[Call] = FairQueue(limit)
         self._begun: set[Run] = set()  # with the one that computes
         self._loaded: deque[Run] = deque()  # whose turn came before their pair was loaded
-        self._waits_for_pair: set[Run] = set()
         self._closing: deque[Run] = deque()
         self._running: Run | None = None
         self._thread: Thread | None = None
         self._stopping = False
-
-    # ---- what handlers call ----
 
     def stream(
         self, visitor: Visitor, ref: PairRef, work: Callable[..., Iterator[Any]], *args: Any
@@ -207,8 +73,7 @@ class RunService:
         Args:
             visitor: who asks.
             ref: the pair; it is loaded if need be, while others compute.
-            work: a generator function; None is not sent.
-            args: for it.
+            work, args: a generator function and what else it takes; None is not sent.
 
         Raises:
             ValueError: if the queue is full, the pair cannot be had, or from the work, in the
@@ -247,7 +112,7 @@ class RunService:
         with self._changed:
             still_waits = self._calls.remove(call)
         if still_waits:  # the step takes long, so it is hardly disturbed
-            await asyncio.to_thread(_answer, call)
+            await asyncio.to_thread(call.compute)
         return await answer
 
     def leave(self, run: Run) -> None:
@@ -282,8 +147,7 @@ class RunService:
     def busy(self) -> bool:
         """Whether a run computes, waits or loads its pair."""
         with self._changed:
-            waiting = len(self._queue) + len(self._loaded) + len(self._waits_for_pair)
-            return bool(waiting or self._begun or self._closing)
+            return bool(len(self._queue) or self._begun or self._closing)
 
     def shut_down(self, seconds: float = 8.0) -> None:
         """Begin no run, and end those that do not end by themselves in time with a sentence."""
@@ -318,7 +182,7 @@ class RunService:
                 closing.close()
                 self._forget(closing)
             if call:
-                _answer(call)
+                call.compute()
             if run:
                 self._advance(run)
 
@@ -335,7 +199,6 @@ class RunService:
             return None
         self._begun.add(run)
         if run.items is None and not self.pairs.holds(run.ref):
-            self._waits_for_pair.add(run)
             run.loading = self.pairs.load(run.ref, run.visitor)
             run.loading.result.add_done_callback(partial(self._continue, run))
             run.tell()
@@ -368,7 +231,6 @@ class RunService:
     def _continue(self, run: Run, result: Future[Any]) -> None:
         """Its pair is loaded, or cannot be."""
         with self._changed:
-            self._waits_for_pair.discard(run)
             run.loading = None
             error = result.exception()
             if run.left or error is not None:
@@ -389,7 +251,7 @@ class RunService:
                 with self._changed:
                     call = self._calls.pop()
                 if call:
-                    _answer(call)
+                    call.compute()
                 item = next(run.items, END)  # type: ignore[arg-type]
                 if item is END:
                     break
@@ -431,15 +293,6 @@ class RunService:
             self._begun.discard(run)
             self._running = None if self._running is run else self._running
             self._changed.notify_all()
-
-
-def _answer(call: Call) -> None:
-    if not call.answer.set_running_or_notify_cancel():
-        return  # whoever asked has left
-    try:
-        call.answer.set_result(call.work())
-    except BaseException as error:
-        call.answer.set_exception(error)
 
 
 def _load(number: int, ref: PairRef) -> Any:

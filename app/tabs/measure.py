@@ -24,7 +24,8 @@ from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.web import QUIET
 from ..service.queue import visitor_of
-from ..service.service import Note, RunService, Turn
+from ..service.run import Note, Turn
+from ..service.service import RunService
 
 TITLE = "Measure"
 TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0)  # at which vectors are stored

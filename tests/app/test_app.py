@@ -11,6 +11,7 @@ import specviz
 from app.page import STYLES, TABS, build_demo
 from app.parts.decoding import PACE, Pace
 from app.parts.failures import explained, reason
+from app.service import offers as offering
 from app.service import pairs
 from app.service.pairs import EARLY_EXIT, TALES, Loading, PairRef
 from specviz.base.files import WEB
@@ -82,7 +83,7 @@ def test_the_models_offered(monkeypatch):
     monkeypatch.setattr(specviz, "load_pair", lambda **names: loaded.append(names), raising=False)
     monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
     monkeypatch.setenv("SPECVIZ_PAIRS", "some/Big|some/Small, /models/one/|early-exit:2 ,lonely")
-    offers = pairs.offered()
+    offers = offering.offered()
     named = ["some/Big|some/Small", "/models/one/|early-exit:2", "lonely"]
     assert [name for name in offers if name != pairs.SMOLLM2] == [TALES, EARLY_EXIT, *named]
     assert [offers[name].label for name in named] == ["Big + Small", "one + early-exit:2", "lonely"]
@@ -99,7 +100,7 @@ def test_the_models_offered(monkeypatch):
     ]
     monkeypatch.setenv("SPECVIZ_PAIRS", "a|b|c")
     with pytest.raises(ValueError, match="SPECVIZ_PAIRS must be like"):
-        pairs.offered()
+        offering.offered()
 
 
 def test_a_pair_whose_weights_cannot_be_on_disk_has_them_in_memory_and_says_so(monkeypatch):
@@ -109,7 +110,7 @@ def test_a_pair_whose_weights_cannot_be_on_disk_has_them_in_memory_and_says_so(m
         return "in memory"
 
     monkeypatch.setattr(specviz, "load_pair", load, raising=False)
-    offered = pairs.Pairs(pairs.offered())
+    offered = pairs.Pairs(offering.offered())
     ref = PairRef(TALES, weights="disk")
     assert offered.load_here(ref) == "in memory" and "in memory" in offered.notes[ref]
 
@@ -126,11 +127,11 @@ def test_a_pair_whose_weights_cannot_be_on_disk_has_them_in_memory_and_says_so(m
     ],
 )
 def test_a_pair_is_found_by_its_names_its_label_and_what_older_links_call_it(models, weights, ref):
-    assert pairs.Pairs(pairs.offered()).find(models, weights) == ref
+    assert pairs.Pairs(offering.offered()).find(models, weights) == ref
 
 
 def test_what_is_no_pair_is_said():
-    known = pairs.Pairs(pairs.offered())
+    known = pairs.Pairs(offering.offered())
     for models, weights in (("nothing", "memory"), (["a"], "memory"), ("tales", "tape")):
         with pytest.raises(ValueError, match="must be"):
             known.find(models, weights)

@@ -22,8 +22,8 @@ from specviz.view.payload import described, figures, message, step_payload
 
 from ...parts.decoding import IgnoreEos, Pace, decode, timing
 from ...parts.failures import reason
+from ...service.run import Turn
 from ...service.runs import new_name
-from ...service.service import Turn
 from .entry import Entry, titles
 from .texts import compare_texts
 

@@ -18,8 +18,8 @@ from specviz.view.payload import described, figures, head, message, step_payload
 from ...parts.decoding import Pace, decode, timing
 from ...parts.failures import reason
 from ...service.pairs import PairRef
+from ...service.run import Note, Turn
 from ...service.runs import GrowingRun, RunStore
-from ...service.service import Note, Turn
 
 COMPARED_AT_ONCE = 8  # tokens between two messages while a run is compared with plain decoding
 

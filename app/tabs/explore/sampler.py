@@ -12,7 +12,7 @@ from specviz.config.run_config import RunConfig
 from specviz.proof.sampled import Sampled, sampling
 from specviz.view.payload import settings_title
 
-from ...service.service import Note, Turn
+from ...service.run import Note, Turn
 
 STOPPED = json.dumps({"state": "stopped"})
 

@@ -11,7 +11,8 @@ import specviz
 from app.service import service as module
 from app.service.pairs import PairRef, Pairs
 from app.service.queue import Full, Visitor
-from app.service.service import Note, RunService
+from app.service.run import Note
+from app.service.service import RunService
 from tests.loops import in_a_loop, one_pair
 
 WAIT = 60

@@ -9,7 +9,7 @@ import pytest
 
 import specviz
 from app.parts import links
-from app.service.service import Turn
+from app.service.run import Turn
 from app.tabs import compare
 from app.tabs.compare import messages, race, settings, texts
 from app.tabs.compare.entry import Entry, titles

@@ -14,8 +14,9 @@ from app.parts import presets
 from app.parts.controls import Controls
 from app.service.pairs import TALES, PairRef
 from app.service.queue import Visitor
+from app.service.run import Turn
 from app.service.runs import GrowingRun, RunStore
-from app.service.service import RunService, Turn
+from app.service.service import RunService
 from app.tabs import explore
 from app.tabs.explore import recordings
 from specviz.config import run_config as configuration

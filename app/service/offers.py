@@ -1,0 +1,84 @@
+"""The pairs that this installation offers, and how they are loaded by their names."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import specviz
+from specviz.base.errors import ParameterError
+
+from .pairs import EARLY_EXIT, LABELS, SMOLLM2, TALES, TOY, Loading, Offer, PairRef
+
+IN_MEMORY = "The weights cannot be kept on disk here, so they are in memory."
+
+log = logging.getLogger(__name__)
+
+
+def offered() -> dict[str, Offer]:
+    """Every pair by its name, the first of which is the page's own.
+
+    SPECVIZ_PAIR=toy offers exact toy tables and nothing else; SPECVIZ_PAIRS adds pairs,
+    "target|draft" separated by commas, each a folder, a file or a name on the hub; a draft may be
+    "early-exit:N", or missing.
+
+    Raises:
+        ValueError: if a setting is not written like that.
+    """
+    only = os.environ.get("SPECVIZ_PAIR", "").strip()
+    if only not in ("", TOY):
+        raise ParameterError("SPECVIZ_PAIR", f'be "{TOY}"', only, "Omit it for all pairs.")
+    if only:
+        toy = Offer(LABELS[TOY], lambda ref, loading: specviz.toy_pair(vocab=12), has_disk=False)
+        return {TOY: toy}
+    names = [TALES, EARLY_EXIT, *([SMOLLM2] if find_spec("specviz.models.catalogue") else [])]
+    offers = {name: Offer(LABELS[name], load_named, name != EARLY_EXIT) for name in names}
+    for text in filter(None, map(str.strip, os.environ.get("SPECVIZ_PAIRS", "").split(","))):
+        try:
+            ref = PairRef.read(text)
+        except ParameterError as error:
+            raise error.named("SPECVIZ_PAIRS") from None
+        offers[ref.models] = Offer(short_label(ref), load_named)
+    return offers
+
+
+def short_label(ref: PairRef) -> str:
+    """A pair by the last parts of its names."""
+    names = [name.rstrip("/").rsplit("/", 1)[-1] for name in (ref.target, ref.draft) if name]
+    return " + ".join(names)
+
+
+def load_named(ref: PairRef, loading: Loading) -> Any:
+    """Load a pair by its names, after preparing what has to be; with its weights in memory where
+    they cannot be on disk."""
+    for progress in prepared(ref):
+        done, of = progress.done, progress.total
+        loading.report(done / of, progress.stage)
+    options: dict[str, Any] = {"progress": loading.report}
+    if ref.target != TALES:
+        options["target"] = ref.target
+    if ref.draft:
+        options["draft"] = ref.draft
+    if ref.on_disk:
+        try:
+            return specviz.load_pair(**options, offload="disk")
+        except (OSError, ValueError) as error:
+            log.warning("%s loads its weights to memory: %s", ref.models, error)
+            pair = specviz.load_pair(**options)  # or says what is wrong with it anywhere
+            loading.notice = IN_MEMORY
+            return pair
+    return specviz.load_pair(**options)
+
+
+def prepared(ref: PairRef) -> Iterator[Any]:
+    """What has to be done before a pair can be loaded, as `Progress`."""
+    if ref.target != SMOLLM2:
+        return
+    catalogue = import_module("specviz.models.catalogue")
+
+    if ref.target in catalogue.CATALOGUE:
+        yield from catalogue.prepare(ref.target)

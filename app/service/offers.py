@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import specviz
 from specviz.base.errors import ParameterError
+from specviz.base.progress import Progress
+from specviz.models import catalogue
 
 from .pairs import EARLY_EXIT, LABELS, SMOLLM2, TALES, TOY, Loading, Offer, PairRef
 
@@ -35,7 +35,7 @@ def offered() -> dict[str, Offer]:
     if only:
         toy = Offer(LABELS[TOY], lambda ref, loading: specviz.toy_pair(vocab=12), has_disk=False)
         return {TOY: toy}
-    names = [TALES, EARLY_EXIT, *([SMOLLM2] if find_spec("specviz.models.catalogue") else [])]
+    names = [TALES, EARLY_EXIT, SMOLLM2]
     offers = {name: Offer(LABELS[name], load_named, name != EARLY_EXIT) for name in names}
     for text in filter(None, map(str.strip, os.environ.get("SPECVIZ_PAIRS", "").split(","))):
         try:
@@ -74,11 +74,7 @@ def load_named(ref: PairRef, loading: Loading) -> Any:
     return specviz.load_pair(**options)
 
 
-def prepared(ref: PairRef) -> Iterator[Any]:
-    """What has to be done before a pair can be loaded, as `Progress`."""
-    if ref.target != SMOLLM2:
-        return
-    catalogue = import_module("specviz.models.catalogue")
-
+def prepared(ref: PairRef) -> Iterator[Progress[Any]]:
+    """What has to be done before a pair can be loaded."""
     if ref.target in catalogue.CATALOGUE:
         yield from catalogue.prepare(ref.target)

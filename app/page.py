@@ -51,9 +51,8 @@ STYLES = (
     "figures/figures",
     *(style for tab in TABS for part in tab.parts for style in part.styles),
 )
-SENTENCE = "A small model drafts a tree of tokens; a large model verifies all of it in one pass."
 HEADER = (
-    f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
+    '<header class="sv-title"><h1>specviz</h1>'
     '<details class="sv-menu sv-view sv-ui"><summary class="sv-button">View</summary><div>'
     '<button type="button" class="sv-present-button">Present '
     "<small>large type for a projector, without settings; Escape exits</small></button>"

@@ -19,6 +19,7 @@ import { make } from './dom.js';
 /** @typedef {{ name: string, title: string, fields: Field[] }} Strategy */
 
 let ids = 0;
+const FIRST = 2; // parameters of a strategy that are shown at once
 const LOGARITHMIC = 256; // a range of so many times its lower end has a logarithmic slider
 
 /** The name in a strategy's text, and the text of each parameter. @param {string} text */
@@ -69,30 +70,35 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
   const chosen = () => strategies.find(({ name }) => name === select.value) ?? strategies[0];
   const send = () => change(join(chosen(), values[select.value]));
 
+  /** A parameter with its inputs and what it means. @param {string} name @param {Field} field */
+  function rowOf(name, field) {
+    const row = make('label', '', 'sv-parameter');
+    const help = make('small', field.help);
+    help.id = `sv-parameter-${++ids}`;
+    const inputs = inputsOf(field, values[name][field.name] ?? field.value, text => {
+      values[name][field.name] = text;
+      send();
+    });
+    for (const input of inputs) {
+      const part = input.type === 'range' ? ', slider' : '';
+      input.setAttribute('aria-describedby', help.id);
+      input.setAttribute('aria-label', field.label + part);
+    }
+    row.append(make('span', field.label), ...inputs, help);
+    return row;
+  }
+
   function draw() {
     const { name, fields: described } = chosen();
-    fields.replaceChildren(
-      ...described.map(field => {
-        const row = make('label', '', 'sv-parameter'),
-          id = `sv-parameter-${++ids}`,
-          help = make('small', field.help);
-        help.id = id;
-        const inputs = inputsOf(field, values[name][field.name] ?? field.value, text => {
-          values[name][field.name] = text;
-          send();
-        });
-        for (const input of inputs) {
-          input.setAttribute('aria-describedby', id);
-          input.setAttribute(
-            'aria-label',
-            input.type === 'range' ? `${field.label}, slider` : field.label,
-          );
-        }
-        row.append(make('span', field.label), ...inputs, help);
-        return row;
-      }),
-    );
-    fold.hidden = !described.length;
+    const rows = described.map(field => rowOf(name, field));
+    fields.replaceChildren(...rows.slice(0, FIRST));
+    fold.hidden = !rows.length;
+    if (rows.length <= FIRST) return;
+    const more = make('details', '', 'sv-parameters');
+    const others = described.slice(FIRST).map(field => field.name);
+    more.append(make('summary', 'More'), ...rows.slice(FIRST));
+    more.open = others.some(other => other in values[name]);
+    fields.append(more);
   }
 
   select.addEventListener('change', () => {
@@ -104,13 +110,10 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
     /** @param {string} text */
     receive(text) {
       const strategy = split(text);
-      if (
-        !(strategy.name in values) ||
-        (strategy.name === select.value &&
-          text === join(chosen(), values[strategy.name]) &&
-          fields.children.length)
-      )
-        return;
+      if (!(strategy.name in values)) return;
+      const isSame =
+        strategy.name === select.value && text === join(chosen(), values[strategy.name]);
+      if (isSame && fields.children.length) return;
       select.value = strategy.name;
       values[strategy.name] = strategy.values;
       draw();
@@ -157,8 +160,8 @@ function inputsOf(field, value, change) {
     logarithmic = min > 0 && max >= LOGARITHMIC * min;
   Object.assign(box, { type: 'number', min, max, step: step === 1 ? 1 : 'any' });
   box.value = value;
-  const slider = make('input'),
-    to = logarithmic ? Math.log2 : Number;
+  const slider = make('input', '', 'sv-track');
+  const to = logarithmic ? Math.log2 : Number;
   Object.assign(slider, {
     type: 'range',
     min: to(min),

@@ -2,7 +2,7 @@
 // something else by now.
 
 import { subscribe } from '../base/bus.js';
-import { query } from '../base/dom.js';
+import { button, make, query } from '../base/dom.js';
 import { onPage } from '../base/page.js';
 import { sayTerms } from '../base/terms.js';
 import { isOver, kindOf } from './run.js';
@@ -20,14 +20,35 @@ export function headline(element) {
   });
 }
 
+const NARROW = 1100; // pixels; a drawer covers a page as narrow
+
 /** A button that shows and hides another part of the page. @param {HTMLElement} element */
 export function opener(element) {
-  const button = query(element, 'button');
-  button.addEventListener('click', () => {
-    const isOpen =
-      document.getElementById(button.getAttribute('aria-controls'))?.classList.toggle('sv-shown') ??
-      false;
-    button.setAttribute('aria-expanded', String(isOpen));
+  const opens = query(element, 'button', HTMLButtonElement);
+  const part = () => document.getElementById(opens.getAttribute('aria-controls') ?? '');
+
+  /** @param {boolean} isOpen */
+  function show(isOpen) {
+    const drawer = part();
+    drawer?.classList.toggle('sv-shown', isOpen);
+    opens.setAttribute('aria-expanded', String(isOpen));
+    if (drawer && !drawer.querySelector('.sv-drawer-close')) {
+      const close = button('✕', () => show(false), 'sv-drawer-close');
+      close.setAttribute('aria-label', 'Close');
+      const corner = make('div', '', 'sv-ui');
+      corner.append(close);
+      drawer.prepend(corner);
+    }
+    dispatchEvent(new Event('resize')); // figures and trees have another width
+  }
+  opens.addEventListener('click', () => show(opens.getAttribute('aria-expanded') !== 'true'));
+  onPage(element, 'click', ({ target }) => {
+    if (target.closest?.('.sv-ask > .primary') && innerWidth < NARROW) show(false);
+  });
+  onPage(element, 'keydown', ({ key, target }) => {
+    if (key !== 'Escape' || !part()?.contains(target)) return;
+    show(false);
+    opens.focus();
   });
 }
 

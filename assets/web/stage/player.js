@@ -151,7 +151,7 @@ export function runPlayer(element, around = {}) {
     const content = headlineOf(run);
     if (content) around.headline?.({ ...content, stale: fresh?.stale(run) ?? false });
     run.isShown = !at.following;
-    $('ribbon').dataset.grows = String(at.following && run.state === 'running');
+    $('ribbon').dataset.grows = String(at.following);
     writeTitle(element, run, compared(run, around.checkSum ?? null));
     writeMeasures(element, run);
     writeRace(element, run, at.current);

@@ -7,14 +7,13 @@ from typing import Any
 import gradio as gr
 import plotly.graph_objects as go
 
-from specviz.view import theme
 from specviz.view.export import to_csv
 
 from .web import component, dumps
 
 WORDS = (
-    '<section class="sv-card"><h2></h2><span class="sv-source"></span><p class="sv-read"></p>'
-    '<p class="sv-files sv-ui"></p></section>'
+    '<section class="sv-card"><h2></h2><p class="sv-answer"></p><p class="sv-read"></p>'
+    '<p class="sv-files sv-ui"><span class="sv-source"></span></p></section>'
 )
 STATUS = (
     '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>'
@@ -23,7 +22,7 @@ STATUS = (
 
 
 class Card:
-    """A figure with the question it answers and how to read it; `name` is that of its element and
+    """A figure with the question that it answers, the answer, and how to read it; `name` is that of its element and
     files."""
 
     def __init__(
@@ -31,53 +30,46 @@ class Card:
         name: str,
         question: str,
         explanation: str,
+        answer: str,
         figure: go.Figure,
         source: str,
         kind: str = "recorded",
     ) -> None:
         self.name, self.question, self.explanation = name, question, explanation
-        words, plot = self._content(figure, source, kind)
+        words, plot = self._content(answer, figure, source, kind)
         with gr.Column(elem_classes="sv-figure", elem_id=f"sv-figure-{name}"):
             self.words = component("card", WORDS, words)
             self.plot = gr.Plot(plot, show_label=False, container=False, elem_classes="sv-plot")
         self.outputs = [self.words, self.plot]  # what `fill` changes
 
     def fill(
-        self, figure: go.Figure, source: str, kind: str = "recorded"
+        self, answer: str, figure: go.Figure, source: str, kind: str = "recorded"
     ) -> dict[gr.components.Component, Any]:
         """What an event returns to show another figure.
 
         Args:
+            answer: to its question, in one sentence.
             figure: from `specviz.view.figures`.
             source: where its numbers come from, in words.
-            kind: "recorded", "measured" or "projection".
+            kind: "recorded" or "measured".
         """
-        return dict(zip(self.outputs, self._content(figure, source, kind), strict=True))
+        content = self._content(answer, figure, source, kind)
+        return dict(zip(self.outputs, content, strict=True))
 
-    def _content(self, figure: go.Figure, source: str, kind: str) -> tuple[str, go.Figure]:
-        verdict = (figure.layout.title.text or "").replace("<br>", ", ")
+    def _content(
+        self, answer: str, figure: go.Figure, source: str, kind: str
+    ) -> tuple[str, go.Figure]:
         files = [{"label": "CSV", "name": f"{self.name}.csv", "text": to_csv(figure)}]
         words = {
             "title": self.question,
             "source": {"kind": kind, "label": source},
             "files": files,
-            "read": f"{verdict}. {self.explanation}" if verdict else self.explanation,
+            "answer": answer,
+            "read": self.explanation,
         }
         figure.update_layout(
-            title=None, height=400, margin={"l": 56, "r": 16, "t": 16, "b": 48}, legend={"y": -0.26}
+            title=None, height=360, margin={"l": 56, "t": 16, "b": 48}, legend={"y": -0.26}
         )
-        if kind == "projection":
-            figure.add_annotation(
-                text="projection",
-                xref="paper",
-                yref="paper",
-                x=0.5,
-                y=0.3,
-                showarrow=False,
-                textangle=-18,
-                font={"size": 54, "color": theme.GREY},
-                opacity=0.22,
-            )
         return dumps(words), figure
 
 

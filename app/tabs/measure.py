@@ -1,4 +1,5 @@
-"""The tab "Measure": four figures, one question each, from recordings or from this machine."""
+"""The tab "Measure": four questions, each answered in a sentence and a figure, from recordings or
+from this machine."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ import gradio as gr
 
 from specviz.base import codec
 from specviz.base.progress import Progress
-from specviz.measure.cost_table import CostTable, machine
-from specviz.measure.forecast import forecast
+from specviz.measure.cost_table import CostTable
+from specviz.measure.forecast import Forecast, forecast
 from specviz.record.vectors import find_acceptance, measured
 from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
@@ -23,48 +24,35 @@ from ..parts.failures import explained
 from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.web import QUIET
+from ..service.pairs import TALES, PairRef
 from ..service.queue import visitor_of
 from ..service.run import Note, Turn
 from ..service.service import RunService
+from .explore.recordings import Recording
 
 TITLE = "Measure"
 TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0)  # at which vectors are stored
-MACHINES = {
-    "In memory": "memory",
-    "On disk": "disk",
-    "A100": "a100",
-    "L40, offloaded": "l40-offload",
-}
+OPENING = 0.6  # that of Explore
+PLACES = {"memory": "in memory", "disk": "on disk"}  # of the target's weights
+HERE = "this machine"
+RULE = "sequoia"
 RULES = tuple(
     dict.fromkeys(row["verifier"] for row in measured() if row["verifier"] != "exact-match")
 )
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256)
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
+CHAIN = Recording("Chain", OPENING, PairRef(TALES))  # in which acceptance is counted
+WIDE = 64  # nodes, whose cost the answer names
 
 
 def build(service: RunService) -> None:
     """Lay out the tab and connect it."""
-    past = recorded.read()
-    choices = [
-        (title, name) for title, name in MACHINES.items() if name != "disk" or "disk" in past.costs
-    ]
     with gr.Row(elem_classes="sv-measure-controls"):
-        temperature = gr.Radio(
-            [(f"{value:g}", value) for value in TEMPERATURES], value=0.8, label="Temperature"
-        )
-        weights = gr.Radio(
-            choices, value="memory", label="Target's weights or machine", elem_id="sv-machine"
-        )
-        rules = gr.Dropdown(
-            [(VERIFIERS[name].title, name) for name in RULES],
-            value=["sequoia"],
-            multiselect=True,
-            filterable=False,
-            label="Rules in the first figure",
-            elem_id="sv-rules",
+        temperature = gr.Slider(
+            0, 1, OPENING, step=0.1, label="Temperature", elem_id="sv-measure-temperature"
         )
         go = gr.Button(
-            "Measure this machine", variant="primary", scale=0, min_width=250, elem_id="sv-measure"
+            "Measure this machine", variant="primary", scale=0, min_width=210, elem_id="sv-measure"
         )
         stop = gr.Button(
             "Stop", interactive=False, scale=0, min_width=80, elem_id="sv-measure-stop"
@@ -72,85 +60,46 @@ def build(service: RunService) -> None:
     line = status("sv-measure-status")
     # The page itself keeps what was measured for it, as JSON.
     measurement = gr.Textbox("", visible="hidden", elem_id="sv-measured")
-    source = past.label
-    with gr.Row(elem_classes="sv-figures"):
-        accepted = Card(
-            "acceptance",
-            "What is accepted?",
-            "The probability that the k-th child of an accepted node is accepted. A steep "
-            "fall favours chains, a long "
-            "tail favours wide trees.",
-            draw_acceptance(0.8, ["sequoia"]),
-            "recorded on 2,000 positions",
-        )
-        cost = Card(
-            "cost",
-            "What does a pass cost?",
-            "While the line is flat, more nodes cost no more time: reading the weights dominates.",
-            draw_costs(None),
-            source,
-        )
-    with gr.Row(elem_classes="sv-figures"):
-        speedup = Card(
-            "speedup",
-            "Which tree pays?",
-            "Predicted speedup of Sequoia's tree of each size and depth: expected tokens "
-            "per pass over the time of a "
-            "step, relative to plain decoding. The star marks the best.",
-            draw_map(0.8, past.costs["memory"]),
-            source,
-        )
-        predicted = Card(
-            "predicted",
-            "Does the prediction hold?",
-            "Line: predicted. Marks: timed at temperature 0.8 on prompts that no model was "
-            "trained on, with the "
-            "range over prompts.",
-            plot("predicted", past.points["memory"]),
-            source,
-        )
-    cards = (accepted, cost, speedup, predicted)
-    outputs = [line, measurement, *(part for card in cards for part in card.outputs)]
-
-    def draw(value: Any, name: Any, names: Any, measured_here: Any) -> dict:
-        value, name = check_choices(value, name)
-        result = (
-            codec.read(MachineMeasurement, measured_here, "measured") if measured_here else None
-        )
-        if result and name == "memory":
-            table, points, label, kind = result.cost, result.points, "measured here", "measured"
-        else:
-            table = cost_table(name)
-            points, label = past.points.get(name, ()), table.note if table.projection else source
-            kind = "projection" if table.projection else "recorded"
-        origin = ("measured here", "measured") if result else (source, "recorded")
-        return {
-            **accepted.fill(draw_acceptance(value, names), "recorded on 2,000 positions"),
-            **cost.fill(draw_costs(result), *origin),
-            **speedup.fill(draw_map(value, table), label, kind),
-            **predicted.fill(plot("predicted", points), label if points else "not timed", kind),
+    first = contents(OPENING, [RULE], None)
+    with gr.Column(elem_classes="sv-figures"):
+        cards = {
+            name: Card(name, question, explanation, *first[name])
+            for name, (question, explanation) in QUESTIONS.items()
         }
+        rules = gr.Dropdown(
+            [(VERIFIERS[name].title, name) for name in RULES],
+            value=[RULE],
+            multiselect=True,
+            filterable=False,
+            label="Rules in the figure of acceptance by rank",
+            elem_id="sv-rules",
+        )
+    outputs = [line, measurement, *(part for card in cards.values() for part in card.outputs)]
 
-    for control in (temperature, weights, rules):
+    def draw(value: Any, names: Any, measured_here: Any) -> dict:
+        result = None
+        if measured_here:
+            result = codec.read(MachineMeasurement, measured_here, "measured")
+        filled = contents(nearest(value), names, result)
+        return {k: v for name, card in cards.items() for k, v in card.fill(*filled[name]).items()}
+
+    def failed(text: str) -> dict:
+        return {line: status_text(text, "error")}
+
+    for control in (temperature, rules):
         control.change(
-            explained(
-                "The figures could not be drawn.", lambda text: {line: status_text(text, "error")}
-            )(draw),
-            [temperature, weights, rules, measurement],
+            explained("The figures could not be drawn.", failed)(draw),
+            [temperature, rules, measurement],
             outputs,
             trigger_mode="always_last",
             **QUIET,
         )
 
-    @explained(
-        "The measurement failed. The figures are unchanged.",
-        lambda text: {line: status_text(text, "error")},
-    )
+    @explained("The measurement failed. The figures are unchanged.", failed)
     async def run(request: gr.Request, value: Any, names: Any) -> AsyncIterator[dict]:
-        value, _ = check_choices(value, "memory")
         result: MachineMeasurement | None = None
         first = service.pairs.first
-        async with service.stream(visitor_of(request), first, measure, value) as items:
+        async with service.stream(visitor_of(request), first, measure, nearest(value)) as items:
             async for item in items:
                 if isinstance(item, Note):
                     yield {line: status_text(item.text)}
@@ -161,7 +110,7 @@ def build(service: RunService) -> None:
                 if item.result and len(item.result.points) > known:
                     result = item.result
                     text = codec.dumps(result)
-                    yield {measurement: text, **draw(value, "memory", names, text)}
+                    yield {measurement: text, **draw(value, names, text)}
         if result:
             yield {line: status_text("Measured on this machine.")}
 
@@ -174,16 +123,115 @@ def measure(turn: Turn, temperature: float) -> Iterator[Progress[MachineMeasurem
     return turn.compute(measure_machine, temperature)
 
 
-def check_choices(temperature: Any, name: Any) -> tuple[float, str]:
-    """The two controls' values; raises a `ValueError` if one is not among the choices."""
-    if temperature not in TEMPERATURES or name not in MACHINES.values():
-        raise ValueError("Temperature and machine must be among the choices of the page.")
-    return float(temperature), name
+QUESTIONS = {  # name of a figure -> its question, and how it is read
+    "sizes": (
+        "Which tree pays?",
+        "Predicted for the best of Sequoia's trees of each size: expected tokens per pass over the "
+        "time of a step. The star marks the best size.",
+    ),
+    "cost": (
+        "What does a pass cost?",
+        "The time of a target pass over n nodes, relative to one node. While the line is flat, more "
+        "nodes cost no more time: reading the weights dominates.",
+    ),
+    "acceptance": (
+        "Which guess is accepted?",
+        "The probability that the k-th child of an accepted node is accepted. A steep fall favours "
+        "chains, a long tail favours wide trees.",
+    ),
+    "positions": (
+        "What does acceptance mean?",
+        "Four numbers bear that name: the share of the tokens that were reached, that is, given "
+        "that the one before was accepted; the share of all steps, by position; the share of all "
+        "drafted tokens; and the tokens written per pass, the target's own included.",
+    ),
+    "predicted": (
+        "Does the prediction hold?",
+        "Lines: predicted. Marks: timed at temperature 0.8 on prompts that no model was trained "
+        "on, with the range over prompts.",
+    ),
+}
 
 
-def cost_table(name: str) -> CostTable:
-    """The recorded costs in memory or on disk, or the projection for a machine."""
-    return recorded.read().costs.get(name) or machine(name)
+def contents(
+    temperature: float, rules: Any, result: MachineMeasurement | None
+) -> dict[str, tuple[str, Any, str, str]]:
+    """What every card shows: its answer, its figure, where the numbers come from, and their
+    kind."""
+    past = recorded.read()
+    costs = {PLACES[place]: table for place, table in past.costs.items()}
+    points = {PLACES[place]: group for place, group in past.points.items()}
+    source = (past.label, "recorded")
+    if result:
+        costs = {HERE: result.cost, **{k: v for k, v in costs.items() if k != PLACES["memory"]}}
+        points = {HERE: result.points} if result.points else points
+        source = ("measured here", "measured")
+    acceptance = find_acceptance(RULE, temperature)
+    forecasts = {name: forecast(acceptance, table, SIZES, DEPTHS) for name, table in costs.items()}
+    lengths = [len(step.path) for step in CHAIN.trace().steps]
+    depth = CHAIN.config.builder.depth
+    where = f"recorded on 2,000 positions, temperature {temperature:g}"
+    return {
+        "sizes": (pays(temperature, forecasts), plot("sizes", forecasts), *source),
+        "cost": (dear(costs), plot("cost", costs), *source),
+        "acceptance": (ranked(acceptance), draw_acceptance(temperature, rules), where, "recorded"),
+        "positions": (
+            counted(lengths, depth),
+            plot("positions", lengths, depth),
+            f"counted in the recorded chain, {len(lengths)} steps, temperature {OPENING:g}",
+            "recorded",
+        ),
+        "predicted": (held(points), plot("predicted", points), *source),
+    }
+
+
+def nearest(temperature: Any) -> float:
+    """The temperature with stored vectors that is nearest to that of the slider."""
+    if isinstance(temperature, bool) or not isinstance(temperature, int | float):
+        raise ValueError("Temperature must be a number from 0 to 1.")
+    return min(TEMPERATURES, key=lambda value: abs(value - temperature))
+
+
+def pays(temperature: float, forecasts: dict[str, Forecast]) -> str:
+    """Which tree is worth it, on each machine."""
+    parts = []
+    for name, predicted in forecasts.items():
+        best = predicted.best
+        if best.speedup <= 1:
+            parts.append(f"{name} plain decoding is fastest")
+        else:
+            parts.append(f"{name} a tree of {best.size} nodes pays {best.speedup:.1f} times")
+    return f"At temperature {temperature:g}, {'; '.join(parts)}."
+
+
+def dear(costs: dict[str, CostTable]) -> str:
+    """What a pass over many nodes costs, on each machine."""
+    parts = [f"{table.target(WIDE) / table.target(1):.1f} {name}" for name, table in costs.items()]
+    return f"A pass over {WIDE} nodes costs {' and '.join(parts)} times one node."
+
+
+def ranked(acceptance: tuple[float, ...]) -> str:
+    """How often the first guess is right, and how often any of the first four."""
+    return (
+        f"The first guess is accepted in {100 * acceptance[0]:.0f} %, one of the first four in "
+        f"{100 * sum(acceptance[:4]):.0f} %."
+    )
+
+
+def counted(accepted: list[int], depth: int) -> str:
+    """The four meanings of acceptance, in one run."""
+    steps, total = len(accepted), sum(accepted)
+    reached = sum(min(length + 1, depth) for length in accepted)
+    return (
+        f"The same run: {total / steps + 1:.1f} tokens per pass, {100 * total / reached:.0f} % of "
+        f"the tokens that were reached, {100 * total / (depth * steps):.0f} % of those drafted."
+    )
+
+
+def held(points: dict[str, Any]) -> str:
+    """How far predictions are off."""
+    errors = [abs(one.measured / one.predicted - 1) for group in points.values() for one in group]
+    return f"Of {len(errors)} predictions the worst is {100 * max(errors):.0f} % off."
 
 
 def draw_acceptance(temperature: float, rules: Any) -> Any:
@@ -197,21 +245,6 @@ def draw_acceptance(temperature: float, rules: Any) -> Any:
         row for row in measured() if row["temperature"] == temperature and row["verifier"] in names
     ]
     return plot("acceptance", [SimpleNamespace(**row) for row in rows])
-
-
-def draw_costs(result: MachineMeasurement | None) -> Any:
-    """Costs in memory, on disk and on a GPU as far as they are known."""
-    tables = {
-        title: cost_table(name) for title, name in MACHINES.items() if name in recorded.read().costs
-    }
-    if result:
-        tables = {"This machine": result.cost, **tables}
-    return plot("cost", tables | {"A100 (projection)": machine("a100")})
-
-
-def draw_map(temperature: float, table: CostTable) -> Any:
-    """The predicted speedup of each size and depth."""
-    return plot("speedup", forecast(find_acceptance("sequoia", temperature), table, SIZES, DEPTHS))
 
 
 TAB = Tab(TITLE, build)

@@ -45,6 +45,31 @@ def plot_acceptance(vectors: Sequence[Acceptance]) -> go.Figure:
     return fig
 
 
+def plot_positions(accepted: Sequence[int], depth: int = 5) -> go.Figure:
+    """Draw what "acceptance" can mean in runs of a chain, by the position of the drafted token.
+
+    Args:
+        accepted: of each step, how many of its drafted tokens were accepted.
+        depth: drafted tokens of a step.
+    """
+    steps = len(accepted)
+    reached = [sum(count >= k for count in accepted) for k in range(depth + 1)]
+    positions = list(range(1, depth + 1))
+    fig = theme.figure("position of the drafted token", "share accepted")
+    given = [reached[k] / reached[k - 1] if reached[k - 1] else None for k in positions]
+    for place, (name, shares) in enumerate(
+        {
+            "of those reached": given,
+            "of all steps": [reached[k] / steps for k in positions],
+            "of all drafted": [sum(accepted) / (depth * steps)] * depth,
+        }.items()
+    ):
+        theme.curve(fig, positions, shares, name, theme.series(place), "token %{x}: %{y:.2f}")
+    fig.update_xaxes(dtick=1)
+    fig.update_yaxes(range=[0, 1.05])
+    return theme.label_lines(fig)
+
+
 def plot_depth(measured: DepthAcceptance) -> go.Figure:
     """Draw acceptance by level and rank as a heat map, counted in recorded runs."""
     if not measured.tried:

@@ -31,14 +31,49 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
             [end / table.target_s[0] for end in high],
         )
         label = f"{name}: {scale * table.target_s[0]:.3g} {unit} for one node"
-        style = theme.series(place)
+        style = theme.machine_series(name, place)
         style["line"]["dash"] = "dash" if table.projection else "solid"
         theme.curve(fig, table.sizes, times, label, style, "%{x} nodes: %{y:.2f} ×", error_y=bars)
     theme.logarithmic(
         "x", fig, sorted({n for table in tables.values() for n in table.sizes if n & (n - 1) == 0})
     )
     theme.logarithmic("y", fig, [1, 2, 5, 10, 20, 50, 100])
-    return fig
+    return theme.label_lines(fig)
+
+
+def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
+    """Draw the predicted speedup of the best tree of each size, a line for each machine.
+
+    Args:
+        forecasts: name of the machine -> forecast.
+    """
+    fig = theme.figure("tree size (nodes, including the root)", "times as fast as plain decoding")
+    for place, (name, predicted) in enumerate(forecasts.items()):
+        best = [max(filter(None, row), key=lambda cell: cell.speedup) for row in predicted.cells]
+        theme.curve(
+            fig,
+            [cell.size for cell in best],
+            [cell.speedup for cell in best],
+            name,
+            theme.machine_series(name, place),
+            "%{x} nodes, %{customdata} levels: %{y:.2f} ×",
+            customdata=[cell.depth for cell in best],
+        )
+        top = predicted.best
+        fig.add_scatter(
+            x=[top.size],
+            y=[top.speedup],
+            mode="markers+text",
+            text=[f"{top.speedup:.1f} ×"],
+            textposition="top center",
+            hoverinfo="skip",
+            marker={"symbol": "star", "size": 16, "color": theme.MACHINES.get(name, theme.GREY)},
+        )
+    theme.plain_line(fig)
+    sizes = sorted({size for one in forecasts.values() for size in one.sizes})
+    theme.logarithmic("x", fig, [size for size in sizes if size & (size - 1) == 0])
+    fig.update_yaxes(rangemode="tozero")
+    return theme.label_lines(fig)
 
 
 def plot_speedup(forecast: Forecast) -> go.Figure:
@@ -93,64 +128,61 @@ def plot_speedup(forecast: Forecast) -> go.Figure:
 
 
 def plot_predicted(
-    points: Sequence[Point], axis: str = "tree size (nodes, including the root)"
+    points: Sequence[Point] | Mapping[str, Sequence[Point]],
+    axis: str = "tree size (nodes, including the root)",
 ) -> go.Figure:
     """Draw predicted speedup as a line and measured speedup as marks with intervals.
 
     Args:
-        points: timed configurations.
+        points: timed configurations, of one machine or of each by its name.
         axis: what their `size` means, "temperature" say (Sequoia, figure 4).
     """
-    if not points:
+    groups = points if isinstance(points, Mapping) else {"": points}
+    every = [point for group in groups.values() for point in group]
+    if not every:
         return theme.empty("Nothing was timed.")
-    points = sorted(points, key=lambda point: (point.size, point.name))
-    worst = max(abs(point.measured / point.predicted - 1) for point in points)
-    fig = theme.figure(
-        axis,
-        "speedup (×) over plain decoding",
-        f"The largest prediction error is {100 * worst:.0f} %",
-    )
-    names = [point.name for point in points]
+    worst = max(abs(point.measured / point.predicted - 1) for point in every)
+    title = f"The largest prediction error is {100 * worst:.0f} %"
+    fig = theme.figure(axis, "speedup (×) over plain decoding", title)
+    for place, (machine, group) in enumerate(groups.items()):
+        _add_predicted(fig, machine, place, sorted(group, key=lambda one: (one.size, one.name)))
+    theme.plain_line(fig)
+    if axis.startswith("tree size"):
+        theme.logarithmic("x", fig, sorted({point.size for point in every}))
+    fig.update_yaxes(rangemode="tozero")
+    return theme.label_lines(fig)
+
+
+def _add_predicted(fig: go.Figure, machine: str, place: int, points: Sequence[Point]) -> None:
+    """Add one machine: its predictions as a line, what was timed as squares and, where that was
+    slower than plain decoding, as crosses."""
+    style = theme.machine_series(machine, place)
     fig.add_scatter(
         x=[point.size for point in points],
         y=[point.predicted for point in points],
-        name="predicted",
+        name=f"predicted {machine}".rstrip(),
         mode="lines+markers",
-        line={"color": theme.SKY},
+        line=style["line"],
         marker={"symbol": "circle-open", "size": 8},
-        text=names,
+        text=[point.name for point in points],
         hovertemplate="%{text}: %{y:.2f} predicted<extra></extra>",
     )
-    for slower, name, colour, symbol in (
-        (False, "measured", theme.GREEN, "square"),
-        (True, "measured, slower than plain", theme.VERMILLION, "x"),
+    for is_slower, name, symbol in (
+        (False, "measured", "square"),
+        (True, "measured, slower than plain", "x"),
     ):
-        group = [point for point in points if (point.measured < 1) == slower]
-        if group:
-            values = [point.measured for point in group]
-            fig.add_scatter(
-                x=[point.size for point in group],
-                y=values,
-                name=name,
-                mode="markers",
-                marker={"color": colour, "symbol": symbol, "size": 9},
-                text=[point.name for point in group],
-                error_y=theme.error_bars(
-                    values, [point.low for point in group], [point.high for point in group]
-                ),
-                hovertemplate="%{text}: %{y:.2f} measured<extra></extra>",
-            )
-    fig.add_hline(
-        y=1.0,
-        line={"color": theme.GREY, "dash": "dash", "width": 1.2},
-        annotation_position="top left",
-        annotation={
-            "text": "plain decoding",
-            "font": {"size": 11, "color": theme.TEXT},
-            "yshift": 5,
-        },
-    )
-    if axis.startswith("tree size"):
-        theme.logarithmic("x", fig, sorted({point.size for point in points}))
-    fig.update_yaxes(rangemode="tozero")
-    return fig
+        group = [point for point in points if (point.measured < 1) == is_slower]
+        if not group:
+            continue
+        values = [point.measured for point in group]
+        low, high = [point.low for point in group], [point.high for point in group]
+        fig.add_scatter(
+            x=[point.size for point in group],
+            y=values,
+            name=name,
+            mode="markers",
+            marker={"color": style["marker"]["color"], "symbol": symbol, "size": 9},
+            text=[point.name for point in group],
+            error_y=theme.error_bars(values, low, high),
+            hovertemplate="%{text}: %{y:.2f} measured<extra></extra>",
+        )

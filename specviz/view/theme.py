@@ -6,6 +6,7 @@ every series.
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
@@ -17,6 +18,8 @@ GRID = "rgba(128,128,128,0.3)"
 GREEN, VERMILLION, BLUE, ORANGE = "#009e73", "#d55e00", "#0072b2", "#e69f00"
 PURPLE, SKY, YELLOW, GREY = "#cc79a7", "#56b4e9", "#c9b800", "#8a8f98"
 CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, YELLOW, GREY)
+# where the target's weights are, the same in every figure
+MACHINES = {"in memory": "#2b8cc4", "on disk": "#c77700", "this machine": GREEN}
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
 
@@ -105,10 +108,46 @@ def curve(
     fig.add_scatter(x=x, y=y, name=name, mode="lines+markers", hovertemplate=hover, **style, **more)
 
 
+def machine_series(name: str, place: int) -> dict:
+    """Colour and mark of a machine, the same in every figure; `place` is for one without a colour
+    of its own."""
+    style = series(place)
+    colour = MACHINES.get(name, style["line"]["color"])
+    style["line"] = {"color": colour}
+    style["marker"]["color"] = colour
+    return style
+
+
+def label_lines(fig: go.Figure) -> go.Figure:
+    """Write the name of each line, up to a colon, at its end in its colour, in place of a
+    legend."""
+    for line in fig.data:
+        if "lines" not in (line.mode or "") or not line.name:
+            continue
+        x, y = line.x[-1], line.y[-1]
+        fig.add_annotation(
+            x=math.log10(x) if fig.layout.xaxis.type == "log" else x,
+            y=math.log10(y) if fig.layout.yaxis.type == "log" else y,
+            text=html.escape(line.name.partition(":")[0]),
+            showarrow=False,
+            xanchor="left",
+            xshift=9,
+            font={"color": line.line.color, "size": 13},
+        )
+    return fig.update_layout(showlegend=False, margin_r=100)
+
+
 def guide(fig: go.Figure, x: Sequence, y: Sequence, name: str) -> None:
     """A dashed grey line without marks, such as a bound."""
     line = {"color": GREY, "dash": "dash", "width": 1.5}
     fig.add_scatter(x=x, y=y, name=name, mode="lines", line=line, hoverinfo="skip")
+
+
+def plain_line(fig: go.Figure) -> None:
+    """A line where plain decoding is, at 1."""
+    text = {"text": "plain decoding", "font": {"size": 11, "color": TEXT}, "yshift": 5}
+    line = {"color": GREY, "dash": "dash", "width": 1.2}
+    fig.add_hline(y=1.0, line=line, annotation_position="top left", annotation=text)
 
 
 def logarithmic(axis: str, fig: go.Figure, ticks: Sequence[float]) -> None:

@@ -1,4 +1,4 @@
-"""The tabs Measure and Papers in headless Chromium."""
+"""The tab Measure in headless Chromium."""
 
 import re
 
@@ -6,31 +6,34 @@ import pytest
 from playwright.sync_api import expect
 
 import specviz
+from app.tabs.measure import QUESTIONS
 from tests.pages import open_tab
 
 pytestmark = pytest.mark.browser
-PAGE = ("Explore", "Learn", "Measure")
+PAGE = ("Explore", "Measure")
 
 
-def title(page, name):
-    return page.locator(f"#sv-figure-{name} .sv-read")
+def answer(page, name):
+    return page.locator(f"#sv-figure-{name} .sv-answer")
 
 
-def test_measure_shows_four_recorded_figures_and_follows_its_controls(seen):
+def test_every_question_is_answered_in_a_sentence_and_follows_the_temperature(seen):
+    seen.set_viewport_size({"width": 1280, "height": 800})
     open_tab(seen, "Measure")
-    for name in ("acceptance", "cost", "speedup", "predicted"):
+    for name in QUESTIONS:
         expect(seen.locator(f"#sv-figure-{name} .js-plotly-plot .main-svg").first).to_be_visible(
             timeout=30_000
         )
-        expect(seen.locator(f"#sv-figure-{name} .sv-source")).to_have_attribute(
-            "data-kind", "recorded"
-        )
-    before = title(seen, "speedup").inner_text()
-    seen.locator("#sv-machine").get_by_label("A100").check()
-    expect(seen.locator("#sv-figure-speedup .sv-source")).to_have_attribute(
-        "data-kind", "projection"
-    )
-    assert title(seen, "speedup").inner_text() != before
+        expect(answer(seen, name)).to_have_text(re.compile(r"\d.*\.$"))
+    expect(answer(seen, "sizes")).to_contain_text(re.compile("in memory .* on disk "))
+    figure = seen.locator("#sv-figure-sizes .sv-plot").bounding_box()
+    assert figure["y"] + figure["height"] <= 800, "the first answer and its figure on one screen"
+    before = answer(seen, "sizes").inner_text()
+    slider = seen.locator("#sv-measure-temperature input[type=range]")
+    slider.fill("1")
+    slider.dispatch_event("change")
+    expect(answer(seen, "sizes")).to_contain_text("At temperature 1")
+    assert answer(seen, "sizes").inner_text() != before
 
 
 def test_one_button_measures_this_machine(serve, visit):
@@ -40,24 +43,8 @@ def test_one_button_measures_this_machine(serve, visit):
     expect(page.locator("#sv-measure-status .text")).to_contain_text(
         "Measured on this machine", timeout=120_000
     )
-    for name in ("cost", "speedup", "predicted"):
+    expect(answer(page, "sizes")).to_contain_text("this machine")
+    for name in ("sizes", "cost", "predicted"):
         expect(page.locator(f"#sv-figure-{name} .sv-source")).to_have_attribute(
             "data-kind", "measured"
         )
-
-
-def test_papers_filter_resets_with_the_source(seen):
-    open_tab(seen, "Learn", "Papers")
-    rows, verdicts = seen.locator(".sv-papers tbody tr"), seen.locator("#sv-papers-verdict")
-    every = rows.count()
-    verdicts.get_by_label("differs", exact=True).check()
-    expect(seen.locator('.sv-papers tbody tr:not([data-state="differs"])')).to_have_count(0)
-    assert rows.count() < every
-    seen.locator("#sv-papers-source label").nth(1).click()
-    expect(verdicts.get_by_label("all", exact=True)).to_be_checked()
-    expect(seen.locator(".sv-papers h2")).not_to_have_text(re.compile("Sequoia"))
-
-
-def test_a_link_opens_a_source_and_marks_an_entry(serve, visit):
-    page = visit(serve() + "?tab=papers&paper=svip", ready=".sv-papers")
-    expect(page.locator("#sv-papers-source input:checked")).to_have_value("svip")

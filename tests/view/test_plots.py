@@ -39,6 +39,8 @@ DATA = {
     "probability": UNCERTAINTY,
     "cost": {"A100": machine("a100"), "flat": machine("flat:8")},
     "speedup": FORECAST,
+    "sizes": {"in memory": FORECAST, "on disk": FORECAST},
+    "positions": [0, 2, 5, 1],
     "predicted": POINTS,
     "ribbon": TRACE,
     "tree": max(TRACE.steps, key=lambda step: len(step.path)),
@@ -129,6 +131,21 @@ def test_cost_is_relative_to_one_node():
     gpu, flat = plot("cost", DATA["cost"]).data
     assert gpu.y[0] == flat.y[0] == 1 and dict(zip(flat.x, flat.y, strict=True))[16] == 2
     assert "target passes" in flat.name and "ms" in gpu.name
+
+
+def test_lines_have_their_names_at_their_ends_in_colours_that_stay():
+    both, one = ({"on disk": POINTS, "in memory": POINTS[:1]}, {"in memory": POINTS[:1]})
+    for figure in (plot("predicted", both), plot("predicted", one), plot("sizes", DATA["sizes"])):
+        named = {note.text: note.font.color for note in figure.layout.annotations}
+        for name, colour in named.items():
+            if name.endswith("in memory"):
+                assert colour == theme.MACHINES["in memory"]
+        assert any(name.endswith("in memory") for name in named) and not figure.layout.showlegend
+
+
+def test_acceptance_by_position_counts_what_was_reached_and_what_was_drafted():
+    reached, steps, drafted = plot("positions", [0, 2, 2, 1], depth=2).data
+    assert reached.y == (0.75, 2 / 3) and steps.y == (0.75, 0.5) and drafted.y == (0.625, 0.625)
 
 
 def test_depth_keeps_untried_cells_empty():

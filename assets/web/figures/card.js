@@ -12,14 +12,16 @@ import { termed } from '../base/terms.js';
 
 /** @param {Element} element @param {string} value what app/parts/card.py fills a card with */
 export function figureCard(element, value) {
-  const card = JSON.parse(value || '{}'),
-    find = (/** @type {string} */ selector) => query(element, selector);
+  const card = JSON.parse(value || '{}');
+  const find = (/** @type {string} */ selector) => query(element, selector);
   find('h2').textContent = card.title || '';
   const source = find('.sv-source');
   source.textContent = card.source ? card.source.label : '';
   source.dataset.kind = card.source ? card.source.kind : '';
+  find('.sv-answer').textContent = card.answer || '';
   find('.sv-read').replaceChildren(...termed(card.read || ''));
   find('.sv-files').replaceChildren(
+    source,
     ...(card.files || []).map((/** @type {File} */ file) => downloadButton(file, card.title)),
   );
 }

@@ -17,7 +17,7 @@ import { freshness, headline as headlineView, opener as openerButton } from './s
 import { runPlayer } from './stage/player.js';
 import { sampledTexts } from './stage/sampled.js';
 import { sendFile } from './stage/save.js';
-import { checkSumOf } from './stage/share.js';
+import { checkSumOf, runLink } from './stage/share.js';
 
 /**
  * @typedef {object} Host
@@ -106,9 +106,9 @@ export function stage({ element, server, values }, { most }) {
     links: true,
     checkSum: checkSumOf(location.search),
     headline: content => publish('headline', content),
-    opened({ prompt = '', settings }) {
-      const search = `?${new URLSearchParams({ prompt })}&${settings}`;
-      if (settings) publish('opened', { search });
+    opened(run) {
+      const { search } = new URL(runLink(run, 0, location.href));
+      if (run.head.settings) publish('opened', { search });
     },
   });
   subscribe('settings', element, fresh.hold);

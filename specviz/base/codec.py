@@ -70,16 +70,21 @@ def read(kind: Any, data: Any, what: str) -> Any:
     try:
         return _adapter(kind).validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
+        first = error.errors(include_url=False)[0]
     if first["type"] == "json_invalid":
         raise ValueError(f"{what} is not valid JSON. The file may be truncated or damaged.")
     parts = takewhile(
         lambda part: not str(part).startswith(("literal[", "tuple[", "function-")), first["loc"]
     )
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part:.40}" for part in parts)
-    trouble = re.sub(r"^\w+ should", "must", first["msg"].removeprefix("Value error, ")).replace(
-        "Field", "is"
-    )
+    raised = first.get("ctx", {}).get("error")
+    if isinstance(raised, ParameterError):
+        # Its name is the last part of the place, or that of a parameter further in.
+        is_place = raised.name in ("", first["loc"][-1])
+        inner = raised.named(f"{what}{place}") if is_place else f"{what}{place}: {raised}"
+        raise ValueError(f"{what} is damaged: {inner}")
+    message = first["msg"].removeprefix("Value error, ").rstrip(".")
+    trouble = re.sub(r"^\w+ should", "must", message).replace("Field", "is")
     got = (
         "" if first["type"] in ("missing", "value_error") else f"; got {short_repr(first['input'])}"
     )
@@ -138,7 +143,7 @@ def sentences(cls: Class) -> Class:
     init, names = cls.__init__, [field.name for field in fields(cls)]
 
     @wraps(init)
-    def init_in_sentences(self: Any, *args: Any, **values: Any) -> None:
+    def init_in_sentences(self: Any, /, *args: Any, **values: Any) -> None:
         try:
             named = dict(zip(names, args, strict=False)) | values
             init(
@@ -166,15 +171,21 @@ def parameter_error(
     """The first error of a model as a sentence, by the JSON `schema` of its fields; `prefix` as in
     "sequoia."."""
     errors = error.errors(include_url=False)
-    for one in errors:
-        if isinstance(
-            cause := one.get("ctx", {}).get("error"), ParameterError
-        ):  # raised by a validator of our own
+    raised = [one for one in errors if "error" in one.get("ctx", {})]  # by a validator
+    for one in raised:
+        cause = one["ctx"]["error"]
+        if isinstance(cause, ParameterError):
             return cause if cause.name else cause.named(f"{prefix}{one['loc'][0]}")
-    name = str(errors[0]["loc"][0])
+    first = (raised or errors)[0]
+    name = str(first["loc"][0]) if first["loc"] else ""  # none: of a validator of the whole
+    where = prefix + name if name else prefix.rstrip(".")
+    if raised:
+        reason = str(first["ctx"]["error"]).strip().rstrip(".")
+        must = reason.removeprefix("must ") if reason.startswith("must ") else f"be valid: {reason}"
+        return ParameterError(where, must, first["input"] if name else ...)
     values = _values(schema.get(name, {}), many=False)
     must = values if values.startswith("list ") else f"be {values}"
-    return ParameterError(prefix + name, must, errors[0]["input"])
+    return ParameterError(where, must, first["input"])
 
 
 def _values(schema: Schema, many: bool) -> str:

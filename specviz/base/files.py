@@ -51,7 +51,7 @@ def file_errors(failure: str) -> Iterator[None]:
         reason = (
             "it is not UTF-8 text" if isinstance(error, UnicodeError) else error.strerror or error
         )
-        raise ValueError(f"{failure}: {reason}.") from None
+        raise ValueError(f"{failure}: {str(reason).rstrip('.')}.") from None
 
 
 def read_text(path: str | Path, what: str, limit: int = MOST_TEXT) -> str:

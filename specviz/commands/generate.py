@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import suppress
-from dataclasses import replace
 
 from ..base.files import MOST_TRACE, __version__, check_output, printable, write_text
 from ..config.run_config import RunConfig, compatible
 from ..decode import run as trace_of
 from ..decode import speculate
-from ..measure.choose import suited
+from ..decode.session import prompt_text
 from ..record.step import Step
 from ..record.vectors import mismatch, planned_with
 from ..view.terminal import paint, summary
@@ -42,39 +41,39 @@ def run(args: argparse.Namespace) -> None:
     config = RunConfig(
         args.prompt,
         builder,
+        args.verifier and options.strategy(args, "verifier", args.verifier),
         temperature=args.temperature,
         max_new_tokens=args.max_new_tokens,
         drafter=drafter,
         **options.sampling(args),
-    )
-    config = replace(
-        config, verifier=options.strategy(args, "verifier", args.verifier or suited(config))
     )
     match = compatible(config).required()
     vector_files = getattr(args, "vector_files", [])
     if args.trace:
         check_output(args.trace, *vector_files)
     pair = options.load(args)
+    config = config.for_pair(pair)
     settings = {
         "pair": pair.info["name"],
         "dtype": pair.info.get("dtype"),
         "version": __version__,
-        "drafter": drafter.name,
-        "parameters": drafter.parameters,
+        "drafter": config.drafter.name,
+        "parameters": config.drafter.parameters,
         "verifier": config.verifier.name,
         "temperature": config.temperature,
     }
     others = filter(None, (mismatch(path, settings) for path in vector_files))
     notice = next((f"{other}; a tree planned with it may not be optimal" for other in others), "")
-    if notice := planned_with(builder, drafter, pair.info["name"]) or notice:
+    if notice := planned_with(builder, config.drafter, pair.info["name"]) or notice:
         print(printable(notice), file=sys.stderr)
     if not match.lossless:
         print(f"lossy: {match.reason}", file=sys.stderr)
     steps: list[Step] = []
+    before = prompt_text(pair, config)
     with suppress(KeyboardInterrupt):  # what was written is kept
         for step in speculate(pair, config):
             if not args.json:
-                print(("" if steps else printable(args.prompt)) + paint(step), end="", flush=True)
+                print(("" if steps else printable(before)) + paint(step), end="", flush=True)
             steps.append(step)
     trace = trace_of(pair, config, steps)
     text = trace.to_json()

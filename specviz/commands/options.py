@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import inf
@@ -143,6 +144,12 @@ def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:
         help="a target larger than the device: auto, balanced, cpu or disk",
     )
     add("--offload-folder", metavar="DIR", help="folder for weights that cannot be read in place")
+    add(
+        "--chat",
+        action=argparse.BooleanOptionalAction,
+        help="ask a prompt as a message of a user, by the target's chat template, instead of "
+        "continuing it as text (default: where the target has such a template)",
+    )
 
 
 def add_prompts(
@@ -183,7 +190,14 @@ def load(args: argparse.Namespace, **other: Any) -> Any:
     check_draft(args, other.get("draft", getattr(args, "draft", None)))
     from ..models.pair import load_pair  # torch, which parsing does not need
 
-    return load_pair(**{name: getattr(args, name) for name in LOADING} | other)
+    pair = load_pair(**{name: getattr(args, name) for name in LOADING} | other)
+    if pair.chat and args.chat is None:
+        print(
+            f"{pair.info['target']['name']} is a chat model, so a prompt is asked as a message of "
+            "a user; --no-chat continues it as text",
+            file=sys.stderr,
+        )
+    return pair
 
 
 def check_draft(args: argparse.Namespace, draft: str | None) -> None:

@@ -7,17 +7,16 @@ sentence on why.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
-from ..base.codec import LARGEST, Positive, Whole, sentences
-from ..base.errors import ParameterError
+from ..base.codec import LARGEST, Positive, Whole, json_data, sentences
 from ..sampling.distributions import Sampling, Temperature, TopK, TopP
-from .strategy import SCHEMES, strategy_of
+from .prompt import Message, Prompt, read_prompt
+from .strategy import SCHEMES, VERIFIERS, strategy_of
 
 
 @sentences
@@ -26,9 +25,11 @@ class RunConfig:
     """Everything that determines a run besides the pair.
 
     Args:
-        prompt: text, or a list of token ids, not empty.
+        prompt: text to continue; a chat as a list of {"role": "user", "content": "..."}; or a list
+            of token ids, also as `apply_chat_template` returns them. Not empty.
         builder, verifier, drafter: an object from a menu such as `specviz.BUILDERS`, or a text like
-            "sequoia:size=16".
+            "sequoia:size=16". The default verifier is the first one that is lossless with builder
+            and temperature; the default drafter is the pair's own draft.
         temperature, top_p, top_k: of the target's distributions, see `Sampling`; top_p and top_k
             apply to the draft too.
         draft_temperature: None means the target's temperature, and 0.6 where that is 0.
@@ -42,9 +43,9 @@ class RunConfig:
     (16, 0.8)
     """
 
-    prompt: str | Sequence[Annotated[int, Field(ge=0)]] = "Once upon a time"
+    prompt: Prompt = "Once upon a time"
     builder: Annotated[Any, Field(validate_default=True)] = "sequoia"
-    verifier: Annotated[Any, Field(validate_default=True)] = "sequoia"
+    verifier: Any = None
     temperature: Temperature = 0.8
     top_p: TopP = 1.0
     top_k: TopK | None = None
@@ -53,21 +54,26 @@ class RunConfig:
     seed: Whole = 0
     drafter: Annotated[Any, Field(validate_default=True)] = None
 
+    _read_prompt = field_validator("prompt", mode="plain")(read_prompt)
+
     @field_validator("builder", "verifier", "drafter")
     @classmethod
     def _strategy(cls, value: Any, info: Any) -> Any:
-        return strategy_of(
-            info.field_name, "model" if value is None and info.field_name == "drafter" else value
-        )
+        if value is None and info.field_name == "verifier":
+            return None  # chosen below, when everything else is known
+        default_drafter = value is None and info.field_name == "drafter"
+        return strategy_of(info.field_name, "model" if default_drafter else value)
 
-    @field_validator("prompt")
-    @classmethod
-    def _not_empty(cls, prompt: Any) -> Any:
-        if not prompt:
-            raise ParameterError(
-                "prompt", "not be empty", hint="Give a few words for the models to continue."
-            )
-        return prompt if isinstance(prompt, str) else tuple(prompt)
+    @model_validator(mode="after")
+    def _choose_verifier(self) -> RunConfig:
+        if self.verifier is None:
+            object.__setattr__(self, "verifier", default_rule(self))
+        return self
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether the prompt is a list of messages."""
+        return isinstance(self.prompt[0], Message)
 
     @property
     def target_sampling(self) -> Sampling:
@@ -86,6 +92,18 @@ class RunConfig:
         """The seed that is `count` seeds later; the largest is followed by 0."""
         return (self.seed + count) % (LARGEST + 1)
 
+    def for_pair(self, pair: Any) -> RunConfig:
+        """The same run as a pair decodes it: a text is a message where the pair asks texts, and its
+        own draft, a trained head say, is named by the drafter that reads with it."""
+        changes: dict[str, Any] = {}
+        # A pair of one's own may have neither.
+        if isinstance(self.prompt, str) and getattr(pair, "chat", False):
+            changes["prompt"] = (Message("user", self.prompt),)
+        drafter = getattr(pair, "default_drafter", "model")
+        if self.drafter.name == "model" and drafter != "model":
+            changes["drafter"] = drafter
+        return dataclasses.replace(self, **changes) if changes else self
+
     def autoregressive(self) -> RunConfig:
         """The same run with plain decoding."""
         return dataclasses.replace(self, builder="plain", verifier="plain")
@@ -93,9 +111,22 @@ class RunConfig:
     def to_dict(self) -> dict[str, Any]:
         """The configuration as plain JSON data, its strategies by name and parameters."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        values["prompt"] = json_data(self.prompt)
         return values | {
             kind: values[kind].to_dict() for kind in ("builder", "verifier", "drafter")
         }
+
+
+def default_rule(config: RunConfig) -> Any:
+    """The first rule in the menu for which a configuration is lossless, whatever its own rule is:
+    exact match at temperature 0."""
+    rules = [rule() for rule in VERIFIERS.values()]
+    if config.temperature == 0:
+        rules.sort(key=lambda rule: not rule.greedy_only)  # those first, else in the menu's order
+    for rule in rules:
+        if compatible(dataclasses.replace(config, verifier=rule)).lossless:
+            return rule
+    return rules[0]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -44,15 +44,26 @@ class Strategy(BaseModel):
     title: ClassVar[str]
     needs: ClassVar[str] = "__call__"  # the method that a subclass must define
 
-    def __init__(self, *values: Any, **parameters: Any) -> None:
+    def __init__(self, /, *values: Any, **parameters: Any) -> None:
         fields = type(self).model_fields
-        parameters |= zip(fields, values, strict=False)
+        if len(values) > len(fields):
+            raise ParameterError(self.name, f"have up to {len(fields)} parameters", len(values))
+        for name, value in zip(fields, values, strict=False):
+            if name in parameters:
+                raise ParameterError(f"{self.name}.{name}", "be given once")
+            parameters[name] = value
         for name in parameters.keys() - fields.keys():
             raise UnknownName(f"{self.name} parameter", name, fields or ["none"])
         try:
             super().__init__(**{name: plain_value(value) for name, value in parameters.items()})
         except ValidationError as error:
             raise parameter_error(error, self.parameter_schema(), f"{self.name}.") from None
+
+    def __hash__(self) -> int:
+        try:
+            return hash((type(self), *self.parameters.values()))
+        except TypeError:  # a plugin's parameter that is a list or a dictionary
+            return hash(type(self))
 
     @classmethod
     @cache
@@ -66,7 +77,7 @@ class Strategy(BaseModel):
         """The value of each parameter, by name."""
         return {name: getattr(self, name) for name in type(self).model_fields}
 
-    def replace(self, **parameters: Any) -> Self:
+    def replace(self, /, **parameters: Any) -> Self:
         """The same strategy with other values of some parameters."""
         return type(self)(**self.parameters | parameters)
 
@@ -185,11 +196,8 @@ def _check_class(cls: Any) -> None:
         raise ParameterError(f"{where}.name", must, hint="Choose another name.")
     for name, field in cls.model_fields.items():
         if field.is_required():
-            raise ParameterError(
-                f"{where}.{name}",
-                "have a default",
-                hint="Annotate what is no parameter as ClassVar.",
-            )
+            hint = "Annotate what is no parameter as ClassVar."
+            raise ParameterError(f"{where}.{name}", "have a default", hint=hint)
     base = next(one for one in cls.__mro__ if "kind" in vars(one))
     if getattr(cls, cls.needs) is getattr(base, cls.needs):
         raise ParameterError(where, f"define {cls.needs}")

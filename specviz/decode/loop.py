@@ -15,7 +15,7 @@ from ..models.base import Pair
 from ..record.step import Step
 from ..record.trace import Trace
 from ..sampling.randomness import Randomness, Seeded
-from .session import DecodingSession, Stopwatch, prompt_tokens
+from .session import DecodingSession, Stopwatch, prompt_text, prompt_tokens
 
 
 def speculate(
@@ -42,6 +42,7 @@ def speculate(
     0 drafted, 0 accepted: a
     """
     _check_arguments(pair, config)
+    config = config.for_pair(pair)
     scheme = compatible(config, scheme).required().scheme
     verifier, drafter = config.verifier, config.drafter
     builder = config.builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])
@@ -78,6 +79,7 @@ def run(pair: Pair, config: RunConfig, steps: Iterable[Step] | None = None) -> T
     >>> trace.text, len(trace.steps), trace.tokens_per_pass, trace.stop
     ('cacbabaa', 2, 4.0, 'length')
     """
+    config = config.for_pair(pair)
     steps = tuple(speculate(pair, config) if steps is None else steps)
     prompt = tuple(prompt_tokens(pair, config))
     written = [token for step in steps for token in step.emitted]
@@ -89,7 +91,7 @@ def run(pair: Pair, config: RunConfig, steps: Iterable[Step] | None = None) -> T
         stop = "context"
     else:
         stop = "stopped"
-    text = config.prompt if isinstance(config.prompt, str) else pair.decode(prompt)
+    text = prompt_text(pair, config)
     return Trace(config, pair.info, prompt, text, steps, stop, __version__)
 
 

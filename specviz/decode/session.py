@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
+from typing import Any
 
 from ..config.run_config import RunConfig
 from ..drafters.base import Draft, Drafter, DrafterSession, Seen, open_drafter
@@ -110,9 +111,21 @@ class DecodingSession:
         return tokens
 
 
+def prompt_text(pair: Pair, config: RunConfig) -> str:
+    """A configuration's prompt as a page shows it before the text; of a chat its last message."""
+    config = config.for_pair(pair)
+    prompt: Any = config.prompt
+    if isinstance(prompt, str):
+        return prompt
+    return f"{prompt[-1].content}\n\n" if config.is_chat else pair.decode(prompt)
+
+
 def prompt_tokens(pair: Pair, config: RunConfig) -> list[int]:
     """The token ids of a configuration's prompt; a `ValueError` if the pair cannot continue it."""
-    prompt = list(pair.encode(config.prompt) if isinstance(config.prompt, str) else config.prompt)
+    config = config.for_pair(pair)
+    words: Any = config.prompt
+    is_encoded = not isinstance(words, str) and not config.is_chat
+    prompt = list(words if is_encoded else pair.encode(words))
     if not prompt:
         raise ValueError("prompt must have at least one token; got none. Give a few words.")
     if bad := [token for token in prompt if not 0 <= token < pair.vocab_size]:
@@ -120,8 +133,10 @@ def prompt_tokens(pair: Pair, config: RunConfig) -> list[int]:
             f"prompt must have token ids from 0 to {pair.vocab_size - 1}; got {bad[0]}."
         )
     if len(prompt) >= pair.max_positions:
+        is_window = pair.info.get("window") == pair.max_positions
+        context = "window of attention" if is_window else "context"
         raise ValueError(
-            f"prompt must be shorter than the models' context of {pair.max_positions} tokens; "
+            f"prompt must be shorter than the models' {context} of {pair.max_positions} tokens; "
             f"got {len(prompt)} tokens. Shorten it."
         )
     return prompt

@@ -23,6 +23,7 @@ from ..base.progress import Progress, final_result
 from ..builders import BUILDERS
 from ..config.run_config import RunConfig
 from ..decode import autoregress, run
+from ..decode.session import prompt_tokens
 from ..proof.same_text import Comparison, comparing
 from ..record.metrics import Counts
 from .machine_profile import machine
@@ -177,7 +178,7 @@ def _continue(model: Any, pair: Any, config: RunConfig, **options: Any) -> list[
     """The new tokens of transformers' `generate`, greedy unless `options` say otherwise."""
     import torch
 
-    ids = torch.tensor([pair.encode(str(config.prompt))], device=pair.target.device)
+    ids = torch.tensor([prompt_tokens(pair, config)], device=pair.target.device)
     room = min(config.max_new_tokens, pair.max_positions - ids.shape[1])
     if room < 1:
         raise ValueError(f"prompts must be shorter than the context, {pair.max_positions} tokens.")

@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from ..builders import BUILDERS
 from ..builders.sequoia import PlannedBuilder
 from ..builders.static import StaticBuilder
-from ..config.run_config import RunConfig, compatible
+from ..config.run_config import RunConfig, compatible, default_rule
 from ..record.metrics import estimate
 from ..record.vectors import expected_tokens
-from ..verifiers import VERIFIERS
 from .cost_table import CostTable
 from .forecast import Cell, forecast, predict
 from .on_text import Acceptance
@@ -153,12 +152,5 @@ def held_out(acceptance: Acceptance, cost: CostTable, config: RunConfig) -> Held
 
 
 def suited(config: RunConfig) -> str:
-    """The name of the first rule in the menu for which a configuration is lossless: exact match at
-    temperature 0."""
-    greedy = [
-        name for name, rule in VERIFIERS.items() if rule.greedy_only and config.temperature == 0
-    ]
-    names = [*greedy, *VERIFIERS]
-    return next(
-        name for name in names if compatible(replace(config, verifier=VERIFIERS[name]())).lossless
-    )
+    """The name of the rule that a configuration gets where none is chosen, see `default_rule`."""
+    return default_rule(config).name

@@ -41,7 +41,7 @@ LISTS = {
 NUMBERS = {"max_new_tokens": 64, "seed": 0, "rounds": 1}
 ROWS = ("draft_temperature", "top_p", "top_k")  # of `RunConfig`
 ENTRIES = (*LISTS, *NUMBERS, *ROWS, "prompts")
-LOADING = ("target", "draft", "device", "dtype", "offload", "offload_folder")
+LOADING = ("target", "draft", "device", "dtype", "offload", "offload_folder", "chat")
 PAIRS = {"embedded": {}, "toy": {"toy": 12}}
 # builder -> with its assistant
 TRANSFORMERS = {"transformers": False, "transformers-assisted": True}
@@ -123,7 +123,9 @@ def _pair(value: Any) -> dict[str, Any]:
     if (
         isinstance(value, dict)
         and value
-        and all(k in LOADING and isinstance(v, str) for k, v in value.items())
+        and all(
+            k in LOADING and isinstance(v, bool if k == "chat" else str) for k, v in value.items()
+        )
     ):
         return value
     raise ParameterError("pairs", f"be embedded, toy or texts under {', '.join(LOADING)}", value)
@@ -223,7 +225,7 @@ def load_cell_pair(pair: str) -> Pair:
         return toy_pair(vocab=spec["toy"])
     from ..models.pair import load_pair
 
-    return load_pair(**spec)
+    return load_pair(**{"chat": None} | spec)
 
 
 def on_ray(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from ..config.run_config import RunConfig
 from ..decode import speculate
+from ..decode.session import prompt_tokens
 from ..models.base import Pair
 
 WINDOW = 256  # tokens that are read together
@@ -58,7 +59,7 @@ def continuations(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iter
         text_config = replace(
             config, prompt=prompt, seed=config.seed_after(number)
         ).autoregressive()
-        tokens = pair.encode(prompt)
+        tokens = prompt_tokens(pair, text_config)
         written = (token for step in speculate(pair, text_config) for token in step.emitted)
         yield Text((*tokens, *written), max(1, len(tokens)), prompt)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from ..config.prompt import Message
 from ..sampling.distributions import Logits
 from ..tree import TokenTree
 
@@ -58,15 +59,22 @@ class Pair(Protocol):
         vocab_size: V, the width of every row.
         max_positions: the longest text the pair can hold, in tokens.
         eos_ids: tokens that end a text.
+        is_chat: whether the target was trained on chats.
+        chat: whether a text as a prompt is asked as the message of a user.
+        default_drafter: the menu name of the drafter that stands for the pair's own draft.
     """
 
     info: dict[str, Any]
     vocab_size: int
     max_positions: int
     eos_ids: frozenset[int]
+    is_chat: bool
+    chat: bool = False
+    default_drafter: str = "model"
 
-    def encode(self, text: str) -> list[int]:
-        """The token ids of `text`."""
+    def encode(self, text: str | Sequence[Message]) -> list[int]:
+        """The token ids of a text, or of a chat up to where the answer begins; a `ValueError` for a
+        chat where the target knows none."""
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of `tokens`, a list of ids."""

@@ -108,13 +108,16 @@ class EarlyExitSession(HuggingFaceSession):
     ) -> None:
         super().__init__(model, tokens, target.cache)
         self.target = target
+        # What stands for this session in the cache: the session itself would make a circle, which
+        # keeps weights in memory after the pair is gone.
+        self._mark = object()
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
-        if (
-            tree is not self._tree or self.cache.writer is not self
-        ):  # another draft may share the cache as well
+        # Another draft may share the cache as well.
+        if tree is not self._tree or self.cache.writer is not self._mark:
             self._forget()
-            self._read, self.cache.writer = self.target._read, self
+            self._read = self.target._read
+            self.cache.writer = self._mark
         self.target._forget()  # its tree, if it has read one, is about to be overwritten
         return super().forward(tree, nodes)
 

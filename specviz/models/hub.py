@@ -52,7 +52,7 @@ def model_folder(
     try:
         with suppress(OSError):  # it is not in the cache
             cached = Path(snapshot_download(name, local_files_only=True, **patterns))
-            if not weights or _is_complete(cached):
+            if not weights or all(file.is_file() for file in weight_files(cached)):
                 return cached
         HfApi().model_info(name, timeout=TIMEOUT)
         return Path(download(name, **patterns))
@@ -98,11 +98,12 @@ def prepared_folder(
     return folder
 
 
-def _is_complete(folder: Path) -> bool:
+def weight_files(folder: Path) -> list[Path]:
+    """The files of a folder that hold its weights, by its index where it has one; other copies, in
+    other spellings, may lie beside them."""
     index = folder / "model.safetensors.index.json"
-    names = (
-        set(json.loads(index.read_text())["weight_map"].values())
-        if index.is_file()
-        else {"model.safetensors"}
-    )
-    return all((folder / name).is_file() for name in names)
+    if index.is_file():
+        names = set(json.loads(index.read_text())["weight_map"].values())
+        return [folder / name for name in sorted(names)]
+    whole = folder / "model.safetensors"
+    return [whole] if whole.is_file() else sorted(folder.glob("*.safetensors")) or [whole]

@@ -23,14 +23,18 @@ class LearningSession(HuggingFaceSession):
 
     def __init__(self, draft: HuggingFaceModel, tokens: Sequence[int], rate: float) -> None:
         super().__init__(draft, tokens)
-        self.rate, self.weights = rate, draft.model
+        self.rate = rate
+        self.weights = draft.model
         self._optimizer: torch.optim.Optimizer | None = None
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:
         """One step of the optimiser towards the target's rows, [n, V], the last of them before the
         last token."""
-        optimizer = self._optimizer = self._optimizer or self._copy_draft()
-        model, end = self.model, len(self.context) - 1
+        if self._optimizer is None:
+            self._optimizer = self._copy_draft()
+        optimizer = self._optimizer
+        model = self.model
+        end = len(self.context) - 1
         start = max(0, end - max(CONTEXT, len(rows)))
         ids = torch.tensor([self.context[start:end]], device=model.device).clamp(
             max=model.embeddings - 1
@@ -55,13 +59,10 @@ class LearningSession(HuggingFaceSession):
     def _copy_draft(self) -> torch.optim.Optimizer:
         """Copy the draft twice, to train weights and to draft with them; returns what trains
         them."""
-        draft, self.weights = (
-            self.model,
-            copy.deepcopy(self.model.model).float().requires_grad_(True),
-        )
-        self.model = HuggingFaceModel(
-            copy.deepcopy(draft.model).requires_grad_(False), draft.vocab_size
-        )
+        draft = self.model
+        self.weights = copy.deepcopy(draft.model).float().requires_grad_(True)
+        copied = copy.deepcopy(draft.model).requires_grad_(False)
+        self.model = HuggingFaceModel(copied, draft.vocab_size)
         if draft.direct is None:
             self.model.leave_to_transformers()
         return torch.optim.AdamW(self.weights.parameters(), lr=self.rate, weight_decay=0.0)

@@ -15,6 +15,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, LlamaC
 from transformers.utils import logging
 
 from ..base.errors import ParameterError, cause
+from .checkpoint import check_format, check_names
 from .hub import RANDOM, model_folder
 from .table import NumberText
 
@@ -41,21 +42,18 @@ SHAPES = {  # from the configurations published with the models
     "llama-2-70b": (8192, 80, 64, 8, 28672, 32000, 4096),
     "llama-3-8b": (4096, 32, 32, 8, 14336, 128256, 8192),
 }
-placed: dict[
-    tuple[str, torch.device, torch.dtype], Any
-] = {}  # models that were loaded before anybody decodes
+# Models that were loaded before anybody decodes, by name, device and format.
+placed: dict[tuple[str, torch.device, torch.dtype], Any] = {}
 
 
 def choose_device(device: str) -> torch.device:
     """The device that `device` names: "auto", "cpu", "cuda", "cuda:0", ..., "mps"."""
     if device == "auto":
-        device = (
-            "cuda"
-            if torch.cuda.is_available()
-            else "mps"
-            if torch.backends.mps.is_available()
-            else "cpu"
-        )
+        device = "cpu"
+        if torch.backends.mps.is_available():
+            device = "mps"
+        if torch.cuda.is_available():
+            device = "cuda"
     elif device != "cpu":
         try:
             torch.zeros(1, device=str(device)).cpu()
@@ -69,26 +67,19 @@ def choose_device(device: str) -> torch.device:
 
 def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     """The number format that `dtype` names; "auto" takes the fastest the device computes in."""
-    if dtype == "auto":
-        if device.type == "mps":
-            return torch.float16
-        if device.type == "cuda":
-            return (
-                torch.bfloat16
-                if torch.cuda.is_bf16_supported(including_emulation=False)
-                else torch.float16
-            )
-        features: dict[str, bool] = getattr(
-            torch.cpu, "get_capabilities", dict
-        )()  # older versions of torch have none
-        return (
-            torch.bfloat16
-            if features.get("avx512_bf16") or features.get("amx_bf16")
-            else torch.float32
-        )
-    if dtype not in DTYPES:
-        raise ParameterError("dtype", f"be auto, {', '.join(DTYPES)}", dtype)
-    return DTYPES[dtype]
+    if dtype != "auto":
+        if dtype not in DTYPES:
+            raise ParameterError("dtype", f"be auto, {', '.join(DTYPES)}", dtype)
+        return DTYPES[dtype]
+    if device.type == "mps":
+        return torch.float16
+    if device.type == "cuda":
+        has_bfloat16 = torch.cuda.is_bf16_supported(including_emulation=False)
+        return torch.bfloat16 if has_bfloat16 else torch.float16
+    # Older versions of torch do not say what a processor has.
+    features: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
+    has_bfloat16 = features.get("avx512_bf16") or features.get("amx_bf16")
+    return torch.bfloat16 if has_bfloat16 else torch.float32
 
 
 def load_model(
@@ -114,9 +105,10 @@ def load_model(
         return placed[name, device, dtype]
     logging.disable_progress_bar()  # progress is reported to the caller
     config = load_config(role, name)
-    config._attn_implementation = (
-        None  # whatever it names: sdpa then, or eager where a family has no other
-    )
+    # Whatever it names: sdpa then, or eager where a family has no other.
+    config._attn_implementation = None
+    if not name.startswith(RANDOM):
+        check_format(role, name, model_folder(role, name), config)
     options: dict[str, Any] = {
         "config": config,
         "dtype": dtype,
@@ -127,11 +119,7 @@ def load_model(
         check_offload(offload, device)
         options |= {"device_map": device_map(config, offload, device), "offload_folder": folder}
     model, report = _read(role, name, AutoModelForCausalLM, **options)
-    if missing := sorted(report["missing_keys"]):
-        raise ValueError(
-            f"{role} {name!r} lacks weights of its configuration, for example {missing[0]}; "
-            "config.json and *.safetensors must belong to the same model."
-        )
+    check_names(role, name, report["missing_keys"], report["unexpected_keys"])
     return model.to(device) if offload is None else model
 
 
@@ -150,29 +138,25 @@ def device_map(config: Any, offload: str, device: torch.device) -> str | dict[st
     layers."""
     if offload in ("auto", "balanced"):
         return offload
+    depth = config.get_text_config().num_hidden_layers
     with torch.device("meta"):
-        model, depth = (
-            AutoModelForCausalLM.from_config(config),
-            config.get_text_config().num_hidden_layers,
-        )
+        model = AutoModelForCausalLM.from_config(config)
     layers = layer_list("offload", model, depth)
-    others = [
-        name
-        for name, part in model.named_modules()
-        if not name.startswith(layers) and not [*part.children()]
-    ]
-    return dict.fromkeys(others, str(device)) | {f"{layers}.{i}": offload for i in range(depth)}
+    places = {f"{layers}.{number}": offload for number in range(depth)}
+    for name, part in model.named_modules():
+        is_leaf = not list(part.children())
+        if is_leaf and not name.startswith(layers):
+            places[name] = str(device)
+    return places
 
 
 def layer_list(parameter: str, model: torch.nn.Module, depth: int) -> str:
     """The name of the module list that holds a model's layers; a `ValueError`, of a parameter, if
     it has none."""
-    modules = model.named_modules()
-    lists = [
-        name
-        for name, part in modules
-        if isinstance(part, torch.nn.ModuleList) and len(part) == depth
-    ]
+    lists = []
+    for name, part in model.named_modules():
+        if isinstance(part, torch.nn.ModuleList) and len(part) == depth:
+            lists.append(name)
     if len(lists) != 1:
         raise ParameterError(parameter, f"have a target that keeps its {depth} layers in one list")
     return lists[0]
@@ -214,15 +198,12 @@ def _random_model(role: str, name: str, device: torch.device, dtype: torch.dtype
     """Random weights, made where they compute; the same every time."""
     config = load_config(role, name)
     with torch.device("meta"):
-        weights = sum(
-            part.numel() for part in AutoModelForCausalLM.from_config(config).parameters()
-        )
+        empty = AutoModelForCausalLM.from_config(config)
+    weights = sum(part.numel() for part in empty.parameters())
     needed = RESERVE * weights * dtype.itemsize
-    free = (
-        torch.cuda.mem_get_info(device)[0]
-        if device.type == "cuda"
-        else psutil.virtual_memory().available
-    )
+    free = psutil.virtual_memory().available
+    if device.type == "cuda":
+        free = torch.cuda.mem_get_info(device)[0]
     if needed > free:
         raise ValueError(
             f"{role} {name!r} needs {needed / 2**30:.1f} GiB in "
@@ -235,32 +216,35 @@ def _random_model(role: str, name: str, device: torch.device, dtype: torch.dtype
 
 
 def longest_text(role: str, config: Any) -> int:
-    """The longest text a model can be given, in tokens: its positions, or how far its attention
-    looks back."""
+    """The longest text a model can be given, in tokens: its positions, and no more than it can
+    attend to from the last of them."""
     config = config.get_text_config()
-    sliding = getattr(config, "sliding_window", None)
-    kinds = getattr(config, "layer_types", None) or [
-        "full_attention" if sliding is None else "sliding_attention"
-    ]
-    if unknown := set(kinds) - {"full_attention", "sliding_attention"}:
-        raise ValueError(
-            f"{role} has layers of kind {', '.join(sorted(unknown))}, which cannot read the "
-            "branches of a tree. "
-            "Choose a model with plain attention in every layer."
-        )
     limits = [getattr(config, "max_position_embeddings", None) or 2048]
-    if "sliding_attention" in kinds:
-        limits.append(sliding)
-    if "local" in getattr(config, "attention_layers", ["local"]):  # a window by any other name
-        names = (name for name in vars(config) if "window" in name and "sliding" not in name)
-        windows = (getattr(config, name) for name in names if not name.endswith("layers"))
-        limits += [value for value in windows if type(value) is int and value > 0]
+    limits += attention_windows(role, config)
+    # At the length for which longrope was first made its positions change, also those read before.
     rotary = getattr(config, "rope_parameters", None) or {}
-    for part in (
-        rotary,
-        *rotary.values(),
-    ):  # at such a length longrope's positions change, also those read before
+    for part in (rotary, *rotary.values()):
         if isinstance(part, dict) and part.get("rope_type") == "longrope":
             name = "original_max_position_embeddings"
             limits.append(part.get(name) or getattr(config, name, None))
     return min(filter(None, limits))
+
+
+def attention_windows(role: str, config: Any) -> list[int]:
+    """How many tokens back the layers of a model look that do not look back to the beginning; a
+    `ValueError` for layers that cannot read the branches of a tree."""
+    sliding = getattr(config, "sliding_window", None)
+    default = "full_attention" if sliding is None else "sliding_attention"
+    kinds = getattr(config, "layer_types", None) or [default]
+    if unknown := set(kinds) - {"full_attention", "sliding_attention"}:
+        raise ValueError(
+            f"{role} has layers of kind {', '.join(sorted(unknown))}, which cannot read the "
+            "branches of a tree. Choose a model with plain attention in every layer."
+        )
+    windows = [sliding] if sliding and "sliding_attention" in kinds else []
+    if "local" in getattr(config, "attention_layers", ["local"]):  # a window by any other name
+        for name, value in vars(config).items():
+            is_window = "window" in name and "sliding" not in name and not name.endswith("layers")
+            if is_window and type(value) is int and value > 0:
+                windows.append(value)
+    return windows

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from ..base.errors import ParameterError
-from ..base.files import PAIR, TALES
+from ..base.files import PAIR
+from ..config.prompt import no_template
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from .catalogue import CATALOGUE, default_draft, is_prepared_here
 from .eagle import load_layer
@@ -18,14 +19,20 @@ from .early_exit import count_layers, first_layers, without_layers
 from .heads import load_heads
 from .hub import prepared_folder
 from .learning import LearningSession
-from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
+from .loading import (
+    attention_windows,
+    choose_device,
+    choose_dtype,
+    load_model,
+    load_tokenizer,
+    longest_text,
+)
 from .selftest import check_tree_reading
 from .streamed import stream_target
 from .table import NumberText
-from .text import TokenText
+from .text import TokenText, end_of_text, sample_of
 from .vocabulary import TranslatedSession, translation
 
-SAMPLE = 400  # characters of a shipped text along which the mass of common tokens is measured
 Progress = Callable[[float, str], None]
 
 
@@ -41,6 +48,8 @@ class HuggingFacePair:
     eos_ids: frozenset[int]
     info: dict[str, Any]
     folder: Path | None = None
+    default_drafter: str = "model"
+    chat: bool = False
 
     def __post_init__(self) -> None:
         text = self.text
@@ -50,19 +59,26 @@ class HuggingFacePair:
             text.token_text,
             text.stream,
         )
+        self.is_chat = text.is_chat
         self.vocab_size, self.disk_speed = self.target.vocab_size, self.target.disk_speed
         self.offload = None if self.disk_speed is None else "disk"
-        self.drafter = cache(self._drafter)
+        self._drafters: dict[str, Any] = {}  # no wrapper of a method: it would keep the pair alive
 
     def __repr__(self) -> str:
         return f"HuggingFacePair({self.info['name']!r})"
 
-    def _drafter(self, kind: str, **parameters: Any) -> Any:
-        """What the pair can draft with besides its draft; see `Pair.drafter`."""
+    def drafter(self, kind: str, **parameters: Any) -> Any:
+        """What the pair can draft with besides its draft, each made once; see `Pair.drafter`."""
+        key = f"{kind} {parameters}"
+        if key not in self._drafters:
+            self._drafters[key] = self._make_drafter(kind, **parameters)
+        return self._drafters[key]
+
+    def _make_drafter(self, kind: str, **parameters: Any) -> Any:
         if kind in ("early-exit", "layer-skip"):
             shorten = first_layers if kind == "early-exit" else without_layers
             model = shorten(self.target, **parameters)
-            check_tree_reading("draft", model, self.target)
+            check_tree_reading("draft", model, self.target, sample_of(self.text))
             return model
         if kind in ("medusa", "eagle"):
             if self.folder is None:
@@ -83,8 +99,9 @@ class HuggingFacePair:
                 "vocabulary; this pair has none. "
                 "Load one, or choose another drafter."
             )
+        draft = self.draft  # not the pair, which would refer to itself
         return SimpleNamespace(
-            open=lambda tokens, target=None: LearningSession(self.draft, tokens, **parameters)
+            open=lambda tokens, target=None: LearningSession(draft, tokens, **parameters)
         )
 
     def open(self, tokens: Sequence[int]) -> tuple[HuggingFaceSession, HuggingFaceSession | None]:
@@ -121,6 +138,7 @@ def load_pair(
     offload: str | None = None,
     offload_folder: str | Path | None = None,
     like: HuggingFacePair | None = None,
+    chat: bool | None = False,
 ) -> HuggingFacePair:
     """Load a target and a draft.
 
@@ -144,6 +162,8 @@ def load_pair(
         offload_folder: where weights go that are offloaded to disk and do not lie there as
             safetensors already.
         like: a pair with the same target, which is then not loaded again.
+        chat: whether a text as a prompt is asked as the message of a user; None for yes where the
+            target has a chat template. A prompt of messages is always a chat.
 
     Raises:
         ValueError: if a model is unknown, damaged, cannot read trees, or the two have no token in
@@ -164,6 +184,8 @@ def load_pair(
     report(0.0, "Reading the tokenizer")
     tokenizer, draft_tokenizer = read_tokenizers(target, draft)
     text = tokenizer if isinstance(tokenizer, NumberText) else TokenText(tokenizer)
+    if chat and not text.is_chat:
+        raise no_template()
     report(0.1, "Loading the target")
     target_model = like.target if like else None
     if target_model is None and offload == "disk":
@@ -172,7 +194,7 @@ def load_pair(
         target_model = HuggingFaceModel(
             load_model("target", target, place, number_format, offload, offload_folder)
         )
-        check_tree_reading("target", target_model)
+        check_tree_reading("target", target_model, text=sample_of(text))
         target_model.capture_graphs()
     limit = longest_text("target", target_model.model.config)
     info = {
@@ -184,6 +206,8 @@ def load_pair(
         "vocab_size": target_model.vocab_size,
         "max_positions": limit,
     }
+    if windows := attention_windows("target", target_model.model.config):
+        info["window"] = min(windows)
     draft_model: Any = None
     if draft is not None:
         report(0.6, "Loading the draft")
@@ -196,7 +220,9 @@ def load_pair(
                 weights, target_model.vocab_size if same_vocabulary else None
             )
         report(0.8, "Checking the attention over a tree")
-        check_tree_reading("draft", draft_model, target_model if same_vocabulary else None)
+        draft_text = text if same_vocabulary else TokenText(draft_tokenizer)
+        shared = target_model if same_vocabulary else None
+        check_tree_reading("draft", draft_model, shared, sample_of(draft_text))
         draft_model.capture_graphs()
         longest = longest_text("draft", draft_model.model.config)
         limit = min(limit, longest)
@@ -208,13 +234,22 @@ def load_pair(
             draft_model = SimpleNamespace(
                 open=partial(TranslatedSession, draft_model, common, longest)
             )
-            sample = text.encode(TALES.read_text("utf-8")[:SAMPLE])[: min(SAMPLE, limit)]
+            sample = sample_of(text)[:limit]
             mass = round(common.common_mass(target_model, sample), 4)
             info["common"] = {"tokens": len(common.target_ids), "mass": mass}
     report(1.0, "Ready")
     folder, eos_ids = Path(target).expanduser(), end_of_text(target_model.model, tokenizer)
     parent = folder.resolve().parent if folder.is_dir() else None
-    return HuggingFacePair(target_model, draft_model, text, limit, eos_ids, info, parent)
+    return HuggingFacePair(
+        target_model,
+        draft_model,
+        text,
+        limit,
+        eos_ids,
+        info,
+        folder=parent,
+        chat=text.is_chat if chat is None else chat,
+    )
 
 
 def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
@@ -239,16 +274,6 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
         tokenizer, draft_tokenizer, len(tokenizer), len(draft_tokenizer)
     )  # raises where nothing is common
     return tokenizer, draft_tokenizer
-
-
-def end_of_text(model: Any, tokenizer: Any) -> frozenset[int]:
-    """The tokens that end a text, by the generation settings, the configuration and the
-    tokenizer."""
-    ids: set[int] = set()
-    for source in (getattr(model, "generation_config", None), model.config, tokenizer):
-        value = getattr(source, "eos_token_id", None)
-        ids.update(value if isinstance(value, list | tuple) else [] if value is None else [value])
-    return frozenset(ids)
 
 
 def _describe(model: HuggingFaceModel, name: str) -> dict[str, Any]:

@@ -1,97 +1,157 @@
-"""Self-test of a model: it must score every node of a tree as transformers' own pass along its path
-does.
+"""Self-test of a model: it must score every node of a tree as a pass along its path does.
 
-The reference is computed from token ids and nothing of ours: no mask, no positions, no cache.
+The judge is transformers' own pass in float32, with the same weights, computed from token ids and
+nothing of ours: no mask, no positions, no cache. In a format of fewer bits transformers' own pass
+differs from it too; that much rounding, and half as much again, is what any pass may differ by.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from itertools import cycle, islice
+from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from ..base.errors import cause
 from ..passes.huggingface import HuggingFaceModel
 from ..tree import TokenTree
+from .early_exit import ShallowModel
+from .judge import BOUND, Judge, rms, spread
 from .loading import longest_text
 
-# Root mean square of a difference of logits, over their standard deviation: what rounding may
-# explain.
-TOLERANCE = {torch.float64: 1e-5, torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 1e-1}
 SHORT = 14  # tokens of the text that every model reads
+LAST = 16  # tokens at its end after which logits are compared
 EFFORT = {"cpu": 5e9, "cuda": 5e11}  # parameters times tokens of the long text
 MEMORY = 1 << 28  # bytes of keys and values of the masked slots between a text and its tree
 
+Logits = tuple[np.ndarray, list[list[int]]]  # rows, and the text that each is after
+
+
+class Difference(NamedTuple):
+    """How far logits are from the judge's, and how far they may be."""
+
+    found: float
+    allowed: float
+
+    @property
+    def is_right(self) -> bool:
+        """Whether rounding explains it; not where it is no number."""
+        return self.found <= self.allowed
+
 
 def check_tree_reading(
-    role: str, model: HuggingFaceModel, target: HuggingFaceModel | None = None
+    role: str,
+    model: HuggingFaceModel,
+    target: HuggingFaceModel | None = None,
+    text: Sequence[int] = (),
 ) -> None:
-    """Read trees, accept a path, read on, and compare with transformers' own passes; see above.
+    """Read trees, accept a path, read on, and compare with the judge; see above.
 
-    Compiled passes, and then the direct forward, are given up where they differ.
+    Compiled passes, and then the direct forward, are given up where they differ. A model that
+    reads into its target's cache keeps the kind of pass that the target has, as keys are of its
+    type.
+
+    Args:
+        role: "target" or "draft", as errors name it.
+        model: what is tested.
+        target: whose session it is opened with, where it drafts for one.
+        text: token ids in a language that the model knows, to be read; numbers by default.
     """
-    kind, tolerance = type(model.model).__name__, TOLERANCE[model.dtype]
-    limit = longest_text(role, model.model.config)
+    kind = type(model.model).__name__
+    judge = Judge(model)
     try:
-        while (
-            not (error := reading_error(model, target, limit)) <= tolerance
-            and model.direct is not None
-        ):
-            if model.direct.compiled is not None:
+        while True:
+            difference = find_difference(model, target, judge, text, role)
+            if difference.is_right:
+                break
+            if model.direct is not None and model.direct.compiled is not None:
                 model.direct.compiled = None
-                continue
-            logging.getLogger(__name__).warning(
-                "The direct forward of %s differs from transformers' by %.2g of the logits' "
-                "spread; "
-                "transformers' own, which is slower, is used.",
-                kind,
-                error,
-            )
-            model.leave_to_transformers()
-    except Exception as reason:
+            elif model.direct is not None and not isinstance(model, ShallowModel):
+                logging.getLogger(__name__).warning(
+                    "The direct forward of %s differs from float32 by %.2g of the logits' spread, "
+                    "and may by %.2g; transformers' own, which is slower, is used.",
+                    kind,
+                    *difference,
+                )
+                model.leave_to_transformers()
+            else:
+                break
+        reason = None if difference.is_right else _reason(model, judge, difference, text)
+    except Exception as error:
         raise ValueError(
             f"{role} ({kind}) cannot read a tree under a 4-D attention mask: "
-            f"{cause(reason)}. Choose another model."
-        ) from reason
-    if not np.isfinite(error):
-        raise ValueError(
-            f"{role} ({kind}) gives logits that are no numbers; load it with dtype float32."
-        )
-    if error > tolerance:
-        raise ValueError(
-            f"{role} ({kind}) scores a tree differently from transformers' own passes along "
-            f"its paths (by {error:.2g} "
-            "of the logits' spread): it does not follow the tree's mask and positions. "
-            "Choose another model."
-        )
+            f"{cause(error)}. Choose another model."
+        ) from error
+    if reason is not None:
+        raise ValueError(f"{role} ({kind}) {reason}")
 
 
-def reading_error(model: HuggingFaceModel, target: HuggingFaceModel | None, limit: int) -> float:
-    """The largest difference of logits that is found, in texts up to `limit` tokens."""
-    error = tree_error(model, target)
-    if not error <= TOLERANCE[model.dtype]:
-        return error
+def _reason(
+    model: HuggingFaceModel, judge: Judge, difference: Difference, text: Sequence[int]
+) -> str:
+    """Why a model is refused, as the end of a sentence that begins with its name."""
+    if not np.isfinite(difference.found):
+        return "gives logits that are no numbers; load it with dtype float32."
+    number_format = str(model.dtype).removeprefix("torch.")
+    if judge.own_difference > BOUND:
+        return (
+            f"computes in {number_format} what differs by {judge.own_difference:.2g} of the "
+            "logits' spread from float32, so that a wrong tree could not be noticed. Load it with "
+            "dtype float32."
+        )
+    alone, among_others = judge.same_text_twice(tokens_of(model, SHORT, text))
+    if (change := rms(alone - among_others) / spread(alone)) > difference.allowed:
+        return (
+            f"changes its logits by {change:.2g} of their spread with what else is in the pass, as "
+            "activations that are quantised together do, so a tree cannot be scored like its "
+            "paths. Choose another model, or one that quantises weights only."
+        )
+    return (
+        f"scores a tree differently from passes along its paths (by {difference.found:.2g} of the "
+        f"logits' spread, where rounding explains {difference.allowed:.2g}): it does not follow "
+        "the tree's mask and positions. Choose another model."
+    )
+
+
+def find_difference(
+    model: HuggingFaceModel,
+    target: HuggingFaceModel | None,
+    judge: Judge,
+    text: Sequence[int],
+    role: str,
+) -> Difference:
+    """The difference over everything that is read, or the first one that no rounding explains."""
+    limit = longest_text(role, model.model.config)
     weights = sum(part.numel() for part in model.model.parameters())
     affordable = int(EFFORT.get(model.device.type, EFFORT["cpu"]) / weights)
-    slot = (
-        2 * model.layers * model.model.config.get_text_config().hidden_size * model.dtype.itemsize
-    )  # bytes, at most
-    short_text, long_text = (
-        tokens_of(model, count) for count in (SHORT, min(limit, max(SHORT, affordable)))
-    )
-    return max(
-        branch_error(model, long_text),
-        branch_error(model, short_text, gap=min(limit, MEMORY // slot)),
-    )
+    width = model.model.config.get_text_config().hidden_size
+    slot = 2 * model.layers * width * model.dtype.itemsize  # bytes, at most
+    short = tokens_of(model, SHORT, text)
+    long = tokens_of(model, min(limit, max(SHORT, affordable)), text)
+    gap = min(limit, MEMORY // slot)
+    squares = np.zeros(2)  # sums over rows, of what was found and of rounding
+    rows = 0
+    for read in (
+        lambda: read_tree(model, target, short),
+        lambda: read_branches(model, long),
+        lambda: read_branches(model, short, gap),
+    ):
+        logits, texts = read()
+        differences = judge.compare(logits, texts)
+        if not differences[0] <= BOUND:
+            return Difference(differences[0], BOUND)
+        squares += len(texts) * np.square(differences)
+        rows += len(texts)
+    found, rounding = np.sqrt(squares / rows)
+    return Difference(float(found), judge.allowed(float(rounding)))
 
 
-def tree_error(model: HuggingFaceModel, target: HuggingFaceModel | None = None) -> float:
-    """The difference of a tree's logits, read in two passes, and of what follows an accepted
-    path."""
-    ids = tokens_of(model, SHORT)
+def read_tree(
+    model: HuggingFaceModel, target: HuggingFaceModel | None, ids: Sequence[int]
+) -> Logits:
+    """Logits of a tree that is read in two passes, and of what follows an accepted path."""
     target_session = target.open(ids[:4]) if target else None
     session = model.open(ids[:4], target_session)
     tree = TokenTree(ids[3], start=3)
@@ -101,10 +161,9 @@ def tree_error(model: HuggingFaceModel, target: HuggingFaceModel | None = None) 
 
     def read(*nodes: int) -> None:
         logits.append(session.forward(tree, nodes))
-        texts.extend(
-            [*session.context, *(tree.tokens[step] for step in tree.topology.path(node))]
-            for node in nodes
-        )
+        for node in nodes:
+            path = [tree.tokens[step] for step in tree.topology.path(node)]
+            texts.append([*session.context, *path])
 
     # Parents and children in different passes and out of order, as a draft reads them; 7 brings its
     # unread parent.
@@ -119,50 +178,36 @@ def tree_error(model: HuggingFaceModel, target: HuggingFaceModel | None = None) 
     tree.add(0, ids[13])
     read(0)
     read(1)
-    return difference(model, np.concatenate(logits), texts)
+    return np.concatenate(logits), texts
 
 
-def branch_error(model: HuggingFaceModel, ids: Sequence[int], gap: int = 0) -> float:
-    """The difference of two branches at the end of a text, whose last two tokens are the longer
+def read_branches(model: HuggingFaceModel, ids: Sequence[int], gap: int = 0) -> Logits:
+    """Logits of the end of a text, and of two branches there; its last two tokens are the longer
     branch.
 
     Between text and branches lie `gap` masked slots; their number must not matter, whatever window
     or mask a model keeps by slots.
     """
-    context, (first, second) = ids[:-2], ids[-2:]
+    context, (first, second) = list(ids[:-2]), ids[-2:]
     base, cache = len(context), model.new_cache()
     cache.used = start = base + gap
     model.read(ids[:1], [0], None, cache, [0])  # makes room up to there
     cache.used = 0
-    model.read(context, range(base), None, cache, [base - 1])
+    last = range(max(0, base - LAST), base)
+    before = model.read(context, range(base), None, cache, last)
     cache.used = start
     masked = np.ones((3, start + 3), dtype=bool)
     masked[:, :base] = False
     masked[:, start:] = [[0, 1, 1], [1, 0, 1], [0, 1, 0]]
     logits = model.read([first, second, second], [base, base, base + 1], masked, cache, [1, 2])
-    return difference(model, np.asarray(logits), [[*context, second], ids])
+    texts = [context[: end + 1] for end in last]
+    return np.concatenate([before, logits]), [*texts, [*context, second], list(ids)]
 
 
-def difference(
-    model: HuggingFaceModel, logits: np.ndarray, texts: Sequence[Sequence[int]]
-) -> float:
-    """The root mean square of what logits differ from transformers' own after each of the texts,
-    over their spread."""
-    rows = []
-    for text in texts:
-        tokens = torch.tensor([text], device=model.device).clamp(max=model.embeddings - 1)
-        with torch.inference_mode():
-            rows.append(
-                model.model(input_ids=tokens, use_cache=False).logits[0, -1].float().cpu().numpy()
-            )
-    reference = np.array(rows)
-    size = min(
-        model.vocab_size, model.embeddings, reference.shape[1]
-    )  # beyond its own vocabulary a row is padded
-    logits, reference = logits[:, :size], reference[:, :size]
-    return float(np.sqrt(np.mean((logits - reference) ** 2)) / (reference.std() + 1e-9))
-
-
-def tokens_of(model: HuggingFaceModel, count: int) -> list[int]:
-    """Token ids of a text that means nothing."""
-    return [(7919 * i + 11) % min(model.vocab_size, model.embeddings) for i in range(count)]
+def tokens_of(model: HuggingFaceModel, count: int, text: Sequence[int]) -> list[int]:
+    """The first ids of a text, which is repeated where it is shorter; numbers where there is no
+    text."""
+    known = min(model.vocab_size, model.embeddings)
+    if text:
+        return list(islice(cycle(text), count))
+    return [(7919 * i + 11) % known for i in range(count)]

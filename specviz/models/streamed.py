@@ -24,8 +24,9 @@ from ..passes.huggingface import HuggingFaceModel
 from ..passes.layers import Layer, raw_layer, read_layer
 from ..passes.streamed.layer_file import LayerFile, layout
 from ..passes.streamed.stream import LayerStream
+from .checkpoint import check_format, check_names, left_over_names, quantisation_of
 from .early_exit import shortened
-from .hub import RANDOM, model_folder
+from .hub import RANDOM, model_folder, weight_files
 from .loading import load_config
 from .selftest import check_tree_reading
 
@@ -36,17 +37,14 @@ class Checkpoint:
     def __init__(self, folder: Path, dtype: torch.dtype) -> None:
         self.dtype = dtype
         self._file_of: dict[str, Path] = {}
-        for file in sorted(folder.glob("*.safetensors")):
+        for file in weight_files(folder):
             with safe_open(file, "pt") as weights:
                 self._file_of |= dict.fromkeys(weights.keys(), file)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._file_of)
+
     def __call__(self, name: str) -> torch.Tensor:
-        if name not in self._file_of:
-            raise ValueError(
-                f"target lacks weights of its configuration, for example {name}; "
-                "config.json and *.safetensors must "
-                "belong to the same model."
-            )
         with safe_open(self._file_of[name], "pt") as weights:
             return weights.get_tensor(name).to(self.dtype)
 
@@ -55,7 +53,7 @@ def hash_of(folder: Path) -> str:
     """A hash of the weights in a folder; known files are not read again."""
     digests = from_cache("weights.json", lambda path: json.loads(path.read_text("utf-8"))) or {}
     hashes = {}
-    for file in sorted(folder.glob("*.safetensors")):
+    for file in weight_files(folder):
         status = file.stat()
         key = f"{file.resolve()} {status.st_size} {status.st_mtime_ns}"
         if key not in digests:
@@ -110,7 +108,12 @@ def stream_target(
         identity = str(config)
     else:
         folder = model_folder("target", name)
+        if quantisation_of(config) is not None:
+            return None
+        check_format("target", name, folder, config)
         weight = Checkpoint(folder, dtype)
+        missing = {parameter for parameter, _ in model.named_parameters()} - set(weight)
+        check_names("target", name, missing, left_over_names(model, weight))
         identity = hash_of(folder)
         with suppress(OSError, ValueError):  # a model without settings of its own
             model.generation_config = GenerationConfig.from_pretrained(

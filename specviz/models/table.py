@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import ParameterError
+from ..config.prompt import Message, no_template
 from ..tree import TokenTree
 from .base import Pair
 
@@ -136,8 +137,12 @@ class NumberText:
     def __init__(self, vocab_size: int) -> None:
         self.vocab_size = vocab_size
 
-    def encode(self, text: str) -> list[int]:
-        """See `Pair.encode`."""
+    is_chat = False
+
+    def encode(self, text: str | Sequence[Message]) -> list[int]:
+        """See `Pair.encode`; numbers have no template for a chat."""
+        if not isinstance(text, str):
+            raise no_template()
         return [ord(letter) % self.vocab_size for letter in text]
 
     def decode(self, tokens: Sequence[int]) -> str:

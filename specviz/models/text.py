@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from contextlib import suppress
 from typing import Any
 
 from tokenizers.decoders import DecodeStream
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
+from ..base.errors import ParameterError, cause
+from ..base.files import TALES
+from ..config.prompt import Message, no_template
+from .table import NumberText
+
 REPLACEMENT = "\ufffd"  # what a decoder writes for bytes that are no whole character
+SAMPLE = 400  # characters of the shipped text that models are tried on
 WINDOW = 8  # tokens before the first new one that are decoded with it
 BYTE_OF_LETTER = {
     letter: byte for byte, letter in bytes_to_unicode().items()
@@ -22,10 +28,13 @@ class TokenText:
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
-        self.token_text = lru_cache(maxsize=None)(self._token_text)
+        self._token_texts: dict[int, str] = {}
 
-    def encode(self, text: str) -> list[int]:
-        """Token ids of `text`, with a start token only where the tokenizer adds one by default."""
+    def encode(self, text: str | Sequence[Message]) -> list[int]:
+        """Token ids of a text, with a start token only where the tokenizer adds one by default, or
+        of a chat."""
+        if not isinstance(text, str):
+            return self.encode_messages(text)
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
@@ -36,6 +45,48 @@ class TokenText:
             self.tokenizer.encode(text, verbose=False)
         )  # a text too long is rejected elsewhere
 
+    @property
+    def is_chat(self) -> bool:
+        """Whether the model was trained on chats: its tokenizer has a template for them."""
+        return bool(getattr(self.tokenizer, "chat_template", None))
+
+    def encode_messages(self, messages: Sequence[Message]) -> list[int]:
+        """Token ids of a chat by the model's template, up to where its answer begins; where the
+        last message is the assistant's, up to the end of that message, which is continued.
+
+        Raises:
+            ValueError: if the model has no template, or the template refuses the messages.
+        """
+        if not self.is_chat:
+            raise no_template()
+        continues = messages[-1].role == "assistant"
+        try:
+            return list(
+                self.tokenizer.apply_chat_template(
+                    [message._asdict() for message in messages],
+                    add_generation_prompt=not continues,
+                    continue_final_message=continues,
+                    return_dict=False,
+                )
+            )
+        except Exception as error:  # a template is a program of whoever made the model
+            must = f"fit the chat template of the model, which says: {cause(error)}"
+            raise ParameterError("prompt", must) from None
+
+    def end_of_turn(self) -> int | None:
+        """The special token behind the assistant's message in the model's template; None where
+        there is none."""
+        if not self.is_chat:
+            return None
+        chat = [Message("user", "a"), Message("assistant", "b")]
+        whole = {"tokenize": True, "return_dict": False}
+        with suppress(Exception):  # a template that wants other roles
+            ids = self.tokenizer.apply_chat_template([one._asdict() for one in chat], **whole)
+            begun = self.encode_messages(chat)
+            if ids[: len(begun)] == begun and ids[len(begun)] in self.tokenizer.all_special_ids:
+                return int(ids[len(begun)])
+        return None
+
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of `tokens`, without special tokens and without tidying spaces."""
         ids = list(map(int, tokens))
@@ -43,8 +94,13 @@ class TokenText:
             ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
 
-    def _token_text(self, token: int) -> str:
+    def token_text(self, token: int) -> str:
         r"""One token as a person reads it; bytes that are no whole character look like \xe2."""
+        if token not in self._token_texts:
+            self._token_texts[token] = self._read(token)
+        return self._token_texts[token]
+
+    def _read(self, token: int) -> str:
         written = self.tokenizer.convert_ids_to_tokens(int(token))
         if written is None:
             return f"<{token}>"
@@ -72,3 +128,20 @@ def bytes_of(written: str, letters: bool = True) -> bytes:
     return b"".join(
         bytes([table[letter]]) if letter in table else letter.encode() for letter in written
     )
+
+
+def sample_of(text: TokenText | NumberText) -> list[int]:
+    """Token ids of the beginning of a shipped text; none for models that know no text."""
+    return [] if isinstance(text, NumberText) else text.encode(TALES.read_text("utf-8")[:SAMPLE])
+
+
+def end_of_text(model: Any, tokenizer: Any) -> frozenset[int]:
+    """The tokens that end a text, by the generation settings, the configuration, the tokenizer and
+    its chat template."""
+    ids: set[int] = set()
+    for source in (getattr(model, "generation_config", None), model.config, tokenizer):
+        value = getattr(source, "eos_token_id", None)
+        values = value if isinstance(value, list | tuple) else [value]
+        ids.update(one for one in values if one is not None)
+    turn_end = TokenText(tokenizer).end_of_turn()
+    return frozenset(ids if turn_end is None else {*ids, turn_end})

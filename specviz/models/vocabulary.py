@@ -9,7 +9,6 @@ spelling: "Ġthe" and "▁the" are " the".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
@@ -40,7 +39,9 @@ class Translation:
     def __init__(
         self, target: Vocabulary, draft: Vocabulary, width: int, prefix: Sequence[int] = ()
     ) -> None:
-        self.width, self._target, self._prefix = width, target, list(prefix)
+        self.width = width
+        self._target = target
+        self._prefix = list(prefix)
         # Of several tokens with the same bytes the last, since bytes that are no text come first.
         self._draft = {text: token for token, text in enumerate(draft) if text}
         target_ids = {text: token for token, text in enumerate(target) if text}
@@ -52,14 +53,18 @@ class Translation:
                 "target and draft must have tokens in common; these have none. Choose "
                 "another draft."
             )
-        self.target_ids, self.draft_ids = (
-            np.array(ids) for ids in zip(*sorted(self._common.items()), strict=True)
-        )
-        self.tokens = lru_cache(maxsize=None)(self._tokens)
+        self.target_ids = np.array(sorted(self._common))
+        self.draft_ids = np.array([self._common[token] for token in self.target_ids.tolist()])
+        self._translated: dict[int, tuple[int, ...]] = {}
 
-    def _tokens(self, token: int) -> tuple[int, ...]:
+    def tokens(self, token: int) -> tuple[int, ...]:
         """The draft's ids for one token: its equivalent, or as few as have its bytes, the longest
         first."""
+        if token not in self._translated:
+            self._translated[token] = self._translate(token)
+        return self._translated[token]
+
+    def _translate(self, token: int) -> tuple[int, ...]:
         # Each token is translated alone: the draft's context follows from the text, whatever the
         # steps were.
         if token in self._common:
@@ -70,10 +75,9 @@ class Translation:
         ids: list[int] = []
         while text:
             size = next((n for n in range(len(text), 0, -1) if text[:n] in self._draft), 0)
-            ids += (
-                [self._draft[text[:size]]] if size else []
-            )  # a byte that no token of the draft has is left out
-            text = text[size or 1 :]
+            if size:
+                ids.append(self._draft[text[:size]])
+            text = text[size or 1 :]  # a byte that no token of the draft has is left out
         return tuple(ids)
 
     def context(self, tokens: Sequence[int]) -> list[int]:
@@ -81,50 +85,45 @@ class Translation:
         ids = [draft_id for token in tokens for draft_id in self.tokens(token)]
         if self._prefix:
             return ids if ids[: len(self._prefix)] == self._prefix else [*self._prefix, *ids]
-        return (
-            ids if self.tokens(tokens[0]) else [int(self.draft_ids[0]), *ids]
-        )  # a text must begin with something
+        if not self.tokens(tokens[0]):  # a text must begin with something
+            return [int(self.draft_ids[0]), *ids]
+        return ids
 
     def logits(self, logits: Any, rows: list[int]) -> Logits:
         """Rows of the draft's logits over the target's tokens, [len(rows), V], where they are; -inf
         if not common."""
-        tensor = (
-            logits.tensor
-            if isinstance(logits, DeviceLogits)
-            else torch.from_numpy(np.asarray(logits))
-        )
-        indices = (np.array(rows), self.target_ids, self.draft_ids)
-        at, target_ids, draft_ids = (torch.from_numpy(ids).to(tensor.device) for ids in indices)
-        columns = torch.full(
-            (len(rows), self.width), -torch.inf, dtype=tensor.dtype, device=tensor.device
-        )
-        columns[:, target_ids] = tensor[at][:, draft_ids]
-        return DeviceLogits(columns) if isinstance(logits, DeviceLogits) else columns.numpy()
+        on_device = isinstance(logits, DeviceLogits)
+        tensor = logits.tensor if on_device else torch.from_numpy(np.asarray(logits))
+        device = tensor.device
+        columns = torch.full((len(rows), self.width), -torch.inf, dtype=tensor.dtype, device=device)
+        target_ids = torch.from_numpy(self.target_ids).to(device)
+        draft_ids = torch.from_numpy(self.draft_ids).to(device)
+        columns[:, target_ids] = tensor[torch.tensor(rows, device=device)][:, draft_ids]
+        return DeviceLogits(columns) if on_device else columns.numpy()
 
     def common_mass(self, target: HuggingFaceModel, text: Sequence[int]) -> float:
         """The mean probability that the target gives to common tokens along a text, token ids, at
         temperature 1."""
-        p = softmax(
-            np.asarray(
-                target.read(text, range(len(text)), None, target.new_cache(), range(len(text)))
-            )
-        )
+        places = range(len(text))
+        logits = target.read(text, places, None, target.new_cache(), places)
+        p = softmax(np.asarray(logits))
         return float(p[:, self.target_ids].sum(axis=1).mean())
 
 
 def translation(target: Any, draft: Any, width: int, draft_width: int) -> Translation:
     """The translation between two tokenizers; special tokens are the same if their names or their
     roles are."""
-    target_vocabulary, draft_vocabulary = (
-        vocabulary_of("target", target),
-        vocabulary_of("draft", draft),
-    )
+    target_vocabulary = vocabulary_of("target", target)
+    draft_vocabulary = vocabulary_of("draft", draft)
     for role in ("eos_token_id", "bos_token_id"):
-        ids = getattr(target, role), getattr(draft, role)
-        if None not in ids:
-            names = target_vocabulary[ids[0]], draft_vocabulary[ids[1]]
-            if names[0] not in draft_vocabulary and names[1] not in target_vocabulary:
-                target_vocabulary[ids[0]] = names[1]
+        target_id = getattr(target, role)
+        draft_id = getattr(draft, role)
+        if target_id is None or draft_id is None:
+            continue
+        draft_name = draft_vocabulary[draft_id]
+        is_unknown = target_vocabulary[target_id] not in draft_vocabulary
+        if is_unknown and draft_name not in target_vocabulary:
+            target_vocabulary[target_id] = draft_name  # another name for the same role
     prefix = list(takewhile(lambda token: token in draft.all_special_ids, draft.encode("a")))
     return Translation(target_vocabulary[:width], draft_vocabulary[:draft_width], width, prefix)
 
@@ -141,7 +140,8 @@ def vocabulary_of(role: str, tokenizer: Any) -> list[bytes | str | None]:
             "the vocabularies differ; got "
             f"{type(tokenizer).__name__}. Choose a draft of the same family."
         )
-    ids, added = tokenizer.get_vocab(), tokenizer.added_tokens_decoder
+    ids = tokenizer.get_vocab()
+    added = tokenizer.added_tokens_decoder
     vocabulary: list[bytes | str | None] = [None] * (1 + max(ids.values()))
     for written, i in ids.items():
         if i in added:
@@ -171,12 +171,10 @@ class TranslatedSession:
         tokens: Sequence[int],
         target: Any = None,
     ) -> None:
-        self.draft, self.translation, self.longest, self.context = (
-            draft,
-            translation,
-            longest,
-            list(tokens),
-        )
+        self.draft = draft
+        self.translation = translation
+        self.longest = longest
+        self.context = list(tokens)
         self._open()
 
     def _open(self) -> None:
@@ -202,9 +200,8 @@ class TranslatedSession:
         if node not in self._ends:
             end = self._end(tree, tree.parents[node])
             for token in self.translation.tokens(tree.tokens[node]):
-                if (
-                    self._draft_tree.position(end) < self.longest
-                ):  # else it guesses from what is above
+                # Where there is no room left it guesses from what is above.
+                if self._draft_tree.position(end) < self.longest:
                     end = self._draft_tree.add(end, token)
             self._ends[node] = end
         return self._ends[node]
@@ -213,7 +210,8 @@ class TranslatedSession:
         """Append what a step wrote; the draft reads it again with the next tree."""
         self.context.extend(emitted)
         new = [draft_id for token in emitted for draft_id in self.translation.tokens(token)]
-        before, self._length = self._length, self._length + len(new)
+        before = self._length
+        self._length += len(new)
         if first_token(self._length, self.longest) != first_token(before, self.longest):
             self._open()
         else:

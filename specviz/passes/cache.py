@@ -31,7 +31,8 @@ class TreeCache(Cache):
 
     Attributes:
         used: slots in use; a pass writes behind them.
-        writer: the draft that wrote there last, where drafts share the target's cache.
+        writer: what stands for the draft that wrote there last, where drafts share the target's
+            cache.
         blocks: memory of all layers, or of each, [2 * layers in it, 1, heads, slots, width]; keys
             are even.
     """

@@ -136,14 +136,12 @@ class Trace(Record):
                 f"{SCHEMA}. Record the run again."
             )
         config = data.get("config")
-        missing = [
-            f.name
-            for f in fields(RunConfig)
-            if f.name != "drafter" and f.name not in (config or ())
-        ]
-        if (
-            missing
-        ):  # a default would be a guess at what was run; only the oldest traces have no drafter
+        if not isinstance(config, dict):
+            raise ValueError("trace is damaged: trace.config must be an object.")
+        needed = [f.name for f in fields(RunConfig) if f.name != "drafter"]
+        missing = [name for name in needed if name not in config]
+        # A default would be a guess at what was run; only the oldest traces have no drafter.
+        if missing:
             raise ValueError(f"trace is damaged: trace.config.{missing[0]} is required.")
         return codec.read(cls, text, "trace")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from .randomness import smallest
 
@@ -23,9 +23,17 @@ FIRST_LOOK = 256  # tokens that are sorted first in search of top-p's mass
 CHUNK = 1 << 16  # numbers that are worked on at once: as many as a core's own cache holds
 
 
-Temperature = (
-    Literal[0] | Annotated[float, Field(ge=COLDEST, allow_inf_nan=False)]
-)  # 0 for greedy decoding
+def _refuse_bool(value: Any) -> Any:
+    """A value, but neither true nor false, which Python takes for 1 and 0."""
+    if isinstance(value, bool):
+        raise ValueError(f"must be 0 or a number from {COLDEST}")
+    return value
+
+
+Temperature = Annotated[  # 0 for greedy decoding
+    Literal[0] | Annotated[float, Field(ge=COLDEST, allow_inf_nan=False)],
+    BeforeValidator(_refuse_bool),
+]
 TopP = Annotated[float, Field(gt=0, le=1)]
 TopK = Annotated[int, Field(ge=1)]
 

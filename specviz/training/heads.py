@@ -19,8 +19,8 @@ from torch.nn import functional
 from ..models.eagle import EagleLayer
 from ..models.heads import MedusaHeads, save_drafter
 from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
-from ..models.pair import end_of_text
 from ..models.streamed import hash_of
+from ..models.text import end_of_text
 from .corpus import checksum, encode, read_texts
 from .loop import check_same_run, fit
 from .samples import random_rows, shards, write_samples

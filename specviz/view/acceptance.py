@@ -56,15 +56,13 @@ def plot_positions(accepted: Sequence[int], depth: int = 5) -> go.Figure:
     reached = [sum(count >= k for count in accepted) for k in range(depth + 1)]
     positions = list(range(1, depth + 1))
     fig = theme.figure("position of the drafted token", "share accepted")
-    given = [reached[k] / reached[k - 1] if reached[k - 1] else None for k in positions]
-    for place, (name, shares) in enumerate(
-        {
-            "of those reached": given,
-            "of all steps": [reached[k] / steps for k in positions],
-            "of all drafted": [sum(accepted) / (depth * steps)] * depth,
-        }.items()
-    ):
-        theme.curve(fig, positions, shares, name, theme.series(place), "token %{x}: %{y:.2f}")
+    shares = {
+        "of those reached": [reached[k] / max(1, reached[k - 1]) for k in positions],
+        "of all steps": [reached[k] / steps for k in positions],
+        "of all drafted": [sum(accepted) / (depth * steps)] * depth,
+    }
+    for place, (name, share) in enumerate(shares.items()):
+        theme.curve(fig, positions, share, name, theme.series(place), "token %{x}: %{y:.2f}")
     fig.update_xaxes(dtick=1)
     fig.update_yaxes(range=[0, 1.05])
     return theme.label_lines(fig)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.tabs.compare import race
-from tests.pages import HOSTILE, Gated, open_tab
+from tests.pages import HOSTILE, Gated, open_tab, present
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore", "Compare")
@@ -125,3 +125,27 @@ def test_a_link_fills_in_the_columns(serve, visit):
     expect(page.get_by_label("Tree builder of A", exact=True)).to_have_value("k-ary")
     expect(page.locator("#sv-side-B .selected")).to_have_text("Plain decoding")
     expect(page.get_by_label("Seed").locator("visible=true")).to_have_value("7")
+
+
+def test_the_tab_is_in_the_address_and_back_returns_to_the_one_before(serve, visit):
+    page = visit(serve(), ready=".sv-svg .node", settings=False)
+    open_tab(page, "Compare")
+    expect(page).to_have_url(re.compile(r"\?tab=compare"))
+    page.go_back()
+    tab = page.get_by_role("tab", name="Explore", exact=True)
+    expect(tab).to_have_attribute("aria-selected", "true")
+    page.go_forward()
+    expect(page.locator(READY).first).to_be_visible()
+    page.reload()
+    expect(page.locator(READY).first).to_be_visible()
+
+
+def test_presented_it_shows_the_race_and_nothing_else(serve, visit):
+    page = visit(f"{serve()}{LINK}", ready=READY, reduced_motion="reduce", settings=False)
+    present(page)
+    expect(page.locator(".sv-key-hint")).to_be_visible()
+    for part in (".sv-standing", ".sv-race-svg", ".sv-large >> nth=0"):
+        expect(page.locator(f"{BOARD} {part}")).to_be_visible()
+    for part in (f"{BOARD} .sv-table", f"{BOARD} .sv-texts", "#sv-compare-run"):
+        expect(page.locator(part)).to_be_hidden()
+    expect(page.locator(".sv-key-hint")).to_have_count(0, timeout=6_000)

@@ -3,6 +3,7 @@ is, settings."""
 
 import json
 import re
+import shlex
 
 import pytest
 from playwright.sync_api import expect
@@ -238,3 +239,35 @@ def test_what_is_pointed_at_stays_while_messages_come(serve, visit, step_by_step
     pair.gate.release(10**6)
     state(page, "done")
     expect(page.locator(f"{STAGE} .sv-where")).to_contain_text("step 1 of")
+
+
+def test_the_last_runs_can_be_shown_again(serve, visit):
+    page = visit(serve(), reduced_motion="reduce", settings=False)
+    first = page.locator("#sv-headline em").inner_text()
+    pick(page, "Chain")
+    chips = page.locator(f"{STAGE} .sv-history button")
+    expect(chips).to_have_count(2)
+    expect(page.locator("#sv-headline em")).not_to_have_text(first)
+    chips.first.click()
+    expect(page.locator("#sv-headline em")).to_have_text(first)
+    expect(page.locator("#sv-preset :checked")).to_have_value("Tree")
+    expect(page.locator("#sv-headline")).not_to_contain_text("press Run")
+
+
+def test_what_is_seen_can_be_copied_as_python_and_as_a_command(serve, visit):
+    page = visit(serve(), permissions=["clipboard-read", "clipboard-write"], settings=False)
+    texts = []
+    for kind in ("python", "command"):
+        page.locator(f"{STAGE} .sv-save summary").click()
+        page.locator(f"{STAGE} [data-save={kind}]").click()
+        expect(page.locator(f"{STAGE} .sv-kept")).to_contain_text("copied")
+        texts.append(page.evaluate("navigator.clipboard.readText()"))
+    names = {"specviz": specviz, "print": print}
+    run = dict(re.findall(r"(config) = specviz\.(RunConfig\(.*?\n\))", texts[0], re.DOTALL))
+    assert eval(f"specviz.{run['config']}", names) == explore.recordings.opening().config
+    assert shlex.split(texts[1])[:4] == [
+        "specviz",
+        "generate",
+        "--prompt",
+        explore.recordings.OPENING.prompt,
+    ]

@@ -19,8 +19,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 
 import specviz
 from specviz.models import loading
-from specviz.models.pair import end_of_text
-from specviz.models.text import TokenText
+from specviz.models.text import TokenText, end_of_text
 from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter

@@ -9,6 +9,11 @@ import peft
 import pytest
 import torch
 
+import specviz
+from specviz.models import judge as judges
+from specviz.models import selftest
+from specviz.models.early_exit import first_layers
+from specviz.models.judge import Judge, in_float32
 from specviz.models.selftest import check_tree_reading
 from specviz.passes.huggingface import HuggingFaceModel
 from tests.passes.test_huggingface import make, random_run
@@ -53,7 +58,7 @@ def test_a_wrong_direct_forward_is_noticed_and_left(defect, dtype, caplog):
     assert model.direct is None and model.static is None
     (record,) = caplog.records
     assert record.getMessage().startswith(
-        "The direct forward of LlamaForCausalLM differs from transformers' by "
+        "The direct forward of LlamaForCausalLM differs from float32 by "
     )
     if dtype is torch.float32:
         random_run(model, np.random.default_rng(0))
@@ -112,3 +117,70 @@ def test_weights_that_are_no_numbers_are_said_at_once():
         model.model.lm_head.weight[5] = float("nan")
     with pytest.raises(ValueError, match="logits that are no numbers"):
         check_tree_reading("target", model)
+
+
+class QuantisedActivations(torch.nn.Linear):
+    """A product whose inputs are rounded to a few steps of the largest in the pass."""
+
+    def forward(self, x):
+        step = x.abs().max() / 8
+        return torch.nn.functional.linear((x / step).round() * step, self.weight)
+
+
+def test_activations_that_are_quantised_together_are_the_reason_that_is_given():
+    model = make().model
+    for layer in model.model.layers:
+        layer.mlp.down_proj.__class__ = QuantisedActivations
+    with pytest.raises(ValueError, match="with what else is in the pass"):
+        check_tree_reading("target", HuggingFaceModel(model))
+
+
+def test_a_format_whose_rounding_hides_a_wrong_tree_is_the_reason_that_is_given(monkeypatch):
+    for module in (judges, selftest):
+        monkeypatch.setattr(module, "BOUND", 1e-6)
+    with pytest.raises(ValueError, match=r"in bfloat16.*Load it with dtype float32"):
+        check_tree_reading("target", make(dtype=torch.bfloat16))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_the_judge_is_the_same_weights_in_float32_and_leaves_them_as_they_were(dtype):
+    model = make(dtype=dtype)
+    before = dict(model.model.named_parameters())
+    ids = torch.tensor([[3, 1, 4, 1, 5]])
+    exact = make(dtype=dtype).model.float()(input_ids=ids).logits
+    with in_float32(model.model):
+        assert torch.allclose(model.model(input_ids=ids).logits, exact, atol=1e-5)
+    after = dict(model.model.named_parameters())
+    assert all(after[name] is weight for name, weight in before.items())
+    judge = Judge(model)
+    row = exact[:, -1].detach().numpy()
+    found, rounding = judge.compare(row, [[3, 1, 4, 1, 5]])
+    assert found < 1e-5 < rounding == judge.own_difference
+
+
+def test_early_exit_decodes_in_half_precision_with_the_target_s_kind_of_cache(monkeypatch):
+    target = make(dtype=torch.bfloat16)
+    check_tree_reading("target", target)
+    draft = first_layers(target, 1)
+    check_tree_reading("draft", draft, target)
+    random_run(draft, np.random.default_rng(0), target=target, tolerance=0.25)
+    assert draft.direct.kv_dtype == target.direct.kv_dtype
+    monkeypatch.setattr(Judge, "compare", lambda *arguments: (0.2, 0.1))
+    with pytest.raises(ValueError, match="does not follow"):
+        check_tree_reading("draft", draft, target)
+    assert draft.direct is not None  # keys of another type would be read
+
+
+@pytest.mark.nightly
+def test_smollm2_keeps_its_fast_passes_and_writes_what_float32_writes():
+    pair = specviz.load_pair("smollm2", "early-exit:8", device="cpu", dtype="bfloat16")
+    assert pair.target.direct is not None and pair.draft.direct is not None
+    options = dict(temperature=0, max_new_tokens=32)
+    chat = [{"role": "user", "content": "Why is the sky blue?"}]
+    texts = {
+        specviz.run(pair, specviz.RunConfig(chat, builder, **options)).text
+        for builder in ("plain", "chain:depth=3", "k-sequences:width=2,depth=2")
+    }
+    exact = specviz.load_pair("smollm2", "early-exit:8", device="cpu", dtype="float32")
+    texts.add(specviz.run(exact, specviz.RunConfig(chat, "plain", **options)).text)
+    assert len(texts) == 1

@@ -50,7 +50,19 @@ export function present(on) {
   // If the browser rejects full screen (inside another page, say), the page still has large type.
   if (on) root.requestFullscreen?.().catch(() => {});
   else if (document.fullscreenElement) document.exitFullscreen();
+  if (on) hintKeys();
   publish('type'); // pictures measure it when they are drawn
   // and plotly when the window changes
   requestAnimationFrame(() => window.dispatchEvent(new Event('resize')));
+}
+
+const HINT = 3000; // milliseconds that the keys are named
+
+/** What the keys do, for a moment. */
+function hintKeys() {
+  const hint = document.createElement('p');
+  hint.className = 'sv-key-hint';
+  hint.textContent = 'Space plays · arrows change the step · Escape ends';
+  document.body.append(hint);
+  setTimeout(() => hint.remove(), HINT);
 }

@@ -5,13 +5,14 @@ import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
 import { menu, onPage, present, presents } from '../base/page.js';
 import { explainTerms } from '../base/terms.js';
+import { followTabs } from './address.js';
 
 /** @param {HTMLElement} element @param {() => void} openLab */
 export function pageHeader(element, openLab) {
-  const view = menu(query(element, '.sv-view')),
-    summary = query(view, 'summary'),
-    theme = query(element, '.sv-theme-button'),
-    body = document.body;
+  const view = menu(query(element, '.sv-view'));
+  const summary = query(view, 'summary');
+  const theme = query(element, '.sv-theme-button');
+  const { body } = document;
   const mark = () => {
     summary.textContent = presents() ? '✕' : 'View';
     summary.setAttribute('aria-label', presents() ? 'Stop presenting' : 'View');
@@ -35,5 +36,6 @@ export function pageHeader(element, openLab) {
   dark();
   new MutationObserver(mark).observe(document.documentElement, { attributeFilter: ['class'] });
   explainTerms(element);
+  followTabs();
   subscribe('open-lab', element, openLab);
 }

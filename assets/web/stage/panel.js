@@ -1,7 +1,7 @@
 // The words and numbers around the picture: what runs, the measures of the run, the legend with its
 // counts.
 
-import { draw, finder, make, query, say } from '../base/dom.js';
+import { button, draw, finder, make, query, say } from '../base/dom.js';
 import { sayTerms } from '../base/terms.js';
 import { PARTS } from '../base/words.js';
 import { countGuesses, differ, outlineOf, rightOf, titleOf } from '../tree/sources.js';
@@ -25,6 +25,42 @@ export function writeTitle(element, run, first = null) {
   $('same').hidden = !run.same;
   if (run.same) say($('same'), run.same.text);
   $('same').dataset.kind = run.same ? run.same.kind : '';
+}
+
+/**
+ * The last runs, each a button that shows it again, where there is more than one.
+ * @param {HTMLElement} element
+ * @param {import('./run.js').Run[]} runs
+ * @param {import('./run.js').Run} shown
+ * @param {(run: import('./run.js').Run) => void} show
+ */
+export function writeRuns(element, runs, shown, show) {
+  const box = finder(element)('history');
+  const listed = runs.filter(({ steps, figures }) => steps.length && figures?.per_pass);
+  box.hidden = listed.length < 2;
+  if (box.hidden) return;
+  const texts = listed.map(run => `${run === shown ? '*' : ''}${chipText(run)}`).join('|');
+  if (box.dataset.texts === texts) return; // a button that has the focus stays
+  box.dataset.texts = texts;
+  box.replaceChildren(
+    'Last runs',
+    ...listed.map(run => {
+      const chip = button(chipText(run), () => show(run));
+      chip.setAttribute('aria-pressed', String(run === shown));
+      return chip;
+    }),
+  );
+}
+
+/** @param {import('./run.js').Run} run */
+function chipText({ head, figures, against }) {
+  const settings = new URLSearchParams(head.settings);
+  const [name, ...values] = (settings.get('builder') ?? 'file').split(/:|,/);
+  const tree = `${name} ${values[0]?.split('=')[1] ?? ''}`.trim();
+  const speed = against ? `, ${against.speedup.toFixed(1)}×` : '';
+  const draws = `T ${settings.get('temperature')}, seed ${settings.get('seed')}`;
+  const about = head.settings ? `${tree}, ${draws}` : tree;
+  return `${about}: ${figures?.per_pass?.toFixed(1)}${speed}`;
 }
 
 /** @param {import('./run.js').Run} run */

@@ -8,11 +8,13 @@ import { sayTerms } from '../base/terms.js';
 import { treeView } from '../tree/view.js';
 import { headlineOf, writeRace } from './beside_plain.js';
 import { fly } from './flight.js';
+import { runHistory } from './history.js';
 import { inspectorView, nodeCard } from './inspector.js';
-import { writeControls, writeLegend, writeMeasures, writeTitle, writeWhose } from './panel.js';
+import { writeControls, writeLegend, writeMeasures } from './panel.js';
+import { writeRuns, writeTitle, writeWhose } from './panel.js';
 import { playback } from './playback.js';
 import { playerControls } from './player_controls.js';
-import { emptyRun, isOver, kindOf, takeMessage } from './run.js';
+import { isOver, kindOf } from './run.js';
 import { saving } from './save.js';
 import { nodeSentence } from './sentences.js';
 import { compared } from './share.js';
@@ -29,7 +31,7 @@ import { compared } from './share.js';
  *   [take] what opens a node in the lab
  * @property {Freshness} [fresh] whether the controls hold something else than the run
  * @property {(content: Headline) => void} [headline] shows the run in one sentence
- * @property {(head: Run['head']) => void} [opened] sets the controls to an opened run's
+ * @property {(run: Run) => void} [opened] sets the controls to an opened run's
  * @property {string | null} [checkSum] of the run that a link is about
  */
 /** @typedef {import('./save.js').Server & Page} Around */
@@ -38,8 +40,8 @@ import { compared } from './share.js';
 export function runPlayer(element, around = {}) {
   const $ = finder(element);
   const { take, fresh } = around;
-  const left = new Set(); // names of runs that made room for one from a file
-  let run = emptyRun(null);
+  const history = runHistory();
+  let [run] = history.runs; // the one on the screen
   let spans = /** @type {HTMLElement[][]} */ ([]);
   let request = /** @type {Place | null} */ (null); // where the link of the page leads
   let arrived = false;
@@ -71,28 +73,35 @@ export function runPlayer(element, around = {}) {
 
   // ---- what arrives ----
 
-  /** @param {string} name */
-  function start(name) {
-    run = emptyRun(name);
-    run.isNext = fresh?.takeNext() ?? false;
+  /** Puts a run on the screen. @param {Run} other */
+  function put(other) {
+    run = other;
     spans = [];
     pinned = hovered = null;
     arrived = false;
     at.reset();
     tree.clear();
     $('ribbon').replaceChildren($('prompt'));
+    $('prompt').textContent = run.head.prompt || '';
+    run.steps.forEach(writeStep);
+    if (isOver(run) && run.steps.length) at.open(run.head.show ?? run.show ?? 0);
+  }
+
+  /** @param {Step} step */
+  function writeStep(step) {
+    spans[step.index] = spansOf(step);
+    $('ribbon').append(...spans[step.index]);
   }
 
   /** @param {string} text a message */
   function receive(text) {
     if (!text) return;
     const message = /** @type {Message} */ (JSON.parse(text));
-    if (left.has(message.run)) return;
-    if (message.run && message.run !== run.name) start(message.run);
-    for (const step of takeMessage(run, message)) {
-      spans[step.index] = spansOf(step);
-      $('ribbon').append(...spans[step.index]);
-    }
+    const taken = history.take(message, run);
+    if (!taken) return;
+    if (taken.isBegun) taken.run.isNext = fresh?.takeNext() ?? false;
+    if (taken.run === run) taken.steps.forEach(writeStep);
+    else put(taken.run);
     $('prompt').textContent = run.head.prompt || '';
     if (at.current < 0 && run.steps.length && run.head.show !== undefined) at.open(run.head.show);
     else at.grown(message.show);
@@ -111,9 +120,9 @@ export function runPlayer(element, around = {}) {
 
   /** @param {string} text */
   function replace(text) {
-    left.add(run.name);
+    history.leave(run);
     receive(text);
-    around.opened?.(run.head);
+    around.opened?.(run);
   }
 
   // ---- drawing: at most once a frame of the browser ----
@@ -152,6 +161,11 @@ export function runPlayer(element, around = {}) {
     if (content) around.headline?.({ ...content, stale: fresh?.stale(run) ?? false });
     run.isShown = !at.following;
     $('ribbon').dataset.grows = String(at.following);
+    writeRuns(element, history.runs, run, other => {
+      put(other);
+      around.opened?.(other);
+      schedule();
+    });
     writeTitle(element, run, compared(run, around.checkSum ?? null));
     writeMeasures(element, run);
     writeRace(element, run, at.current);

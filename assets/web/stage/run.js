@@ -20,6 +20,7 @@ export function emptyRun(name) {
     // how far that is, once the run itself is whole
     timing: /** @type {Message['timing'] | null} */ (null),
     guessed: /** @type {Guesses} */ (new Map()), // who drafted, and how often each was right
+    show: /** @type {number | undefined} */ (undefined), // the step to open it at
     isShown: false, // whether all steps that came were shown, or somebody looks at one of them
     isNext: false, // whether it repeats the run before with the next seed
   };
@@ -47,6 +48,7 @@ export function takeMessage(run, update) {
     run.state = update.state;
     run.note = update.note || '';
   }
+  if (update.show !== undefined) run.show = update.show;
   if (update.timing) run.timing = update.timing;
   if (update.same) run.same = update.same;
   if (update.figures) run.figures = update.figures;

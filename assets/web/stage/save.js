@@ -4,10 +4,12 @@
 import { downloadFile, finder } from '../base/dom.js';
 import { menu, onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
-import { runLink } from './share.js';
+import { kindOf } from './run.js';
+import { commandOf, pythonOf, runLink } from './share.js';
 
 /** @type {Record<string, string>} what the server makes of a whole run */
 const TYPES = { json: 'application/json', html: 'text/html' };
+const NO_LINK = 'A run from a file has no link. Press Run to decode it here.';
 const session = crypto.randomUUID?.() ?? String(Math.random());
 
 /**
@@ -85,9 +87,12 @@ export function saving(element, server, stage) {
     const { run, step } = stage.shown();
     if (!step) return announce('Nothing to save yet. Press Run first.');
     if (kind === 'link') {
-      if (run.name?.startsWith('file '))
-        return announce('A run from a file has no link. Press Run to decode it here.');
+      if (kindOf(run) === 'file') return announce(NO_LINK);
       return copy(runLink(run, step.index, location.href), 'Link', 'specviz-link.txt');
+    }
+    if (kind === 'python' || kind === 'command') {
+      const text = kind === 'python' ? pythonOf(run) : commandOf(run);
+      return copy(text, kind === 'python' ? 'Python' : 'Command', `specviz-${kind}.txt`);
     }
     if (server.save && kind in TYPES) {
       const answer = JSON.parse(await server.save({ run: run.name, kind }));

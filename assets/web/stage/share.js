@@ -2,7 +2,7 @@
 // recording, or the run computed again and, by a check sum, whether its text is the same.
 
 import { placeText } from '../base/place.js';
-import { isOver, kindOf } from './run.js';
+import { kindOf } from './run.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
@@ -26,9 +26,9 @@ export function checkSumOf(search) {
  * @param {string} address of the page
  */
 export function runLink(run, current, address) {
-  const link = new URL(address),
-    { models, weights } = run,
-    { prompt = '', settings = '' } = run.head;
+  const link = new URL(address);
+  const { models, weights } = run;
+  const { prompt = '', settings = '' } = run.head;
   // the recording itself is shown again, a run is computed again
   const recorded = kindOf(run).startsWith('recorded');
   const request = new URLSearchParams({
@@ -48,15 +48,45 @@ export function runLink(run, current, address) {
  * @param {string | null} expected
  */
 export function compared(run, expected) {
-  if (
-    !expected ||
-    !isOver(run) ||
-    run.state !== 'done' ||
-    !run.name?.startsWith('run ') ||
-    !run.steps.length
-  )
-    return null;
+  if (!expected || run.state !== 'done' || kindOf(run) !== 'run' || !run.steps.length) return null;
   return checkSum(run) === expected
     ? 'Same text as the shared run.'
     : 'Not the text of the shared run: another version, model pair or number format.';
+}
+
+/**
+ * The settings of a run by name, its prompt first.
+ * @param {Run} run
+ * @returns {[string, string][]}
+ */
+function settingsOf({ head: { prompt = '', settings = '' } }) {
+  return [['prompt', prompt], ...new URLSearchParams(settings)];
+}
+
+/** A run in Python. @param {Run} run */
+export function pythonOf(run) {
+  const values = settingsOf(run).map(([name, text]) => {
+    const isNumber = text !== '' && Number.isFinite(Number(text)) && name !== 'prompt';
+    return `    ${name}=${isNumber ? text : JSON.stringify(text)},`;
+  });
+  const place = run.head.offload ? `offload=${JSON.stringify(run.head.offload)}` : '';
+  return [
+    'import specviz',
+    '',
+    `pair = specviz.load_pair(${place})`,
+    `config = specviz.RunConfig(\n${values.join('\n')}\n)`,
+    'trace = specviz.run(pair, config)',
+    'print(trace.text, trace.tokens_per_pass)',
+    '',
+  ].join('\n');
+}
+
+/** The same on the command line. @param {Run} run */
+export function commandOf(run) {
+  const quoted = (/** @type {string} */ text) => `'${text.replace(/'/g, `'\\''`)}'`;
+  const flags = settingsOf(run).map(
+    ([name, text]) => `--${name.replace(/_/g, '-')} ${quoted(text)}`,
+  );
+  const place = run.head.offload ? ` --offload ${run.head.offload}` : '';
+  return `specviz generate ${flags.join(' ')}${place}`;
 }

@@ -128,11 +128,11 @@ function paintNode(parent, mark, letter, label, step, sizes, frame) {
   if (SHAPES[letter]) {
     draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
   }
-  // a narrow picture has no room for it; the sentence above says the same
-  const tag = below ? undefined : frame?.tags.get(mark.node ?? -1);
+  // a narrow or dense picture has no room for it; the sentence above says the same
+  const hasRoom = !below && dy > 2.3 * size;
+  const tag = hasRoom ? frame?.tags.get(mark.node ?? -1) : undefined;
   if (tag) {
-    const up = size * (dy > 2.3 * size ? 1.15 : 0.55);
-    const place = { x: label.start, y: -up, 'font-size': SMALL * unit };
+    const place = { x: label.start, y: -1.15 * size, 'font-size': SMALL * unit };
     draw('text', { class: 'tag', ...place }, node, tag);
   }
   if (mark.order && (frame?.phase ?? 4) > 2) {

@@ -1,0 +1,41 @@
+// The tab in the address of the page: choosing one makes an entry of the history, so that Back
+// returns to the one before.
+
+const FIRST = 'explore'; // the tab of an address that names none
+
+/** The name of a tab in links. @param {Element} tab */
+const nameOf = tab => (tab.textContent ?? '').trim().toLowerCase();
+
+/** The address that opens a tab; the theme is this visitor's own and stays. @param {string} name */
+function addressOf(name) {
+  const address = new URL(location.href);
+  const theme = address.searchParams.get('__theme');
+  address.search = name === FIRST ? '' : `?tab=${encodeURIComponent(name)}`;
+  if (theme) address.searchParams.set('__theme', theme);
+  return address;
+}
+
+/** As long as the page is there. */
+export function followTabs() {
+  let isReturning = false; // the browser goes back or forward
+  const tabs = () => [...document.querySelectorAll('[role=tab]')];
+
+  document.addEventListener(
+    'click',
+    ({ target }) => {
+      const tab = /** @type {Element} */ (target).closest?.('[role=tab]');
+      if (!tab || isReturning || tab.getAttribute('aria-selected') === 'true') return;
+      history.pushState(history.state, '', addressOf(nameOf(tab)));
+    },
+    true,
+  );
+
+  addEventListener('popstate', () => {
+    const parameters = new URLSearchParams(location.search);
+    const name = parameters.has('lesson') ? 'learn' : (parameters.get('tab') ?? FIRST);
+    const tab = tabs().find(other => nameOf(other) === name.toLowerCase());
+    isReturning = true;
+    /** @type {HTMLElement | undefined} */ (tab)?.click();
+    isReturning = false;
+  });
+}

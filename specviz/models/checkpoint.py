@@ -1,0 +1,92 @@
+"""What is in the files of a model: no tensor may be missing or left over, and each is of a type that
+its configuration names.
+
+A scale that nobody applies, or packed numbers that are read as they are, give other text without a
+word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from safetensors import safe_open
+from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
+
+from .hub import weight_files
+
+PLAIN_TYPES = {"F64", "F32", "F16", "BF16"}  # of weights that are not quantised
+# Types that masks, counters and tables of positions may have, which families save and never read.
+UNREAD = re.compile(
+    r"rotary_emb\.inv_freq|\.masked_bias|attn\.bias|position_ids|num_batches_tracked"
+)
+
+
+def check_format(role: str, name: str, folder: Path, config: Any) -> None:
+    """Raise a `ValueError` where the weights of a folder are quantised in a way that nothing here
+    reads.
+
+    Args:
+        role: "target" or "draft", as errors name it.
+        name: the model, as errors name it.
+        folder: its files.
+        config: its configuration.
+    """
+    method = quantisation_of(config)
+    if method is None:
+        for tensor, kind in tensor_types(folder).items():
+            if kind not in PLAIN_TYPES and not UNREAD.search(tensor):
+                raise ValueError(
+                    f"{role} {name!r} has tensors of type {kind}, for example {tensor}, and its "
+                    "config.json names no quantisation that explains them. Choose the checkpoint "
+                    "in bfloat16, or one with its quantization_config."
+                )
+    elif method not in AUTO_QUANTIZATION_CONFIG_MAPPING:
+        raise ValueError(
+            f"{role} {name!r} has a quantisation, {method}, that transformers does not read. Choose "
+            "the checkpoint in bfloat16, or one that is quantised by another method."
+        )
+
+
+def check_names(role: str, name: str, missing: Iterable[str], left_over: Iterable[str]) -> None:
+    """Raise a `ValueError` that names a tensor that is missing, or left over."""
+    belong = "config.json and *.safetensors must belong to the same model."
+    if names := sorted(missing):
+        raise ValueError(
+            f"{role} {name!r} lacks weights of its configuration, for example {names[0]}; {belong}"
+        )
+    if names := sorted(left_over):
+        scales = " Without its scales a weight is another number." * ("scale" in names[0])
+        raise ValueError(
+            f"{role} {name!r} has tensors that its configuration does not use, for example "
+            f"{names[0]}; {belong}{scales}"
+        )
+
+
+def quantisation_of(config: Any) -> str | None:
+    """The method by which a configuration says that weights are quantised; None for none."""
+    settings = getattr(config.get_text_config(), "quantization_config", None)
+    settings = settings or getattr(config, "quantization_config", None)
+    if not settings:
+        return None
+    method = settings.get("quant_method") if isinstance(settings, dict) else settings.quant_method
+    return str(getattr(method, "value", method))
+
+
+def tensor_types(folder: Path) -> dict[str, str]:
+    """The type of each tensor in the safetensors files of a folder, as their headers name it."""
+    types: dict[str, str] = {}
+    for file in weight_files(folder):
+        with safe_open(file, "pt") as weights:
+            names = weights.keys()
+            types |= {name: weights.get_slice(name).get_dtype() for name in names}
+    return types
+
+
+def left_over_names(model: Any, names: Iterable[str]) -> set[str]:
+    """Those of the names of a checkpoint that a model neither has nor says that it ignores."""
+    ignored = [*(model._keys_to_ignore_on_load_unexpected or ()), UNREAD.pattern]
+    others = set(names) - model.state_dict().keys()
+    return {name for name in others if not any(re.search(pattern, name) for pattern in ignored)}

@@ -1,0 +1,127 @@
+"""The judge of passes: transformers' own pass in float32, with the same weights.
+
+It is computed from token ids and nothing of ours: no mask, no positions, no cache.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..passes.huggingface import HuggingFaceModel
+
+# All differences are root mean squares of logits, over the logits' standard deviation.
+MARGIN = 1.5  # how many times the difference of transformers' own pass a pass may differ
+FLOOR = {torch.float64: 1e-5, torch.float32: 1e-3, torch.float16: 3e-3, torch.bfloat16: 2e-2}
+BOUND = 0.25  # less than a wrong mask or position differs by
+# What a pass may differ from transformers' own in the same format, where there is none in float32.
+WITHOUT_JUDGE = {torch.float16: 3e-2, torch.bfloat16: 1e-1}
+
+
+class Judge:
+    """Logits of transformers' own passes over whole texts, in float32 and in the model's format."""
+
+    def __init__(self, model: HuggingFaceModel) -> None:
+        self.model = model
+        self.own_difference = 0.0  # of transformers' own passes so far, the largest
+        self._rows: dict[tuple[int, ...], np.ndarray] = {}  # text -> [2, V], float32 and own
+        self._in_float32 = model.dtype.itemsize < 4
+
+    def compare(self, logits: np.ndarray, texts: Sequence[Sequence[int]]) -> tuple[float, float]:
+        """How far logits, [n, V], after n texts are from float32, and how far transformers' own
+        are."""
+        new = [text for text in dict.fromkeys(map(tuple, texts)) if text not in self._rows]
+        if new:
+            self._rows.update(self._read(new))
+        exact, own = np.array([self._rows[tuple(text)] for text in texts]).swapaxes(0, 1)
+        size = min(self.model.vocab_size, exact.shape[1])  # beyond its vocabulary a row is padded
+        found = rms(logits[:, :size] - exact[:, :size]) / spread(exact)
+        rounding = rms(own - exact) / spread(exact)
+        self.own_difference = max(self.own_difference, rounding)
+        return found, rounding
+
+    def allowed(self, rounding: float) -> float:
+        """What a pass may differ by, where transformers' own differs by `rounding`."""
+        dtype = self.model.dtype
+        if not rounding and dtype in WITHOUT_JUDGE:
+            return WITHOUT_JUDGE[dtype]
+        return min(BOUND, max(MARGIN * rounding, FLOOR[dtype]))
+
+    def same_text_twice(self, ids: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Logits after the first half of a text, read alone and with the other half."""
+        half = len(ids) // 2
+        return self._logits([ids[:half]])[0, -1], self._logits([ids])[0, half - 1]
+
+    def _read(self, texts: list[tuple[int, ...]]) -> dict[tuple[int, ...], np.ndarray]:
+        """The rows after texts, [2, V] each: float32 and own."""
+        whole: list[tuple[int, ...]] = []  # a text with which another one begins needs no pass
+        for text in sorted(texts, key=len, reverse=True):
+            if not any(other[: len(text)] == text for other in whole):
+                whole.append(text)
+        longest = len(whole[0])
+        # What is padded on the right comes after everything that is looked at.
+        padded = [[*text, *[text[-1]] * (longest - len(text))] for text in whole]
+        own = self._logits(padded)
+        exact = own
+        if self._in_float32:
+            try:
+                with in_float32(self.model.model):
+                    exact = self._logits(padded)
+            except Exception as error:  # weights that are elsewhere, or packed
+                logging.getLogger(__name__).info("No float32 pass of this model: %s", error)
+                self._in_float32 = False
+        rows = {}
+        for text in texts:
+            at = next(i for i, other in enumerate(whole) if other[: len(text)] == text)
+            rows[text] = np.stack([exact[at, len(text) - 1], own[at, len(text) - 1]])
+        return rows
+
+    def _logits(self, ids: Sequence[Sequence[int]]) -> np.ndarray:
+        """Logits of one of transformers' own passes, [texts, tokens, V]."""
+        tokens = torch.tensor(ids, device=self.model.device).clamp(max=self.model.embeddings - 1)
+        with torch.inference_mode():
+            output = self.model.model(input_ids=tokens, use_cache=False)
+        return output.logits.float().cpu().numpy()
+
+
+@contextmanager
+def in_float32(model: torch.nn.Module) -> Iterator[None]:
+    """Let a model compute in float32; each module's weights are widened while it is used, and no
+    longer."""
+    kept: dict[torch.nn.Module, dict[str, Any]] = {}
+
+    def widen(module: torch.nn.Module, inputs: Any) -> None:
+        kept[module] = dict(module._parameters)
+        for name, weight in kept[module].items():
+            if weight is not None and weight.is_floating_point():
+                module._parameters[name] = torch.nn.Parameter(weight.float(), requires_grad=False)
+
+    def narrow(module: torch.nn.Module, inputs: Any, output: Any) -> None:
+        module._parameters.update(kept.pop(module))
+
+    hooks = []
+    for module in model.modules():
+        if module._parameters:
+            hooks.append(module.register_forward_pre_hook(widen))
+            hooks.append(module.register_forward_hook(narrow, always_call=True))
+    try:
+        with torch.inference_mode():
+            yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def rms(values: np.ndarray) -> float:
+    """The root mean square."""
+    return float(np.sqrt(np.mean(np.square(values, dtype=np.float64))))
+
+
+def spread(logits: np.ndarray) -> float:
+    """The standard deviation of logits, never 0."""
+    return float(logits.std(dtype=np.float64)) + 1e-9

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from ..base.files import __version__, printable
 from ..config.run_config import RunConfig
-from ..doctor.engine_flags import engine_flags
+from ..doctor.engine_flags import EngineSettings, Predicted, engine_flags
 from ..drafters import DRAFTERS
 from ..measure.advice import Advice, Option, advise, reason
+from ..measure.choose import Candidate
 from ..measure.cost_table import MACHINES, machine
+from ..measure.engine_ways import CHAIN, SAMPLED, EngineWay
 from ..measure.machine_profile import machine as this_machine
 from ..measure.profile import read_profile
 from ..measure.quiet import Watch
@@ -150,11 +154,11 @@ def data_of(advice: Advice) -> dict[str, Any]:
             "best": None,
             "why": None,
             "options": rows,
+            "engine_ways": {},
+            "faster": None,
             "engines": [],
         }
     best = advice.options[0]
-    drafter = "early-exit" if best.name.startswith("early-exit") else best.config.drafter.name
-    engines = engine_flags(drafter, best.name, best.chain.builder.shape, best.tree.builder.shape)
     return {
         "verdict": best.verdict,
         "sentence": sentence_of(best),
@@ -162,8 +166,59 @@ def data_of(advice: Advice) -> dict[str, Any]:
         "best": rows[0],
         "why": reason(best),
         "options": rows,
-        "engines": [one._asdict() for one in engines],
+        "engine_ways": {way: way_of(one) for way, one in best.engines.items()},
+        "faster": faster_way(best.engines),
+        "engines": [one._asdict() for one in settings_of(best)],
     }
+
+
+def settings_of(best: Option) -> tuple[EngineSettings, ...]:
+    """The flags of engines that do what was predicted for them."""
+    drafter = "early-exit" if best.name.startswith("early-exit") else best.config.drafter.name
+    # Without the engines' rules in a profile the shape is the best of another rule.
+    predicted = {CHAIN: Predicted(best.chain.builder.shape)}
+    for way, one in best.engines.items():
+        predicted[way] = Predicted(one.tree.builder.shape, *prediction_of(one.tree))
+    by_batch = {way: one.by_batch for way, one in best.engines.items()}
+    return engine_flags(drafter, best.name, predicted, by_batch)
+
+
+def prediction_of(tree: Candidate) -> tuple[float, float]:
+    """Tokens per pass and speedup."""
+    return tree.predicted.tokens_per_pass, tree.predicted.speedup
+
+
+def way_of(one: EngineWay) -> dict[str, Any]:
+    """A way to draft and verify as plain data."""
+    tokens, speedup = prediction_of(one.tree)
+    timing = one.timing
+    return {
+        "verifier": one.config.verifier.name,
+        "tree": one.tree.name,
+        "predicted_tokens_per_pass": tokens,
+        "predicted": speedup,
+        "tokens_per_pass": timing and timing.counts.tokens_per_pass,
+        "speedup": timing and timing.speedup,
+        "margin": timing and timing.margin,
+    }
+
+
+def faster_way(ways: Mapping[str, EngineWay]) -> str | None:
+    """Which of an engine's own rule and the switch is faster here for a chain, as a sentence."""
+    if not {CHAIN, SAMPLED} <= ways.keys():
+        return None
+    timed = all(ways[way].timing for way in (CHAIN, SAMPLED))
+    speedups = {}
+    for way in (CHAIN, SAMPLED):
+        timing = ways[way].timing
+        speedups[way] = timing.speedup if timed and timing else prediction_of(ways[way].tree)[1]
+    own, switch = speedups[CHAIN], speedups[SAMPLED]
+    how = "timed" if timed else "predicted"
+    if abs(own - switch) < 0.02:
+        return f"engines' own rule and the switch are equally fast here ({how}: {own:.2f} x)."
+    if own > switch:
+        return f"engines' own rule is faster here: {own:.2f} x, the switch {switch:.2f} x ({how})."
+    return f"the switch is faster here: {switch:.2f} x, engines' own rule {own:.2f} x ({how})."
 
 
 def row_of(option: Option) -> dict[str, Any]:
@@ -195,6 +250,7 @@ def row_of(option: Option) -> dict[str, Any]:
         "predicted_price": option.tree.predicted.price,
         "texts": option.texts,
         "by_texts": option.by_texts,
+        "batches": {texts: asdict(one) for texts, one in option.batches.items()},
         "busy_cores": option.busy,
         "measured": measured,
     }
@@ -224,27 +280,66 @@ def print_advice(data: dict[str, Any], prompts: str) -> None:
     for name, error in data["failed"].items():
         print(printable(f"{name}: not available: {error}"))
     print(printable(f"\n{data['sentence']}"))
-    if best := data["best"]:
-        print(data["why"])
-        categories = best["measured"]["categories"] if best["measured"] else {}
-        if categories:
-            print("\nthe best by category of the prompts, timed:")
-            print(
-                text_table([{"category": name or "none"} | row for name, row in categories.items()])
-            )
-        if by_texts := best["by_texts"].items():
-            print("\nseveral texts decoded together, predicted:")
-            print(
-                text_table(
-                    [
-                        {"texts": texts, "best tree": tree, "speedup": speed}
-                        for texts, (tree, speed) in by_texts
-                    ]
-                )
-            )
-        print(
-            "\nnearest settings of other engines, whose own costs differ from those measured here:"
-        )
-        for engine, flags, note in map(dict.values, data["engines"]):
-            print(printable(f"  {engine:10} {flags or '-'}{f'  ({note})' if note else ''}"))
+    if data["best"]:
+        print_best(data)
     warn_if_busy(data["busy_cores"])
+
+
+def print_best(data: dict[str, Any]) -> None:
+    """Why the best is as fast as it is, several texts, categories, and the flags of engines."""
+    best = data["best"]
+    print(data["why"])
+    categories = best["measured"]["categories"] if best["measured"] else {}
+    if categories:
+        print("\nthe best by category of the prompts, timed:")
+        rows = [{"category": name or "none"} | row for name, row in categories.items()]
+        print(text_table(rows))
+    if best["by_texts"]:
+        print("\nseveral texts decoded together, predicted:")
+        print(text_table([batch_row(best, texts) for texts in best["by_texts"]]))
+    if data["engine_ways"]:
+        print("\nwhat engines do with the drafter, on this machine:")
+        print(text_table([engine_row(way, one) for way, one in data["engine_ways"].items()]))
+    if data["faster"]:
+        print(data["faster"])
+    if not data["engine_ways"]:
+        rules = "--verifier target-match --verifier speculative-sampling"
+        print(f"\nThe profile has no rule of engines: calibrate with {rules} for a prediction.")
+    print("\nsettings of engines that do this, whose own costs differ from those measured here:")
+    for one in data["engines"]:
+        speedup = "" if one["speedup"] is None else f"{one['speedup']:.2f} x"
+        note = f"  ({one['note']})" if one["note"] else ""
+        flags = one["flags"] or "-"
+        line = f"  {one['engine']:12} {one['algorithm']:8} {speedup:>7}  {flags}{note}"
+        print(printable(line))
+
+
+def batch_row(best: dict[str, Any], texts: int) -> dict[str, Any]:
+    """One number of texts: the best tree, an engine's fixed chain, and adaptive verification."""
+    tree, speedup = best["by_texts"][texts]
+    batch = best["batches"][texts]
+    length, fixed = batch["fixed"]
+    return {
+        "texts": texts,
+        "best tree": tree,
+        "speedup": speedup,
+        "chain": f"{length} tokens",
+        "its speedup": fixed,
+        "adaptive": f"{batch['verified']:.1f} of {batch['drafted']} verified",
+        "adaptive speedup": batch["adaptive"],
+    }
+
+
+def engine_row(way: str, one: dict[str, Any]) -> dict[str, Any]:
+    """One way to draft and verify."""
+    row = {
+        "drafts by": "sampling" if way == SAMPLED else "argmax",
+        "rule": one["verifier"],
+        "tree": one["tree"],
+        "tokens, predicted": one["predicted_tokens_per_pass"],
+        "speedup, predicted": one["predicted"],
+    }
+    if one["speedup"] is not None:
+        row["tokens, timed"] = one["tokens_per_pass"]
+        row["speedup, timed"] = f"{one['speedup']:.2f}{plus_minus(one['margin'])}"
+    return row

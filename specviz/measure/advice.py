@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import zip_longest
 
 from ..base.progress import Progress
 from ..config.run_config import RunConfig
@@ -20,6 +19,14 @@ from ..models.base import Pair
 from ..verifiers.base import Verifier
 from .choose import Candidate, candidates, different, held_out, suited
 from .cost_table import CostTable
+from .engine_ways import (
+    CHAIN,
+    BatchForecast,
+    EngineWay,
+    adaptive_verification,
+    engine_rules,
+    engine_ways,
+)
 from .on_text import measure_acceptance
 from .profile import Profile
 from .texts import Text, continuations
@@ -47,6 +54,8 @@ class Option:
         by_texts: number of texts decoded together -> the best tree and its predicted speedup.
         busy: cores that other processes used while the costs were measured.
         timing: None where it was not timed.
+        engines: what engines would do with the drafter, by the way to draft and verify.
+        batches: number of texts decoded together -> a fixed chain and adaptive verification.
     """
 
     name: str
@@ -60,6 +69,8 @@ class Option:
     by_texts: dict[int, tuple[str, float]] = field(default_factory=dict)
     busy: float = 0.0
     timing: TimedRun | None = None
+    engines: dict[str, EngineWay] = field(default_factory=dict)
+    batches: dict[int, BatchForecast] = field(default_factory=dict)
 
     @property
     def speedup(self) -> Range:
@@ -158,7 +169,8 @@ def advise(
             len(prompts) * config.max_new_tokens,
         )
         seconds = 0 if costs else SECONDS
-        updates = calibrate(pair, {own: [own.verifier]}, texts_of, measured, 16, positions, seconds)
+        rules = {own: [own.verifier, *engine_rules(own)]}
+        updates = calibrate(pair, rules, texts_of, measured, 16, positions, seconds)
         try:
             for update in () if profile else updates:
                 measured = update.result
@@ -171,13 +183,34 @@ def advise(
         except ValueError as error:
             failed[name] = str(error)
     options.sort(key=lambda one: -one.speedup[0])
-    best, others = options[:TIMED], options[TIMED:]
-    runs = {f"{one.name}, {one.tree.name}": (choices[one.name][0], one.config) for one in best}
-    for timing in time_runs(runs, timed, whole=True) if runs and timed else ():
-        best = [replace(one, timing=row) for one, row in zip_longest(best, timing.result)]
-        options = [*sorted(best, key=lambda one: -one.speedup[0]), *others]
-        yield Progress(timing.done, timing.total, "timing the best", Advice(tuple(options), failed))
+    if timed and options:
+        for timing in _time(options, choices, timed):
+            options = timing.result
+            advice = Advice(tuple(options), failed)
+            yield Progress(timing.done, timing.total, "timing the best", advice)
     yield Progress(1, 1, "done", Advice(tuple(options), failed))
+
+
+def _time(
+    options: list[Option], choices: Mapping[str, tuple[Pair, Drafter]], timed: Sequence[str]
+) -> Iterator[Progress[list[Option]]]:
+    """Time the first options, and of the best drafter what engines would do; the fastest first."""
+    best, others = options[:TIMED], options[TIMED:]
+    ways = best[0].engines
+    pairs = {one.name: choices[one.name][0] for one in best}
+    runs = {f"{one.name}, {one.tree.name}": (pairs[one.name], one.config) for one in best}
+    runs |= {f"engines, {way}": (pairs[best[0].name], one.config) for way, one in ways.items()}
+    for update in time_runs(runs, timed, whole=True):
+        rows = {row.name: row for row in update.result}
+        engines = {
+            way: replace(one, timing=rows.get(f"engines, {way}")) for way, one in ways.items()
+        }
+        timed_options = [
+            replace(one, timing=rows.get(f"{one.name}, {one.tree.name}")) for one in best
+        ]
+        timed_options[0] = replace(timed_options[0], engines=engines)
+        ordered = sorted(timed_options, key=lambda one: -one.speedup[0])
+        yield Progress(update.done, update.total, result=[*ordered, *others])
 
 
 def _options(
@@ -197,6 +230,11 @@ def _options(
         shared = costs.per_text(count)
         best = candidates(acceptance.plan, shared, config)[0]
         by_texts[count] = best.name, promise.speedup(best, shared)[0]
+    engines = engine_ways(profile, config, costs, texts)
+    chains = acceptance
+    if CHAIN in engines:
+        chains = profile.vector(engines[CHAIN].config.verifier.name, config.temperature)
+    batches = {count: adaptive_verification(chains, costs, count) for count in texts}
     for tree in different(ranked, OF_EACH):
         yield Option(
             name,
@@ -209,6 +247,8 @@ def _options(
             promise.texts,
             by_texts,
             costs.settings.get("busy_cores", 0.0),
+            engines=engines,
+            batches=batches,
         )
 
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 import specviz
-from specviz.commands.advise import data_of, sentence_of
+from specviz.commands.advise import data_of, faster_way, sentence_of
 from specviz.commands.cli import main
 from specviz.measure import advice
 from specviz.measure.advice import Advice, Option, reason
 from specviz.measure.choose import Candidate
 from specviz.measure.cost_table import flat_up_to
+from specviz.measure.engine_ways import EngineWay
 from specviz.measure.forecast import predict
 from specviz.measure.timing import TimedRun
 from specviz.record.metrics import Counts
@@ -20,8 +21,11 @@ from specviz.record.metrics import Counts
 BUILDERS = (
     specviz.BUILDERS["sequoia"](size=12, depth=5, acceptance=(0.6, 0.2)),
     specviz.BUILDERS["chain"](depth=4),
+    specviz.BUILDERS["chain"](depth=6),
 )
-TREE, CHAIN = (Candidate(one, predict(one.shape, (0.6, 0.2), flat_up_to(16))) for one in BUILDERS)
+TREE, CHAIN, LONG = (
+    Candidate(one, predict(one.shape, (0.6, 0.2), flat_up_to(16))) for one in BUILDERS
+)
 
 
 def option(speedup=1.4, margin=0.1, first=0.6, parts=(0.3, 0.6, 0.1), tokens=28, name="org/small"):
@@ -71,13 +75,43 @@ def test_the_reason_names_the_price_of_a_step_and_what_is_dear():
     assert "costs 1.00 plain" not in reason(replace(option(), timing=None))
 
 
-def test_engines_get_the_chain_or_the_tree_of_the_best_option():
-    vllm, sglang, llama = (engine["flags"] for engine in data_of(Advice((option(),)))["engines"])
-    assert '"num_speculative_tokens": 4' in vllm and "--spec-draft-n-max 4" in llama
-    assert f"--speculative-num-steps {TREE.predicted.depth} " in sglang
-    assert not any(
-        engine["flags"] for engine in data_of(Advice((option(name="early-exit:3"),)))["engines"]
+def test_engines_get_what_was_predicted_for_their_rule():
+    chain, tree, sampled = (
+        EngineWay(specviz.RunConfig(builder=one.builder, verifier=rule), one)
+        for one, rule in ((CHAIN, "target-match"), (TREE, "target-match"), (LONG, "block"))
     )
+    ways = {"chain": chain, "tree": tree, "sampled": sampled}
+    rows = data_of(Advice((replace(option(), engines=ways),)))["engines"]
+    found = {(row["engine"], row["algorithm"]): row for row in rows}
+    vllm, switched = found["vLLM", "own rule"], found["vLLM", "switch"]
+    assert '"num_speculative_tokens": 4' in vllm["flags"] and "probabilistic" not in vllm["flags"]
+    assert vllm["speedup"] == CHAIN.predicted.speedup
+    assert '"draft_sample_method": "probabilistic"' in switched["flags"]
+    assert '"num_speculative_tokens": 6' in switched["flags"]
+    assert switched["speedup"] == LONG.predicted.speedup
+    assert "--spec-draft-n-max 4 --spec-draft-p-min 0" in found["llama.cpp", "own rule"]["flags"]
+    sglang = found["SGLang", "own rule"]["flags"]
+    assert f"--speculative-num-steps {TREE.predicted.depth} " in sglang
+    early = data_of(Advice((option(name="early-exit:3"),)))["engines"]
+    assert not any(engine["flags"] for engine in early)
+
+
+def test_nothing_is_claimed_for_a_rule_that_was_not_measured():
+    rows = data_of(Advice((option(),)))["engines"]
+    assert all(row["speedup"] is None for row in rows) and any(row["flags"] for row in rows)
+
+
+def test_the_faster_of_own_rule_and_switch_is_named():
+    def timed(speedup):
+        return EngineWay(specviz.RunConfig(), CHAIN, timing=option(speedup).timing)
+
+    for own, switch, words in (
+        (1.2, 1.5, "the switch is faster"),
+        (1.5, 1.2, "engines' own rule is faster"),
+        (1.2, 1.21, "equally fast"),
+    ):
+        assert words in faster_way({"chain": timed(own), "sampled": timed(switch)})
+    assert faster_way({"chain": timed(1.2)}) is None
 
 
 @pytest.fixture
@@ -127,7 +161,12 @@ def test_every_draft_is_tried_and_the_best_three_are_timed(loaded, capsys, promp
     assert first["0.9"] > first["0.1"]
     low, high = found["interval"]
     assert found["verdict"] == ("pays" if low > 1 else "does-not-pay" if high < 1 else "undecided")
-    assert [one["engine"] for one in found["engines"]] == ["vLLM", "SGLang", "llama.cpp"]
+    assert next(one["engine"] for one in found["engines"]) == "vLLM"
+    ways = found["engine_ways"]
+    if found["best"]["draft"] != "ngram":
+        assert ways["sampled"]["verifier"] == "speculative-sampling"
+        assert all(one["speedup"] for one in ways.values()), "each is timed"
+        assert found["faster"]
     for one in found["options"]:
         speedup, low, high = one["predicted"]
         assert (

@@ -19,8 +19,9 @@ from ..config.run_config import RunConfig
 from ..decode import run, speculate
 from ..models.base import Pair
 from ..record.metrics import Counts, estimate, ratio_of_rates
-from ..record.trace import PairedSpeedup
-from .in_traces import whole_steps
+from ..record.step import Step
+from ..record.trace import PairedSpeedup, Trace
+from ..tree import Topology
 from .machine_profile import machine
 from .prompt_files import by_category
 
@@ -197,10 +198,26 @@ def time_runs(
     def decode(pair: Pair, config: RunConfig, number: int) -> Counts:
         place = places[number]
         trace = run(pair, replace(config, prompt=prompts[place], seed=config.seed_after(place)))
-        return Counts.of(whole_steps(trace), whole=True) if whole else trace.counts
+        return Counts.of(steps_with_room(trace), whole=True) if whole else trace.counts
 
     calls = {name: partial(decode, *each) for name, each in runs.items()}
     yield from time_calls(calls, [prompts[place] for place in places])
+
+
+def steps_with_room(trace: Trace) -> list[Step]:
+    """The steps of a run after the first that had room for a tree as deep as the run's deepest.
+
+    The last steps of a run have smaller trees, which is not the tree's doing. Trees that are
+    smaller because a drafter had little to say count: how much it has to say goes with how hard a
+    place is, so the rest alone would be biased.
+    """
+    if trace.stop == "context":
+        end = len(trace.prompt_tokens) + len(trace.tokens)
+    else:
+        end = len(trace.prompt_tokens) + trace.config.max_new_tokens
+    end = min(end, trace.pair.get("max_positions", end))
+    deepest = max((int(Topology(step.parents).depth.max()) for step in trace.steps), default=0)
+    return [step for step in trace.steps if step.index > 0 and step.start + 1 + deepest < end]
 
 
 def time_calls(

@@ -12,10 +12,7 @@ import plotly.io as pio
 from ..base.errors import UnknownName
 from .acceptance import (
     plot_acceptance,
-    plot_depth,
     plot_positions,
-    plot_probability,
-    plot_rejection,
 )
 from .runs import plot_ribbon, plot_tree
 from .speed import plot_cost, plot_predicted, plot_sizes, plot_speedup
@@ -23,9 +20,6 @@ from .speed import plot_cost, plot_predicted, plot_sizes, plot_speedup
 PLOTS: dict[str, Callable[..., go.Figure]] = {
     "acceptance": plot_acceptance,  # of acceptance vectors
     "positions": plot_positions,  # of accepted lengths and the depth of a chain
-    "depth": plot_depth,  # of a DepthAcceptance
-    "rejection": plot_rejection,  # of RejectionRates
-    "probability": plot_probability,  # of a DraftUncertainty
     "cost": plot_cost,  # of cost tables by name
     "speedup": plot_speedup,  # of a Forecast
     "sizes": plot_sizes,  # of Forecasts by machine

@@ -137,12 +137,6 @@ def label_lines(fig: go.Figure) -> go.Figure:
     return fig.update_layout(showlegend=False, margin_r=100)
 
 
-def guide(fig: go.Figure, x: Sequence, y: Sequence, name: str) -> None:
-    """A dashed grey line without marks, such as a bound."""
-    line = {"color": GREY, "dash": "dash", "width": 1.5}
-    fig.add_scatter(x=x, y=y, name=name, mode="lines", line=line, hoverinfo="skip")
-
-
 def plain_line(fig: go.Figure) -> None:
     """A line where plain decoding is, at 1."""
     text = {"text": "plain decoding", "font": {"size": 11, "color": TEXT}, "yshift": 5}

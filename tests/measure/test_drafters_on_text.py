@@ -8,7 +8,6 @@ import pytest
 import specviz
 from specviz.base.codec import dumps, read
 from specviz.drafters.base import open_drafter
-from specviz.measure.on_nodes import draft_uncertainty, rejection_rates
 from specviz.measure.on_text import Acceptance, acceptance_vector
 from specviz.measure.positions import LEVELS, levels_on_text
 from specviz.measure.texts import Text, continuations
@@ -89,10 +88,6 @@ def test_where_retrieval_finds_nothing_no_child_is_accepted():
     assert found.positions == 60 * len(rows) and sum(found.acceptance) == pytest.approx(
         mass, abs=0.02
     )
-    spoke = [(p, levels[0]) for _, p, levels in rows if levels[0].any()]
-    uncertainty = draft_uncertainty(PAIR, TEXTS, config)
-    assert uncertainty.acceptance == pytest.approx([np.minimum(p, q).sum() for p, q in spoke])
-    assert rejection_rates(PAIR, TEXTS, config, widths=(1, 2)).positions == len(spoke)
 
 
 def test_a_measurement_by_level_survives_json_and_older_ones_are_the_models(tmp_path):

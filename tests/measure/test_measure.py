@@ -8,9 +8,7 @@ import pytest
 
 import specviz
 from specviz.base.codec import dumps, read
-from specviz.measure.in_traces import depth_acceptance
 from specviz.measure.intervals import share_interval
-from specviz.measure.on_nodes import draft_uncertainty, rejection_rates
 from specviz.measure.on_text import (
     Acceptance,
     acceptance_vector,
@@ -131,82 +129,6 @@ def test_a_bad_acceptance_file_gets_a_sentence(tmp_path, text):
 # All rules on the same rows, and what recorded runs tell.
 
 
-def test_rejection_rates_are_those_of_single_rules():
-    """All rules in one pass over the text against each measured alone, on other draws of the
-    children."""
-    many = rejection_rates(PAIR, TEXTS * 20, CONFIG, widths=(1, 2, 3))
-    assert many.positions == 20 * sum(text.positions for text in TEXTS) == 2000
-    assert many.rates["specinfer"][0] == pytest.approx(1 - one_minus_tv(), abs=0.02)
-    assert many.rates["speculative-sampling"] == (
-        pytest.approx(1 - one_minus_tv(), abs=0.02),
-        None,
-        None,
-    )
-    for rule in ("specinfer", "target-match", "sequoia", "traversal", "race"):
-        slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 20, replace(CONFIG, seed=500), width=3)
-        assert many.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.04), rule
-    # What these two do with the first child depends on how many there are.
-    for rule in ("spectr", "typical"):
-        for place, k in enumerate((1, 2, 3)):
-            slow = acceptance_vector(
-                PAIR, RULES[rule], TEXTS * 20, replace(CONFIG, seed=500), width=k
-            )
-            assert many.rates[rule][place] == pytest.approx(1 - sum(slow.acceptance), abs=0.04)
-
-
-def test_no_rule_goes_below_the_floor_of_its_law():
-    found = rejection_rates(PAIR, TEXTS * 10, CONFIG, widths=(1, 2, 4, 5, 99))
-    assert found.widths == (1, 2, 4, 5)  # no more children than tokens
-    for rule in ("specinfer", "spectr"):
-        assert all(
-            rate >= floor - 0.03
-            for rate, floor in zip(found.rates[rule], found.floors["iid"], strict=True)
-        )
-    assert found.rates["target-match"] == pytest.approx(found.floors["top"])
-    assert found.rates["sequoia"][-1] == pytest.approx(0)  # the cover property
-    for rule, rates in found.rates.items():
-        for rate, low, high in zip(rates, found.low[rule], found.high[rule], strict=True):
-            assert rate is None or low - 1e-12 <= rate <= high + 1e-12
-
-
-def test_rejection_at_temperature_zero_is_a_question_of_rank():
-    config = specviz.RunConfig(temperature=0.0)
-    found = rejection_rates(PAIR, TEXTS, config, widths=(1, 3))
-    slow = acceptance_vector(PAIR, RULES["exact-match"], TEXTS, config, width=3)
-    assert found.rates == {
-        "exact-match": (1 - slow.acceptance[0], pytest.approx(1 - sum(slow.acceptance)))
-    }
-
-
-def test_draft_probability_and_acceptance_by_hand():
-    found = draft_uncertainty(PAIR, TEXTS[:1], CONFIG)
-    for place, (_, p, q) in enumerate(distributions_on_text(PAIR, TEXTS[0], CONFIG)):
-        assert found.acceptance[place] == pytest.approx(1 - total_variation(p, q))
-        assert any(
-            found.draft_prob[place] == q[x] and found.target_prob[place] == p[x]
-            for x in range(len(q))
-        )
-    assert len(found.acceptance) == TEXTS[0].positions
-
-
-def test_depth_acceptance_counts_what_the_trace_says():
-    config = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=60)
-    builder = specviz.BUILDERS["branching"](widths=(2, 1))
-    trace = specviz.run(PAIR, replace(config, builder=builder))
-    found, alone = depth_acceptance([trace, trace]), depth_acceptance([trace])
-    assert found.rates == alone.rates
-    assert found.tried == tuple(tuple(2 * tries for tries in row) for row in alone.tried)
-    found = alone
-    full = [step for step in trace.steps if len(step.parents) == 5]
-    assert found.tried[0][1] >= len(full) and len(found.tried) == 2 and len(found.tried[0]) == 2
-    hits = sum(step.outcome[1] == "accepted" for step in trace.steps if len(step.outcome) > 1)
-    assert found.accepted[0][0] == hits
-    seconds = sum(len(step.path) == 2 for step in trace.steps)
-    assert sum(found.accepted[1]) == seconds
-    assert found.rates[1][1] is None
-    assert depth_acceptance([]).rates == ()
-
-
 def test_a_vectors_interval_is_that_of_its_texts_and_one_text_has_none():
     config = specviz.RunConfig(temperature=0.0, max_new_tokens=60)
     texts = list(continuations(PAIR, ["a", "b", "c", "ab", "ba"], config))
@@ -220,7 +142,6 @@ def test_a_vectors_interval_is_that_of_its_texts_and_one_text_has_none():
         [one.positions for one in every],
     )
     assert (found.low[0], found.high[0]) == share_interval(hits, tries)
-    rates = [rejection_rates(PAIR, part, config, widths=(1, 2)) for part in (texts, texts[:1])]
     pieces = [replace(text, source="one") for text in texts]
     joined = acceptance_vector(PAIR, RULES["exact-match"], pieces, config, width=2)
     assert joined.low == (None, None) and joined.by_text == ((joined.positions, joined.acceptance),)
@@ -228,8 +149,6 @@ def test_a_vectors_interval_is_that_of_its_texts_and_one_text_has_none():
         joined.acceptance == pytest.approx(found.acceptance)
         and found.over(range(5)) == found.acceptance
     )
-    assert 1 - rates[0].high["exact-match"][0] == pytest.approx(found.low[0])
-    assert rates[1].low["exact-match"] == (None, None)
 
 
 def test_the_prompts_positions_are_left_out():
@@ -267,4 +186,3 @@ def test_the_largest_seed_is_a_seed():
         len(texts) == 2
         and acceptance_vector(PAIR, RULES["sequoia"], texts, config, 2).positions == 8
     )
-    assert rejection_rates(PAIR, texts, config, widths=(1,)).positions == 8

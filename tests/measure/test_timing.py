@@ -8,8 +8,14 @@ import pytest
 import specviz
 from specviz.base.progress import Progress, final_result
 from specviz.measure import timing
-from specviz.measure.in_traces import whole_steps
-from specviz.measure.timing import AUTOREGRESSIVE, interleave, measure_speedup, summarise, time_runs
+from specviz.measure.timing import (
+    AUTOREGRESSIVE,
+    interleave,
+    measure_speedup,
+    steps_with_room,
+    summarise,
+    time_runs,
+)
 from specviz.record.metrics import Counts
 from specviz.record.step import Timing
 from specviz.view.measurement import measure_machine
@@ -67,7 +73,7 @@ def test_speedup_is_tokens_over_time_against_plain_decoding():
 
 def test_only_whole_trees_after_the_first_step_count():
     trace = specviz.run(PAIR, replace(CONFIG, builder="chain:depth=3"))
-    steps = whole_steps(trace)
+    steps = steps_with_room(trace)
     assert {len(step.parents) for step in steps} == {4} and trace.steps[0] not in steps
     assert len(steps) < len(trace.steps) - 1  # the last ones had less room
 

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 import specviz
 from specviz.measure.cost_table import machine
 from specviz.measure.forecast import forecast
-from specviz.measure.in_traces import DepthAcceptance, depth_acceptance
-from specviz.measure.on_nodes import draft_uncertainty, rejection_rates
 from specviz.measure.on_text import acceptance_vector
 from specviz.measure.texts import continuations
 from specviz.tree import Topology
@@ -27,16 +25,11 @@ CONFIG = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=40)
 TEXTS = list(continuations(PAIR, ["abc", "bca"], CONFIG))
 VECTOR = (0.6, 0.2, 0.1, 0.1)
 ACCEPTANCE = acceptance_vector(PAIR, specviz.VERIFIERS["sequoia"](), TEXTS, CONFIG, width=5)
-RATES = rejection_rates(PAIR, TEXTS, CONFIG, widths=(1, 2, 4, 6))
-UNCERTAINTY = draft_uncertainty(PAIR, TEXTS, CONFIG)
 TRACE = specviz.run(PAIR, CONFIG)
 FORECAST = forecast(VECTOR, machine("a100"), sizes=[2, 4, 8, 16], depths=[1, 2, 4, 8])
 POINTS = [Point("a", 16, 2.0, 1.9, 1.8, 2.0), Point("b", 4, 1.5, 0.9, 0.8, 1.0)]
 DATA = {
     "acceptance": [ACCEPTANCE],
-    "depth": depth_acceptance([TRACE]),
-    "rejection": RATES,
-    "probability": UNCERTAINTY,
     "cost": {"A100": machine("a100"), "flat": machine("flat:8")},
     "speedup": FORECAST,
     "sizes": {"in memory": FORECAST, "on disk": FORECAST},
@@ -47,9 +40,6 @@ DATA = {
 }
 EMPTY = {
     "acceptance": [],
-    "depth": depth_acceptance([]),
-    "rejection": replace(RATES, rates={}, floors={}),
-    "probability": replace(UNCERTAINTY, **{name: () for name in UNCERTAINTY.__dataclass_fields__}),
     "predicted": [],
     "ribbon": replace(TRACE, steps=()),
 }
@@ -95,20 +85,6 @@ def test_acceptance_is_the_vector_with_its_intervals():
     assert np.add(ACCEPTANCE.acceptance, line.error_y.array) == pytest.approx(ACCEPTANCE.high)
 
 
-def test_rejection_leaves_out_zeros_and_names_the_power_law():
-    planted = replace(
-        RATES,
-        widths=(1, 2, 4),
-        rates={"a": (0.5, 0.25, 0.125), "b": (0.5, None, 0.0), "c": (0.0, 0.0, 0.0)},
-        low=dict.fromkeys("abc", (0.0, 0.0, 0.0)),
-        high=dict.fromkeys("abc", (1.0, 1.0, 1.0)),
-        floors={"iid": (0.4, 0.1, 0.0)},
-    )
-    lines = plot("rejection", planted).data
-    assert [line.name for line in lines[:2]] == ["a ~ k^-1.00", "b"] and lines[1].x == (1,)
-    assert lines[2].y == (0.4, 0.1)
-
-
 def test_speedup_marks_the_best_cell_and_says_where_plain_decoding_wins():
     figure = plot("speedup", FORECAST)
     heatmap, star = figure.data
@@ -146,13 +122,6 @@ def test_lines_have_their_names_at_their_ends_in_colours_that_stay():
 def test_acceptance_by_position_counts_what_was_reached_and_what_was_drafted():
     reached, steps, drafted = plot("positions", [0, 2, 2, 1], depth=2).data
     assert reached.y == (0.75, 2 / 3) and steps.y == (0.75, 0.5) and drafted.y == (0.625, 0.625)
-
-
-def test_depth_keeps_untried_cells_empty():
-    heatmap = plot("depth", DepthAcceptance(((10, 4), (5, 0)), ((6, 1), (5, 0)))).data[0]
-    assert [list(row) for row in heatmap.z] == [[0.6, 0.25], [1.0, None]] and heatmap.text[1][
-        1
-    ] == "not tried"
 
 
 def test_ribbon_adds_up_to_the_run():

@@ -1,4 +1,4 @@
-"""Figures of acceptance: by rank, by level, by number of children, by draft probability."""
+"""Figures of acceptance: by rank of a child, and by position in a chain."""
 
 from __future__ import annotations
 

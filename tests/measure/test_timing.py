@@ -177,5 +177,7 @@ def test_costs_come_first_then_predicted_and_timed_trees(temperature):
     last = updates[-1].result
     assert [point.size for point in last.points] == [2, 8]
     for point in last.points:
-        assert 0 < point.low <= point.measured <= point.high and 0 < point.predicted <= point.size
+        # The speedup is a ratio of sums, so it may lie outside of those of single texts.
+        assert 0 < point.low <= point.high and point.measured > 0
+        assert 0 < point.predicted <= point.size
     assert {update.stage for update in updates} == {"measuring costs", "timing trees"}

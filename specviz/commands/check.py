@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 
 from ..base.codec import json_data, lines
@@ -14,8 +15,9 @@ from ..base.progress import Progress
 from ..builders import BUILDERS
 from ..config.plugins import load_known, sources
 from ..config.run_config import RunConfig, compatible
-from ..proof.counterexample import Counterexample, smallest
+from ..proof.counterexample import Counterexample
 from ..proof.lossless import Case, Row, cases, cover, drafter_cases
+from ..proof.search import SearchCase
 from ..verifiers import VERIFIERS
 from ..view.terminal import text_table
 from .display import until_stopped
@@ -70,18 +72,15 @@ def run(args: argparse.Namespace) -> int:
         return 0
     (rows, refuted), stopped = until_stopped(prove(args), "rows")
     if args.json:
-        examples = {name: example and example.to_dict() for name, example in refuted.items()}
-        refuting = [
-            {"counterexample": examples[row.verifier]} if row.refuted else {} for row in rows
-        ]
-        print(
-            lines(
-                [
-                    json_data(row) | {"holds": row.holds} | more
-                    for row, more in zip(rows, refuting, strict=True)
-                ]
-            )
-        )
+        records = []
+        for row in rows:
+            record = json_data(replace(row, counterexample=None)) | {"holds": row.holds}
+            del record["counterexample"]
+            if row.refuted:
+                example = refuted[row.verifier]
+                record["counterexample"] = example and example.to_dict()
+            records.append(record)
+        print(lines(records))
     else:
         print(MEANING)
         print(text_table([table_row(row) for row in rows]))
@@ -110,24 +109,35 @@ def run(args: argparse.Namespace) -> int:
 
 
 def prove(args: argparse.Namespace) -> Iterator[Progress[tuple[list[Row], Refuted]]]:
-    """The rows of all cases, and the smallest counterexample of each rule that they refute."""
-    candidates, rows, refuted = cases_of(args), list[Row](), Refuted()
-    yield Progress(0, len(candidates), result=(rows, refuted))
-    try:
-        for row in _proven(candidates, args.jobs):
+    """The rows of all cases, and the smallest counterexample of each rule that they refute.
+
+    The search for a counterexample comes first; a rule that it refutes is not looked at again.
+    """
+    rules = [name for name, cls in VERIFIERS.items() if not cls.autoregressive]
+    searches = [
+        SearchCase(name, greedy)
+        for name in dict.fromkeys(args.verifier or rules)
+        for greedy in (False, True)
+    ]
+    candidates = cases_of(args)
+    done, total = 0, len(searches) + len(candidates)
+    rows, refuted = list[Row](), Refuted()
+    yield Progress(done, total, result=(rows, refuted))
+    for row in _proven(searches, args.jobs):
+        done += 1
+        if row.runs:
             rows.append(row)
-            if row.refuted and row.verifier not in refuted:
-                refuted[row.verifier] = (
-                    smallest(VERIFIERS[row.verifier]()) if row.drafter == "model" else None
-                )
-            yield Progress(len(rows), len(candidates), result=(rows, refuted))
-            if args.verifier == [row.verifier] and refuted.get(row.verifier):
-                break  # further rows say nothing new
-    except Exception:  # where a plugin's rule fails on a tree, the smallest such tree is shown
-        plugins = [name for name in args.verifier or () if not VERIFIERS[name].is_built_in()]
-        refuted |= {name: example for name in plugins if (example := smallest(VERIFIERS[name]()))}
-        if not refuted:
-            raise
+        if row.counterexample:
+            refuted.setdefault(row.verifier, row.counterexample)
+        yield Progress(done, total, result=(rows, refuted))
+    remaining = [case for case in candidates if case.config.verifier.name not in refuted]
+    done = total - len(remaining)
+    for row in _proven(remaining, args.jobs):
+        done += 1
+        rows.append(row)
+        if row.refuted:
+            refuted.setdefault(row.verifier, None)
+        yield Progress(done, total, result=(rows, refuted))
 
 
 def cases_of(args: argparse.Namespace) -> Sequence[Case]:
@@ -143,16 +153,20 @@ def cases_of(args: argparse.Namespace) -> Sequence[Case]:
     return [*cover(candidates)] if args.quick else candidates
 
 
-def _proven(candidates: Sequence[Case], jobs: int) -> Iterator[Row]:
+def _proven(candidates: Sequence[Case | SearchCase], jobs: int) -> Iterator[Row]:
     """The rows of cases in their order, proven by so many processes."""
     if jobs == 1:
-        yield from map(Case.prove, candidates)
+        yield from map(_prove, candidates)
         return
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _prepare_process, (sources(),))
     try:
-        yield from pool.map(Case.prove, candidates)
+        yield from pool.map(_prove, candidates)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _prove(case: Case | SearchCase) -> Row:
+    return case.prove()
 
 
 def _prepare_process(plugins: list[str]) -> None:
@@ -170,7 +184,7 @@ def report(rule: str, example: Counterexample | None, plugins: Sequence[str]) ->
             "drafters (see SequentialProposal in docs/strategies.md), or is the builder's "
             "or the drafter's."
         )
-    if not example.link or VERIFIERS[rule].greedy_only:  # the page's lab is at temperature 1
+    if not example.link:
         return f"\n{example}"
     options = "".join(f" --plugin {name}" for name in plugins)
     return (
@@ -181,9 +195,12 @@ def report(rule: str, example: Counterexample | None, plugins: Sequence[str]) ->
 
 def table_row(row: Row) -> dict[str, str]:
     """A row as it is printed."""
-    error = "equal texts" if row.error is None else f"{row.error:8.1e}   {row.proof}"
+    error = row.difference or "equal texts"
+    if row.error is not None:
+        error = f"{row.error:8.1e}   {row.proof}"
     mark = "   DECLARED WRONGLY" if row.refuted else "" if row.holds else ", no deviation here"
-    values = {"T draft": row.draft_temperature, "top-k": row.top_k, "top-p": row.top_p % 1 or None}
+    values = {"T": None if row.temperature else 0.0}
+    values |= {"T draft": row.draft_temperature, "top-k": row.top_k, "top-p": row.top_p % 1 or None}
     return {
         "drafter": row.drafter,
         "builder": row.builder,

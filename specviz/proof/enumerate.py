@@ -12,17 +12,18 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from ..sampling.children import draw_children
+from ..sampling.distributions import Distributions, Sampling
 from ..sampling.randomness import Randomness
-from ..tree import TokenTree
+from ..tree import TokenTree, Topology
 from ..verifiers.base import Verifier
 
 
-class Planned(Randomness):
+class ScriptedRandomness(Randomness):
     """Randomness that follows a plan of answers, and adds the first possible one where the plan
     ends.
 
@@ -72,17 +73,21 @@ Result = TypeVar("Result", bound=Hashable)
 Text = tuple[int, ...]
 
 
-def distribution_of(program: Callable[[Planned], Result]) -> dict[Result, float]:
+def distribution_of(
+    program: Callable[[ScriptedRandomness], Result],
+    randomness: type[ScriptedRandomness] = ScriptedRandomness,
+) -> dict[Result, float]:
     """The exact distribution of what `program(rng)` returns, outcome -> probability.
 
     Args:
         program: a function of a `Randomness` whose every other input is fixed; it must end after
             finitely many answers.
+        randomness: the class of the randomness it is given.
     """
     outcomes: dict[Result, float] = {}
     plan: list[tuple[int, int]] = []
     while True:
-        rng = Planned(plan)
+        rng = randomness(plan)
         outcome = program(rng)
         outcomes[outcome] = outcomes.get(outcome, 0.0) + rng.weight
         while plan and plan[-1][0] + 1 == plan[-1][1]:  # the next plan, as an odometer counts
@@ -154,6 +159,22 @@ def compare_with_target(
     return Outcome(target, errors, len(written))
 
 
+class GivenRows(Distributions):
+    """The target's rows after the nodes of a tree, [n] of float64 [V] each, which no rule may
+    change."""
+
+    def __init__(self, rows: Sequence[np.ndarray], temperature: float = 1.0) -> None:
+        super().__init__(rows, Sampling(temperature))
+        self._rows = dict(enumerate(map(read_only, rows)))
+
+
+def read_only(row: np.ndarray) -> np.ndarray:
+    """A view of a row into which nothing can be written."""
+    view = row.view()
+    view.flags.writeable = False
+    return view
+
+
 def enumerate_node(
     rule: Verifier, p: np.ndarray, q: np.ndarray, scheme: str, children: int = 1
 ) -> Outcome:
@@ -168,24 +189,48 @@ def enumerate_node(
         scheme: how children are drawn.
         children: how many the root has; 1 where there are several levels.
     """
+    parents = (-1, *range(len(q))) if children == 1 else (-1, *[0] * children)
+    return enumerate_tree(rule, Topology(parents), p, q, scheme)
+
+
+def enumerate_tree(
+    rule: Verifier, shape: Topology, p: np.ndarray, q: np.ndarray, scheme: str
+) -> Outcome:
+    """Run a rule under every random outcome on a small tree whose rows depend on the depth alone.
+
+    Args:
+        rule, p, q, scheme: as for `enumerate_node`.
+        shape: the tree that is filled with drawn tokens.
+    """
     # Beyond the tokens that are compared a row of one token, so that chance need not be asked for
     # it.
     rows = [*p, *np.tile(np.eye(p.shape[1])[0], (len(q) + 1, 1))]
     accepted, runs = 0.0, 0
 
-    def write(rng: Planned) -> Text:
+    def write(rng: ScriptedRandomness) -> Text:
         nonlocal accepted, runs
-        tree, leaves = TokenTree(0, scheme=scheme), [0]
-        for level, row in enumerate(q, 1):
-            tree.draft_distributions[leaves[0]] = row
-            leaves = [
-                tree.add(leaves[0], token)
-                for token in draw_children(row, children, scheme, rng, level)
-            ]
-        after: Any = {node: rows[depth] for node, depth in enumerate(tree.depths)}
-        verdict = rule(tree, after, rng)
-        accepted, runs = accepted + len(verdict.path) * rng.weight, runs + 1
+        tree = _draw_tree(shape, q, scheme, rng)
+        target = GivenRows([rows[depth] for depth in tree.depths])
+        verdict = rule(tree, target, rng)
+        accepted += len(verdict.path) * rng.weight
+        runs += 1
         return (*(tree.tokens[node] for node in verdict.path), verdict.bonus)[: len(p)]
 
     comparison = compare_with_target(distribution_of(write), lambda text: p[len(text)], len(p))
     return replace(comparison, runs=runs, accepted=accepted)
+
+
+def _draw_tree(shape: Topology, q: np.ndarray, scheme: str, rng: Randomness) -> TokenTree:
+    """The shape filled from the draft's row of each depth; where fewer tokens can be drawn than it
+    has children, the others and all below them are left out."""
+    tree = TokenTree(0, scheme=scheme)
+    nodes = {0: 0}  # node of the shape -> node of the tree
+    for spot, below in enumerate(shape.children):
+        if not below or spot not in nodes:
+            continue
+        node = nodes[spot]
+        row = tree.draft_distributions[node] = read_only(q[tree.depths[node]])
+        tokens = draw_children(row, len(below), scheme, rng, tree.position(node))
+        for child, token in zip(below, tokens, strict=False):
+            nodes[child] = tree.add(node, token)
+    return tree

@@ -25,7 +25,8 @@ from ..drafters.base import Drafter
 from ..models.table import TablePair, toy_pair
 from ..sampling.distributions import probabilities
 from ..verifiers import VERIFIERS
-from .enumerate import Planned, Text, compare_with_target, distribution_of
+from .counterexample import Counterexample, failure_text
+from .enumerate import ScriptedRandomness, Text, compare_with_target, distribution_of
 from .same_text import comparing
 
 PROMPT = "abab"  # it repeats itself, or a look-up in it would find nothing
@@ -66,40 +67,49 @@ class Case:
     scheme: str
 
     def prove(self) -> Row:
-        """What is declared and what is found."""
-        config, match = self.config, compatible(self.config, self.scheme)
-        error, difference = None, None
-        if config.verifier.shared_noise and config.temperature > 0:
-            proof, (runs, difference) = "text equality", compare_texts(config, self.scheme)
-        else:
-            proof, runs, error = "enumeration", 0, 0.0
-            for (
-                seed
-            ) in SEEDS:  # the draft is far from the target, or a lossy rule would hardly show
-                largest, more = error_in(config, toy_pair(seed=seed, closeness=0.2), self.scheme)
-                error, runs = (
-                    float(np.maximum(error, largest)),
-                    runs + more,
-                )  # numpy's keeps a NaN, the worst of errors
-                if not error < LOSSY:
-                    break
-        return Row(
-            self.builder,
-            config.verifier.name,
-            self.scheme,
-            config.temperature,
-            match.lossless,
-            match.useful,
-            error,
-            proof,
-            runs,
-            match.reason,
-            difference,
-            self.drafter,
-            config.draft_temperature,
-            config.top_k,
-            config.top_p,
+        """What is declared and what is found; a plugin that fails is refuted by its error."""
+        config = self.config
+        match = compatible(config, self.scheme)
+        keyed = config.verifier.shared_noise and config.temperature > 0
+        row = Row(
+            builder=self.builder,
+            verifier=config.verifier.name,
+            scheme=self.scheme,
+            temperature=config.temperature,
+            lossless=match.lossless,
+            useful=match.useful,
+            error=None,
+            proof="text equality" if keyed else "enumeration",
+            runs=0,
+            reason=match.reason,
+            drafter=self.drafter,
+            draft_temperature=config.draft_temperature,
+            top_k=config.top_k,
+            top_p=config.top_p,
         )
+        try:
+            if keyed:
+                runs, difference = compare_texts(config, self.scheme)
+                return replace(row, runs=runs, difference=difference)
+            runs, error = self._largest_error()
+            return replace(row, runs=runs, error=error)
+        except Exception as failure:
+            if all(one.is_built_in() for one in (config.builder, config.verifier, config.drafter)):
+                raise
+            return replace(row, difference=f"it fails: {failure_text(failure)}")
+
+    def _largest_error(self) -> tuple[int, float]:
+        """How many outcomes were enumerated, and the largest error over the toy pairs."""
+        runs, error = 0, 0.0
+        for seed in SEEDS:
+            # The draft is far from the target, or a lossy rule would hardly show.
+            pair = toy_pair(seed=seed, closeness=0.2)
+            largest, more = error_in(self.config, pair, self.scheme)
+            error = float(np.maximum(error, largest))  # keeps a NaN, the worst of errors
+            runs += more
+            if not error < LOSSY:
+                break
+        return runs, error
 
 
 @dataclass(frozen=True)
@@ -112,9 +122,10 @@ class Row:
             all texts; None where the proof is another.
         proof: "enumeration" or "text equality"; runs: how many outcomes were enumerated, or texts
             compared.
-        difference: what was found wrong beside the error, the first text that was not plain
-            decoding's for one.
+        difference: what was found wrong beside the error: the first text that was not plain
+            decoding's, or what a plugin failed with.
         draft_temperature, top_k, top_p: as in `RunConfig`.
+        counterexample: the smallest tree that refutes a rule, of a search for it.
     """
 
     builder: str
@@ -132,6 +143,7 @@ class Row:
     draft_temperature: float | None = None
     top_k: int | None = None
     top_p: float = 1.0
+    counterexample: Counterexample | None = None
 
     @property
     def holds(self) -> bool:
@@ -237,7 +249,7 @@ def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None) -> t
         ValueError: if builder, rule and drafter are incompatible.
     """
 
-    def write(rng: Planned) -> Text:
+    def write(rng: ScriptedRandomness) -> Text:
         steps = islice(speculate(pair, config, rng, scheme=scheme), STEPS)
         return tuple(token for step in steps for token in step.emitted)
 

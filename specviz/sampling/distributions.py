@@ -140,7 +140,9 @@ class Distributions:
 
     def __getitem__(self, node: int) -> np.ndarray:
         if node not in self._rows:
-            self._rows[node] = probabilities(self.logits[node], self.sampling)
+            row = probabilities(self.logits[node], self.sampling)
+            row.flags.writeable = False  # a rule that changed it would change the record
+            self._rows[node] = row
         return self._rows[node]
 
     def every(self) -> list[np.ndarray]:

@@ -75,6 +75,7 @@ class Verifier(Strategy):
     in_support: ClassVar[bool] = (
         False  # whether it tries no more children than the draft's row has tokens
     )
+    exact_at_zero: ClassVar[bool] = True  # whether it writes the greedy text at temperature 0
     at_zero: ClassVar[str] = (
         "At temperature 0 every token accepted is exactly the target's most probable one."
     )

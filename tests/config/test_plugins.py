@@ -14,8 +14,8 @@ import specviz
 from specviz.commands.cli import main
 from specviz.config import plugins as loading
 from specviz.config.strategy import REGISTRIES
-from specviz.proof.counterexample import smallest
 from specviz.proof.lossless import EXACT
+from specviz.proof.search import find_counterexample
 from specviz.view.payload import recorded_message
 from tests.proof.proofs import error_of
 
@@ -82,11 +82,11 @@ def test_a_wrong_rule_gets_its_smallest_counterexample_and_the_right_one_none(pl
     assert main(asked) == 1
     out = capsys.readouterr().out
     assert "WRONGLY" in out and "tokens a, b" in out and "tree   a root with 1 child" in out
-    found = smallest(specviz.VERIFIERS["hasty"]())
+    found = find_counterexample(specviz.VERIFIERS["hasty"]())
     assert found.probability != float(found.target) and len(found.text) == 1
     assert f"--plugin {path}" in out and f"http://127.0.0.1:7860{found.link}" in out
     assert main([*asked, "--json", "--jobs", "2"]) == 1, "other processes know the plugin as well"
-    assert "counterexample" in json.loads(capsys.readouterr().out)[-1]
+    assert "counterexample" in json.loads(capsys.readouterr().out)[0]
     path = plugin(
         WRONG.replace("ratio(p[node][token], q[token])", "1 if p[node][token] else {}[token]"),
         "fails.py",
@@ -94,7 +94,7 @@ def test_a_wrong_rule_gets_its_smallest_counterexample_and_the_right_one_none(pl
     assert main([*asked, "--plugin", path]) == 1
     assert "KeyError" in capsys.readouterr().out, "a rule that fails on a node is shown that node"
     loading.load(plugin(RULE, "coins.py"))
-    assert smallest(specviz.VERIFIERS["coins"]()) is None
+    assert find_counterexample(specviz.VERIFIERS["coins"]()) is None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import specviz
-from specviz.proof.enumerate import Planned, distribution_of
+from specviz.proof.enumerate import ScriptedRandomness, distribution_of
 from specviz.proof.same_text import margin_at
 from specviz.sampling.children import draw_children, most_probable
 from specviz.sampling.randomness import Seeded, first_arrivals, smallest
@@ -107,5 +107,5 @@ def test_enumeration_weighs_every_outcome():
         (1, False): 0.5625,
     }
     for choice in (0, 1):
-        answer, coin = Planned([(choice, 2)]).flip(0.4)
+        answer, coin = ScriptedRandomness([(choice, 2)]).flip(0.4)
         assert answer == (coin < 0.4)

@@ -1,6 +1,7 @@
 """The command `check`, its quick rows, and a counterexample of two levels."""
 
 import json
+from fractions import Fraction
 from typing import ClassVar
 
 import pytest
@@ -9,8 +10,11 @@ import specviz
 from specviz.commands.check import _proven
 from specviz.commands.cli import main
 from specviz.config import run_config as configuration
-from specviz.proof.counterexample import smallest
+from specviz.config.strategy import VERIFIERS
+from specviz.proof.counterexample import exact_text
+from specviz.proof.greedy import search_greedy
 from specviz.proof.lossless import cases, cover, drafter_cases
+from specviz.proof.search import find_counterexample, search_drawn
 from specviz.verifiers.base import Verifier
 from specviz.verifiers.walk import Walk, ratio
 
@@ -109,9 +113,95 @@ class Behind(Verifier):
 
 
 def test_a_rule_that_mixes_up_levels_gets_the_smallest_tree_that_shows_it():
-    found = smallest(Behind())
+    found = find_counterexample(Behind())
     assert (found.children, found.levels, len(found.p), len(found.q)) == (1, 1, 2, 1)
     assert found.p[0] != found.p[1] and len(found.text) == 2 and found.link == ""
     assert "depth 1" in str(found) and found.to_dict()["p"] == [
         [str(part) for part in row] for row in found.p
     ]
+
+
+class Wrong(Verifier):
+    """Speculative sampling with one mistake at a time, most of which are seen at temperature 0
+    alone."""
+
+    name: ClassVar[str] = "wrong"
+    title: ClassVar[str] = "Wrong"
+    schemes: ClassVar[tuple[str, ...]] = ("iid",)
+    mistake: str = ""
+
+    def __call__(self, tree, p, rng):
+        walk, node = Walk(tree), 0
+        greedy = p.sampling.temperature == 0
+        while tree.children[node]:
+            r, q = p[node], tree.draft_distributions[node]
+            if self.mistake == "overwritten":
+                r *= 0.5
+            for place, child in enumerate(tree.children[node]):
+                token = tree.tokens[child]
+                free = {
+                    "greedy": greedy,
+                    "third level": greedy and tree.depths[child] == 3,
+                    "second sibling": greedy and place == 1,
+                    "ties": greedy and p.logits[node][token] == p.logits[node].max(),
+                    "other branch": greedy and node > 0 and p[node - 1][token] == 1,
+                    "third level above 0": tree.depths[child] == 3 and place == 1,
+                }
+                accept = 1.0 if free.get(self.mistake) else ratio(r[token], q[token])
+                if walk.flip(child, accept, rng):
+                    break
+                r = specviz.sampling.distributions.residual(r, q)
+            else:
+                return walk.end(rng.draw(r))
+            node = child
+        if self.mistake == "last of ties" and greedy:
+            row = p.logits[node]
+            return walk.end(len(row) - 1 - int(row[::-1].argmax()))
+        return walk.end(rng.draw(p[node]))
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    ["greedy", "third level", "second sibling", "ties", "other branch", "last of ties"],
+)
+def test_a_rule_that_is_wrong_at_temperature_0_alone_is_refuted(mistake):
+    rule = Wrong(mistake)
+    assert search_drawn(rule).counterexample is None
+    found = search_greedy(rule).counterexample
+    assert found.target == 0 and found.probability > 1e-3
+    assert len(found.text) <= len(found.parents) and found.link == ""
+    assert found.rule in str(found) and found.to_dict()["tokens"] == list(found.tokens)
+
+
+def test_a_mistake_on_a_branch_of_the_third_level_is_found_above_temperature_0():
+    assert search_drawn(Wrong("third level above 0")).counterexample.levels == 3
+    assert find_counterexample(Wrong("")) is None
+
+
+def test_a_rule_that_writes_into_its_input_is_told_so():
+    found = find_counterexample(Wrong("overwritten"))
+    assert "change a copy" in found.failure and "fails  it writes into" in str(found)
+
+
+@pytest.mark.parametrize("off", [1e-3, 1e-7, 1e-11])
+def test_the_two_numbers_of_a_counterexample_differ(off):
+    half = Fraction(1, 2)
+    assert float(Fraction(exact_text(0.5 + off, half))) != 0.5
+    assert exact_text(1 / 3, half) == "1/3"
+
+
+class Shortcut(Wrong):
+    """A rule that is wrong at temperature 0 alone, by default."""
+
+    name: ClassVar[str] = "shortcut"
+    mistake: str = "second sibling"
+
+
+def test_check_refutes_a_rule_that_is_wrong_at_temperature_0_alone(capsys):
+    VERIFIERS.add(Shortcut)
+    try:
+        assert main(["check", "--builder", "chain", "--verifier", "shortcut", "--quick"]) == 1
+    finally:
+        VERIFIERS.remove("shortcut")
+    out = capsys.readouterr().out
+    assert "DECLARED WRONGLY" in out and "at temperature 0 it must write" in out

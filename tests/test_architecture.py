@@ -176,7 +176,7 @@ def test_tests_stand_in_folders_named_like_the_rooms():
             (
                 "specviz/sampling/randomness.py",
                 "specviz/models/table.py",
-                "specviz/proof/sampled.py",
+                "specviz/proof/",
                 "specviz/training/",
             ),
         ),

@@ -131,28 +131,30 @@ def test_a_token_leads_to_its_step_and_a_node_has_its_numbers(page):
     assert names[:2] == ["target p", "draft q"] and "acceptance" in names
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1440, 900), (390, 844)])
-def test_pointing_at_a_node_or_clicking_it_says_what_happened_where_the_eye_is(page, width, height):
-    page.set_viewport_size({"width": width, "height": height})
-    page.locator(STAGE).scroll_into_view_if_needed()
+def test_pointing_at_a_node_or_clicking_it_says_what_happened_where_the_eye_is(serve, visit):
+    page = visit(serve(), reduced_motion="reduce", settings=False)
     caption, card = page.locator(f"{STAGE} .sv-caption"), page.locator(f"{STAGE} .sv-node-card")
-    rest = caption.inner_text()
-    for letter, word in {"a": "accepted", "x": "rejected", "u": "not visited"}.items():
-        said = "kept" if letter == "a" else word
-        node = page.locator(f"{STAGE} .sv-svg .node.{letter}").first
-        for act in (node.locator(".shape").hover, node.locator(".shape").click):
-            act(force=True)
-            expect(caption).to_contain_text(said)
-            expect(card).to_contain_text(word)
-            expect(card).to_contain_text("probability q")
-            assert page.evaluate(COVERS) == [], "the card covers the accepted path"
-            for part in (caption, card):
-                box = part.bounding_box()
-                assert box["y"] >= 0 and box["y"] + box["height"] <= height, letter
-    page.keyboard.press("Escape")
-    page.mouse.move(1, 1)
-    expect(caption).to_have_text(rest)
-    expect(card).to_be_hidden()
+    for width, height in ((1280, 800), (1440, 900), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.locator(f"{STAGE} .sv-canvas").evaluate("box => box.scrollIntoView()")
+        to_step(page, 1)
+        to_step(page, 0)
+        rest = caption.inner_text()
+        for letter, word in {"a": "accepted", "x": "rejected", "u": "not visited"}.items():
+            node = page.locator(f"{STAGE} .sv-svg .node.{letter} .shape").first
+            for act in (node.hover, node.click):
+                act(force=True)
+                expect(caption).to_contain_text("kept" if letter == "a" else word)
+                expect(card).to_contain_text(word)
+                expect(card).to_contain_text("probability q")
+                assert page.evaluate(COVERS) == [], "the card covers the accepted path"
+                for part in (caption, card):
+                    box = part.bounding_box()
+                    assert box["y"] >= -1 and box["y"] + box["height"] <= height, letter
+        page.keyboard.press("Escape")
+        page.mouse.move(1, 1)
+        expect(caption).to_have_text(rest)
+        expect(card).to_be_hidden()
 
 
 COVERS = """() => {

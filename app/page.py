@@ -32,15 +32,9 @@ from .service.readers import Readers
 from .service.server import Hosts
 from .service.service import RunService
 from .service.zero_gpu import place
-from .tabs import compare, explore, labs, lessons, measure, papers
+from .tabs import compare, explore, labs, lessons, measure
 
-TABS = (
-    explore.TAB,
-    compare.TAB,
-    Tab("Learn", pages=(lessons.TAB, papers.TAB)),
-    Tab("Lab", pages=labs.PAGES, query="lab"),
-    measure.TAB,
-)
+TABS = (explore.TAB, compare.TAB, lessons.TAB, *labs.TABS, measure.TAB)
 STYLES = (
     "style",
     "base/picker",
@@ -49,7 +43,7 @@ STYLES = (
     "stage/stage",
     "tree/tree",
     "figures/figures",
-    *(style for tab in TABS for part in tab.parts for style in part.styles),
+    *(style for tab in TABS for style in tab.styles),
 )
 HEADER = (
     '<header class="sv-title"><h1>specviz</h1>'
@@ -75,19 +69,13 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
     with gr.Blocks(title="specviz", fill_width=True, delete_cache=(3600, 3600)) as demo:
         header = web.component("header", HEADER)
         with gr.Tabs() as frame:
-            page = Page(demo, header, frame, {}, {}, {})
+            page = Page(demo, header, frame, {}, {})
             for tab in tabs:
-                lay_out(tab, page, service)
-        demo.load(
-            None,
-            None,
-            [frame, *page.inner.values()],
-            js=opening.opens(tabs),
-            api_visibility="private",
-        )
+                with gr.Tab(tab.title, id=tab.title) as page.opened[tab.title]:
+                    page.built[tab.title] = tab.build(service)
+        demo.load(None, None, frame, js=opening.opens(tabs), api_visibility="private")
         for tab in tabs:
-            for part in tab.parts:
-                part.connect(page)
+            tab.connect(page)
         own_pair.connect(demo, service)
         pairs.connect(demo, service)
         api.build(service)
@@ -119,17 +107,6 @@ def between_steps(service: RunService, work: Callable[..., Any]) -> Callable[...
             raise gr.Error(str(error), print_exception=False) from None
 
     return answer
-
-
-def lay_out(tab: Tab, page: Page, service: RunService) -> None:
-    """Lay out a tab within the frame of tabs, its pages in a frame of their own."""
-    with gr.Tab(tab.title, id=tab.title) as page.opened[tab.title]:
-        if tab.build:
-            page.built[tab.title] = tab.build(service)
-        if tab.pages:
-            with gr.Tabs(elem_classes="sv-pages") as page.inner[tab.title]:
-                for part in tab.pages:
-                    lay_out(part, page, service)
 
 
 def serve(port: int | None = None, hosts: str = "") -> None:

@@ -19,7 +19,7 @@ import specviz
 from specviz.base import codec
 from specviz.measure.timing import measure_speedup
 
-from .parts.decoding import IgnoreEos, offload_info
+from .parts.decoding import offload_info
 from .service.offers import load_named
 from .service.pairs import TALES, Loading, PairRef
 from .tabs import lessons
@@ -44,7 +44,7 @@ def main() -> None:
             write(one.path, timed_run(pair(one.ref), one.config))
     if only in (None, "race"):
         for name, config in race.CONFIGS.items():
-            write(race.path(name), timed_run(IgnoreEos(pair(race.REF)), config))
+            write(race.path(name), timed_run(pair(race.REF), config))
     for name, lesson in lessons.LESSONS.items():
         if only in (None, "lessons", name):
             write_lesson(pair(PairRef(TALES)), lesson)

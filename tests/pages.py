@@ -30,7 +30,6 @@ READY = {
     "Explore": "#sv-stage .sv-svg .node",
     "Compare": "#sv-compare .node",
     "Lessons": "#sv-lessons .sv-svg .node",
-    "Papers": ".sv-papers tbody tr",
     "Tree lab": "#sv-lab svg",
     "Verification lab": ".sv-v[aria-busy=false]",
 }
@@ -118,24 +117,22 @@ def present(page):
         page.locator(".sv-present-button").click()
 
 
-def open_tab(page, title, part=None):
-    """Open a tab, and one of its pages."""
-    for name in filter(None, (title, part)):
-        tab = page.get_by_role("tab", name=name, exact=True)
-        tab.click()
-        expect(tab).to_have_attribute("aria-selected", "true")
+def open_tab(page, title):
+    """Open a tab."""
+    tab = page.get_by_role("tab", name=title, exact=True)
+    tab.click()
+    expect(tab).to_have_attribute("aria-selected", "true")
 
 
-def each_part(page, tabs):
-    """Show every page of every tab in turn; yields their titles."""
+def each_tab(page, tabs):
+    """Show every tab in turn; yields their titles."""
     for tab in tabs:
-        for part in tab.parts:
-            open_tab(page, tab.title, part.title if tab.pages else None)
-            page.locator(READY.get(part.title, ".js-plotly-plot .main-svg")).locator(
-                "visible=true"
-            ).first.wait_for()
-            page.wait_for_timeout(500)  # figures and pictures follow their frames a moment later
-            yield part.title
+        open_tab(page, tab.title)
+        page.locator(READY.get(tab.title, ".js-plotly-plot .main-svg")).locator(
+            "visible=true"
+        ).first.wait_for()
+        page.wait_for_timeout(500)  # figures and pictures follow their frames a moment later
+        yield tab.title
 
 
 def save(page, kind, folder):

@@ -2,7 +2,7 @@
 
 Not a test. `make screenshots` writes assets/screenshots/.
 
-`python -m tests.screenshots FOLDER [WIDTH | light | dark ...]` writes every page of every tab into
+`python -m tests.screenshots FOLDER [WIDTH | light | dark ...]` writes every tab into
 a folder, at every width, light and dark, before the first click and after a run, and presented, and
 lessons of every kind. It lists the text that lies on other text or is cut off in any of them, and
 exits with 1 if there is some. Both need a Chromium, as the browser tests do.
@@ -17,7 +17,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.page import TABS, build_demo, launch
-from tests.pages import CROWDED, WIDTHS, each_part, open_tab, present
+from tests.pages import CROWDED, WIDTHS, each_tab, open_tab, present
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "assets" / "screenshots"
@@ -68,7 +68,7 @@ def every(
     widths: tuple[int, ...] = WIDTHS,
     schemes: tuple[str, ...] = SCHEMES,
 ) -> list[str]:
-    """Every page of every tab in a folder; returns what lies on other text or is cut off."""
+    """Every tab in a folder; returns what lies on other text or is cut off."""
     folder.mkdir(parents=True, exist_ok=True)
     faults = []
 
@@ -80,14 +80,14 @@ def every(
             print(faults[-1], flush=True)
 
     def shoot_all(page: Page, name: str) -> None:
-        for number, title in enumerate(each_part(page, TABS)):
+        for number, title in enumerate(each_tab(page, TABS)):
             shoot(page, f"{name}-{number}-{title.lower().replace(' ', '-')}")
 
     for scheme in schemes:
         for width in widths:
             page = opened(browser, url, scheme, width)
             shoot_all(page, f"before-{scheme}-{width}")
-            open_tab(page, "Learn", "Lessons")
+            open_tab(page, "Lessons")
             for number in LESSONS:
                 page.locator(".sv-lessons-list button").nth(number).click()
                 page.locator(".sv-lessons[aria-busy=false]").wait_for()
@@ -108,7 +108,7 @@ def every(
             page.set_viewport_size(size(width))
             shoot_all(page, f"after-{scheme}-{width}")
         page.set_viewport_size(size(1440))
-        for number, title in enumerate(each_part(page, TABS)):
+        for number, title in enumerate(each_tab(page, TABS)):
             present(page)
             page.wait_for_timeout(500)
             shoot(page, f"present-{scheme}-1440-{number}-{title.lower().replace(' ', '-')}")

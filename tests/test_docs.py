@@ -9,6 +9,7 @@ import pytest
 import specviz
 from specviz.commands import COMMANDS
 from specviz.commands.check import markdown
+from specviz.commands.cli import main
 from tests import strategy_tables
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,6 +27,12 @@ def test_the_table_of_losslessness_is_the_printed_one():
     assert f"check --table -->\n{markdown()}\n<!-- end" in shown, (
         "run: python -m specviz check --table"
     )
+
+
+def test_the_page_of_claims_is_the_printed_one(capsys):
+    main(["papers", "--markdown"])
+    shown = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
+    assert shown == capsys.readouterr().out, "run: specviz papers --markdown > docs/papers.md"
 
 
 def test_the_tables_of_builders_and_rules_are_those_of_the_classes():

@@ -20,19 +20,6 @@ from ..service.run import Turn
 PACE = 0.25  # seconds of decoding that travel to the page together, which plays two steps a second
 
 
-class IgnoreEos:
-    """A pair in which the end of a text does not stop a run, so that all runs of a comparison write
-    as many tokens."""
-
-    eos_ids: frozenset[int] = frozenset()
-
-    def __init__(self, pair: Any) -> None:
-        self._pair = pair
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._pair, name)
-
-
 class Pace:
     """Says when steps are to travel: the first at once, the others `PACE` seconds of decoding
     together, so that a slow page gets fewer messages, never a slow engine."""
@@ -49,19 +36,15 @@ class Pace:
         return due
 
 
-def decode(
-    pair: Any, config: RunConfig, endless: bool = False, warm_up: int = 0
-) -> Iterator[Trace | Step]:
+def decode(pair: Any, config: RunConfig, warm_up: int = 0) -> Iterator[Trace | Step]:
     """The trace of a run before its first step, and then its steps; for `Turn.compute`.
 
     Args:
         pair: the models.
         config: what to run.
-        endless: whether the end of a text stops no run.
         warm_up: steps before it that are not counted, so that the run does not pay for a cold
             start.
     """
-    pair = IgnoreEos(pair) if endless else pair
     blank = run(pair, config, ())
     yield replace(blank, pair=blank.pair | offload_info(pair))
     for _ in islice(speculate(pair, config), warm_up):
@@ -70,19 +53,19 @@ def decode(
 
 
 def time_run(
-    pair: Any, config: RunConfig, first: Counts, endless: bool = False, rounds: int = ROUNDS
+    pair: Any, config: RunConfig, first: Counts, rounds: int = ROUNDS
 ) -> Iterator[PairedSpeedup | None]:
     """A run against plain decoding in alternating rounds; for `Turn.compute`."""
-    yield from measure_speedup(IgnoreEos(pair) if endless else pair, config, first, rounds)
+    yield from measure_speedup(pair, config, first, rounds)
 
 
 def timing(
-    turn: Turn, config: RunConfig, first: Counts, endless: bool = False, rounds: int = ROUNDS
+    turn: Turn, config: RunConfig, first: Counts, rounds: int = ROUNDS
 ) -> Iterator[PairedSpeedup | None]:
     """`time_run` while nobody waits; nothing for plain decoding."""
     if config.builder.name == "plain" or not rounds:
         return
-    for speedup in turn.compute(time_run, config, first, endless, rounds):
+    for speedup in turn.compute(time_run, config, first, rounds):
         yield speedup
         if turn.others_wait():
             return

@@ -15,33 +15,24 @@ class Page(NamedTuple):
     demo: gr.Blocks
     header: gr.HTML  # the title line, which is there before any tab was opened
     tabs: gr.Tabs
-    inner: dict[str, gr.Tabs]  # of the tabs that have pages
     opened: dict[str, gr.Tab]  # the frame of each, which has the event of its opening
     built: dict[str, Any]  # what the `build` of each returned
 
 
 class Tab(NamedTuple):
-    """A tab, or a page of one, as its module in app/tabs declares it.
+    """A tab, as its module in app/tabs declares it.
 
     Args:
         title: its name on the page and in links.
-        build: takes the service and lays it out; what it returns is for other tabs. None where the
-            tab has pages.
+        build: takes the service and lays it out; what it returns is for other tabs.
         styles: its style sheets under assets/web, without ".css".
         connect: joins it to other tabs when all of them are laid out.
         query: a parameter of an address that opens it, as ?lesson=3 does; "lab=tree" opens at
             beginnings of "tree".
-        pages: the pages of a tab.
     """
 
     title: str
-    build: Callable[[Any], Any] | None = None
+    build: Callable[[Any], Any]
     styles: tuple[str, ...] = ()
     connect: Callable[[Page], None] = lambda page: None
     query: str | None = None
-    pages: tuple[Tab, ...] = ()
-
-    @property
-    def parts(self) -> tuple[Tab, ...]:
-        """What is laid out: its pages, or the tab itself."""
-        return self.pages or (self,)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -55,7 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store", type=Path, help="folder of the stored measurements, default the package's own"
     )
-    parser.add_argument("--json", action="store_true", help="print the claims as JSON")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the claims as JSON")
+    form.add_argument(
+        "--markdown", action="store_true", help="print the claims as docs/papers.md has them"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -90,7 +95,11 @@ def run(args: argparse.Namespace) -> None:
         print(json.dumps(rows, indent=1, ensure_ascii=False))
         return
     counts = Counter(one.verdict for *_, one in decided)
-    print(", ".join(f"{counts[verdict]} {verdict}" for verdict in papers.VERDICTS))
+    count = ", ".join(f"{counts[verdict]} {verdict}" for verdict in papers.VERDICTS)
+    if args.markdown:
+        print(markdown(count, entries, store))
+        return
+    print(count)
     for source, entry in entries:
         print(f"{source}-{entry.name}: {entry.place}, {entry.title}")
         for row in papers.rows(entry, store):
@@ -100,3 +109,38 @@ def run(args: argparse.Namespace) -> None:
                     f"{row.published}. {row.reason}"
                 ).rstrip()
             )
+
+
+def markdown(
+    count: str, entries: Sequence[tuple[str, papers.Entry]], store: papers.Store | None = None
+) -> str:
+    """The claims as a page of the documentation, a table for each source.
+
+    Args:
+        count: how many there are of each verdict, in words.
+        entries: source and entry, the entries of a source together.
+        store: what was measured; None means what is shipped.
+    """
+    lines, shown = [PAGE.format(count=count)], ""
+    for source, entry in entries:
+        if source != shown:
+            shown, about = source, papers.SOURCES[source]
+            lines += ["", f"## {about.title}", "", f"[{about.cite}]({about.url})", ""]
+            lines.append("| claim | where | published | measured here | verdict |")
+            lines.append("| --- | --- | --- | --- | --- |")
+        for row in papers.rows(entry, store):
+            verdict = f"{row.verdict}. {row.reason}" if row.reason else row.verdict
+            cells = (row.claim, row.place, row.published, row.measured, verdict)
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+PAGE = """\
+# The claims of the sources
+
+What five sources published, what the embedded pair of models gives here, and the verdict: {count}.
+Models of 28 and 2 million parameters are far from those of the sources, so what depends on them may
+differ; what follows from the mathematics must not.
+
+`specviz papers` prints the same, `specviz papers --measure` measures it again, and
+`specviz papers --markdown` writes this page."""

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
-PAGE = ("Explore", "Lab")
+PAGE = ("Explore", "Tree lab", "Verification lab")
 TREES, NODE = ".sv-lab[aria-busy=false]", ".sv-v[aria-busy=false]"
 
 

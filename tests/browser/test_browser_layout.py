@@ -1,4 +1,4 @@
-"""No text lies on other text or is cut off: every page of every tab, at every width, in both
+"""No text lies on other text or is cut off: every tab, at every width, in both
 themes, and presented."""
 
 import re
@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.page import TABS
-from tests.pages import CROWDED, WIDTHS, Gated, each_part, open_tab, present, state
+from tests.pages import CROWDED, WIDTHS, Gated, each_tab, open_tab, present, state
 
 pytestmark = pytest.mark.browser
 # The first of these meet every page, the outermost widths and both themes; the rest come with `make
@@ -22,7 +22,7 @@ CASES = [
 
 def each_lesson(page):
     """Every lesson, and its last picture, in turn; yields their titles."""
-    open_tab(page, "Learn", "Lessons")
+    open_tab(page, "Lessons")
     for button in page.locator(".sv-lessons-list button").all():
         button.click()
         page.locator(".sv-lessons[aria-busy=false]").wait_for()
@@ -47,7 +47,7 @@ def presented(page):
 def test_no_text_lies_on_text_or_is_cut_off(serve, visit, scheme, width):
     page = visit(f"{serve()}?__theme={scheme}", width=width, height=900, color_scheme=scheme)
     faults = {}
-    for title in each_part(page, TABS):
+    for title in each_tab(page, TABS):
         faults[title] = page.evaluate(CROWDED) + (presented(page) if width == 1440 else [])
     if (scheme, width) not in SAMPLE[1:]:
         faults |= {title: page.evaluate(CROWDED) for title in each_lesson(page)}
@@ -65,7 +65,7 @@ def test_no_text_is_crowded_after_runs(serve, visit):
         page.locator("#sv-compare-stop").wait_for(state=visibility, timeout=60_000)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        for title in each_part(page, TABS[:2]):
+        for title in each_tab(page, TABS[:2]):
             assert page.evaluate(CROWDED) == [], (title, width)
 
 

@@ -11,7 +11,7 @@ from app.tabs import lessons
 from tests.pages import present
 
 pytestmark = pytest.mark.browser
-PAGE = ("Explore", "Learn")
+PAGE = ("Explore", "Lessons")
 NAMES = list(lessons.LESSONS)
 TREE = "const svg = document.querySelector('#sv-lessons .sv-svg');"
 CLIPPED = f"""() => {{ {TREE} const box = svg.parentElement.getBoundingClientRect();

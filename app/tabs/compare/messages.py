@@ -20,7 +20,7 @@ from specviz.record.step import Step
 from specviz.record.trace import PairedSpeedup, Trace
 from specviz.view.payload import described, figures, message, step_payload
 
-from ...parts.decoding import IgnoreEos, Pace, decode, timing
+from ...parts.decoding import Pace, decode, timing
 from ...parts.failures import reason
 from ...service.run import Turn
 from ...service.runs import new_name
@@ -39,7 +39,7 @@ def play(turn: Turn, entries: Sequence[Entry]) -> Iterator[str | None]:
     """
     board = Board(entries)
     for at, entry in enumerate(entries):
-        steps = turn.compute(decode, entry.config, True, WARM_UP)
+        steps = turn.compute(decode, entry.config, WARM_UP)
         pace, group = Pace(), list[Step]()
         try:
             board.begin(next(steps))
@@ -60,7 +60,7 @@ def play(turn: Turn, entries: Sequence[Entry]) -> Iterator[str | None]:
     if len(board.failed) == len(entries):
         raise ValueError(board.failed[0])
     for at in sorted(board.ended):
-        for speedup in timing(turn, entries[at].config, board.counts[at], True):
+        for speedup in timing(turn, entries[at].config, board.counts[at]):
             yield board.timed(at, speedup) if speedup else None
     margins = {}
     for a, b, position in board.unexpected():
@@ -71,7 +71,7 @@ def play(turn: Turn, entries: Sequence[Entry]) -> Iterator[str | None]:
 
 def margin_after(pair: Any, config: Any, tokens: Sequence[int]) -> Iterator[float]:
     """How far apart the two best candidates were after these new tokens; for `Turn.compute`."""
-    yield margin_at(IgnoreEos(pair), config, [*pair.encode(config.prompt), *tokens])
+    yield margin_at(pair, config, [*pair.encode(config.prompt), *tokens])
 
 
 class Board:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
+from specviz import papers
 from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
 from specviz.proof.enumerate import enumerate_node
@@ -26,6 +29,19 @@ def facts(tree, alone):
         "tokens": len(tree.tokens),
         "tree_passes": len(tree.steps),
         "plain_passes": len(alone.steps),
+    }
+    verdicts = Counter(row.verdict for source in papers.SOURCES for row in papers.table(source))
+    values |= {
+        "claims": verdicts.total(),
+        "proven": verdicts["holds by proof"],
+        "reproduced": verdicts["reproduced"],
+        "differ": verdicts["differs"],
+        "differing": "; ".join(
+            f"{papers.SOURCES[source].short}: {row.claim}"
+            for source in papers.SOURCES
+            for row in papers.table(source)
+            if row.verdict == "differs"
+        ),
     }
     for name, row in (("p", P), ("q", Q)):
         values |= {f"{name}_{token}": prob for token, prob in enumerate(row)}

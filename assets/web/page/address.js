@@ -32,7 +32,7 @@ export function followTabs() {
 
   addEventListener('popstate', () => {
     const parameters = new URLSearchParams(location.search);
-    const name = parameters.has('lesson') ? 'learn' : (parameters.get('tab') ?? FIRST);
+    const name = parameters.has('lesson') ? 'lessons' : (parameters.get('tab') ?? FIRST);
     const tab = tabs().find(other => nameOf(other) === name.toLowerCase());
     isReturning = true;
     /** @type {HTMLElement | undefined} */ (tab)?.click();

@@ -142,11 +142,21 @@ def test_every_run_travels_whole_and_in_turn_and_is_timed():
     ] and f"{ROUNDS} rounds, each" in gains[0][1]
 
 
-def test_the_end_of_a_text_stops_no_run():
+def test_the_end_of_a_text_is_the_end_of_its_run():
     pair = specviz.toy_pair(vocab=3, eos=(1,))
-    assert len(tokens_of(pair, TREE)) < 30, "alone it would end"
     told = sent(ENTRIES, pair)
-    assert [updates_of(told, at, "clock")[-1][-1][1] for at in range(3)] == [30] * 3
+    for at, entry in enumerate(ENTRIES):
+        written = tokens_of(pair, entry.config)
+        assert updates_of(told, at, "clock")[-1][-1][1] == len(written) < 30
+
+
+def test_every_run_has_its_factor_and_a_colour_of_its_own():
+    told = sent(ENTRIES)
+    factors = last(told, "factors")
+    assert factors[2] == "1×" and all(text.endswith("×") for text in factors)
+    assert [column["kind"] for column in told[0]["columns"]] == ["tree", "chain", "plain"]
+    twice = sent([Entry("A", TREE), Entry("B", replace(TREE, seed=4))])
+    assert [column["kind"] for column in twice[0]["columns"]] == ["tree", "other"]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
@@ -247,9 +257,11 @@ def values(chosen, **changes):
     return [changes.get(name, control.value) for name, control in chosen.named.items()]
 
 
-def test_the_controls_open_with_a_chain_and_a_tree(chosen):
+def test_the_controls_open_with_what_the_recorded_race_shows(chosen):
     entries = chosen.read(values(chosen))
-    assert [entry.config.builder for entry in entries] == [race.CHAIN.builder, race.TREE.builder]
+    assert [entry.config.builder for entry in entries] == [
+        config.builder for config in race.CONFIGS.values()
+    ]
     assert all(entry.config.prompt == "a b c" for entry in entries) and chosen.possible(
         values(chosen)
     )
@@ -258,7 +270,7 @@ def test_the_controls_open_with_a_chain_and_a_tree(chosen):
 
 def test_columns_have_strategies_of_their_own_and_share_the_rest(chosen):
     inputs = values(
-        chosen, seed=7, a_builder="sequoia:size=8", b_decodes="plain", c_decodes="speculation"
+        chosen, seed=7, a_decodes="speculation", a_builder="sequoia:size=8", b_decodes="plain"
     )
     first, second, third = chosen.read(inputs)
     assert (first.config.builder.size, second.autoregressive, third.config.seed) == (8, True, 7)
@@ -280,8 +292,8 @@ def test_what_cannot_run_is_said_of_its_column(chosen):
         "impossible",
         "",
     ]
-    lossy = values(chosen, a_verifier="typical", temperature=0.8)
-    assert chosen.possible(lossy) and chosen.read(lossy)[0].lossy == V["typical"].bias
+    lossy = values(chosen, b_verifier="typical", temperature=0.8)
+    assert chosen.possible(lossy) and chosen.read(lossy)[1].lossy == V["typical"].bias
     hidden = values(chosen, b_builder="nonsense", b_decodes="plain")
     assert chosen.possible(hidden) and chosen.read(hidden)[1].autoregressive, (
         "what is hidden is not read"

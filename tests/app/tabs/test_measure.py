@@ -1,11 +1,14 @@
-"""The tabs Measure and Papers without a browser."""
+"""The tab Measure without a browser."""
+
+import re
 
 import pytest
 
 from app.parts import recorded
 from app.parts.web import dumps
-from app.tabs import measure, papers
+from app.tabs import measure
 from specviz.base.files import CURVES
+from specviz.view.measurement import MachineMeasurement
 
 
 def test_recorded_measurements_open_and_are_of_this_form(tmp_path, monkeypatch):
@@ -18,33 +21,31 @@ def test_recorded_measurements_open_and_are_of_this_form(tmp_path, monkeypatch):
         recorded.read.__wrapped__()
 
 
-@pytest.mark.parametrize(
-    "values", [(0.5, "memory"), (0.8, "toaster"), ("0.8", "memory"), (None, None), ([], {})]
-)
-def test_only_the_choices_of_the_page_are_accepted(values):
-    with pytest.raises(ValueError, match="choices"):
-        measure.check_choices(*values)
+@pytest.mark.parametrize("value", ["0.8", None, [], {}, True])
+def test_only_a_number_is_a_temperature(value):
+    with pytest.raises(ValueError, match="Temperature must be a number"):
+        measure.nearest(value)
 
 
-def test_the_map_follows_temperature_and_machine():
-    titles = {
-        measure.draw_map(temperature, measure.cost_table(name)).layout.title.text
-        for temperature in (0.0, 1.0)
-        for name in ("memory", "a100")
+def test_answers_follow_the_temperature_and_name_what_was_measured_here():
+    answers = {
+        value: {name: content[0] for name, content in measure.contents(value, [], None).items()}
+        for value in (0.0, 1.0)
     }
-    assert len(titles) == 4
+    assert answers[0.0].keys() == measure.QUESTIONS.keys()
+    assert answers[0.0]["sizes"] != answers[1.0]["sizes"]
+    assert all(re.search(r"\d.*\.$", text) for text in answers[1.0].values())
+    table = recorded.read().costs["memory"]
+    here = measure.contents(1.0, [], MachineMeasurement(table))
+    assert "this machine a tree" in here["sizes"][0] and "in memory" not in here["sizes"][0]
+    assert here["cost"][3] == "measured" and here["positions"][3] == "recorded"
+    assert measure.nearest(0.51) == 0.6
 
 
-def test_a_papers_table_is_escaped_filtered_and_complete(monkeypatch):
-    html = papers.render("sequoia", papers.ALL)
-    assert html.count("<tr data-state") == len(papers.papers.table("sequoia"))
-    assert papers.render("sequoia", "differs").count("<tr data-state") < html.count(
-        "<tr data-state"
-    )
-    hostile = papers.papers.table("svip")[0]._replace(claim="<img src=x onerror=alert(1)>")
-    monkeypatch.setattr(papers.papers, "table", lambda source: (hostile,))
-    assert "<img" not in papers.render("svip", papers.ALL)
-    assert papers.render(["x"], {"y": 1})  # a visitor may send anything
+def test_what_acceptance_means_is_counted_in_one_run():
+    text = measure.counted([0, 2, 2, 1], 2)  # 7 tokens were reached of 8 drafted, 5 accepted
+    assert "2.2 tokens per pass" in text and "71\u00a0% of the tokens that were" in text
+    assert "62\u00a0% of those drafted" in text
 
 
 def test_json_for_the_page_cannot_be_markup():

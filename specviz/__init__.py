@@ -1,7 +1,7 @@
 """specviz: see tree speculative decoding as it happens.
 
-The public names are resolved when first used, so that `import specviz.view.figures` does not load torch
-and `specviz.toy_pair` needs nothing but numpy.
+The public names are resolved when first used, so that `import specviz.view.figures` does not load
+torch and `specviz.toy_pair` needs nothing but numpy.
 """
 
 from __future__ import annotations

@@ -34,11 +34,8 @@ class Recorded:
 def read() -> Recorded:
     """The recorded measurements; raises a `ValueError` if the file is damaged."""
     recorded = codec.read(Recorded, json.loads(CURVES.read_text(encoding="utf-8")), "curves")
-    costs = {
-        weights: replace(
-            cost,
-            machine=f"{recorded.machine}, weights {'on disk' if weights == 'disk' else 'in memory'}",
-        )
-        for weights, cost in recorded.costs.items()
-    }
+    costs = {}
+    for weights, cost in recorded.costs.items():
+        place = "on disk" if weights == "disk" else "in memory"
+        costs[weights] = replace(cost, machine=f"{recorded.machine}, weights {place}")
     return replace(recorded, costs=costs)

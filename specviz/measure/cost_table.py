@@ -48,7 +48,8 @@ class CostTable(Record):
         unit: what a 1 in the columns is: "s", seconds, or "pass", one pass of the target where a
             machine has no clock.
 
-    >>> cost = CostTable("mine", False, "", 0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
+    >>> measured = (0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
+    >>> cost = CostTable("mine", False, "", *measured)
     >>> cost.target(64), round(cost.step(Topology((-1, 0, 0))), 4)  # seconds
     (0.04, 0.0216)
     """

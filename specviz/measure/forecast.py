@@ -57,7 +57,8 @@ def predict(
         cost: the machine.
         tokens: its expected tokens per pass where they are known already.
 
-    >>> cost = CostTable("mine", False, "", 0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
+    >>> measured = (0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
+    >>> cost = CostTable("mine", False, "", *measured)
     >>> forecast = predict(Topology((-1, 0, 0)), (0.5, 0.25), cost)
     >>> forecast.tokens_per_pass, round(forecast.speedup, 2)
     (1.75, 1.62)
@@ -109,7 +110,8 @@ def forecast(
 
     Source: Sequoia (Chen et al. 2024), section 4.1.
 
-    >>> cost = CostTable("mine", False, "", 0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
+    >>> measured = (0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
+    >>> cost = CostTable("mine", False, "", *measured)
     >>> best = forecast((0.7, 0.1), cost, sizes=(2, 4, 8), depths=(1, 2, 4)).best
     >>> best.size, best.depth
     (8, 4)

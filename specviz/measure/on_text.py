@@ -124,7 +124,8 @@ def acceptance_vector(
     Raises:
         ValueError: as there.
 
-    >>> measured = acceptance_vector(specviz.toy_pair(), specviz.VERIFIERS["race"](), [[0, 1, 2]], specviz.RunConfig())
+    >>> rule = specviz.VERIFIERS["race"]()
+    >>> measured = acceptance_vector(specviz.toy_pair(), rule, [[0, 1, 2]], specviz.RunConfig())
     >>> measured.positions, len(measured.acceptance)
     (2, 16)
     """

@@ -63,7 +63,8 @@ def measure_cost(
         ValueError: if the pair has not what the drafter takes, or the models end every text at
             once.
 
-    >>> *_, last = measure_cost(specviz.toy_pair(), specviz.RunConfig("ab"), sizes=(1, 4), rounds=1, burst=1)
+    >>> pair, config = specviz.toy_pair(), specviz.RunConfig("ab")
+    >>> *_, last = measure_cost(pair, config, sizes=(1, 4), rounds=1, burst=1)
     >>> last.result.sizes
     (1, 4)
     """

@@ -178,7 +178,8 @@ def time_runs(
         Runs done of the total, and a row for each run once the first prompt was continued by all. A
         prompt on which a run had no step to time is left out.
 
-    >>> runs = {"chain": (specviz.toy_pair(), specviz.RunConfig(builder="chain:depth=2", max_new_tokens=9))}
+    >>> config = specviz.RunConfig(builder="chain:depth=2", max_new_tokens=9)
+    >>> runs = {"chain": (specviz.toy_pair(), config)}
     >>> [(update.done, update.total) for update in time_runs(runs, ["ab"])]
     [(1, 2), (2, 2)]
     """

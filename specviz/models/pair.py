@@ -170,7 +170,8 @@ def load_pair(
             common.
 
     >>> pair = specviz.load_pair()
-    >>> pair.info["name"], specviz.run(pair, specviz.RunConfig("Once upon", temperature=0, max_new_tokens=2)).text
+    >>> config = specviz.RunConfig("Once upon", temperature=0, max_new_tokens=2)
+    >>> pair.info["name"], specviz.run(pair, config).text
     ('embedded pair', ' a time')
     """
     report = progress or (lambda fraction, message: None)

@@ -208,7 +208,8 @@ def toy_pair(
         ValueError: if vocab or closeness is out of its range.
 
     >>> pair = specviz.toy_pair(vocab=3)
-    >>> pair.vocab_size, pair.decode([2, 0, 1]), specviz.run(pair, specviz.RunConfig("ab", max_new_tokens=8)).text
+    >>> config = specviz.RunConfig("ab", max_new_tokens=8)
+    >>> pair.vocab_size, pair.decode([2, 0, 1]), specviz.run(pair, config).text
     (3, 'cab', 'cacbaabb')
     """
     if vocab < 2:

@@ -86,7 +86,8 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     Raises:
         ValueError: as `speculate` does.
 
-    >>> result = list(sampling(specviz.toy_pair(), specviz.RunConfig("ab", "sequoia:size=8"), runs=100))[-1]
+    >>> config = specviz.RunConfig("ab", "sequoia:size=8")
+    >>> *_, result = sampling(specviz.toy_pair(), config, runs=100)
     >>> result.runs, sum(result.speculated), result.deviates(result.speculated)
     (100, 100, False)
     """

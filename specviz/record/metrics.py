@@ -172,7 +172,8 @@ def estimate(
         of: from sums, [..., columns], to the number.
         texts: which text each row belongs to; None where every row is a text of its own.
 
-    >>> [round(number, 2) for number in estimate([[6, 2], [9, 4]])]  # tokens and passes of two texts
+    >>> of_texts = [[6, 2], [9, 4]]  # tokens and passes
+    >>> [round(number, 2) for number in estimate(of_texts)]
     [2.5, 4.76]
     """
     rows = sum_by_text(np.asarray(rows, dtype=float), texts)

@@ -45,10 +45,12 @@ class Verifier(Strategy):
 
     >>> from specviz.verifiers.walk import Walk, follow
     >>> class Likeliest(Verifier):
-    ...     name, title, lossless, bias = "likeliest", "Likeliest", False, "Only the most probable token is written."
+    ...     name, title = "likeliest", "Likeliest"
+    ...     lossless, bias = False, "Only the most probable token is written."
     ...     def __call__(self, tree, p, rng):
     ...         return follow(Walk(tree), tree, lambda node: int(p[node].argmax()))
-    >>> specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", "chain", Likeliest(), max_new_tokens=8)).text
+    >>> config = specviz.RunConfig("ab", "chain", Likeliest(), max_new_tokens=8)
+    >>> specviz.run(specviz.toy_pair(), config).text
     'ccacbbab'
     """
 

@@ -45,7 +45,8 @@ def plot(name: str, *data: Any, **options: Any) -> go.Figure:
     Raises:
         ValueError: if there is no such figure, or its function does not take these arguments.
 
-    >>> trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", "chain:depth=2", max_new_tokens=8))
+    >>> config = specviz.RunConfig("ab", "chain:depth=2", max_new_tokens=8)
+    >>> trace = specviz.run(specviz.toy_pair(), config)
     >>> plot("tree", trace.steps[0]).layout.xaxis.title.text
     'tokens after the last committed one'
     """

@@ -58,7 +58,9 @@ def in_notebook(trace: Trace) -> str:
     neither the notebook nor its server, and the page's own policy lets it fetch nothing.
     """
     return (
-        f'<iframe title="specviz: a run of {len(trace.steps)} steps" sandbox="allow-scripts allow-downloads" '
+        f'<iframe title="specviz: a run of {len(trace.steps)} steps" '
+        'sandbox="allow-scripts allow-downloads" '
         f'onload="{html.escape(GROWS)}" '
-        f'style="width: 100%; height: {HEIGHT}px; border: 0" srcdoc="{html.escape(offline_page(trace))}"></iframe>'
+        f'style="width: 100%; height: {HEIGHT}px; border: 0" '
+        f'srcdoc="{html.escape(offline_page(trace))}"></iframe>'
     )

@@ -105,8 +105,8 @@ def plot_speedup(forecast: Forecast) -> go.Figure:
         hoverongaps=False,
         colorscale=[[0, theme.VERMILLION], [(1 - low) / (high - low), "#dddddd"], [1, theme.BLUE]],
         colorbar={"title": {"text": "speedup"}, "outlinewidth": 0},
-        hovertemplate="%{y} nodes, %{x} levels: %{z:.2f} × plain decoding, %{customdata:.2f} tokens per "
-        "target pass"
+        hovertemplate="%{y} nodes, %{x} levels: %{z:.2f} × plain decoding, "
+        "%{customdata:.2f} tokens per target pass"
         "<extra></extra>",
     )
     fig.add_scatter(

@@ -43,7 +43,8 @@ def step_line(step: Step) -> str:
 def summary(trace: Trace) -> str:
     """Tokens per target pass, acceptance rate and tokens per second in one line.
 
-    >>> run = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", "plain", "plain", max_new_tokens=6))
+    >>> config = specviz.RunConfig("ab", "plain", "plain", max_new_tokens=6)
+    >>> run = specviz.run(specviz.toy_pair(), config)
     >>> summary(run)[:43]
     '6 tokens in 6 target passes: 1.00 per pass,'
     """

@@ -38,22 +38,28 @@ GLOSSARY = {
         "samples it here."
     ),
     "recorded": "Decoded before and stored with the page. Run decodes now, on this machine.",
-    "without replacement": "No two children of a node are the same token: what was drawn is taken out before "
-    "the next draw.",
+    "without replacement": (
+        "No two children of a node are the same token: what was drawn is taken out before the next "
+        "draw."
+    ),
     "bonus": _BONUS,
     "bonus token": _BONUS,
     "correction": (
         "The token that the target writes itself where every child that was tried was rejected. "
         "It costs no further pass."
     ),
-    "weights on disk": "For every pass the target's weights are read again, as with a 70B model on a laptop, "
-    "or "
-    "with any model on a GPU, whose memory is its disk.",
-    "embedded pair": "The two small models that come with specviz: a target of 28 million parameters and a "
-    "draft of 2 million.",
-    "acceptance vector": "The probability that the first child of a node is accepted, that the second is, and so "
-    "on. "
-    "Its sum is the probability that any child is accepted.",
+    "weights on disk": (
+        "For every pass the target's weights are read again, as with a 70B model on a laptop, or "
+        "with any model on a GPU, whose memory is its disk."
+    ),
+    "embedded pair": (
+        "The two small models that come with specviz: a target of 28 million parameters and a "
+        "draft of 2 million."
+    ),
+    "acceptance vector": (
+        "The probability that the first child of a node is accepted, that the second is, and so "
+        "on. Its sum is the probability that any child is accepted."
+    ),
     "tokens per target pass": _PER_PASS,
     "tokens per pass": _PER_PASS,
     "lossless": (

@@ -22,8 +22,8 @@ STATUS = (
 
 
 class Card:
-    """A figure with the question that it answers, the answer, and how to read it; `name` is that of its element
-    and files."""
+    """A figure with the question that it answers, the answer, and how to read it; `name` is that of
+    its element and files."""
 
     def __init__(
         self,

@@ -11,8 +11,8 @@ class ParameterError(ValueError):
     """An invalid parameter: its name, what it must be or do, the value it has (`...` hides it), and
     what to do.
 
-    >>> print(specviz.base.errors.ParameterError("depth", "be at least 1", 0, "Use 1 for one level."))
-    depth must be at least 1; got 0. Use 1 for one level.
+    >>> print(specviz.base.errors.ParameterError("depth", "be at least 1", 0, "Use 1."))
+    depth must be at least 1; got 0. Use 1.
     """
 
     def __init__(self, name: str, must: str, got: Any = ..., hint: str = "") -> None:

@@ -29,6 +29,7 @@ def facts(trace):
         return None
     (node,) = nodes_with(step, "rejected")
     after = step.detail[step.parents[node]].after
+    assert after is not None  # every rejected node has one
     shows = next((place for place in accepted if place[0] == step.index), accepted[0])
     values = {
         "step": step.index + 1,

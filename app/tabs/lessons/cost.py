@@ -70,7 +70,8 @@ def measure(pair, seed):
         for size in SIZES
         for where in pairs
     }
-    seconds, tokens = {name: [] for name in calls}, {}
+    seconds: dict[tuple[str, int], list[float]] = {name: [] for name in calls}
+    tokens: dict[int, float] = {}
     for number, name, (median_s, expected) in interleave(calls, ROUNDS + 1):
         seconds[name] += [median_s] if number else []  # the first passes of a process are slow
         tokens[name[1]] = expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from statistics import mean
+from typing import Any
 
 from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
@@ -47,7 +48,7 @@ def facts(mixed, heads):
     node, (one, other) = found_in_library(step)[0], twin_nodes(twins)
     guess = step.growth.guesses[node]
     seen = "once" if guess["seen"] == 1 else count(guess["seen"], "time")
-    values = {
+    values: dict[str, Any] = {
         "step": step.index + 1,
         "token": quote(step.texts[node]),
         "match": "token" if guess["match"] == 1 else f"{guess['match']} tokens",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def facts(tree, alone):
     step = best_step(tree.steps, lambda step: len(step.path))
     if step is None or tree.tokens != alone.tokens or len(tree.steps) >= len(alone.steps):
         return None
-    values = {
+    values: dict[str, Any] = {
         "tokens": len(tree.tokens),
         "tree_passes": len(tree.steps),
         "plain_passes": len(alone.steps),

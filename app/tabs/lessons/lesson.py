@@ -118,8 +118,9 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
-def percent(ratio: float) -> str:
+def percent(ratio: float | None) -> str:
     """A ratio in whole per cent."""
+    assert ratio is not None  # a lesson only shows nodes that have one
     return f"{ratio:.0%}" if ratio == 0 or ratio >= 0.01 else "less than 1%"
 
 

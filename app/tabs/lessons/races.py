@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
@@ -25,7 +26,7 @@ def facts(tree, chain, alone):
     target, draft = (step.detail[0].race[side] for side in ("target", "draft"))
     if target.tokens[0] != draft.tokens[0] or not readable(*target.texts[:2]):
         return None
-    values = {
+    values: dict[str, Any] = {
         "step": step.index + 1,
         "winner": quote(target.texts[0]),
         "draft_time": draft.rows["times"][0],

@@ -15,9 +15,9 @@ from ..doctor.engine_flags import EngineSettings, Predicted, engine_flags
 from ..drafters import DRAFTERS
 from ..measure.advice import Advice, Option, advise, reason
 from ..measure.choose import Candidate
-from ..measure.cost_table import MACHINES, machine
 from ..measure.engine_ways import CHAIN, SAMPLED, EngineWay
 from ..measure.machine_profile import machine as this_machine
+from ..measure.machines import MACHINES, machine
 from ..measure.profile import read_profile
 from ..measure.quiet import Watch
 from ..models.base import Pair
@@ -52,7 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--machine",
         metavar="NAME",
-        help=f"predict for {', '.join(MACHINES)}, or flat:N (N nodes cost as much as one)",
+        help=f"predict for {', '.join(MACHINES)}, flat:N (N nodes cost as much as "
+        "one), or moe:K/N (K of N experts active)",
     )
     add(
         "--texts",

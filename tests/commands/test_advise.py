@@ -12,9 +12,9 @@ from specviz.commands.cli import main
 from specviz.measure import advice
 from specviz.measure.advice import Advice, Option, reason
 from specviz.measure.choose import Candidate
-from specviz.measure.cost_table import flat_up_to
 from specviz.measure.engine_ways import EngineWay
 from specviz.measure.forecast import predict
+from specviz.measure.machines import flat_up_to
 from specviz.measure.timing import TimedRun
 from specviz.record.metrics import Counts
 

@@ -7,8 +7,8 @@ import pytest
 
 import specviz
 from specviz.measure import choose
-from specviz.measure.cost_table import flat_up_to, machine
 from specviz.measure.forecast import forecast, predict
+from specviz.measure.machines import flat_up_to, machine
 from specviz.measure.on_text import Acceptance
 from specviz.record.vectors import expected_tokens
 

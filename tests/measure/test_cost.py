@@ -15,16 +15,9 @@ from specviz.base.progress import final_result
 from specviz.builders.sequoia import best_tree
 from specviz.builders.static import grow_shape
 from specviz.measure import this_machine as clock
-from specviz.measure.cost_table import (
-    MACHINES,
-    CostTable,
-    Pass,
-    fit_costs,
-    flat_up_to,
-    machine,
-    roofline,
-)
+from specviz.measure.cost_table import CostTable, Pass, fit_costs
 from specviz.measure.forecast import forecast, predict
+from specviz.measure.machines import MACHINES, flat_up_to, machine, roofline
 from specviz.proof import bounds
 from specviz.record.step import Timing
 
@@ -283,3 +276,24 @@ def test_a_pair_without_a_draft_gets_a_sentence():
 def test_damaged_tables_get_a_sentence(change, words):
     with pytest.raises(ValueError, match=words):
         read(CostTable, json.dumps(json.loads(dumps(TABLE, exact=True)) | change), "cost table")
+
+
+@pytest.mark.parametrize(("active", "experts"), [(8, 128), (2, 8), (1, 1)])
+def test_a_mixture_of_experts_reads_distinct_experts(active, experts):
+    """The mean number of distinct experts of m tokens, against drawing them."""
+    cost = machine(f"moe:{active}/{experts}")
+    rng = np.random.default_rng(0)
+    for tokens in (1, 2, 8, 24):
+        distinct = []
+        for _ in range(400):
+            chosen = [rng.choice(experts, active, replace=False) for _ in range(tokens)]
+            distinct.append(len(np.unique(np.concatenate(chosen))))
+        drawn = np.mean(distinct)
+        assert cost.target(tokens) * active == pytest.approx(drawn, rel=0.05)
+    assert cost.target(1) == cost.plain_s == 1.0
+
+
+@pytest.mark.parametrize("name", ["moe:9/8", "moe:0/8", "moe:8", "moe:a/b", "moe:1/99999"])
+def test_a_mixture_that_cannot_be_is_refused(name):
+    with pytest.raises(ValueError, match="moe:"):
+        machine(name)

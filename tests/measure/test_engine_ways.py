@@ -3,7 +3,6 @@
 import pytest
 
 import specviz
-from specviz.measure.cost_table import flat_up_to
 from specviz.measure.engine_ways import (
     adaptive_verification,
     chain_survival,
@@ -11,6 +10,7 @@ from specviz.measure.engine_ways import (
     engine_ways,
     lengths_by_batch,
 )
+from specviz.measure.machines import flat_up_to
 from specviz.measure.on_text import measure_acceptance
 from specviz.measure.profile import Profile
 

@@ -7,8 +7,8 @@ import pytest
 
 from specviz.builders.sequoia import best_tree
 from specviz.measure import machine_profile as here
-from specviz.measure.cost_table import flat_up_to, roofline
 from specviz.measure.forecast import predict
+from specviz.measure.machines import flat_up_to, roofline
 from specviz.record.vectors import find_acceptance
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import specviz
 from specviz.base.files import ACCEPTANCE
-from specviz.measure.cost_table import machine
+from specviz.measure.machines import machine
 from specviz.measure.on_text import acceptance_vector
 from specviz.measure.profile import Profile, read_profile
 from specviz.record.vectors import mismatch, read_acceptance

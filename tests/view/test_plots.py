@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import specviz
-from specviz.measure.cost_table import machine
 from specviz.measure.forecast import forecast
+from specviz.measure.machines import machine
 from specviz.measure.on_text import acceptance_vector
 from specviz.measure.texts import continuations
 from specviz.tree import Topology

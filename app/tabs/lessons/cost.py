@@ -13,12 +13,14 @@ import specviz
 from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
 from specviz.decode import speculate
+from specviz.measure.machines import mixture_of_experts
 from specviz.measure.timing import interleave
 from specviz.verifiers import VERIFIERS
 
 from .lesson import TALE, Facts, Figure, Lesson, Place, Recording
 
 NODES, GUESSES = 32, 2
+EXPERTS, MOE_TOKENS = (8, 128), 8  # of a mixture of experts, and the tokens of one pass
 TREE = RunConfig(
     TALE, BUILDERS["sequoia"](size=NODES, depth=5), VERIFIERS["sequoia"](), temperature=1.3
 )
@@ -32,6 +34,13 @@ def facts(tree, chain, alone, measured):
     if tree.counts.speedup(alone.counts) >= 0.95:
         return None
     values = {"nodes": NODES, "guesses": GUESSES, "plain_ms": 1000 * alone.counts.seconds_per_step}
+    experts = mixture_of_experts(*EXPERTS)
+    values |= {
+        "active": EXPERTS[0],
+        "experts": EXPERTS[1],
+        "expert_tokens": MOE_TOKENS,
+        "expert_ratio": experts.target(MOE_TOKENS) / experts.target(1),
+    }
     for name, trace in (("tree", tree), ("chain", chain)):
         speedup = trace.counts.speedup(alone.counts)
         ratio = trace.counts.seconds_per_step / alone.counts.seconds_per_step

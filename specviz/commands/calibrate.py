@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..base.codec import lines
 from ..base.files import check_output, printable, read_text, write_text
 from ..config.run_config import RunConfig, compatible
 from ..measure.advice import calibrate
@@ -19,6 +20,7 @@ from ..measure.profile import Profile
 from ..measure.quiet import MAX_CORES
 from ..measure.texts import Text, continuations, limited, windows
 from ..measure.this_machine import PROMPT
+from ..record.chain_rates import ChainRates
 from ..record.vectors import MAX_RANKS
 from ..verifiers import VERIFIERS
 from ..view.terminal import text_table
@@ -29,6 +31,7 @@ EXAMPLE = (
     "--target org/target --draft org/small --temperature 0 --temperature 0.8 --out profile.json"
 )
 RANKS = 4  # that are printed
+CHAIN = 5  # positions of a speculation profile at least
 TOKENS = 96  # of each continuation
 ROUNDS = 50  # of the prompts, each with seeds of its own, where they are too few
 
@@ -71,6 +74,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     costs.add_argument("--no-costs", action="store_true", help="measure acceptance only")
     options.add_pair(parser)
     add("--out", metavar="FILE", help="write the profile to this file")
+    add(
+        "--speculation-profile",
+        metavar="FILE",
+        help="write how often a chain is accepted by position in the form that travels with a "
+        "checkpoint, of the first rule that is measured",
+    )
     add("--json", action="store_true", help="print the profile as JSON")
 
 
@@ -82,8 +91,8 @@ def run(args: argparse.Namespace) -> int:
         for value in dict.fromkeys(args.temperature or (0.0, 0.8))
     ]
     rules = {one: rules_for(options.strategies(args, "verifier"), one) for one in configs}
-    if args.out:
-        check_output(args.out, args.text, args.prompts)
+    for output in filter(None, (args.out, args.speculation_profile)):
+        check_output(output, args.text, args.prompts)
     text = args.text and read_text(args.text, "--text")
     prompts = options.prompts_of(args)
     pair = options.load(args)
@@ -111,11 +120,24 @@ def run(args: argparse.Namespace) -> int:
         store_costs(profile.costs)
     if args.out:
         write_text(args.out, profile.to_json())
+    if args.speculation_profile:
+        write_text(args.speculation_profile, pretty_rates(profile.vectors[0], drafter, name))
     if args.json:
         print(profile.to_json(), end="")
     else:
         print_profile(profile)
     return 130 if stopped else 0
+
+
+def pretty_rates(one: Acceptance, drafter: Any, dataset: str) -> str:
+    """The rates of a chain by position as JSON text; what is below the last level is alike."""
+    levels = one.levels or (one.acceptance,)
+    conditional = [level[0] for level in levels]
+    conditional += conditional[-1:] * (CHAIN - len(conditional))
+    rates = ChainRates.of_conditional(conditional)
+    conditions = {"dataset": dataset, "osl": TOKENS, "temperature": one.temperature}
+    profile = rates.to_profile(drafter.name, len(one.by_text), rule=one.verifier, **conditions)
+    return lines(profile, exact=True) + "\n"
 
 
 def rules_for(named: Sequence[Any], config: RunConfig) -> list[Any]:

@@ -12,7 +12,8 @@ from ..decode import run as trace_of
 from ..decode import speculate
 from ..decode.session import prompt_text
 from ..record.step import Step
-from ..record.vectors import mismatch, planned_with
+from ..record.vector_files import mismatch
+from ..record.vectors import planned_with
 from ..view.terminal import paint, summary
 from . import options
 

@@ -18,7 +18,7 @@ from ..measure.grid import LOADING, ROWS
 from ..measure.prompt_files import read_prompts
 from ..measure.this_machine import prompts
 from ..models.catalogue import CATALOGUE, default_draft
-from ..record.vectors import read_acceptance
+from ..record.vector_files import read_acceptance
 
 TEMPERATURE = (
     RunConfig.temperature

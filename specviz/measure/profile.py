@@ -15,9 +15,13 @@ from ..base.codec import Positive, Record
 from ..base.files import parse_json, read_text
 from ..config.run_config import RunConfig
 from ..models.base import Pair
+from ..record.chain_rates import PROFILE
+from ..record.vector_files import row_of_profile
 from ..record.vectors import MAX_BYTES, find_row
 from .cost_table import CostTable
 from .on_text import Acceptance
+
+OWN_RULE, ANY_RULE = "target-match", "sequoia"  # the second stands in where a rule has no vector
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ class Profile(Record):
         Raises:
             ValueError: if it is another's, or lacks the temperature.
         """
+        if not self.pair:
+            return  # published rates, which name no pair
         names = {
             "pair": (self.pair, pair.info.get("name")),
             "drafter": (self.drafter, config.drafter.name),
@@ -95,6 +101,8 @@ def read_profile(path: str | Path) -> Profile:
         raise ValueError(
             f"profile {str(path)!r} is not valid JSON. Make it with `calibrate --out`."
         ) from None
+    if isinstance(data, dict) and data.keys() & PROFILE:
+        return _published(data, f"profile {str(path)!r}")
     if not isinstance(data, dict) or not {"pair", "drafter", "vectors"} <= data.keys():
         raise ValueError(
             f"profile {str(path)!r} must be a file from `calibrate --out`; it is other JSON."
@@ -111,3 +119,24 @@ def read_profile(path: str | Path) -> Profile:
             "vectors": [shared | row if isinstance(row, dict) else row for row in vectors]
         }
     return codec.read(Profile, data, f"profile {str(path)!r}")
+
+
+def _published(data: dict[str, Any], where: str) -> Profile:
+    """An acceptance profile as it travels with a checkpoint: rates of a chain, by an engine's own
+    rule; what it says stands for all rules, since nothing else is known."""
+    row = row_of_profile(data, where)
+    vectors = tuple(
+        Acceptance(
+            **row,
+            low=(None,),
+            high=(None,),
+            positions=1,
+            method="counted",
+            verifier=rule,
+            scheme="top",
+            temperature=0.0,
+            draft_temperature=None,
+        )
+        for rule in (OWN_RULE, ANY_RULE)
+    )
+    return Profile(f"published, method {data.get('method', 'unknown')!s:.40}", {}, {}, vectors)

@@ -18,7 +18,8 @@ from ..proof.bounds import (
     tunstall_bound,
 )
 from ..proof.node import sequoia_acceptance
-from ..record.vectors import expected_tokens, published, reach
+from ..record.vector_files import published
+from ..record.vectors import expected_tokens, reach
 from ..sampling.distributions import entropy, total_variation
 from ..sampling.randomness import Seeded
 from .index_entropy import rejection_index_entropy

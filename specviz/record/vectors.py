@@ -10,11 +10,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, ClassVar
 
 from ..base.errors import ParameterError
-from ..base.files import ACCEPTANCE, parse_json, read_text
+from ..base.files import ACCEPTANCE
 from ..tree import Topology
 
 MAX_BYTES = 4_000_000  # bytes
@@ -78,57 +77,7 @@ def checked_vector(value: Any, where: str) -> tuple[float, ...]:
     return tuple(map(float, value))
 
 
-def read_acceptance(
-    path: str | Path, verifier: str | None = None, temperature: float | None = None
-) -> tuple:
-    """The vector in a JSON file: {"acceptance": [...]}, "levels" with one per level, or a profile
-    from `calibrate`.
-
-    Of a profile it is the one for a rule at the nearest temperature, see `find_row`, or the first.
-    """
-    row = read_row(path, verifier, temperature)
-    return check_acceptance(row.get("levels") or row["acceptance"], f"acceptance in {str(path)!r}")
-
-
-def read_row(
-    path: str | Path, verifier: str | None = None, temperature: float | None = None
-) -> dict[str, Any]:
-    """The vector in a file with all that the file says about it; arguments and errors as for
-    `read_acceptance`."""
-    text = read_text(path, "acceptance file", MAX_BYTES)
-    try:
-        data = parse_json(text)
-    except ValueError:
-        raise ValueError(
-            f'acceptance file {str(path)!r} must contain JSON like {{"acceptance": [0.6, 0.2]}}.'
-        ) from None
-    if isinstance(data, dict) and isinstance(rows := data.get("vectors"), list):
-        needed = {"verifier", "temperature", "acceptance"}
-        if rows := [row for row in rows if isinstance(row, dict) and needed <= row.keys()]:
-            nearest = rows[0]["temperature"] if temperature is None else temperature
-            return find_row({"vectors": rows}, verifier or rows[0]["verifier"], nearest)
-    if not isinstance(data, dict) or "acceptance" not in data:
-        raise ValueError(
-            f'acceptance file {str(path)!r} must contain an object with a list "acceptance".'
-        )
-    return data
-
-
-def mismatch(path: str | Path, settings: dict[str, Any]) -> str:
-    """A sentence where the vector in a file was measured with other settings, as far as it has
-    them; else ""."""
-    row = read_row(path, settings.get("verifier"), settings.get("temperature"))
-    other = [
-        f"{name} {row[name]!s:.80}, not {value!s:.80}"
-        for name, value in settings.items()
-        if value is not None
-        and row.get(name) not in (None, "", {})
-        and row[name] != _as_json(value)
-    ]
-    return f"the vector in {str(path)!r} was measured with {'; '.join(other)}" if other else ""
-
-
-def _as_json(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """A value as JSON holds it, where a tuple is a list."""
     return json.loads(json.dumps(value))
 
@@ -206,16 +155,6 @@ class RunningAcceptance:
         return RunningAcceptance(self.prior, tuple(tried), tuple(accepted), self.steps + 1, vector)
 
 
-def published() -> dict[str, dict[str, Any]]:
-    """The vectors printed in papers, by file name: each with "title", "source", "url" and
-    "acceptance"."""
-    return {
-        path.stem: json.loads(path.read_text(encoding="utf-8"))
-        | {"acceptance": read_acceptance(path)}
-        for path in sorted(ACCEPTANCE.glob("*.json"))
-    }
-
-
 @lru_cache
 def stored(drafter: str = "model", pair: str = EMBEDDED) -> dict[str, Any] | None:
     """What was measured on a pair with a drafter, a profile as plain data; None where nothing
@@ -286,7 +225,7 @@ def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
             f"The tree is planned with another {owner}'s vector, the embedded pair's {with_whom}"
         )
         return f"{sentence}; it may not be the best tree. Measure its own vector."
-    if record and _as_json(drafter.parameters) != record["drafter"]["parameters"]:
+    if record and as_json(drafter.parameters) != record["drafter"]["parameters"]:
         sentence = f"The tree is planned with the vector of {drafter.spoken} with other parameters"
         return f"{sentence}; it may not be the best tree. Measure its own vector."
     return ""

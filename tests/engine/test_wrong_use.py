@@ -9,7 +9,7 @@ import pytest
 import specviz
 from specviz.base.errors import ParameterError, UnknownName, cause
 from specviz.config.strategy import REGISTRIES, parse_strategy, strategy_of
-from specviz.record.vectors import read_acceptance
+from specviz.record.vector_files import read_acceptance
 from specviz.view.figures import plot
 
 PAIR = specviz.toy_pair()

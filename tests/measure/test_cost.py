@@ -7,6 +7,7 @@ No test here looks at a clock's reading but to see that there is one.
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import specviz

@@ -12,7 +12,7 @@ from specviz.measure.on_text import Acceptance, acceptance_vector
 from specviz.measure.positions import LEVELS, levels_on_text
 from specviz.measure.texts import Text, continuations
 from specviz.record import vectors as acceptance
-from specviz.record.vectors import read_acceptance
+from specviz.record.vector_files import read_acceptance
 from specviz.sampling.distributions import Sampling
 from specviz.tree import TokenTree
 

@@ -16,7 +16,8 @@ from specviz.measure.on_text import (
 )
 from specviz.measure.positions import distributions_on_text
 from specviz.measure.texts import Text, continuations, limited, windows
-from specviz.record.vectors import check_acceptance, find_acceptance, published, read_acceptance
+from specviz.record.vector_files import published, read_acceptance
+from specviz.record.vectors import check_acceptance, find_acceptance
 from specviz.sampling.distributions import total_variation
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)

@@ -19,7 +19,8 @@ from specviz.config.run_config import RunConfig
 from specviz.decode import speculate
 from specviz.models.table import TableModel, TablePair
 from specviz.record.step import Step
-from specviz.record.vectors import check_acceptance, find_acceptance, published, reach
+from specviz.record.vector_files import published
+from specviz.record.vectors import check_acceptance, find_acceptance, reach
 from specviz.tree import Topology
 from specviz.verifiers import VERIFIERS
 from specviz.view.web import asset

@@ -13,7 +13,6 @@ from specviz.base import codec
 from specviz.base.progress import Progress
 from specviz.measure.cost_table import CostTable
 from specviz.measure.forecast import Forecast, forecast
-from specviz.measure.machines import machine
 from specviz.record.vectors import find_acceptance, measured
 from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot

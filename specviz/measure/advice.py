@@ -205,10 +205,11 @@ def _time(
         engines = {
             way: replace(one, timing=rows.get(f"engines, {way}")) for way, one in ways.items()
         }
-        timed_options = [
-            replace(one, timing=rows.get(f"{one.name}, {one.tree.name}")) for one in best
-        ]
-        timed_options[0] = replace(timed_options[0], engines=engines)
+        timed_options = []
+        for one in best:
+            row = rows.get(f"{one.name}, {one.tree.name}")
+            own = engines if one.name == best[0].name else one.engines
+            timed_options.append(replace(one, timing=row, engines=own))
         ordered = sorted(timed_options, key=lambda one: -one.speedup[0])
         yield Progress(update.done, update.total, result=[*ordered, *others])
 

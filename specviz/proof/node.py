@@ -8,7 +8,7 @@ that each can check the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -93,20 +93,6 @@ def naive_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
     """The target's own draw looked up among k i.i.d. children, float64 [k]: the first of them that
     has it."""
     return np.array([float((p * q * (1 - q) ** child).sum()) for child in range(k)])
-
-
-def transport_acceptance(p: np.ndarray, q: np.ndarray, k: int | Sequence[int]) -> np.ndarray:
-    """The ceiling of all lossless rules for k i.i.d. children, float64, a value for each k.
-
-    Optimal transport: 1 + min over token sets H of p(H) - q(H)^k. The best H holds the tokens of
-    smallest p / q.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        order = np.argsort(np.where(q > 0, p / q, np.inf), kind="stable")
-    p_in, q_in = np.append(0.0, np.cumsum(p[order])), np.append(0.0, np.cumsum(q[order]))
-    return np.array(
-        [1 + min(0.0, float((p_in - q_in**exponent).min())) for exponent in np.atleast_1d(k)]
-    )
 
 
 def dyspec_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:

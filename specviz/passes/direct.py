@@ -96,6 +96,7 @@ class DirectForward:
         mask: torch.Tensor | None,
         cache: Any,
         rows: torch.Tensor | None,
+        inputs: dict[int, Any] | None = None,
     ) -> torch.Tensor:
         """Last hidden states after the final norm, [len(rows), width]: what the output head is
         applied to.
@@ -107,12 +108,15 @@ class DirectForward:
                 an empty cache.
             cache: a `TreeCache`, or what has its `used` and `update`.
             rows: which tokens need logits; None for all.
+            inputs: by the number of a layer where to put its input at `rows`, [len(rows), width].
         """
         m, heads, kv_heads, width = len(ids), self.heads, self.kv_heads, self.width
         cos, sin = self.rotary.index_select(0, positions).unbind(1)
         causal = mask is None and m > 1
         x = ids if ids.is_floating_point() else self.embed.index_select(0, ids)
         for index, w in enumerate(self.layers):
+            if inputs and index in inputs:
+                inputs[index] = x if rows is None else x.index_select(0, rows)
             qkv = F.linear(rms_norm(x, w.input_norm, self.eps), w.qkv, w.qkv_bias)
             qk, v = (
                 qkv.to(self.kv_dtype)

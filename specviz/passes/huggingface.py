@@ -22,9 +22,8 @@ from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .graphs import StaticPasses, cuda_graphs
 
-MAX_RUN = (
-    512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
-)
+# Committed tokens read in one pass before the tree joins in: bounds the size of the mask.
+MAX_RUN = 512
 
 
 def is_spread(model: Any) -> bool:
@@ -53,9 +52,8 @@ class HuggingFaceModel:
     ) -> None:
         config = model.config.get_text_config()
         self.model = model.eval()
-        embed = (
-            model.get_input_embeddings()
-        )  # accelerate's hook knows the device of weights that are away
+        # accelerate's hook knows the device of weights that are away
+        embed = model.get_input_embeddings()
         hook = getattr(embed, "_hf_hook", None) if embed.weight.is_meta else None
         self.device = embed.weight.device if hook is None else torch.device(hook.execution_device)
         self.dtype, self.embeddings = model.dtype, embed.weight.shape[0]
@@ -63,20 +61,18 @@ class HuggingFaceModel:
         self.layers = layers or config.num_hidden_layers
         self.spread = is_spread(model)
         self.direct = direct or direct_forward(model)
-        self.lazy = (
-            self.device.type == "cuda"
-        )  # whether logits stay where they are until they are read
+        # whether logits stay where they are until they are read
+        self.lazy = self.device.type == "cuda"
         # On a GPU: passes of fixed shape, which can be captured.
         self.static = StaticPasses(self.direct) if self.lazy and self.direct is not None else None
-        self.disk_speed: float | None = (
-            None  # bytes of weights read per second, where passes read them from disk
-        )
+        # bytes of weights read per second, where passes read them from disk
+        self.disk_speed: float | None = None
+        # layers whose input is part of the features, before the last hidden state
+        self.feature_layers: tuple[int, ...] = ()
 
-    def open(
-        self, tokens: Sequence[int], target: HuggingFaceSession | None = None
-    ) -> HuggingFaceSession:
-        """A session that starts with `tokens`; `target` is the target's where this model drafts for
-        it."""
+    def open(self, tokens: Sequence[int], target: Any = None) -> HuggingFaceSession:
+        """A session that starts with `tokens`; `target` is the target's session where this model
+        drafts for it."""
         return HuggingFaceSession(self, tokens)
 
     def new_cache(self) -> TreeCache:
@@ -111,22 +107,24 @@ class HuggingFaceModel:
                 None for a plain causal run.
             cache: where keys and values are.
             rows: which of the m tokens need logits.
-            features: where to put the last hidden states after the final norm at `rows`,
-                [len(rows), width].
+            features: where to put the features at `rows`, [len(rows), width]: the inputs of
+                `feature_layers`, and then the last hidden state after the final norm.
             target_hidden: hidden states to read with the tokens, [m, width], of a model that takes
                 them.
 
         Returns:
             Logits after those tokens, float32 [len(rows), V], on a GPU pulled when they are read.
         """
-        if (
-            self.embeddings < self.vocab_size
-        ):  # a token that it cannot know is read as the last one that it knows
+        if self.embeddings < self.vocab_size:
+            # a token that it cannot know is read as the last one that it knows
             ids = [min(token, self.embeddings - 1) for token in ids]
         compiled = None if cache.spread else self.compiled
         logits: Any = None
         if compiled is not None:
-            states, logits = compiled.read(ids, positions, masked, cache, rows, target_hidden)
+            layers = () if features is None else self.feature_layers
+            states, logits = compiled.read(
+                ids, positions, masked, cache, rows, target_hidden, layers
+            )
         elif self.static is not None and features is None:
             logits = self.static(ids, positions, masked, cache, rows)
         if logits is None:
@@ -175,31 +173,27 @@ class HuggingFaceModel:
     def _pass(
         self, ids, positions, masked, cache, rows, target_hidden, wants_states
     ) -> tuple[Any, torch.Tensor]:
-        """Last hidden states, None where nobody wants them, and logits [len(rows), V']; arguments
-        as for `read`."""
-        keep = (
-            None
-            if list(rows) == list(range(len(ids)))
-            else push(np.asarray(rows, dtype=np.int64), self.device)
-        )
-        dtype = self.dtype if self.direct is None else self.direct.kv_dtype
-        if (
-            masked is None and cache.used and len(ids) > 1
-        ):  # torch's "causal" begins at the first slot
-            masked = ~np.tri(len(ids), dtype=bool)
-        mask = (
-            None
-            if masked is None
-            else additive_mask(masked, cache.used + len(ids), dtype, self.device)
-        )
+        """Features, None where nobody wants them, and logits [len(rows), V']; arguments as for
+        `read`."""
+        keep: torch.Tensor | None = None
+        if list(rows) != list(range(len(ids))):
+            keep = push(np.asarray(rows, dtype=np.int64), self.device)
+        if masked is None and cache.used and len(ids) > 1:
+            masked = ~np.tri(len(ids), dtype=bool)  # torch's "causal" begins at the first slot
+        mask: torch.Tensor | None = None
+        if masked is not None:
+            dtype = self.dtype if self.direct is None else self.direct.kv_dtype
+            mask = additive_mask(masked, cache.used + len(ids), dtype, self.device)
         ids, positions = (
             push(np.asarray(numbers, dtype=np.int64), self.device) for numbers in (ids, positions)
         )
         if self.direct is not None:
+            inputs = dict.fromkeys(self.feature_layers if wants_states else ())
             states = self.direct.states(
-                self.inputs(ids, target_hidden), positions, mask, cache, keep
+                self.inputs(ids, target_hidden), positions, mask, cache, keep, inputs
             )
-            return states, self.direct.head(states)
+            features = torch.cat([*inputs.values(), states], dim=-1) if inputs else states
+            return features, self.direct.head(states)
         output = self.model(
             input_ids=ids[None],
             position_ids=positions[None],
@@ -208,8 +202,11 @@ class HuggingFaceModel:
             logits_to_keep=0 if keep is None else keep,
             past_key_values=cache,
         )
-        states = output.hidden_states[-1][0] if wants_states else None
-        return states if states is None or keep is None else states[keep], output.logits[0]
+        if not wants_states:
+            return None, output.logits[0]
+        layers = [*self.feature_layers, -1]
+        features = torch.cat([output.hidden_states[layer][0] for layer in layers], dim=-1)
+        return features if keep is None else features[keep], output.logits[0]
 
 
 class HuggingFaceSession:
@@ -229,9 +226,8 @@ class HuggingFaceSession:
         self.cache = model.new_cache() if cache is None else cache
         # tokens of the context that the cache holds; never the last, which is the root of the tree
         self._read = 0
-        self._features: dict[int, torch.Tensor] | None = (
-            None  # at nodes of this tree, if they are kept
-        )
+        # at nodes of this tree, if they are kept
+        self._features: dict[int, torch.Tensor] | None = None
         self._slots = Slots()
         self._forget()
 
@@ -247,7 +243,7 @@ class HuggingFaceSession:
         self._slots.clear()
 
     def _begin(self, tree: TokenTree, nodes: Sequence[int]) -> list[int]:
-        # Another tree, or rows asked for twice: read it afresh, so that no node ever has two slots.
+        # Another tree, or rows asked for twice: read it afresh, so no node ever has two slots.
         nodes = [int(node) for node in nodes]
         if tree is not self._tree or not self._slots.keys().isdisjoint(nodes):
             self._forget()
@@ -291,7 +287,10 @@ class HuggingFaceSession:
         while self._read < self._base:
             self._read_run(states)
         self._features = {}
-        return torch.cat(states) if states else self.model.model.get_output_embeddings().weight[:0]
+        if states:
+            return torch.cat(states)
+        none = self.model.model.get_output_embeddings().weight[:0]  # a text of one token
+        return none.repeat(1, len(self.model.feature_layers) + 1)
 
     def features(self, nodes: Sequence[int]) -> torch.Tensor:
         """The features at `nodes` of the tree that was read last, [len(nodes), width]; `watch`
@@ -309,12 +308,11 @@ class HuggingFaceSession:
     def _ask(self, run, order, masked, rows, features) -> np.ndarray | DeviceLogits:
         """One pass over the committed tokens in `run`, then the nodes in `order`; the rest as for a
         model's `read`."""
-        tokens, depths = (
-            (self._tree.tokens, self._tree.depths) if self._tree is not None else ((), ())
-        )
-        ids = self.context[run.start : run.stop] + [tokens[node] for node in order]
-        base = self._base
-        positions = [*run, *(base + depths[node] for node in order)]
+        ids, positions = self.context[run.start : run.stop], [*run]
+        for node in order:
+            assert self._tree is not None
+            ids.append(self._tree.tokens[node])
+            positions.append(self._base + self._tree.depths[node])
         hidden = self._target_hidden(run, order)
         return self.model.read(ids, positions, masked, self.cache, rows, features, hidden)
 

@@ -419,3 +419,26 @@ def test_two_threads_read_features_of_one_model_without_hearing_each_other():
         together = list(threads.map(features, (0, 1)))
     for found, expected in zip(together, alone, strict=True):
         torch.testing.assert_close(found, expected)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("way", ["compiled", "direct", "transformers"])
+def test_features_are_the_inputs_of_layers_and_the_last_state(way):
+    model = make("llama", num_hidden_layers=4)
+    model.feature_layers = (1, 3)
+    if way == "direct":
+        model.direct.compiled = None
+    elif way == "transformers":
+        model.leave_to_transformers()
+    text = [3, 1, 4, 1, 5, 9]
+    session, tree = model.open(text), random_tree(np.random.default_rng(0), text, 7)
+    before = session.watch()
+    session.forward(tree, range(len(tree)))
+    for node in range(len(tree)):
+        path = torch.tensor([[*text, *along(tree, node)]])
+        states = model.model(path, output_hidden_states=True).hidden_states
+        expected = torch.cat([states[1][0], states[3][0], states[-1][0]], dim=-1)
+        torch.testing.assert_close(before, expected[: len(text) - 1], atol=1e-5, rtol=1e-4)
+        found = session.features([node])[0]
+        torch.testing.assert_close(found, expected[-1], atol=1e-5, rtol=1e-4)
+    assert model.open([3]).watch().shape == (0, before.shape[1])

@@ -108,19 +108,24 @@ class CompiledPasses:
         cache: TreeCache,
         rows: Sequence[int],
         features: torch.Tensor | None = None,
+        feature_layers: Sequence[int] = (),
     ) -> tuple[np.ndarray, np.ndarray]:
         """One pass; the cache's slots behind those in use are written.
 
         Args:
             tokens, positions, masked, cache, rows: as for `HuggingFaceModel.read`.
             features: read together with the tokens, [m, width], by passes made with `after`.
+            feature_layers: layers whose input at `rows` is returned as well, counted from 0.
 
         Returns:
-            Last hidden states after the final norm, [len(rows), width], and float32 logits,
-            [len(rows), V].
+            The inputs of `feature_layers` and the last hidden states after the final norm side by
+            side, [len(rows), (layers + 1) * width], and float32 logits, [len(rows), V].
         """
-        if list(rows) != (ascending := sorted(rows)):
-            states, logits = self.read(tokens, positions, masked, cache, ascending, features)
+        ascending = sorted(rows)
+        if list(rows) != ascending:
+            states, logits = self.read(
+                tokens, positions, masked, cache, ascending, features, feature_layers
+            )
             back = np.searchsorted(ascending, rows)
             return states[back], logits[back]
         x = self.rows[tokens]
@@ -132,7 +137,11 @@ class CompiledPasses:
         places, selected = np.array(positions, np.int64), np.array(rows, np.int64)
         states = np.empty((len(rows), x.shape[1]), x.dtype)
         logits = np.empty((len(rows), self.vocabulary), np.float32)
-        for layer_ids, slots, weights, is_last in self._groups():
+        layer_inputs = []
+        for first, layer_ids, weights, is_last in self._groups(feature_layers):
+            if first in feature_layers:  # x is what the layers before passed on
+                layer_inputs.append(x[selected])
+            slots = slice(2 * first, 2 * (first + len(layer_ids)))
             for start in range(0, m, MAX_TOKENS):
                 part = slice(start, min(m, start + MAX_TOKENS))
                 here = slice(
@@ -154,25 +163,25 @@ class CompiledPasses:
                     states[here],
                     logits[here],
                 )
-        return states, logits
+        return np.concatenate([*layer_inputs, states], axis=1), logits
 
-    def _groups(self) -> Iterator[tuple[np.ndarray, slice, Layer, bool]]:
-        """What one call goes through: all layers in memory, or one after the other from disk.
+    def _groups(
+        self, feature_layers: Sequence[int]
+    ) -> Iterator[tuple[int, np.ndarray, Layer, bool]]:
+        """What one call goes through: layers in memory up to the next of `feature_layers`, or one
+        layer after the other from disk.
 
         Returns:
-            The layers' places in the weights, their keys and values in the cache, weights, and
-            whether they are last.
+            The number of the first layer, the layers' places in the weights, weights, and whether
+            they are last.
         """
         if self.stream is None:
-            yield self.layer_ids, slice(None), self.layers, True
+            starts = sorted({0, *feature_layers})
+            for start, end in zip(starts, [*starts[1:], len(self.layer_ids)], strict=True):
+                yield start, self.layer_ids[start:end], self.layers, end == len(self.layer_ids)
         else:
             for layer, weights in enumerate(self.stream):
-                yield (
-                    self.layer_ids[:1],
-                    slice(2 * layer, 2 * layer + 2),
-                    weights,
-                    layer == len(self.stream) - 1,
-                )
+                yield layer, self.layer_ids[:1], weights, layer == len(self.stream) - 1
 
     def logits(self, states: torch.Tensor) -> np.ndarray:
         """Float32 logits of last hidden states after the final norm, [n, width]."""

@@ -202,7 +202,8 @@ def load(args: argparse.Namespace, **other: Any) -> Any:
 
 def check_draft(args: argparse.Namespace, draft: str | None) -> None:
     """Check that target and draft belong together, before anything is loaded."""
-    if draft and not args.target and not draft.startswith(("early-exit:", "random:")):
+    own = draft is None or draft.startswith(("early-exit:", "random:"))
+    if not own and not args.target and not _target_of_head(draft):
         raise ValueError(
             f"--draft {draft} needs its target. Add --target, or use --draft early-exit:N alone."
         )
@@ -219,6 +220,12 @@ def check_draft(args: argparse.Namespace, draft: str | None) -> None:
         raise ValueError(
             "--target needs a draft. Add --draft, such as --draft early-exit:3, or --drafter ngram."
         )
+
+
+def _target_of_head(draft: str | None) -> str | None:
+    from ..models.head_loading import target_of_head  # torch, which parsing does not need
+
+    return target_of_head(draft)
 
 
 def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:

@@ -152,11 +152,13 @@ class LayerSkip(Drafter):
 
 
 class Eagle(Drafter):
-    """One decoder layer that predicts the target's next hidden state (EAGLE, Li et al. 2024).
+    """One decoder layer that predicts the target's next hidden state (EAGLE, Li et al. 2024; EAGLE-3,
+    Li et al. 2025).
 
     Its input at a token is that token's embedding beside the hidden state before it: the target's
     own as far as the text goes, its own guesses within the tree. The target's output head makes
-    rows of its guesses.
+    rows of its guesses. An EAGLE-3 head reads hidden states of three layers, and has an output head
+    of its own over the most frequent tokens.
     """
 
     name, title = "eagle", "EAGLE"

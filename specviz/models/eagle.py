@@ -86,6 +86,15 @@ class EagleModel(HuggingFaceModel):
         layer, target = super().compiled, self.target.compiled
         return None if layer is None or target is None else layer.after(self.join.weight, target)
 
+    def text_states(self, features: torch.Tensor) -> torch.Tensor:
+        """The states of a text's tokens, [n, width], from the target's features: the last of
+        them."""
+        return features[:, -self.join.out_features :]
+
+    def logits_of(self, states: torch.Tensor) -> Any:
+        """Logits of guessed states, by the target's output head."""
+        return self.target.logits_of(states)
+
     def inputs(self, ids: torch.Tensor, target_hidden: torch.Tensor | None) -> torch.Tensor:
         return self.join(
             torch.cat([target_hidden, self.target.model.get_input_embeddings()(ids)], dim=-1)
@@ -93,20 +102,21 @@ class EagleModel(HuggingFaceModel):
 
 
 class EagleSession(HuggingFaceSession):
-    """The layer on one text: `take` gives it the target's features, and its own features are its
-    guesses."""
+    """The layer, or an EAGLE-3 head, on one text: `take` gives it the target's features, and its
+    own features are its guesses."""
 
-    model: EagleModel
+    model: Any  # an `EagleModel` or an `Eagle3Model`
 
-    def __init__(self, model: EagleModel, tokens: Sequence[int]) -> None:
+    def __init__(self, model: Any, tokens: Sequence[int]) -> None:
         super().__init__(model, tokens[1:])
         self._features = {}
-        self._target_features: list[torch.Tensor] = []  # of the text but its last token, one tensor
+        self._text_states: list[torch.Tensor] = []  # of the text but its last token, one tensor
 
     def take(self, features: torch.Tensor) -> None:
         """The target's features of the tokens that were committed, but for the last, in order, [n,
         width]."""
-        self._target_features = [torch.cat([*self._target_features, features])]
+        states = self.model.text_states(features)
+        self._text_states = [torch.cat([*self._text_states, states])]
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
         """Logits after each of `nodes`: a pass for each level among them, as a token's input is its
@@ -121,14 +131,14 @@ class EagleSession(HuggingFaceSession):
         return (
             logits
             if [nodes] == list(levels.values())
-            else self.model.target.logits_of(self.features(nodes))
+            else self.model.logits_of(self.features(nodes))
         )
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         super().commit(tree, (), emitted)
 
     def _target_hidden(self, run, order):
-        tree, (text,) = self._tree, self._target_features
+        tree, (text,) = self._tree, self._text_states
         below_root = bool(order) and order[0] != 0
         parents = (
             self.features([tree.parents[node] for node in order])

@@ -47,8 +47,9 @@ def load_heads(folder: Path, target: HuggingFaceModel, heads: int) -> Callable[[
     model = model.to(target.device, target.dtype).eval()
 
     def logits(feature: torch.Tensor) -> Any:
+        last_state = feature[-weights.shape[2] :]
         with torch.inference_mode():
-            states = model(feature[None])[:, 0]
+            states = model(last_state[None])[:, 0]
         return target.logits_of(states)
 
     return logits

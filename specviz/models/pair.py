@@ -10,14 +10,15 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..base.errors import ParameterError
-from ..base.files import PAIR
 from ..config.prompt import no_template
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
-from .catalogue import CATALOGUE, default_draft, is_prepared_here
+from .catalogue import is_prepared_here
 from .eagle import load_layer
+from .eagle3 import Eagle3Model
 from .early_exit import count_layers, first_layers, without_layers
+from .head_loading import checked_agreement, describe_head, find_head, load_head, with_features
 from .heads import load_heads
-from .hub import prepared_folder
+from .hub import model_folder, prepared_folder
 from .learning import LearningSession
 from .loading import (
     attention_windows,
@@ -27,6 +28,7 @@ from .loading import (
     load_tokenizer,
     longest_text,
 )
+from .names import pair_name, pair_names, short_name
 from .selftest import check_tree_reading
 from .streamed import stream_target
 from .table import NumberText
@@ -50,6 +52,7 @@ class HuggingFacePair:
     folder: Path | None = None
     default_drafter: str = "model"
     chat: bool = False
+    head: Eagle3Model | None = None  # an EAGLE-3 head that was given as the draft
 
     def __post_init__(self) -> None:
         text = self.text
@@ -80,6 +83,8 @@ class HuggingFacePair:
             model = shorten(self.target, **parameters)
             check_tree_reading("draft", model, self.target, sample_of(self.text))
             return model
+        if kind == "eagle" and self.head is not None:
+            return self.head
         if kind in ("medusa", "eagle"):
             if self.folder is None:
                 raise ParameterError(
@@ -108,25 +113,6 @@ class HuggingFacePair:
         """Fresh sessions of target and draft that start with `tokens`."""
         target = self.target.open(tokens)
         return target, self.draft and self.draft.open(tokens, target)
-
-
-def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str, str | None]:
-    """The folders or names of both models: the embedded ones where none is given, and a draft of
-    its own where a target of the catalogue has one."""
-    if target is None:
-        target, embedded = PAIR / "target", PAIR / "draft"
-        draft = embedded if draft is None else draft
-        if (
-            not count_layers(str(draft))
-            and Path(draft).expanduser().resolve() != embedded.resolve()
-        ):
-            must = (
-                f"be given with the draft {str(draft)!r}, which was not made for the embedded "
-                "target"
-            )
-            raise ParameterError("target", must)
-    draft = default_draft(str(target)) if draft is None else draft
-    return str(target), None if draft is None else str(draft)
 
 
 def load_pair(
@@ -178,6 +164,7 @@ def load_pair(
     place = choose_device(device)
     number_format = choose_dtype(dtype, place)
     target, draft = pair_names(target, draft)
+    head_format = find_head(draft)
 
     for role, name in (("target", target), ("draft", draft)):
         if name is not None and is_prepared_here(name):
@@ -199,7 +186,7 @@ def load_pair(
         target_model.capture_graphs()
     limit = longest_text("target", target_model.model.config)
     info = {
-        "name": _pair_name(target, draft),
+        "name": pair_name(target, draft),
         "target": _describe(target_model, target),
         "draft": None,
         "dtype": str(number_format).removeprefix("torch."),
@@ -210,7 +197,17 @@ def load_pair(
     if windows := attention_windows("target", target_model.model.config):
         info["window"] = min(windows)
     draft_model: Any = None
-    if draft is not None:
+    head: Eagle3Model | None = None
+    if draft is not None and head_format is not None:
+        report(0.6, "Loading the draft")
+        target_model = with_features(target_model, head_format)
+        head = load_head(model_folder("draft", draft), head_format, target_model)
+        limit = min(limit, head.positions)
+        facts = {"name": short_name(draft)} | describe_head(head)
+        if sample := sample_of(text)[:limit]:
+            facts["agreement"] = checked_agreement(head, target_model, sample)
+        info |= {"draft": facts, "max_positions": limit}
+    elif draft is not None:
         report(0.6, "Loading the draft")
         same_vocabulary = draft_tokenizer is None
         if layers := count_layers(draft):
@@ -249,7 +246,9 @@ def load_pair(
         eos_ids,
         info,
         folder=parent,
+        default_drafter="model" if head is None else "eagle",
         chat=text.is_chat if chat is None else chat,
+        head=head,
     )
 
 
@@ -257,7 +256,7 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
     """The tokenizer of a pair, and the draft's where it has another vocabulary, else None; no
     weights are read."""
     tokenizer = load_tokenizer("target", target)
-    if draft is None or count_layers(draft):
+    if draft is None or count_layers(draft) or find_head(draft):
         return tokenizer, None
     draft_tokenizer = load_tokenizer("draft", draft)
     if isinstance(tokenizer, NumberText) or isinstance(draft_tokenizer, NumberText):
@@ -279,26 +278,9 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
 
 def _describe(model: HuggingFaceModel, name: str) -> dict[str, Any]:
     return {
-        "name": _short(name),
+        "name": short_name(name),
         "architecture": type(model.model).__name__,
         "parameters": sum(weights.numel() for weights in model.model.parameters()),
         "layers": model.layers,
         "vocab_size": model.embeddings,
     }
-
-
-def _pair_name(target: str, draft: str | None) -> str:
-    """The names of both models; one name where the draft is the target's own."""
-    if target in CATALOGUE and draft == default_draft(target):
-        return target
-    names = [_short(name) for name in (target, draft) if name is not None]
-    return "embedded pair" if names == ["embedded target", "embedded draft"] else " + ".join(names)
-
-
-def _short(name: str) -> str:
-    """A hub name unchanged, a folder or file by its last part, without its location on this
-    machine."""
-    folder = Path(name).expanduser()
-    if folder.parent == PAIR:
-        return f"embedded {folder.name}"
-    return folder.resolve().name if folder.exists() and name not in CATALOGUE else name

@@ -1,0 +1,53 @@
+"""Logits of a draft that knows some of the target's tokens; its rows are computed over those."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..sampling.distributions import Distributions, Sampling, probabilities
+
+
+class DraftLogits:
+    """Logits over the target's vocabulary, -inf but for the draft's tokens.
+
+    Args:
+        values: of the draft's tokens, float32 [n, tokens].
+        ids: the target's id of each, [tokens].
+        width: V, the size of the target's vocabulary.
+    """
+
+    def __init__(self, values: np.ndarray, ids: np.ndarray, width: int) -> None:
+        self.values, self.ids = values, ids
+        self.shape, self.dtype = (len(values), width), values.dtype
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        """The logits of one node, [V], or of what else numpy takes for an index."""
+        values = self.values[index]
+        whole = np.full((*values.shape[:-1], self.shape[1]), -np.inf, self.dtype)
+        whole[..., self.ids] = values
+        return whole
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return self[:].astype(dtype or self.dtype, copy=False)
+
+    def rows(self, sampling: Sampling, ahead: int = 1) -> DraftRows:
+        """Their probability distributions."""
+        return DraftRows(self, sampling)
+
+
+class DraftRows(Distributions):
+    """Distributions that are computed over the draft's tokens alone."""
+
+    logits: DraftLogits
+
+    def __getitem__(self, node: int) -> np.ndarray:
+        if node not in self._rows:
+            row = np.zeros(self.logits.shape[1])
+            row[self.logits.ids] = probabilities(self.logits.values[node], self.sampling)
+            self._rows[node] = row
+        return self._rows[node]

@@ -1,0 +1,214 @@
+"""EAGLE-3's head (Li et al. 2025): from hidden states of three of the target's layers and the next
+token to the token after it.
+
+Place j of a text joins the states at token j, brought to one by `fc`, with the embedding of token
+j + 1; below the root the state is the head's own guess at the parent. It has a vocabulary of its
+own, of the target's most frequent tokens. `Eagle3Head` is one layer of it over any keys, which
+training unrolls; `Eagle3Model` reads trees with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRotaryEmbedding
+from transformers.models.qwen3.modeling_qwen3 import Qwen3DecoderLayer
+
+from ..passes.cache import TreeCache, additive_mask
+from ..passes.device_logits import DeviceLogits, push
+from ..passes.direct import attend, rms_norm
+from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
+from .draft_logits import DraftLogits
+from .eagle import EagleSession
+from .head_format import HeadFormat
+
+DECODERS: dict[str, Any] = {"llama": LlamaDecoderLayer, "qwen3": Qwen3DecoderLayer}
+
+
+class Eagle3Head(nn.Module):
+    """The weights of a head, named as they are published, and the arithmetic of its layer.
+
+    Args:
+        form: its sizes and flags.
+        feature_width: numbers that it is given of each token: the states of all its layers.
+    """
+
+    def __init__(self, form: HeadFormat, feature_width: int) -> None:
+        super().__init__()
+        layer, self.flags = form.layer, form.flags
+        width, self.eps = layer.hidden_size, layer.rms_norm_eps
+        self.fc = nn.Linear(feature_width, width, bias=False)
+        decoder = DECODERS[layer.model_type](layer, 0)
+        attention = decoder.self_attn
+        for name in ("q_proj", "k_proj", "v_proj"):  # which read the embedding and the state
+            outputs = getattr(attention, name).out_features
+            setattr(attention, name, nn.Linear(2 * width, outputs, bias=False))
+        decoder.hidden_norm = nn.RMSNorm(width)
+        self.midlayer = decoder
+        self.norm = nn.RMSNorm(width)
+        self.lm_head = nn.Linear(width, form.draft_vocab, bias=False)
+        if "norm_before_fc" in self.flags:
+            self.input_norm = nn.RMSNorm(feature_width)
+        if "fc_norm" in self.flags:
+            count = len(form.ids or (0, 0, 0))
+            norms = [nn.RMSNorm(feature_width // count) for _ in range(count)]
+            self.fc_norm = nn.ModuleList(norms)
+        self.head_dim, self.scale = attention.head_dim, attention.scaling
+
+    def text_states(self, features: torch.Tensor) -> torch.Tensor:
+        """The states [..., width] of a text's tokens from the target's, [..., feature_width]."""
+        if "norm_before_fc" in self.flags:
+            features = rms_norm(features, self.input_norm.weight, self.eps)
+        if "fc_norm" in self.flags:
+            parts = features.chunk(len(self.fc_norm), dim=-1)
+            normed = [
+                rms_norm(part, norm.weight, self.eps)
+                for part, norm in zip(parts, self.fc_norm, strict=True)
+            ]
+            features = torch.cat(normed, dim=-1)
+        return self.fc(features)
+
+    def queries_keys_values(
+        self, embeddings: torch.Tensor, states: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """What the layer attends with, [rows, heads, m, head_dim] each.
+
+        Args:
+            embeddings, states: of the tokens, [rows, m, width].
+            cos, sin: of their positions, [m, head_dim]; attention computes in their type.
+        """
+        layer, attention = self.midlayer, self.midlayer.self_attn
+        normed = rms_norm(embeddings, layer.input_layernorm.weight, self.eps)
+        x = torch.cat([normed, rms_norm(states, layer.hidden_norm.weight, self.eps)], dim=-1)
+
+        def heads(product: nn.Linear) -> torch.Tensor:
+            return product(x).unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
+
+        q, k, v = heads(attention.q_proj), heads(attention.k_proj), heads(attention.v_proj)
+        if hasattr(attention, "q_norm"):
+            q = rms_norm(q, attention.q_norm.weight, self.eps)
+            k = rms_norm(k, attention.k_norm.weight, self.eps)
+        return rotate(q, cos, sin), rotate(k, cos, sin), v.to(cos.dtype)
+
+    def next_states(self, states: torch.Tensor, mixed: torch.Tensor) -> torch.Tensor:
+        """The head's guesses at the next states, [rows, m, width], which it is fed with below.
+
+        Args:
+            states: those that it read, [rows, m, width].
+            mixed: what attention made of the values, [rows, heads, m, head_dim].
+        """
+        layer = self.midlayer
+        if "norm_before_residual" in self.flags:
+            states = rms_norm(states, layer.hidden_norm.weight, self.eps)
+        mixed = mixed.transpose(1, 2).flatten(2).to(states.dtype)
+        x = states + layer.self_attn.o_proj(mixed)
+        x = x + layer.mlp(rms_norm(x, layer.post_attention_layernorm.weight, self.eps))
+        return rms_norm(x, self.norm.weight, self.eps) if "norm_output" in self.flags else x
+
+    def logits(self, states: torch.Tensor) -> torch.Tensor:
+        """Logits [..., draft vocabulary] of guessed states."""
+        if "norm_output" not in self.flags:  # else they are normed already
+            states = rms_norm(states, self.norm.weight, self.eps)
+        return self.lm_head(states)
+
+
+def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    """Rotary embedding of queries or keys, in the type of `cos`."""
+    x = x.to(cos.dtype)
+    low, high = x.chunk(2, dim=-1)
+    return x * cos + torch.cat([-high, low], dim=-1) * sin
+
+
+def rotary_table(layer: Any, positions: int, dtype: torch.dtype) -> torch.Tensor:
+    """cos and sin of the first `positions` positions, [2, positions, head_dim]."""
+    cos, sin = LlamaRotaryEmbedding(layer)(torch.zeros(1), torch.arange(positions)[None])
+    return torch.stack([cos[0], sin[0]]).to(dtype)
+
+
+class Eagle3Model:
+    """A head that reads the trees of a target.
+
+    Args:
+        head, form: its weights and what they are.
+        target: the target, whose `feature_layers` are those that the head reads.
+        ids: the target's id of each draft token, [draft vocabulary].
+        embeddings: what its tokens are embedded with, [tokens, width].
+    """
+
+    def __init__(
+        self,
+        head: Eagle3Head,
+        form: HeadFormat,
+        target: HuggingFaceModel,
+        ids: torch.Tensor,
+        embeddings: torch.Tensor,
+    ) -> None:
+        self.device, self.dtype, self.lazy = target.device, target.dtype, target.lazy
+        self.head = head.to(self.device, self.dtype).eval().requires_grad_(False)
+        self.embeddings = embeddings.to(self.device, self.dtype)
+        self.vocab_size, self.positions = target.vocab_size, form.layer.max_position_embeddings
+        self.ids = ids.to(self.device)
+        # where the states that it reads stand among the target's features
+        layers = form.feature_layers(target.layers)
+        self.parts = [target.feature_layers.index(layer) for layer in layers]
+        half_precision = self.device.type == "cpu" and self.dtype.itemsize < 4
+        self.kv_dtype = torch.float32 if half_precision else self.dtype
+        self.rotary = rotary_table(form.layer, self.positions, self.kv_dtype).to(self.device)
+
+    def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> EagleSession:
+        """A session that starts with `tokens`; see `EagleSession`."""
+        return EagleSession(self, tokens)
+
+    def new_cache(self) -> TreeCache:
+        """An empty cache for one text."""
+        return TreeCache(1)
+
+    @torch.inference_mode()
+    def text_states(self, features: torch.Tensor) -> torch.Tensor:
+        """The states of a text's tokens, [n, width], from the target's features."""
+        states = features.unflatten(-1, (-1, self.head.fc.in_features // len(self.parts)))
+        return self.head.text_states(states[:, self.parts].flatten(1).to(self.dtype))
+
+    @torch.inference_mode()
+    def read(
+        self,
+        ids: Sequence[int],
+        positions: Sequence[int],
+        masked: np.ndarray | None,
+        cache: TreeCache,
+        rows: Sequence[int],
+        features: list[torch.Tensor],
+        target_hidden: torch.Tensor,
+    ) -> Any:
+        """One pass; arguments as for `HuggingFaceModel.read`. `features` gets the guesses at
+        `rows`, and `target_hidden` is the state of each token."""
+        if masked is None and cache.used and len(ids) > 1:
+            masked = ~np.tri(len(ids), dtype=bool)
+        end = cache.used + len(ids)
+        mask = None if masked is None else additive_mask(masked, end, self.kv_dtype, self.device)
+        last = len(self.embeddings) - 1  # a token that it cannot know is read as the last one
+        tokens = np.minimum(np.asarray(ids, np.int64), last)
+        embedded = self.embeddings[push(tokens, self.device)][None]
+        cos, sin = self.rotary[:, push(np.asarray(positions, np.int64), self.device)]
+        states = target_hidden[None]
+        q, k, v = self.head.queries_keys_values(embedded, states, cos, sin)
+        k, v = cache.update(k, v, 0)
+        mixed = attend(q, k, v, mask, mask is None and len(ids) > 1, self.head.scale)
+        cache.used = end
+        guesses = self.head.next_states(states, mixed)[0, push(np.asarray(rows), self.device)]
+        features.append(guesses)
+        return self.logits_of(guesses)
+
+    @torch.inference_mode()
+    def logits_of(self, states: torch.Tensor) -> DraftLogits | DeviceLogits:
+        """Logits over the target's vocabulary, [n, V], of guessed states [n, width]."""
+        logits = self.head.logits(states)
+        if not self.lazy:
+            return DraftLogits(logits.float().cpu().numpy(), self.ids.numpy(), self.vocab_size)
+        whole = logits.new_full((len(logits), self.vocab_size), -torch.inf)
+        whole[:, self.ids] = logits
+        return DeviceLogits(whole)

@@ -1,0 +1,231 @@
+"""EAGLE-3 heads as they are published: what config.json says, and the tensors under one spelling.
+
+There are two spellings: "raw" (the EAGLE repository, SpecForge, NVIDIA), with every setting at top
+level, and that of the `speculators` library, with the layer's sizes in `transformer_layer_config`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from transformers import LlamaConfig, PreTrainedConfig, Qwen3Config
+
+from ..base.errors import ParameterError, cause
+from ..base.files import parse_json, read_text
+from ..passes.direct import ROTARIES
+
+RAW = ("LlamaForCausalLMEagle3", "Eagle3LlamaForCausalLM")
+# Other drafters, which are not read, by a part of their architecture or type, or by a setting.
+OTHER_NAMES = {
+    "peagle": "P-EAGLE",
+    "dspark": "DSpark",
+    "dflash": "DFlash",
+    "mtp": "multi-token prediction (MTP)",
+}
+OTHER_SETTINGS = {
+    "parallel_drafting": "P-EAGLE",
+    "ptd_token_id": "P-EAGLE",
+    "markov_rank": "DSpark",
+    "dflash_config": "DFlash",
+}
+LAYERS: dict[str, type[PreTrainedConfig]] = {"llama": LlamaConfig, "qwen3": Qwen3Config}
+FLAGS = ("norm_before_residual", "norm_before_fc", "fc_norm", "norm_output")
+IDS = "eagle_aux_hidden_state_layer_ids"
+# Settings with one value that this reader computes, and settings that change nothing here.
+FIXED = {
+    "num_hidden_layers": 1,
+    "hidden_act": "silu",
+    "attention_bias": False,
+    "mlp_bias": False,
+    "use_aux_hidden_state": True,
+    "use_input_layernorm_in_first_layer": True,
+    "use_last_layernorm": True,
+    "parallel_draft_step": 1,
+    "layer_types": ["full_attention"],
+}
+WITHOUT_EFFECT = {
+    "num_aux_hidden_states",  # that of the ids counts, and fc's width is checked
+    "speculators_config",
+    "speculators_model_type",
+    "speculators_version",
+    "transformer_layer_config",
+    "eagle_config",
+    "embed_requires_grad",  # in training
+    "max_window_layers",  # of a window that is not used
+    "target_model_type",
+    "modal_type",
+    "auto_map",
+    "has_lm_head",
+    "torch_dtype",
+    "rope_theta",
+    "rope_scaling",
+}
+
+
+@dataclass(frozen=True)
+class HeadFormat:
+    """What the config.json of an EAGLE-3 head says.
+
+    Args:
+        layer: sizes of its decoder layer, and of the target's vocabulary.
+        draft_vocab: how many tokens it can propose.
+        ids: which hidden states of the target it reads, 0 the embedding; None for the usual three.
+        flags: those of `FLAGS` that are on.
+        target: the name of its target, where it says so.
+    """
+
+    layer: Any
+    draft_vocab: int
+    ids: tuple[int, ...] | None
+    flags: frozenset[str]
+    target: str | None
+
+    def feature_layers(self, depth: int) -> tuple[int, ...]:
+        """The layers, counted from 0, whose inputs it reads of a target with `depth` layers."""
+        ids = self.ids or (2, depth // 2, depth - 3)
+        if self.ids and self.ids[0] == 1:  # SGLang's rule: such ids count outputs of layers
+            ids = tuple(layer + 1 for layer in self.ids)
+        if not all(0 <= layer < depth for layer in ids):
+            must = f"read hidden states 0 to {depth - 1} of the target, which has {depth} layers"
+            raise ParameterError("draft", must, list(ids), "Give the head's own target.")
+        return ids
+
+
+def read_format(folder: Path) -> HeadFormat | None:
+    """The format of the head in a folder; None where it holds no draft head.
+
+    Raises:
+        ValueError: if it is a head of another kind, or one with settings that this reader lacks.
+    """
+    try:
+        config = parse_json(read_text(folder / "config.json", "draft"))
+    except ValueError:
+        return None  # whoever loads it as a model says what is wrong
+    if not isinstance(config, dict) or not is_eagle3(config):
+        return None
+    eagle = _mapping(config.get("eagle_config"), "eagle_config")
+    nested = _mapping(config.get("transformer_layer_config"), "transformer_layer_config")
+    settings = _merged(config, eagle)
+    kind = nested.get("model_type", "llama")
+    if kind not in LAYERS:
+        must = f"have a layer of kind {' or '.join(LAYERS)}"
+        raise ParameterError("draft", must, kind, "Choose another draft.")
+    known = set(LAYERS[kind]().to_dict())
+    _check(settings, known)
+    _check(nested, known)
+    layer = nested if nested else {name: settings[name] for name in known & settings.keys()}
+    layer = layer | {"rope_parameters": _rotary(settings, nested)}
+    for name in ("rope_theta", "rope_scaling", "model_type"):
+        layer.pop(name, None)
+    try:
+        sizes = LAYERS[kind](**layer)
+        ids = settings.get(IDS) or None
+        vocabulary = int(settings.get("draft_vocab_size") or sizes.vocab_size)
+        verifier = _mapping(config.get("speculators_config"), "speculators_config").get("verifier")
+        return HeadFormat(
+            layer=sizes,
+            draft_vocab=vocabulary,
+            ids=None if ids is None else tuple(map(int, ids)),
+            flags=frozenset(flag for flag in FLAGS if settings.get(flag)),
+            target=_mapping(verifier, "verifier").get("name_or_path"),
+        )
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"draft config.json cannot be read: {cause(error)}.") from None
+
+
+def is_eagle3(config: Mapping[str, Any]) -> bool:
+    """Whether a config.json is that of an EAGLE-3 head; False for a model that is no head.
+
+    Raises:
+        ValueError: for other heads, by name.
+    """
+    architectures = [str(name) for name in config.get("architectures") or ()]
+    kind = config.get("speculators_model_type")
+    names = " ".join([*architectures, str(kind or "")]).lower()
+    others = [other for sign, other in OTHER_NAMES.items() if sign in names]
+    others += [other for setting, other in OTHER_SETTINGS.items() if config.get(setting)]
+    is_raw = not set(RAW).isdisjoint(architectures) or (
+        architectures == ["LlamaForCausalLM"] and "draft_vocab_size" in config
+    )
+    if not others and (kind == "eagle3" or is_raw):
+        return True
+    if others or kind is not None or "eagle" in names:
+        got = others[0] if others else kind or architectures[0]
+        raise ParameterError("draft", "be a model or an EAGLE-3 head", got, "Choose another draft.")
+    return False
+
+
+def read_tensors(folder: Path) -> dict[str, torch.Tensor]:
+    """The tensors of a head by the names of the raw spelling; a `ValueError` if they cannot be
+    read."""
+    tensors: dict[str, torch.Tensor] = {}
+    try:
+        for file in sorted(folder.glob("*.safetensors")):
+            tensors |= load_file(file)
+    except (OSError, SafetensorError) as error:
+        raise ValueError(f"draft weights cannot be read: {cause(error)}.") from None
+    return {
+        name.removeprefix("model.").replace("layers.0.", "midlayer."): tensor
+        for name, tensor in tensors.items()
+    }
+
+
+def _mapping(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict | None):
+        raise ParameterError(f"draft config.json: {name}", "be an object", value)
+    return value or {}
+
+
+def _merged(config: dict[str, Any], eagle: dict[str, Any]) -> dict[str, Any]:
+    """The settings at top level and those of `eagle_config`, which must not contradict them."""
+    for name in config.keys() & eagle.keys():
+        if config[name] != eagle[name]:
+            must = "be the same at top level and in eagle_config"
+            got = f"{config[name]} and {eagle[name]}"
+            raise ParameterError(f"draft config.json: {name}", must, got)
+    return eagle | config
+
+
+def _check(settings: Mapping[str, Any], known: set[str]) -> None:
+    """Refuse a setting that is on and unknown: it would change what the head computes."""
+    for name, value in settings.items():
+        if name in FIXED and value not in (None, FIXED[name]):
+            raise ParameterError(
+                f"draft config.json: {name}", f"be {FIXED[name]!r}", value, "Choose another draft."
+            )
+        is_known = name in known or name in FIXED or name in WITHOUT_EFFECT or name in FLAGS
+        is_ours = name in (IDS, "draft_vocab_size", "target_hidden_size")
+        is_off = value is None or value is False or value in ([], {}, "")
+        if not (is_known or is_ours or is_off):
+            raise ParameterError(
+                f"draft config.json: {name}",
+                "be a setting that this reader knows",
+                value,
+                "Choose another draft.",
+            )
+
+
+def _rotary(*places: Mapping[str, Any]) -> dict[str, Any]:
+    """The rotary parameters, which stand in several places of a config.json; they must agree."""
+    found: dict[str, Any] = {}
+    for settings in places:
+        scaling = settings.get("rope_parameters") or settings.get("rope_scaling") or {}
+        theta = settings.get("rope_theta")
+        alone = {} if theta is None else {"rope_theta": theta}
+        for part in (alone, scaling):
+            for name, value in part.items():
+                if found.setdefault(name, value) != value:
+                    must = "be the same wherever it stands in config.json"
+                    raise ParameterError(f"draft {name}", must, f"{found[name]} and {value}")
+    found.setdefault("rope_theta", 10000.0)
+    found.setdefault("rope_type", found.pop("type", "default"))
+    if found["rope_type"] not in ROTARIES:
+        must = f"have rotary positions of type {', '.join(ROTARIES)}"
+        raise ParameterError("draft", must, found["rope_type"], "Choose another draft.")
+    return found

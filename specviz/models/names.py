@@ -1,0 +1,49 @@
+"""Which models a pair is made of where not all are named, and what they are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..base.errors import ParameterError
+from ..base.files import PAIR
+from .catalogue import CATALOGUE, default_draft
+from .early_exit import count_layers
+from .head_loading import target_of_head
+
+
+def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str, str | None]:
+    """The folders or names of both models: the embedded ones where none is given, and a draft of
+    its own where a target of the catalogue has one."""
+    if target is None:
+        target = target_of_head(draft)
+    if target is None:
+        target, embedded = PAIR / "target", PAIR / "draft"
+        draft = embedded if draft is None else draft
+        if (
+            not count_layers(str(draft))
+            and Path(draft).expanduser().resolve() != embedded.resolve()
+        ):
+            must = (
+                f"be given with the draft {str(draft)!r}, which was not made for the embedded "
+                "target"
+            )
+            raise ParameterError("target", must)
+    draft = default_draft(str(target)) if draft is None else draft
+    return str(target), None if draft is None else str(draft)
+
+
+def pair_name(target: str, draft: str | None) -> str:
+    """The names of both models; one name where the draft is the target's own."""
+    if target in CATALOGUE and draft == default_draft(target):
+        return target
+    names = [short_name(name) for name in (target, draft) if name is not None]
+    return "embedded pair" if names == ["embedded target", "embedded draft"] else " + ".join(names)
+
+
+def short_name(name: str) -> str:
+    """A hub name unchanged, a folder or file by its last part, without its location on this
+    machine."""
+    folder = Path(name).expanduser()
+    if folder.parent == PAIR:
+        return f"embedded {folder.name}"
+    return folder.resolve().name if folder.exists() and name not in CATALOGUE else name

@@ -79,6 +79,7 @@ def run(pair: Pair, config: RunConfig, steps: Iterable[Step] | None = None) -> T
     >>> trace.text, len(trace.steps), trace.tokens_per_pass, trace.stop
     ('cacbabaa', 2, 4.0, 'length')
     """
+    _check_arguments(pair, config)
     config = config.for_pair(pair)
     steps = tuple(speculate(pair, config) if steps is None else steps)
     prompt = tuple(prompt_tokens(pair, config))

@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
 
+from ..base.errors import cause
 from .hub import weight_files
 
 PLAIN_TYPES = {"F64", "F32", "F16", "BF16"}  # of weights that are not quantised
@@ -36,7 +37,11 @@ def check_format(role: str, name: str, folder: Path, config: Any) -> None:
     """
     method = quantisation_of(config)
     if method is None:
-        for tensor, kind in tensor_types(folder).items():
+        try:
+            types = tensor_types(folder)
+        except ValueError as error:
+            raise ValueError(f"{role} {name!r} cannot be loaded: {error}") from error
+        for tensor, kind in types.items():
             if kind not in PLAIN_TYPES and not UNREAD.search(tensor):
                 raise ValueError(
                     f"{role} {name!r} has tensors of type {kind}, for example {tensor}, and its "
@@ -79,9 +84,12 @@ def tensor_types(folder: Path) -> dict[str, str]:
     """The type of each tensor in the safetensors files of a folder, as their headers name it."""
     types: dict[str, str] = {}
     for file in weight_files(folder):
-        with safe_open(file, "pt") as weights:
-            names = weights.keys()
-            types |= {name: weights.get_slice(name).get_dtype() for name in names}
+        try:
+            with safe_open(file, "pt") as weights:
+                names = weights.keys()
+                types |= {name: weights.get_slice(name).get_dtype() for name in names}
+        except (OSError, SafetensorError) as error:
+            raise ValueError(f"{file.name} is damaged: {cause(error)}.") from error
     return types
 
 

@@ -287,7 +287,7 @@ def test_a_damaged_folder_gets_a_sentence(tmp_path, name, content, message):
         ),
         (
             dict(target="no/such/folder"),
-            "target 'no/such/folder' is neither a folder here nor a name on the hub",
+            "target 'no/such/folder' is neither a folder nor a .gguf file here, nor a name",
         ),
         (dict(target=""), "target '' is neither"),
         (dict(draft="../nowhere"), "target must be given with the draft '../nowhere'"),

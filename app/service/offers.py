@@ -58,7 +58,8 @@ def load_named(ref: PairRef, loading: Loading) -> Any:
     for progress in prepared(ref):
         done, of = progress.done, progress.total
         loading.report(done / of, progress.stage)
-    options: dict[str, Any] = {"progress": loading.report}
+    # A chat model is asked: None is for the models that have a template for it.
+    options: dict[str, Any] = {"progress": loading.report, "chat": None}
     if ref.target != TALES:
         options["target"] = ref.target
     if ref.draft:

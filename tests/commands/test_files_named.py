@@ -47,9 +47,13 @@ def test_what_has_no_end_is_not_read_until_memory_ends(capsys, monkeypatch, argu
 def test_prompts_of_a_json_file_are_its_texts(tmp_path, capsys):
     path = tmp_path / "prompts.json"
     path.write_text(json.dumps(["One\nof two lines", "two"]))
-    assert prompts_of(argparse.Namespace(prompts=str(path))) == ["One\nof two lines", "two"]
+    assert prompts_of(argparse.Namespace(prompts=str(path), column=None)) == [
+        "One\nof two lines",
+        "two",
+    ]
     (tmp_path / "prompts.txt").write_text("a\n\nb\n")
-    assert prompts_of(argparse.Namespace(prompts=str(tmp_path / "prompts.txt"))) == ["a", "b"]
+    lines = argparse.Namespace(prompts=str(tmp_path / "prompts.txt"), column=None)
+    assert prompts_of(lines) == ["a", "b"]
     for wrong in ('{"a": 1}', "[]", "[1]", '["a", ""]', "no JSON"):
         path.write_text(wrong)
         sentence(capsys, ["bench", "--prompts", str(path)], "JSON")

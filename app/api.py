@@ -9,6 +9,7 @@ from typing import Any
 import gradio as gr
 
 from specviz.base.errors import ParameterError
+from specviz.base.files import parse_json
 from specviz.config.run_config import RunConfig, compatible
 from specviz.config.strategy import split_strategy
 from specviz.measure.machine_profile import best_size, find_costs
@@ -29,6 +30,9 @@ DESCRIPTION = """Decode a text with tree speculative decoding and watch it step 
 It streams (text, step, trace), all empty while the models are loaded. While it runs, step is one step as JSON text:
 the drafted tree as columns over its nodes, the target's probability and the outcome of each. At the end step is
 empty and trace is the whole run as JSON text, which specviz.Trace.from_json reads and `specviz replay` plays.
+
+prompt is text to continue. messages, a chat as JSON text, [{"role": "user", "content": "..."}], takes its place where
+the pair's target is a chat model.
 
 models is one of the pairs on the page; empty takes the first. weights is "memory", or "disk" to read the target's
 weights again in every pass. builder, verifier and drafter are names, with parameters after a colon:
@@ -64,9 +68,10 @@ def build(service: RunService) -> None:
         plain_rounds: int = ROUNDS,
         drafter: str = "model",
         weights: str = "memory",
+        messages: str = "",
     ) -> tuple[str, str, str]:  # of each item
         config = config_of(
-            prompt=prompt,
+            prompt=messages_of(messages) if messages else prompt,
             builder=builder,
             verifier=verifier,
             drafter=drafter,
@@ -104,7 +109,8 @@ def config_of(**values: Any) -> RunConfig:
     """The configuration of a request, checked as the page checks it; raises a `ValueError` for the
     caller."""
     for name in TEXTS:
-        if not isinstance(values[name], str):
+        is_chat = name == "prompt" and isinstance(values[name], list)
+        if not isinstance(values[name], str) and not is_chat:
             raise ParameterError(name, "be text", values[name])
     config = RunConfig(
         **{name: value if name in TEXTS else number(value) for name, value in values.items()}
@@ -112,6 +118,18 @@ def config_of(**values: Any) -> RunConfig:
     limits.check(config)
     compatible(config).required()
     return config
+
+
+def messages_of(text: Any) -> Any:
+    """The messages of a chat from JSON text; a `ValueError` where it is none."""
+    must = 'be a JSON list of messages such as {"role": "user", "content": "..."}'
+    try:
+        messages = parse_json(text)
+    except (TypeError, ValueError):
+        messages = None
+    if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
+        raise ParameterError("messages", must, text)
+    return messages
 
 
 def pair_for(pairs: Pairs, models: Any, weights: Any) -> PairRef:

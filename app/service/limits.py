@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from specviz.base.errors import ParameterError
+from specviz.config.prompt import Message
 from specviz.config.run_config import RunConfig
 
 
@@ -54,7 +55,7 @@ def check(config: RunConfig) -> None:
         (
             "prompt",
             "have at most {:,} characters",
-            len(config.prompt),
+            length_of(config.prompt),
             PROMPT,
             "SPECVIZ_MAX_PROMPT",
         ),
@@ -65,6 +66,11 @@ def check(config: RunConfig) -> None:
             raise ParameterError(
                 name, f"{must.format(maximum)} here", got, f"Reduce it ({setting} sets the limit)."
             )
+
+
+def length_of(prompt: Any) -> int:
+    """The characters of a text or of the messages of a chat, or how many token ids there are."""
+    return sum(len(one.content) if isinstance(one, Message) else 1 for one in prompt)
 
 
 def max_nodes(builder: Any) -> int:

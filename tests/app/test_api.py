@@ -274,3 +274,21 @@ def test_a_call_that_makes_no_sense_is_answered_by_a_sentence(serve, capfd):
         )
         assert answer.isError and sentence in answer.content[0].text
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_messages_take_the_place_of_the_prompt():
+    chat = [{"role": "user", "content": "Why?"}]
+    assert api.messages_of(json.dumps(chat)) == chat
+    config = api.config_of(
+        prompt=chat, builder="chain", verifier="naive", drafter="model", temperature=0
+    )
+    assert config == specviz.RunConfig(chat, "chain", "naive", 0)
+    for wrong in ("Why?", "{}", '["Why?"]', "[", None):
+        with pytest.raises(ValueError, match="messages must be a JSON list"):
+            api.messages_of(wrong)
+
+
+def test_messages_for_a_pair_that_knows_no_chats_get_a_sentence(generate):
+    chat = json.dumps([{"role": "user", "content": "Why?"}])
+    with pytest.raises(gr.Error, match="without a chat template"):
+        generate(prompt="", messages=chat)

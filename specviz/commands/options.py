@@ -207,16 +207,13 @@ def check_draft(args: argparse.Namespace, draft: str | None) -> None:
         raise ValueError(
             f"--draft {draft} needs its target. Add --target, or use --draft early-exit:N alone."
         )
-    builders, drafters = (
-        getattr(args, "builder", "sequoia") or (),
-        getattr(args, "drafter", None) or "model",
-    )
-    names = [
-        text.partition(":")[0] for text in ([builders] if isinstance(builders, str) else builders)
-    ]
-    reads = any(BUILDERS[name].reads_draft for name in names if name != "all")
-    draft = draft or default_draft(args.target or "")
-    if args.target and not draft and reads and (drafters == "model" or "model" in list(drafters)):
+    builders = getattr(args, "builder", "sequoia") or ()
+    names = [builders] if isinstance(builders, str) else builders
+    trees = [BUILDERS[name.partition(":")[0]] for name in names if name != "all"]
+    drafters = getattr(args, "drafter", None) or "model"
+    needs_model = drafters == "model" or "model" in list(drafters)
+    has_draft = draft or default_draft(args.target or "")
+    if args.target and not has_draft and needs_model and any(one.reads_draft for one in trees):
         raise ValueError(
             "--target needs a draft. Add --draft, such as --draft early-exit:3, or --drafter ngram."
         )

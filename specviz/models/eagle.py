@@ -55,10 +55,7 @@ class EagleLayer(nn.Module):
 
 def load_layer(folder: Path, target: HuggingFaceModel) -> EagleModel:
     """The layer in a folder, ready to draft for a target; errors as for `load_drafter`."""
-    sizes, weights = load_drafter("eagle", folder, target)
-    layer = EagleLayer(sizes)
-    layer.load_state_dict(weights, strict=False)
-    return EagleModel(target, layer)
+    return EagleModel(target, load_drafter("eagle", folder, target, EagleLayer))
 
 
 class EagleModel(HuggingFaceModel):

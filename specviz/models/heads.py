@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
+from ..base.errors import cause
 from ..passes.huggingface import HuggingFaceModel
 
 
@@ -41,13 +42,12 @@ class MedusaHeads(nn.Module):
 def load_heads(folder: Path, target: HuggingFaceModel, heads: int) -> Callable[[torch.Tensor], Any]:
     """The first `heads` of a folder: a function of one feature, [width], that returns logits,
     [heads, V]."""
-    weights = load_drafter("medusa", folder, target)[1]["weight"][:heads]
-    model = MedusaHeads(len(weights), weights.shape[2])
-    model.load_state_dict({"weight": weights})
+    model = load_drafter("medusa", folder, target, lambda sizes: MedusaHeads(**sizes))
+    model.weight = nn.Parameter(model.weight[:heads])
     model = model.to(target.device, target.dtype).eval()
 
     def logits(feature: torch.Tensor) -> Any:
-        last_state = feature[-weights.shape[2] :]
+        last_state = feature[-model.weight.shape[2] :]
         with torch.inference_mode():
             states = model(last_state[None])[:, 0]
         return target.logits_of(states)
@@ -59,43 +59,70 @@ def save_drafter(kind: str, model: nn.Module, folder: Path) -> None:
     """Write a folder that `load_drafter` reads: what was trained of a model, in bfloat16, and its
     `sizes`."""
     folder.mkdir(parents=True, exist_ok=True)
-    trained = {
-        name: weight
-        for name, weight in model.state_dict().items()
-        if "embed" not in name and "lm_" not in name
+    tensors = {
+        name: weight.to(torch.bfloat16).contiguous() for name, weight in trained(model).items()
     }
-    tensors = {name: weight.to(torch.bfloat16).contiguous() for name, weight in trained.items()}
     save_file(tensors, folder / "model.safetensors")
     sizes = json.dumps({"kind": kind} | model.sizes, indent=1)
     (folder / "config.json").write_text(sizes + "\n", encoding="utf-8")
 
 
+def trained(model: nn.Module) -> dict[str, torch.Tensor]:
+    """The weights of a model that are its own; embeddings and output head are the target's."""
+    return {
+        name: weight
+        for name, weight in model.state_dict().items()
+        if "embed" not in name and "lm_" not in name
+    }
+
+
 def load_drafter(
-    kind: str, folder: Path, target: HuggingFaceModel
-) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
-    """The sizes and weights that `save_drafter` wrote for a target.
+    kind: str, folder: Path, target: HuggingFaceModel, make: Callable[[dict[str, Any]], nn.Module]
+) -> Any:
+    """The model that `save_drafter` wrote for a target.
+
+    Args:
+        kind: the drafter, as its config.json and errors name it.
+        folder: where it is.
+        target: what it was trained for.
+        make: sizes -> a model of these sizes.
 
     Raises:
-        ValueError: if they cannot be read or were trained for another target.
+        ValueError: if it cannot be read, was trained for another target, or a tensor is missing,
+            left over or of another shape; the message names it.
     """
+    place = f"{folder.parent.name}/{folder.name}"
     train = f"Train it with python -m specviz train --drafter {kind}, or choose another drafter."
     try:
         sizes = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         weights = load_file(folder / "model.safetensors")
     except (OSError, ValueError, RecursionError, SafetensorError) as error:
-        place = f"{folder.parent.name}/{folder.name}"
         raise ValueError(
             f"{kind} cannot be read from {place} ({type(error).__name__}). {train}"
         ) from None
     width = target.model.get_output_embeddings().weight.shape[1]
-    if (
-        not isinstance(sizes, dict)
-        or sizes.pop("kind", None) != kind
-        or sizes.get("width") != width
-    ):
+    is_kind = isinstance(sizes, dict) and sizes.pop("kind", None) == kind
+    if not is_kind or sizes.get("width") != width:
         raise ValueError(
             f"{kind} must have been trained for this target, whose states have {width} "
-            f"numbers; {folder.name} was not. "
-            f"{train}"
+            f"numbers; {folder.name} was not. {train}"
         )
-    return sizes, weights
+    try:
+        model = make(sizes)
+    except Exception as error:
+        raise ValueError(
+            f"{kind} has no sizes that fit together in {place}/config.json "
+            f"({type(error).__name__}: {cause(error)}). {train}"
+        ) from None
+    own = trained(model)
+    wrong = sorted(own.keys() ^ weights.keys())
+    wrong += [
+        name for name in own.keys() & weights.keys() if own[name].shape != weights[name].shape
+    ]
+    if wrong:
+        raise ValueError(
+            f"{kind} is damaged in {place}: its tensors and its config.json do not agree on "
+            f"{wrong[0]}. {train}"
+        )
+    model.load_state_dict(weights, strict=False)  # the others are the target's
+    return model

@@ -55,15 +55,13 @@ class HuggingFacePair:
     head: Eagle3Model | None = None  # an EAGLE-3 head that was given as the draft
 
     def __post_init__(self) -> None:
-        text = self.text
-        self.encode, self.decode, self.token_text, self.stream = (
-            text.encode,
-            text.decode,
-            text.token_text,
-            text.stream,
-        )
-        self.is_chat = text.is_chat
-        self.vocab_size, self.disk_speed = self.target.vocab_size, self.target.disk_speed
+        self.encode = self.text.encode
+        self.decode = self.text.decode
+        self.token_text = self.text.token_text
+        self.stream = self.text.stream
+        self.is_chat = self.text.is_chat
+        self.vocab_size = self.target.vocab_size
+        self.disk_speed = self.target.disk_speed
         self.offload = None if self.disk_speed is None else "disk"
         self._drafters: dict[str, Any] = {}  # no wrapper of a method: it would keep the pair alive
 
@@ -165,7 +163,6 @@ def load_pair(
     number_format = choose_dtype(dtype, place)
     target, draft = pair_names(target, draft)
     head_format = find_head(draft)
-
     for role, name in (("target", target), ("draft", draft)):
         if name is not None and is_prepared_here(name):
             prepared_folder(role, name, report)
@@ -174,17 +171,17 @@ def load_pair(
     text = tokenizer if isinstance(tokenizer, NumberText) else TokenText(tokenizer)
     if chat and not text.is_chat:
         raise no_template()
+
     report(0.1, "Loading the target")
     target_model = like.target if like else None
     if target_model is None and offload == "disk":
         target_model = stream_target(target, number_format, place, report)
     if target_model is None:
-        target_model = HuggingFaceModel(
-            load_model("target", target, place, number_format, offload, offload_folder)
-        )
+        weights = load_model("target", target, place, number_format, offload, offload_folder)
+        target_model = HuggingFaceModel(weights)
         check_tree_reading("target", target_model, text=sample_of(text))
         target_model.capture_graphs()
-    limit = longest_text("target", target_model.model.config)
+    limits = [longest_text("target", target_model.model.config)]
     info = {
         "name": pair_name(target, draft),
         "target": _describe(target_model, target),
@@ -192,64 +189,72 @@ def load_pair(
         "dtype": str(number_format).removeprefix("torch."),
         "device": str(place) + (f", offload {offload}" if offload else ""),
         "vocab_size": target_model.vocab_size,
-        "max_positions": limit,
     }
     if windows := attention_windows("target", target_model.model.config):
         info["window"] = min(windows)
+
     draft_model: Any = None
     head: Eagle3Model | None = None
-    if draft is not None and head_format is not None:
+    if draft is not None:
         report(0.6, "Loading the draft")
+    if draft is not None and head_format is not None:
         target_model = with_features(target_model, head_format)
         head = load_head(model_folder("draft", draft), head_format, target_model)
-        limit = min(limit, head.positions)
+        limits.append(head.positions)
         facts = {"name": short_name(draft)} | describe_head(head)
-        if sample := sample_of(text)[:limit]:
+        if sample := sample_of(text)[: min(limits)]:
             facts["agreement"] = checked_agreement(head, target_model, sample)
-        info |= {"draft": facts, "max_positions": limit}
+        info["draft"] = facts
     elif draft is not None:
-        report(0.6, "Loading the draft")
-        same_vocabulary = draft_tokenizer is None
         if layers := count_layers(draft):
             draft_model = first_layers(target_model, layers)
         else:
             weights = load_model("draft", draft, place, number_format)
-            draft_model = HuggingFaceModel(
-                weights, target_model.vocab_size if same_vocabulary else None
-            )
+            # With one vocabulary the draft's rows are as wide as the target's.
+            width = target_model.vocab_size if draft_tokenizer is None else None
+            draft_model = HuggingFaceModel(weights, width)
         report(0.8, "Checking the attention over a tree")
-        draft_text = text if same_vocabulary else TokenText(draft_tokenizer)
-        shared = target_model if same_vocabulary else None
-        check_tree_reading("draft", draft_model, shared, sample_of(draft_text))
-        draft_model.capture_graphs()
-        longest = longest_text("draft", draft_model.model.config)
-        limit = min(limit, longest)
-        info |= {"draft": _describe(draft_model, draft), "max_positions": limit}
-        if not same_vocabulary:
+        _check_draft(draft_model, target_model, text, draft_tokenizer)
+        limits.append(longest_text("draft", draft_model.model.config))
+        info["draft"] = _describe(draft_model, draft)
+        if draft_tokenizer is not None:
             common = translation(
                 tokenizer, draft_tokenizer, target_model.vocab_size, draft_model.vocab_size
             )
-            draft_model = SimpleNamespace(
-                open=partial(TranslatedSession, draft_model, common, longest)
-            )
-            sample = sample_of(text)[:limit]
+            sample = sample_of(text)[: min(limits)]
             mass = round(common.common_mass(target_model, sample), 4)
             info["common"] = {"tokens": len(common.target_ids), "mass": mass}
+            translated = partial(TranslatedSession, draft_model, common, limits[-1])
+            draft_model = SimpleNamespace(open=translated)
     report(1.0, "Ready")
-    folder, eos_ids = Path(target).expanduser(), end_of_text(target_model.model, tokenizer)
-    parent = folder.resolve().parent if folder.is_dir() else None
+    info["max_positions"] = min(limits)
+    folder = Path(target).expanduser()
     return HuggingFacePair(
         target_model,
         draft_model,
         text,
-        limit,
-        eos_ids,
+        min(limits),
+        end_of_text(target_model.model, tokenizer),
         info,
-        folder=parent,
+        folder=folder.resolve().parent if folder.is_dir() else None,
         default_drafter="model" if head is None else "eagle",
         chat=text.is_chat if chat is None else chat,
         head=head,
     )
+
+
+def _check_draft(
+    draft: HuggingFaceModel,
+    target: HuggingFaceModel,
+    text: TokenText | NumberText,
+    draft_tokenizer: Any,
+) -> None:
+    """Check how a draft reads trees, on text of its own vocabulary, and let it replay graphs."""
+    if draft_tokenizer is None:
+        check_tree_reading("draft", draft, target, sample_of(text))
+    else:
+        check_tree_reading("draft", draft, text=sample_of(TokenText(draft_tokenizer)))
+    draft.capture_graphs()
 
 
 def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
@@ -265,14 +270,12 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
             hint = "Random weights know no text that could be translated."
             raise ParameterError("draft", must, draft_tokenizer.vocab_size, hint)
         return tokenizer, None
-    tokens, draft_tokens = (
-        dict(map(reversed, side.get_vocab().items())) for side in (tokenizer, draft_tokenizer)
-    )
+    tokens = {number: token for token, number in tokenizer.get_vocab().items()}
+    draft_tokens = {number: token for token, number in draft_tokenizer.get_vocab().items()}
     if all(tokens[i] == draft_tokens[i] for i in tokens.keys() & draft_tokens.keys()):
         return tokenizer, None
-    translation(
-        tokenizer, draft_tokenizer, len(tokenizer), len(draft_tokenizer)
-    )  # raises where nothing is common
+    # Raises where nothing is common.
+    translation(tokenizer, draft_tokenizer, len(tokenizer), len(draft_tokenizer))
     return tokenizer, draft_tokenizer
 
 

@@ -1,11 +1,16 @@
 """An EAGLE layer drafts what its own forward computes; one with too many positions is rejected in a
 sentence."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
-from specviz.models.eagle import EagleLayer, EagleModel
+from specviz.models.eagle import EagleLayer, EagleModel, load_layer
+from specviz.models.heads import MedusaHeads, load_heads, save_drafter
 from specviz.passes.direct import MOST_POSITIONS
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.training.heads import new_layer
@@ -55,3 +60,38 @@ def test_its_logits_are_those_of_the_layers_own_forward_and_the_targets_head(com
     ]
     wanted = weights.lm_head(torch.cat([root, child, last])).numpy()
     np.testing.assert_allclose(np.array(found), wanted, atol=1e-4 * np.abs(wanted).max())
+
+
+def drafters():
+    """Both drafters of a tiny target by name: a model, and what loads a folder."""
+    weights = new_model(20, 16, (32, 2, 2, 48))
+    target = HuggingFaceModel(weights)
+    return {
+        "eagle": (new_layer(weights), lambda folder: load_layer(folder, target)),
+        "medusa": (MedusaHeads(3, 32), lambda folder: load_heads(folder, target, 2)),
+    }
+
+
+@pytest.mark.parametrize("kind", ["eagle", "medusa"])
+def test_a_saved_drafter_is_read_and_a_damaged_one_is_refused_by_name(tmp_path, kind):
+    model, load = drafters()[kind]
+    save_drafter(kind, model, tmp_path)
+    load(tmp_path)
+    tensors = load_file(tmp_path / "model.safetensors")
+    for name, tensor in tensors.items():
+        others = {other: value for other, value in tensors.items() if other != name}
+        for damaged in (others, tensors | {name: tensor[..., :1].contiguous()}):
+            if damaged:
+                save_file(damaged, tmp_path / "model.safetensors")
+                with pytest.raises(ValueError, match=rf"do not agree on {re.escape(name)}\."):
+                    load(tmp_path)
+    save_file(tensors | {"other.scale": torch.ones(1)}, tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match=r"do not agree on other\.scale"):
+        load(tmp_path)
+    save_file(tensors, tmp_path / "model.safetensors")
+    sizes = json.loads((tmp_path / "config.json").read_text())
+    for name in sizes.keys() - {"kind", "width"}:
+        fewer = {other: value for other, value in sizes.items() if other != name}
+        (tmp_path / "config.json").write_text(json.dumps(fewer))
+        with pytest.raises(ValueError, match=f"^{kind} has no sizes that fit"):
+            load(tmp_path)

@@ -137,13 +137,13 @@ def lines(value: Any, exact: bool = False) -> str:
     return re.sub(r"\[[^][{}\"]*\]", lambda numbers: re.sub(r"\n *", " ", numbers[0]), text)
 
 
-def sentences(cls: Class) -> Class:
+def readable_errors(cls: Class) -> Class:
     """Make the errors of a pydantic dataclass `ParameterError`s, and let it accept numpy's types
     and lists."""
     init, names = cls.__init__, [field.name for field in fields(cls)]
 
     @wraps(init)
-    def init_in_sentences(self: Any, /, *args: Any, **values: Any) -> None:
+    def init_readably(self: Any, /, *args: Any, **values: Any) -> None:
         try:
             named = dict(zip(names, args, strict=False)) | values
             init(
@@ -154,7 +154,7 @@ def sentences(cls: Class) -> Class:
         except ValidationError as error:
             raise parameter_error(error, TypeAdapter(cls).json_schema()["properties"]) from None
 
-    cls.__init__ = init_in_sentences
+    cls.__init__ = init_readably
     return cls
 
 

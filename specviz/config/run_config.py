@@ -13,13 +13,13 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
-from ..base.codec import LARGEST, Positive, Whole, json_data, sentences
+from ..base.codec import LARGEST, Positive, Whole, json_data, readable_errors
 from ..sampling.distributions import Sampling, Temperature, TopK, TopP
 from .prompt import Message, Prompt, read_prompt
 from .strategy import SCHEMES, VERIFIERS, strategy_of
 
 
-@sentences
+@readable_errors
 @dataclass(frozen=True, config=ConfigDict(strict=True))
 class RunConfig:
     """Everything that determines a run besides the pair.

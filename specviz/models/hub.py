@@ -43,6 +43,8 @@ def model_folder(
             must = "must hold config.json and *.safetensors, the only weights that are read"
             raise ValueError(f"{role} folder {name!r} {must}. Save the model with save_pretrained.")
         return folder
+    if folder.is_file():
+        raise ValueError(f"{role} {name!r} is a file. Give the folder that it is in.")
     if is_gguf(name):
         raise ValueError(f"{role} {name!r} is no file here. Check the path.")
     patterns: dict[str, Any] = {

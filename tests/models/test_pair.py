@@ -290,6 +290,7 @@ def test_a_damaged_folder_gets_a_sentence(tmp_path, name, content, message):
             "target 'no/such/folder' is neither a folder nor a .gguf file here, nor a name",
         ),
         (dict(target=""), "target '' is neither"),
+        (dict(target=__file__), "target '.*' is a file. Give the folder that it is in"),
         (dict(draft="../nowhere"), "target must be given with the draft '../nowhere'"),
         (dict(draft=f"early-exit:{'9' * 300}"), "early-exit:3"),
         (dict(target="random:llama-9"), "target must be random: and one of tiny, llama-68m"),

@@ -15,7 +15,7 @@ from zipfile import BadZipFile, ZipFile
 from ..base.errors import cause
 from ..base.files import ASSETS
 from ..base.progress import Progress
-from .gguf import (
+from .formats.gguf import (
     check_space,
     convert,
     convert_file,

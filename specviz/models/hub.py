@@ -14,7 +14,7 @@ from huggingface_hub.errors import GatedRepoError, HFValidationError, Repository
 from tqdm import tqdm
 
 from .catalogue import CATALOGUE, is_prepared_here, prepare
-from .gguf import is_gguf
+from .formats.gguf import is_gguf
 
 SMALL_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
 FILES = [*SMALL_FILES, "*.safetensors"]  # never pickles

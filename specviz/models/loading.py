@@ -15,7 +15,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, LlamaC
 from transformers.utils import logging
 
 from ..base.errors import ParameterError, cause
-from .checkpoint import check_format, check_names
+from .formats.checkpoint import check_format, check_names
 from .hub import RANDOM, model_folder
 from .table import NumberText
 

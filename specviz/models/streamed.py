@@ -24,8 +24,8 @@ from ..passes.huggingface import HuggingFaceModel
 from ..passes.layers import Layer, raw_layer, read_layer
 from ..passes.streamed.layer_file import LayerFile, layout
 from ..passes.streamed.stream import LayerStream
-from .checkpoint import check_format, check_names, left_over_names, quantisation_of
 from .early_exit import shortened
+from .formats.checkpoint import check_format, check_names, left_over_names, quantisation_of
 from .hub import RANDOM, model_folder, weight_files
 from .loading import load_config
 from .selftest import check_tree_reading

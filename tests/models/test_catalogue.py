@@ -15,7 +15,7 @@ import torch
 import specviz
 from specviz.base.progress import final_result
 from specviz.models import catalogue
-from specviz.models.gguf import convert_file
+from specviz.models.formats.gguf import convert_file
 from specviz.models.text import BYTE_OF_LETTER
 
 pytestmark = pytest.mark.adapter

@@ -19,8 +19,8 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from ..base.files import cache_folder, file_errors
-from ..base.progress import Progress
+from ...base.files import cache_folder, file_errors
+from ...base.progress import Progress
 
 BYTES = 2  # of a number in bfloat16
 SPARE = 20_000_000  # bytes of tokenizer, configuration and what a file system needs

@@ -15,8 +15,8 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
 
-from ..base.errors import cause
-from .hub import weight_files
+from ...base.errors import cause
+from ..hub import weight_files
 
 PLAIN_TYPES = {"F64", "F32", "F16", "BF16"}  # of weights that are not quantised
 # Types that masks, counters and tables of positions may have, which families save and never read.

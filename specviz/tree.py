@@ -202,7 +202,7 @@ class TokenTree:
         self.keys.append(key)
         return len(self.parents) - 1
 
-    def grew(self, **facts: Any) -> None:
+    def record_growth(self, **facts: Any) -> None:
         """Keep facts about the growth, fields of `Growth`."""
         self.growth = replace(self.growth, **facts)
 

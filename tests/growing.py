@@ -3,7 +3,7 @@
 import math
 
 import specviz
-from specviz.drafters.base import Draft
+from specviz.builders.base import Draft
 from specviz.drafters.models import ModelSession
 from specviz.sampling.distributions import Sampling
 from specviz.sampling.randomness import Seeded

@@ -23,8 +23,7 @@ specviz/config
 specviz/record
 specviz/passes  specviz/verifiers
 specviz/models
-specviz/drafters
-specviz/builders
+specviz/drafters  specviz/builders
 specviz/decode
 specviz/proof
 specviz/measure
@@ -51,7 +50,14 @@ ONLY = {
     "time": "specviz/decode/session.py specviz/passes/streamed specviz/measure specviz/training app",
     "random": "specviz/sampling/randomness.py specviz/training",
 }
-SHARED = {"static", "walk", "models", "retrieval"}  # what strategies have in common
+SHARED = {
+    "static",
+    "ranked",
+    "plans",
+    "walk",
+    "models",
+    "retrieval",
+}  # what strategies have in common
 
 
 def relative(path):

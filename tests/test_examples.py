@@ -35,11 +35,11 @@ config.run_config: Compatibility
 models.base: Session.commit Session.features Session.forward Pair.decode Pair.drafter Pair.encode Pair.open
     Pair.stream Pair.token_text
 record.metrics: Counts.of
-builders.base: TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
+builders.base: Draft.expand TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
 builders.static: fill
 verifiers.base: Verdict Verifier.__call__
 verifiers.walk: follow
-drafters.base: Draft.expand Drafter.open DrafterContext DrafterSession.commit DrafterSession.expand Seen
+drafters.base: Drafter.open DrafterContext DrafterSession.commit DrafterSession.expand TargetOutputs
 measure.on_text: Acceptance measure_acceptance
 measure.texts: Text continuations
 doctor.report: Report Window

@@ -8,9 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 import specviz
-from specviz.builders.base import TreeBuilder
+from specviz.builders.base import Draft, TreeBuilder
 from specviz.config.run_config import Compatibility
-from specviz.drafters.base import Draft
 from specviz.models.base import Pair
 from specviz.record.metrics import Counts
 from specviz.sampling.distributions import Distributions

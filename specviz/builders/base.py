@@ -1,14 +1,16 @@
-"""The contract of tree builders."""
+"""The contract of tree builders, and the draft as they see it."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any, ClassVar, Protocol, Self
 
+import numpy as np
 from pydantic import Field
 
 from ..config.strategy import SCHEMES, Strategy
-from ..drafters.base import Draft
-from ..sampling.distributions import Distributions
+from ..sampling.distributions import Distributions, Sampling
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from ..verifiers.base import Verdict, Verifier
@@ -33,12 +35,79 @@ def max_depth(default: int) -> Any:
     )
 
 
+class DraftSource(Protocol):
+    """What a `Draft` reads rows from: a drafter's session."""
+
+    passes: int
+
+    def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
+        """Rows after nodes of a tree, in one pass."""
+
+    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
+        """The row `q` at temperature 1 where that is known."""
+
+
+class Draft:
+    """The draft during one step, as a builder sees it: it grows one tree.
+
+    Args:
+        source: the drafter's session; None without a drafter.
+        tree: a fresh tree with only its root.
+        context: the committed token ids.
+        sampling: how the drafter's rows are post-processed.
+        watch: `with watch("draft"):` counts the seconds of its passes.
+        sparse: whether no child should be drawn beyond the tokens with mass.
+    """
+
+    def __init__(
+        self,
+        source: DraftSource | None,
+        tree: TokenTree,
+        context: Sequence[int],
+        sampling: Sampling,
+        watch: Any = nullcontext,
+        sparse: bool = False,
+    ) -> None:
+        self.source = source
+        self.tree = tree
+        self.context = context
+        self.sampling = sampling
+        self.watch = watch
+        self.sparse = sparse
+        self._passes_before = source.passes if source else 0
+
+    @property
+    def passes(self) -> int:
+        """Passes of a model that the tree took."""
+        return self.source.passes - self._passes_before if self.source else 0
+
+    def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
+        """The rows, float64 [V], after `nodes` of `tree`, in one pass; also stored in
+        `tree.draft_distributions`.
+
+        A row of zeros means that the drafter has no prediction after a node, which stays a leaf.
+        """
+        assert self.source is not None  # or the builder needs no drafter
+        with self.watch("draft"):
+            rows = self.source.expand(self.tree, nodes, self.sampling)
+        self.tree.draft_distributions.update(zip(nodes, rows, strict=True))
+        return rows
+
+    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
+        """The row `q`, [V], after an expanded `node`; at temperature 1 if it is of temperature 0
+        and that is known."""
+        assert self.source is not None
+        return self.source.at_temperature_1(node, q)
+
+
 class TreeBuilder(Strategy):
     """A method to draft a tree. The fields of a subclass are its parameters.
 
     >>> class Single(TreeBuilder):
     ...     name, title = "single", "Single"
-    ...     def __call__(self, draft, rng, scheme, tokens_left, state):
+    ...     def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
     ...         if tokens_left > 1:
     ...             draft.tree.add(0, rng.draw(draft.expand([0])[0]))
     ...         return draft.tree
@@ -52,7 +121,7 @@ class TreeBuilder(Strategy):
         SCHEMES
     )  # how its trees can be filled, its own first
     reads_draft: ClassVar[bool] = True  # whether it needs a draft model
-    in_support: ClassVar[bool] = (
+    stops_at_support: ClassVar[bool] = (
         False  # whether it tries no tokens to which the draft gives no mass
     )
     autoregressive: ClassVar[bool] = False  # whether it drafts nothing, for plain decoding

@@ -15,11 +15,12 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..drafters.base import Draft
 from ..sampling.children import draw_in_turn
+from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
-from .base import TreeBuilder, max_depth, tree_size
+from ..verifiers.base import Verdict
+from .base import Draft, TreeBuilder, max_depth, tree_size
 
 WAITING = 3  # how many of the waiting slots are recorded at each choice
 LOW, HIGH = 1e-5, 0.999  # of a threshold
@@ -32,12 +33,14 @@ class SlotHeap:
     at any time."""
 
     def __init__(self, draft: Draft, scheme: str, rng: Randomness) -> None:
-        self.draft, self.tree, self.scheme, self.rng = draft, draft.tree, scheme, rng
+        self.draft = draft
+        self.tree = draft.tree
+        self.scheme = scheme
+        self.rng = rng
         self.children: dict[int, Iterator[int]] = {}  # of a node that was read, still to draw
-        self.left: dict[
-            int, np.ndarray
-        ] = {}  # the draft's row after a node, without the tokens that were drawn
-        self.slots: list[tuple[float, int]] = []
+        # The draft's row after a node, without the tokens that were drawn.
+        self.left: dict[int, np.ndarray] = {}
+        self.slots: list[tuple[float, int]] = []  # minus the key, and the parent
         self.path_prob = [1.0]
         self.waiting: list[tuple[tuple[int, float], ...]] = []
 
@@ -61,6 +64,7 @@ class SlotHeap:
         left = self.left[parent]
         if not left.any():
             return None
+        # Recorded before the token is drawn: it may not decide anything about its own slot.
         self.waiting.append(
             tuple((other, -minus) for minus, other in nsmallest(WAITING, self.slots))
         )
@@ -70,13 +74,15 @@ class SlotHeap:
             self.path_prob[parent] * float(self.tree.draft_distributions[parent][token])
         )
         left[token] = 0.0
-        if (key := self.path_prob[parent] * float(left.sum())) > threshold:
+        # The next sibling is tried where this token and its elders are rejected.
+        key = self.path_prob[parent] * float(left.sum())
+        if key > threshold:
             self.add(parent, key)
         return node
 
     def finish(self, reorder: bool, **facts: Any) -> TokenTree:
         """The tree with a record of how it grew, in the order in which the target is to read it."""
-        self.tree.grew(waiting=tuple(self.waiting), **facts)
+        self.tree.record_growth(waiting=tuple(self.waiting), **facts)
         self.tree.order = self.tree.topology.heavy_path if reorder else None
         return self.tree
 
@@ -86,7 +92,7 @@ class SlotBuilder(TreeBuilder):
 
     key_title = "probability to be reached"
     schemes = ("distinct", "top", "race")
-    in_support = True
+    stops_at_support = True
 
 
 REORDER = Field(
@@ -116,16 +122,18 @@ class DySpec(SlotBuilder):
     )
     reorder: bool = REORDER
 
-    def __call__(self, draft, rng, scheme, tokens_left, state):
-        heap, tree = SlotHeap(draft, scheme, rng), draft.tree
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
+        heap = SlotHeap(draft, scheme, rng)
+        tree = draft.tree
         deepest = min(self.depth, tokens_left - 1)
         if deepest:
             heap.add(0, 1.0)
         while heap.slots and len(tree) < self.size:
             if heap.slots[0][1] not in heap.left:
-                best = nsmallest(
-                    self.size - len(tree), heap.slots
-                )  # the others are never filled, so not read either
+                # The others are never filled, so not read either.
+                best = nsmallest(self.size - len(tree), heap.slots)
                 heap.read([parent for _, parent in best if parent not in heap.left][: self.batch])
             node = heap.fill()
             if node is not None and tree.depths[node] < deepest:
@@ -155,12 +163,16 @@ class DySpecThreshold(SlotBuilder):
     depth: int = max_depth(8)
     reorder: bool = REORDER
 
-    def start(self):
+    def start(self) -> Any:
         return max(LOW, min(0.5, 1 / self.size)) if self.threshold == "auto" else None
 
-    def __call__(self, draft, rng, scheme, tokens_left, state):
-        heap, tree, level = SlotHeap(draft, scheme, rng), draft.tree, [0]
-        threshold = self.threshold if state is None else state
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
+        heap = SlotHeap(draft, scheme, rng)
+        tree = draft.tree
+        level = [0]
+        threshold = float(self.threshold if state is None else state)
         for _ in range(min(self.depth, tokens_left - 1)):
             if not level or len(tree) >= self.size:
                 break
@@ -170,17 +182,17 @@ class DySpecThreshold(SlotBuilder):
                 heap.add(node, heap.path_prob[node])
             level = []
             while heap.slots and len(tree) < self.size:
-                node = heap.fill(threshold)
-                if node is not None and heap.path_prob[node] > threshold:
-                    level.append(node)
+                filled = heap.fill(threshold)
+                if filled is not None and heap.path_prob[filled] > threshold:
+                    level.append(filled)
         return heap.finish(self.reorder, threshold=threshold)
 
-    def learn(self, state, tree, verdict, rows=None):
-        if (
-            state is None or len(tree) == 1
-        ):  # a number was given, or the text had no room for a tree
-            return state
-        change = (
-            RISE if len(tree) >= self.size else ((len(tree) - 1) / max(1, self.size - 1)) ** GAIN
-        )
+    def learn(
+        self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None
+    ) -> Any:
+        if state is None or len(tree) == 1:
+            return state  # a number was given, or the text had no room for a tree
+        change = RISE
+        if len(tree) < self.size:
+            change = ((len(tree) - 1) / max(1, self.size - 1)) ** GAIN
         return max(LOW, min(0.5, state * change))

@@ -14,8 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
+from ..sampling.distributions import Distributions
+from ..sampling.randomness import Randomness
 from ..tree import TokenTree
-from .base import TreeBuilder, tree_size
+from ..verifiers.base import Verdict
+from .base import Draft, TreeBuilder, tree_size
 
 Tokens = tuple[int, ...]
 
@@ -62,7 +65,9 @@ class PromptLookup(TreeBuilder):
     )
     size: int = tree_size(32)
 
-    def __call__(self, draft, rng, scheme, tokens_left, state):
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
         count = min(self.depth, tokens_left - 1)
         matches = islice(self._matches(draft.context), self.width)
         sequences = ((draft.context[end : end + count], float(length)) for length, end in matches)
@@ -72,9 +77,8 @@ class PromptLookup(TreeBuilder):
     def _matches(self, context: Sequence[int]) -> Iterator[tuple[int, int]]:
         """(length of the match, where its continuation starts), each place once."""
         text, seen = np.asarray(context), set()
-        ends = (
-            1 + np.flatnonzero(text[:-1] == text[-1])[::-1]
-        )  # one past every earlier copy of the last token
+        # One past every earlier copy of the last token, the latest first.
+        ends = 1 + np.flatnonzero(text[:-1] == text[-1])[::-1]
         for length in range(min(self.ngram, len(text) - 1), 0, -1):
             for end in ends.tolist():
                 if (
@@ -137,30 +141,40 @@ class Lookahead(TreeBuilder):
         """How many nodes a tree may have, probes included."""
         return 1 + (self.window + self.guesses) * (self.ngram - 1)
 
-    def start(self):
+    def start(self) -> Any:
         return Window()
 
-    def __call__(self, draft, rng, scheme, tokens_left, state):
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
         tree = draft.tree
         guesses = state.pool.get(tree.tokens[0], ())
         add_sequences(tree, ((guess[: tokens_left - 1], None) for guess in guesses), self.size)
-        levels = state.levels or (tuple(islice(cycle(draft.context[-self.window :]), self.window)),)
-        columns = max(
-            0, min(len(levels[0]), tokens_left - len(levels))
-        )  # the others reach behind the end
+        levels = state.levels
+        if not levels:  # the window begins with the last tokens, repeated as often as needed
+            levels = (tuple(islice(cycle(draft.context[-self.window :]), self.window)),)
+        # The columns beyond reach behind the end of the text.
+        columns = max(0, min(len(levels[0]), tokens_left - len(levels)))
+        above = [0] * columns  # the node that each token of the level hangs from
         for i, level in enumerate(levels):
             for j, token in enumerate(level[:columns]):
-                parent = tree.probes[-columns] if i else tree.probes[-1] if j else 0
-                tree.probes.append(tree.add(parent, token))
+                if i == 0 and j > 0:
+                    above[j] = above[j - 1]  # level 0 is a chain
+                above[j] = tree.add(above[j], token)
+                tree.probes.append(above[j])
         return tree
 
-    def learn(self, state, tree, verdict, rows=None):
+    def learn(
+        self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None
+    ) -> Any:
         if not tree.probes:
             return state
+        assert rows is not None
         columns = len(tree.probes) // max(1, len(state.levels))
-        latest = tuple(int(rows[node].argmax()) for node in tree.probes[-columns:])
         tokens = [tree.tokens[node] for node in tree.probes]
-        levels = [tuple(tokens[i : i + columns]) for i in range(0, len(tokens), columns)] + [latest]
+        # Jacobi's step: what the target finds after the last level is the next one.
+        tokens += [int(rows[node].argmax()) for node in tree.probes[-columns:]]
+        levels = [tuple(tokens[i : i + columns]) for i in range(0, len(tokens), columns)]
         if len(levels) < self.ngram:
             return Window(tuple(levels), state.pool)
         pool = dict(state.pool)

@@ -13,11 +13,12 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field, model_validator
 
 from ..base.errors import ParameterError
-from ..drafters.base import Draft
 from ..sampling.children import children_of, draw_children
+from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree, Topology
-from .base import MAX_NODES, TreeBuilder
+from ..verifiers.base import Verdict
+from .base import MAX_NODES, Draft, TreeBuilder
 
 
 class StaticBuilder(TreeBuilder):
@@ -32,7 +33,9 @@ class StaticBuilder(TreeBuilder):
     def is_chain(self) -> bool:
         return not self.shape.rank.any()
 
-    def __call__(self, draft, rng, scheme, tokens_left, state):
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
         return fill(draft, self.shape, scheme, rng, tokens_left)
 
 
@@ -133,7 +136,7 @@ class KAry(LevelWidths):
     )
 
     @property
-    def level_widths(self):
+    def level_widths(self) -> Sequence[int]:
         return [self.width] * self.depth
 
 
@@ -151,7 +154,7 @@ class Branching(LevelWidths):
     )
 
     @property
-    def level_widths(self):
+    def level_widths(self) -> Sequence[int]:
         return self.widths
 
 
@@ -183,7 +186,7 @@ class KSequences(LevelWidths):
     depth: int = Field(4, ge=1, le=64, title="Length", description="Number of tokens per chain.")
 
     @classmethod
-    def sized(cls, nodes):
+    def sized(cls, nodes: int) -> dict[str, Any]:
         depth = round(sqrt(nodes - 1)) + 1
         return {"width": max(1, (nodes - 1) // depth), "depth": depth}
 
@@ -206,15 +209,19 @@ class Heuristic(TreeBuilder):
         40, ge=1, le=64, title="Max length", description="Maximum number of drafted tokens."
     )
 
-    def start(self):
+    def start(self) -> Any:
         return min(self.depth, self.longest)
 
-    def __call__(self, draft, rng, scheme, tokens_left, state):
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
         tree = fill(draft, grow_shape([1] * state), scheme, rng, tokens_left)
-        tree.grew(length=state)
+        tree.record_growth(length=state)
         return tree
 
-    def learn(self, state, tree, verdict, rows=None):
+    def learn(
+        self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None
+    ) -> Any:
         if len(tree) == 1:  # the text had no room for a draft
             return state
         return (
@@ -232,5 +239,7 @@ class Plain(TreeBuilder):
     reads_draft = False
     autoregressive = True
 
-    def __call__(self, draft, rng, scheme, tokens_left, state):
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
         return draft.tree

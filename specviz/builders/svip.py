@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from ..sampling.children import children_of, draw_children
 from ..sampling.distributions import entropy
-from .base import TreeBuilder, max_depth, tree_size
+from ..sampling.randomness import Randomness
+from ..tree import TokenTree
+from .base import Draft, TreeBuilder, max_depth, tree_size
 
 FACTOR = Field(
     1.0,
@@ -24,10 +27,10 @@ FACTOR = Field(
 )
 
 
-def uncertainty(draft: Any, node: int, q: Any, c: float) -> float:
+def uncertainty(draft: Draft, node: int, q: np.ndarray, c: float) -> float:
     """sqrt(c H), H the entropy of the row after a node in nats; 1 less it estimates a lower bound
     of the acceptance."""
-    return math.sqrt(c * entropy(draft.drafting.at_temperature_1(node, q)))
+    return math.sqrt(c * entropy(draft.at_temperature_1(node, q)))
 
 
 class Svip(TreeBuilder):
@@ -54,7 +57,9 @@ class Svip(TreeBuilder):
         40, ge=1, le=64, title="Max length", description="Maximum number of tokens in the chain."
     )
 
-    def __call__(self, draft, rng, scheme, tokens_left, state):
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
         tree, node = draft.tree, 0
         for _ in range(min(self.depth, tokens_left - 1)):
             (q,) = draft.expand([node])
@@ -89,7 +94,9 @@ class SvipTree(TreeBuilder):
     )
     c: float = FACTOR
 
-    def __call__(self, draft, rng, scheme, tokens_left, state):
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
         tree, level = draft.tree, [0]
         for _ in range(min(self.depth, tokens_left - 1)):
             if not level or len(tree) >= self.size:
@@ -134,13 +141,15 @@ class Cape(TreeBuilder):
     def is_chain(self) -> bool:
         return max(self.counts) == 1 or self.size <= 2
 
-    def __call__(self, draft, rng, scheme, tokens_left, state):
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
         tree, node = draft.tree, 0
         for _ in range(min(self.depth, tokens_left - 1)):
             if len(tree) == self.size:
                 break
             (q,) = draft.expand([node])
-            confidence = float(draft.drafting.at_temperature_1(node, q).max())
+            confidence = float(draft.at_temperature_1(node, q).max())
             interval = min(int(confidence * len(self.counts)), len(self.counts) - 1)
             count = children_of(q, min(self.counts[interval], self.size - len(tree)), draft.sparse)
             tokens = draw_children(q, count, scheme, rng, tree.position(node))

@@ -28,7 +28,7 @@ COMMANDS = {
         "Find out from an engine's log or metrics whether speculation pays there, and at which "
         "draft length."
     ),
-    "papers": "List the claims of the five sources with measurements.",
+    "papers": "List the claims of the sources with measurements.",
     "train": "Train a draft and target pair from text files.",
 }
 

@@ -1,4 +1,4 @@
-"""`papers`: the claims of the five sources with what was measured here; `--measure` measures and
+"""`papers`: the claims of the sources with what was measured here; `--measure` measures and
 stores it."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 
 from tqdm import tqdm
@@ -78,59 +78,52 @@ def run(args: argparse.Namespace) -> None:
                 bar.n, bar.total = update.done, update.total
                 bar.set_description_str(update.stage[:80])
     decided = [
-        (source, entry, papers.decide(claim, store))
-        for source, entry in entries
-        for claim in entry.claim
+        (source, finding) for source, entry in entries for finding in papers.decide(entry, store)
     ]
     if args.json:
         rows = [
             {
                 "source": source,
-                "entry": entry.name,
-                **asdict(one),
-                "claim": one.claim.model_dump(exclude={"broken"}),
+                "entry": finding.entry.name,
+                **{name: value for name, value in vars(finding).items() if name != "entry"},
+                "claim": finding.claim.model_dump(),
             }
-            for source, entry, one in decided
+            for source, finding in decided
         ]
         print(json.dumps(rows, indent=1, ensure_ascii=False))
         return
-    counts = Counter(one.verdict for *_, one in decided)
+    counts = Counter(finding.verdict for _, finding in decided)
     count = ", ".join(f"{counts[verdict]} {verdict}" for verdict in papers.VERDICTS)
     if args.markdown:
-        print(markdown(count, entries, store))
+        print(markdown(count, decided))
         return
     print(count)
-    for source, entry in entries:
+    for (source, entry), findings in groupby(decided, lambda pair: (pair[0], pair[1].entry)):
         print(f"{source}-{entry.name}: {entry.place}, {entry.title}")
-        for row in papers.rows(entry, store):
-            print(
-                (
-                    f"  {MARKS[row.verdict]} {row.claim}: {row.measured}, published "
-                    f"{row.published}. {row.reason}"
-                ).rstrip()
+        for _, finding in findings:
+            line = (
+                f"  {MARKS[finding.verdict]} {finding.claim.text}: {finding.measured}, published "
+                f"{finding.published}. {finding.reason}"
             )
+            print(line.rstrip())
 
 
-def markdown(
-    count: str, entries: Sequence[tuple[str, papers.Entry]], store: papers.Store | None = None
-) -> str:
+def markdown(count: str, decided: Sequence[tuple[str, papers.Finding]]) -> str:
     """The claims as a page of the documentation, a table for each source.
 
     Args:
         count: how many there are of each verdict, in words.
-        entries: source and entry, the entries of a source together.
-        store: what was measured; None means what is shipped.
+        decided: source and finding, those of a source together.
     """
-    lines, shown = [PAGE.format(count=count)], ""
-    for source, entry in entries:
-        if source != shown:
-            shown, about = source, papers.SOURCES[source]
-            lines += ["", f"## {about.title}", "", f"[{about.cite}]({about.url})", ""]
-            lines.append("| claim | where | published | measured here | verdict |")
-            lines.append("| --- | --- | --- | --- | --- |")
-        for row in papers.rows(entry, store):
+    lines = [PAGE.format(count=count)]
+    for source, findings in groupby(decided, lambda pair: pair[0]):
+        about = papers.SOURCES[source]
+        lines += ["", f"## {about.title}", "", f"[{about.cite}]({about.url})", ""]
+        lines.append("| claim | where | published | measured here | verdict |")
+        lines.append("| --- | --- | --- | --- | --- |")
+        for _, row in findings:
             verdict = f"{row.verdict}. {row.reason}" if row.reason else row.verdict
-            cells = (row.claim, row.place, row.published, row.measured, verdict)
+            cells = (row.claim.text, row.place, row.published, row.measured, verdict)
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
 

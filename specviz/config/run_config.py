@@ -190,7 +190,9 @@ def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
     )
     # No more than one child of a node counts, and the scheme draws it as one that the rule declares
     # does.
-    one_child = builder.is_chain or (one_token and (builder.in_support or verifier.in_support))
+    one_child = builder.is_chain or (
+        one_token and (builder.stops_at_support or verifier.only_support)
+    )
     alike = scheme in (("iid", "distinct", "top") if one_token else ("iid", "distinct"))
     declared = scheme in verifier.schemes
     exact = declared or (
@@ -200,8 +202,8 @@ def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
         None if greedy else _bias(config, scheme, exact)
     )  # at temperature 0 every rule writes the greedy text
     # Siblings repeat the only token there is, instead of being others that the rule tries.
-    others = scheme != "iid" and not verifier.in_support
-    useful = not one_token or builder.is_chain or builder.in_support or others
+    others = scheme != "iid" and not verifier.only_support
+    useful = not one_token or builder.is_chain or builder.stops_at_support or others
     reason = bias or _reason(config, scheme, declared, useful)
     if bias is None and not all(one.is_built_in() for one in (builder, verifier, drafter)):
         reason += " That is what a plugin declares; `specviz check` proves or refutes it."

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
+from ..builders.base import Draft
 from ..config.run_config import RunConfig
-from ..drafters.base import Draft, Drafter, DrafterSession, Seen, open_drafter
+from ..drafters.base import Drafter, DrafterSession, TargetOutputs, open_drafter
 from ..models.base import Pair
 from ..record.step import Step, Timing
 from ..sampling.distributions import Distributions, distributions_of
@@ -85,7 +86,7 @@ class DecodingSession:
             # The draft has read its own tree, of which a builder may have selected a part.
             origin = tree.origin or {node: node for node in verdict.path}
             accepted = [origin[node] for node in verdict.path if node in origin]
-            self.drafting.commit(draft.tree, accepted, emitted, Seen(nodes, p, features))
+            self.drafting.commit(draft.tree, accepted, emitted, TargetOutputs(nodes, p, features))
         self.context.extend(emitted)
         self.ended = emitted[-1] in self.pair.eos_ids
         self.steps += 1

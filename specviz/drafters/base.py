@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,7 +24,7 @@ LAYERS = Field(
 
 
 @dataclass(frozen=True)
-class Seen:
+class TargetOutputs:
     """The target's outputs for the tokens that a step commits.
 
     Args:
@@ -59,7 +58,7 @@ class DrafterSession:
         raise NotImplementedError
 
     def commit(
-        self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: Seen
+        self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
     ) -> None:
         """Append what a step wrote to the text.
 
@@ -116,11 +115,11 @@ class Drafter(Strategy):
     """A source of draft distributions. The fields of a subclass are its parameters.
 
     >>> class Uniform(DrafterSession):
-    ...     def expand(self, tree, nodes, sampling):
+    ...     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
     ...         return [np.full(3, 1 / 3) for _ in nodes]
     >>> class Blind(Drafter):
     ...     name, title = "blind", "Blind"
-    ...     def open(self, context):
+    ...     def open(self, context: DrafterContext) -> DrafterSession:
     ...         return Uniform(self.name)
     >>> config = specviz.RunConfig("ab", "chain", drafter=Blind(), max_new_tokens=8)
     >>> specviz.run(specviz.toy_pair(vocab=3), config).steps[0].draft_prob[1]
@@ -129,7 +128,9 @@ class Drafter(Strategy):
 
     kind: ClassVar[str] = "drafter"
     needs: ClassVar[str] = "open"
-    spoken: ClassVar[str]  # the title within a sentence; with a small letter where nothing is said
+    title_in_sentence: ClassVar[
+        str
+    ]  # the title within a sentence; with a small letter where nothing is said
     reads_features: ClassVar[bool] = False  # whether it must be handed the target's hidden states
     sparse: ClassVar[bool] = (
         False  # whether its rows hold a few tokens and no mass elsewhere: no child is beyond them
@@ -138,16 +139,16 @@ class Drafter(Strategy):
     merges: ClassVar[bool] = (
         False  # whether equal tokens of one node are merged after they were drawn
     )
-    of_tokens: ClassVar[bool] = False  # whether one pass over a text gives all its rows
-    by_level: ClassVar[bool] = (
+    context_only: ClassVar[bool] = False  # whether one pass over a text gives all its rows
+    depends_on_depth: ClassVar[bool] = (
         False  # whether the row after the same tokens depends on how many were drafted
     )
     small: ClassVar[dict[str, Any]] = {}  # parameters that make it small enough to prove
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "title" in vars(cls) and "spoken" not in vars(cls):
-            cls.spoken = cls.title[:1].lower() + cls.title[1:]
+        if "title" in vars(cls) and "title_in_sentence" not in vars(cls):
+            cls.title_in_sentence = cls.title[:1].lower() + cls.title[1:]
 
     def open(self, context: DrafterContext) -> DrafterSession:
         """Begin to draft for one text; a `ValueError` if the pair lacks the required model.
@@ -164,46 +165,3 @@ def open_drafter(
     """A drafter at work on a text; a `ValueError` if the pair has not what it takes."""
     features = target.watch() if drafter.reads_features else None
     return drafter.open(DrafterContext(pair, target, draft, context, features))
-
-
-class Draft:
-    """The draft during one step, as a builder sees it: it grows one tree.
-
-    Args:
-        drafting: the drafter session; None without a drafter.
-        tree: a fresh tree with only its root.
-        context: the committed token ids.
-        sampling: how the drafter's rows are post-processed.
-        watch: `with watch("draft"):` counts the seconds of its passes.
-        sparse: whether no child should be drawn beyond the tokens with mass.
-    """
-
-    def __init__(
-        self,
-        drafting: DrafterSession | None,
-        tree: TokenTree,
-        context: Sequence[int],
-        sampling: Sampling,
-        watch: Any = nullcontext,
-        sparse: bool = False,
-    ) -> None:
-        self.drafting, self.tree, self.context, self.sampling = drafting, tree, context, sampling
-        self.watch, self.sparse = watch, sparse
-        self._passes_before = drafting.passes if drafting else 0
-
-    @property
-    def passes(self) -> int:
-        """Passes of a model that the tree took."""
-        return self.drafting.passes - self._passes_before if self.drafting else 0
-
-    def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
-        """The rows, float64 [V], after `nodes` of `tree`, in one pass; also stored in
-        `tree.draft_distributions`.
-
-        A row of zeros means that the drafter has no prediction after a node, which stays a leaf.
-        """
-        assert self.drafting is not None  # or the builder needs no drafter
-        with self.watch("draft"):
-            rows = self.drafting.expand(self.tree, nodes, self.sampling)
-        self.tree.draft_distributions.update(zip(nodes, rows, strict=True))
-        return rows

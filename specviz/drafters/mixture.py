@@ -16,9 +16,9 @@ from pydantic import AfterValidator, Field, model_validator
 from ..base.errors import ParameterError
 from ..config.strategy import DRAFTERS
 from ..models.base import Session
-from ..sampling.distributions import Blend, distributions_of
+from ..sampling.distributions import Blend, Sampling, distributions_of
 from ..tree import TokenTree
-from .base import LAYERS, Drafter, DrafterContext, DrafterSession
+from .base import LAYERS, Drafter, DrafterContext, DrafterSession, TargetOutputs
 
 Part = Literal["model", "early-exit", "medusa", "eagle", "ngram", "retrieval"]
 FEATURES = {"medusa", "eagle"}  # those that read the target's hidden states
@@ -27,10 +27,11 @@ DEPTHS = range(sys.maxsize)  # all there are
 
 def open_parts(context: DrafterContext, names: Sequence[str], layers: int) -> list[DrafterSession]:
     """The drafters of those names, early exit with so many layers, each at work on the text."""
-    return [
-        DRAFTERS[name](**({"layers": layers} if name == "early-exit" else {})).open(context)
-        for name in names
-    ]
+    sessions = []
+    for name in names:
+        parameters = {"layers": layers} if name == "early-exit" else {}
+        sessions.append(DRAFTERS[name](**parameters).open(context))
+    return sessions
 
 
 class MixtureSession(DrafterSession):
@@ -39,25 +40,28 @@ class MixtureSession(DrafterSession):
 
     def __init__(self, name: str, parts: dict[DrafterSession, range], merge: bool = False) -> None:
         super().__init__(name)
-        self.parts, self.merge = parts, merge
+        self.parts = parts
+        self.merge = merge
 
-    def expand(self, tree, nodes, sampling):
+    def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
         rows: dict[int, dict[str, np.ndarray]] = {node: {} for node in nodes}
         for part, depths in self.parts.items():
-            if inner := [node for node in nodes if tree.depths[node] in depths]:
+            inner = [node for node in nodes if tree.depths[node] in depths]
+            if inner:
                 for node, row in zip(inner, part.expand(tree, inner, sampling), strict=True):
                     rows[node][part.name] = row
         self.passes = sum(part.passes for part in self.parts)
         return [Blend.of(list(rows[node].values()), list(rows[node]), self.merge) for node in nodes]
 
-    def commit(self, tree, path, emitted, seen):
+    def commit(
+        self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
+    ) -> None:
         for part in self.parts:
             part.commit(tree, path, emitted, seen)
 
-    def describe_guess(self, tree, node, drafter):
-        return next(part for part in self.parts if part.name == drafter).describe_guess(
-            tree, node, drafter
-        )
+    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> dict[str, Any]:
+        named = {part.name: part for part in self.parts}
+        return named[drafter].describe_guess(tree, node, drafter)
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -92,10 +96,10 @@ class Several(Drafter):
     blends = property(lambda self: len(self.drafters) > 1)
     merges = property(lambda self: self.merge)
     reads_features = property(lambda self: not FEATURES.isdisjoint(self.drafters))
-    by_level = reads_features
+    depends_on_depth = reads_features
     sparse = property(lambda self: self.drafters == ("retrieval",))
 
-    def open(self, context):
+    def open(self, context: DrafterContext) -> DrafterSession:
         parts = open_parts(context, self.drafters, self.layers)
         return MixtureSession(self.name, dict.fromkeys(parts, DEPTHS), self.merge)
 
@@ -105,9 +109,9 @@ class Cascade(Drafter):
     horizontal)."""
 
     name, title = "cascade", "Cascade"
-    spoken = "a cascade"
+    title_in_sentence = "a cascade"
     small: ClassVar[dict[str, Any]] = {"at": 1, "then": "ngram"}
-    by_level = True
+    depends_on_depth = True
     first: Part = Field("model", title="First", description="The drafter of the upper levels.")
     then: Part = Field("ngram", title="Then", description="The drafter of the levels below.")
     at: int = Field(
@@ -129,7 +133,7 @@ class Cascade(Drafter):
 
     reads_features = property(lambda self: not FEATURES.isdisjoint((self.first, self.then)))
 
-    def open(self, context):
+    def open(self, context: DrafterContext) -> DrafterSession:
         first, then = open_parts(context, (self.first, self.then), self.layers)
         return MixtureSession(self.name, {first: DEPTHS[: self.at], then: DEPTHS[self.at :]})
 
@@ -143,7 +147,7 @@ class Staged(Drafter):
     """
 
     name, title = "staged", "Staged draft"
-    spoken = "a staged draft"
+    title_in_sentence = "a staged draft"
     small: ClassVar[dict[str, Any]] = {"ahead": 2}
     guesser: Literal["ngram", "retrieval"] = Field(
         "ngram", title="Guesser", description="The drafter that predicts what the draft will draw."
@@ -156,9 +160,9 @@ class Staged(Drafter):
         description="Number of tokens guessed below each node that the draft reads.",
     )
 
-    def open(self, context):
-        draft, guesser = context.draft_model(self.title), DRAFTERS[self.guesser]().open(context)
-        return StagedSession(self.name, draft, guesser, self.ahead)
+    def open(self, context: DrafterContext) -> DrafterSession:
+        guesser = DRAFTERS[self.guesser]().open(context)
+        return StagedSession(self.name, context.draft_model(self.title), guesser, self.ahead)
 
 
 class StagedSession(DrafterSession):
@@ -166,18 +170,22 @@ class StagedSession(DrafterSession):
 
     def __init__(self, name: str, draft: Session, guesser: DrafterSession, ahead: int) -> None:
         super().__init__(name)
-        self.draft, self.guesser, self.ahead = draft, guesser, ahead
+        self.draft = draft
+        self.guesser = guesser
+        self.ahead = ahead
         self._tree = TokenTree(0)  # the tree that the draft reads; begun with the step
         self._rows: dict[int, np.ndarray] = {}  # by the nodes of that tree
         self._nodes: dict[tuple[int, ...], int] = {}  # path below the root -> its node there
 
-    def expand(self, tree, nodes, sampling):
+    def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
         if not self._nodes:
-            self._tree, self._nodes = TokenTree(tree.tokens[0], tree.start), {(): 0}
+            self._tree = TokenTree(tree.tokens[0], tree.start)
+            self._nodes = {(): 0}
         paths = [tuple(tree.tokens[step] for step in tree.topology.path(node)) for node in nodes]
         places = [self._add(path) for path in paths]
         unread = dict.fromkeys(node for node in places if node not in self._rows)
         if unread:
+            # The same pass reads what is guessed to be asked for next.
             for path, node in zip(paths, places, strict=True):
                 if node in unread:
                     unread |= dict.fromkeys(self._guess(path, sampling))
@@ -206,11 +214,15 @@ class StagedSession(DrafterSession):
                 guesses.append(self._add(path))
         return guesses
 
-    def commit(self, tree, path, emitted, seen):
+    def commit(
+        self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
+    ) -> None:
         self.guesser.commit(tree, path, emitted, seen)
         if self._nodes:
             tokens = tuple(tree.tokens[node] for node in path)
             nodes = [self._nodes.get(tokens[:length]) for length in range(1, len(tokens) + 1)]
-            tree, path = self._tree, [node for node in nodes if node is not None]
+            tree = self._tree
+            path = [node for node in nodes if node is not None]
         self.draft.commit(tree, path, emitted)
-        self._rows, self._nodes = {}, {}
+        self._rows = {}
+        self._nodes = {}

@@ -43,8 +43,8 @@ class Model(Drafter):
     """The pair's own small draft model (Leviathan et al. 2023; Chen et al. 2023)."""
 
     name, title = "model", "Draft model"
-    spoken = "the draft model"
-    of_tokens = True
+    title_in_sentence = "the draft model"
+    context_only = True
 
     def open(self, context):
         return ModelSession(self.name, context.draft_model(self.title))
@@ -59,7 +59,7 @@ class Online(Drafter):
     """
 
     name, title = "online", "Learning draft"
-    spoken = "a learning draft"
+    title_in_sentence = "a learning draft"
     small: ClassVar[dict[str, Any]] = {"every": 1}
     every: int = Field(
         4,
@@ -122,7 +122,7 @@ class EarlyExit(Drafter):
 
     name, title = "early-exit", "Early exit"
     small: ClassVar[dict[str, Any]] = {"layers": 1}
-    of_tokens = True
+    context_only = True
     layers: int = LAYERS
 
     def open(self, context):
@@ -137,9 +137,9 @@ class LayerSkip(Drafter):
     """
 
     name, title = "layer-skip", "Skipped layers"
-    spoken = "the target without some layers"
+    title_in_sentence = "the target without some layers"
     small: ClassVar[dict[str, Any]] = {"skip": (2,)}
-    of_tokens = True
+    context_only = True
     skip: tuple[Annotated[int, Field(ge=2, le=128)], ...] = Field(
         (3, 6, 7),
         min_length=1,
@@ -162,9 +162,9 @@ class Eagle(Drafter):
     """
 
     name, title = "eagle", "EAGLE"
-    spoken = "EAGLE"
+    title_in_sentence = "EAGLE"
     reads_features = True
-    by_level = True
+    depends_on_depth = True
 
     def open(self, context):
         session = context.model(self.name)
@@ -199,10 +199,10 @@ class Medusa(Drafter):
     """
 
     name, title = "medusa", "Medusa heads"
-    spoken = "Medusa heads"
+    title_in_sentence = "Medusa heads"
     reads_features = True
     small: ClassVar[dict[str, Any]] = {"heads": 2}
-    by_level = True
+    depends_on_depth = True
     heads: int = Field(
         4,
         ge=1,

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from ..sampling.distributions import probabilities
+from ..sampling.distributions import Sampling, probabilities
 from ..tree import TokenTree
-from .base import Drafter, DrafterSession
+from .base import Drafter, DrafterContext, DrafterSession, TargetOutputs
 from .retrieval import tales
 
 DISCOUNT = 0.75
@@ -41,16 +41,14 @@ class NGram(Drafter):
         description="Start with counts of a shipped text; otherwise only the prompt.",
     )
 
-    def open(self, context):
-        stored = (
-            count_tokens(tales(context.pair).tobytes(), self.order)
-            if self.shipped
-            else Counts(self.order)
-        )
-        return Counting(self.name, stored, self.order, context.context, context.pair.vocab_size)
+    def open(self, context: DrafterContext) -> DrafterSession:
+        stored = NGramCounts(self.order)
+        if self.shipped:
+            stored = count_tokens(tales(context.pair).tobytes(), self.order)
+        return NGramSession(self.name, stored, self.order, context.context, context.pair.vocab_size)
 
 
-class Counts:
+class NGramCounts:
     """How often each token followed each history of at most `order` tokens."""
 
     def __init__(self, order: int) -> None:
@@ -66,26 +64,24 @@ class Counts:
 
 
 @lru_cache(maxsize=1)  # the table of another pair is not needed any more
-def count_tokens(text: bytes, order: int) -> Counts:
+def count_tokens(text: bytes, order: int) -> NGramCounts:
     """The counts of a text, int32 token ids."""
-    counts = Counts(order)
+    counts = NGramCounts(order)
     counts.add(np.frombuffer(text, np.int32).tolist(), 0)
     return counts
 
 
-class Counting(DrafterSession):
+class NGramSession(DrafterSession):
     """n-grams on one text; `stored` counts are only read."""
 
     def __init__(
-        self, name: str, stored: Counts, order: int, context: Sequence[int], vocab_size: int
+        self, name: str, stored: NGramCounts, order: int, context: Sequence[int], vocab_size: int
     ) -> None:
         super().__init__(name)
-        self.stored, self.recent, self.order, self.vocab_size = (
-            stored,
-            Counts(order),
-            order,
-            vocab_size,
-        )
+        self.stored = stored
+        self.recent = NGramCounts(order)
+        self.order = order
+        self.vocab_size = vocab_size
         self.context = list(context)
         self.recent.add(self.context, 0)
 
@@ -96,22 +92,27 @@ class Counting(DrafterSession):
             table = self._table(tuple(text[len(text) - length :]))
             if not table:
                 break  # a longer history was seen even less
-            tokens, counts = np.fromiter(table.keys(), int), np.fromiter(table.values(), float)
+            tokens = np.fromiter(table.keys(), int)
+            counts = np.fromiter(table.values(), float)
+            # Each count gives up a part, which the shorter history's row shares out.
             row *= DISCOUNT * len(tokens) / counts.sum()
             row[tokens] += (counts - DISCOUNT) / counts.sum()
         return row
 
-    def expand(self, tree, nodes, sampling):
+    def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
         return [probabilities(np.log(self.row(self._text(tree, node))), sampling) for node in nodes]
 
-    def commit(self, tree, path, emitted, seen):
+    def commit(
+        self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
+    ) -> None:
         self.context.extend(emitted)
         self.recent.add(self.context, len(self.context) - len(emitted))
 
-    def describe_guess(self, tree, node, drafter):
+    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> dict[str, Any]:
         *text, token = self._text(tree, node)
         for length in range(min(self.order, len(text)), -1, -1):
-            if count := self._table(tuple(text[len(text) - length :])).get(token):
+            count = self._table(tuple(text[len(text) - length :])).get(token)
+            if count:
                 return {"order": length, "seen": count}
         return {"order": 0, "seen": 0}
 

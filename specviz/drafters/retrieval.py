@@ -1,8 +1,12 @@
-"""Retrieval: continuations of the last tokens in a library of texts (REST, He et al. 2023; suffix
-decoding, 2024).
+"""Retrieval: continuations of the last tokens in a library of texts (REST, He et al. 2023) and in
+the text so far (suffix decoding, Oliaro et al. 2024, arXiv 2411.04975).
 
 The longest end of the text that occurs anywhere counts. The row is what was counted there, without
 smoothing, so no child is drawn that was never seen, and where nothing is found the tree ends.
+
+Suffix decoding as engines have it searches the prompt and the text alone, drafts the more tokens
+the longer the match, and stops where the counted probability of a path falls below a limit:
+`retrieval:library=false,longest=24,shortest=1,factor=1,least=0.1`.
 """
 
 from __future__ import annotations
@@ -19,8 +23,9 @@ from pydantic import Field, model_validator
 
 from ..base.errors import ParameterError
 from ..base.files import TALES
-from ..sampling.distributions import probabilities
-from .base import Drafter, DrafterSession
+from ..sampling.distributions import Sampling, probabilities
+from ..tree import TokenTree
+from .base import Drafter, DrafterContext, DrafterSession, TargetOutputs
 
 BREAK = -1  # stands between two documents
 MODULES = (  # of the standard library, some 180,000 tokens
@@ -51,15 +56,34 @@ class Retrieval(Drafter):
     sparse = True
     small: ClassVar[dict[str, Any]] = {"shortest": 1}
     longest: int = Field(
-        16, ge=1, le=16, title="Max match", description="Maximum number of last tokens to match."
+        16, ge=1, le=64, title="Max match", description="Maximum number of last tokens to match."
     )
     shortest: int = Field(
-        2, ge=1, le=16, title="Min match", description="Shorter matches are ignored."
+        2, ge=1, le=64, title="Min match", description="Shorter matches are ignored."
+    )
+    factor: float = Field(
+        0.0,
+        ge=0.0,
+        le=64.0,
+        title="Length by match",
+        description="Draft at most this many tokens for each token of the match; 0 for no limit.",
+    )
+    least: float = Field(
+        0.0,
+        ge=0.0,
+        le=1.0,
+        title="Least probability",
+        description="Draft no token whose path was counted with a lower probability.",
+    )
+    library: bool = Field(
+        True,
+        title="Library",
+        description="Also search a library of texts, not only the prompt and the text so far.",
     )
     code: bool = Field(
         True,
         title="Standard library",
-        description="Also search modules of this machine's Python standard library.",
+        description="The library has modules of this machine's Python standard library too.",
     )
 
     @model_validator(mode="after")
@@ -69,10 +93,9 @@ class Retrieval(Drafter):
             raise ParameterError("retrieval.shortest", must, self.shortest, "Reduce it.")
         return self
 
-    def open(self, context):
-        return RetrievalSession(
-            self, library(context.pair, self.code), context.context, context.pair.vocab_size
-        )
+    def open(self, context: DrafterContext) -> RetrievalSession:
+        stored = library(context.pair, self.code) if self.library else NO_LIBRARY
+        return RetrievalSession(self, stored, context.context, context.pair.vocab_size)
 
 
 @dataclass(frozen=True)
@@ -102,6 +125,9 @@ class Library:
         return self.names[document], 1 + int(self.lines[place] - self.lines[self.starts[document]])
 
 
+NO_LIBRARY = Library(np.array([], np.int32), np.array([], int), np.array([], int), ())
+
+
 def longest_match(
     tokens: np.ndarray, text: np.ndarray, ends: np.ndarray, max_length: int
 ) -> tuple[int, np.ndarray]:
@@ -112,11 +138,12 @@ def longest_match(
     """
     length = min(len(ends), 1)
     while 0 < length < min(max_length, len(text)):
-        longer = ends[ends > length]
+        longer = ends[ends > length]  # nothing stands before the beginning
         longer = longer[tokens[longer - length - 1] == text[-length - 1]]
         if not len(longer):
             break
-        length, ends = length + 1, longer
+        length += 1
+        ends = longer
     return length, ends
 
 
@@ -139,32 +166,29 @@ def library(pair: Any, code: bool = True) -> Library:
     """The documents that are searched, tokenised by the pair; with `code`, modules of Python among
     them."""
     texts = documents(pair)
-    key = (
-        code,
-        pair.vocab_size,
-        tuple(pair.encode(texts[0][1][:4000])),
-    )  # two tokenizers cut it differently
-    stored = _libraries.get(key)
-    if stored is None:
+    # Two tokenizers cut the beginning differently.
+    key = (code, pair.vocab_size, tuple(pair.encode(texts[0][1][:4000])))
+    if key not in _libraries:
         if code and not hasattr(pair, "library"):
             paths = [Path(sysconfig.get_paths()["stdlib"], f"{module}.py") for module in MODULES]
-            texts = [
-                *texts,
-                *((path.name, path.read_text("utf-8")) for path in paths if path.exists()),
+            texts = texts + [
+                (path.name, path.read_text("utf-8")) for path in paths if path.exists()
             ]
-        streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in texts]
-        tokens, ends = np.concatenate(streams), np.cumsum([len(stream) for stream in streams])
-        newlines = {
-            token: pair.decode([token]).count("\n")
-            for token in np.unique(tokens).tolist()
-            if token != BREAK
-        }
-        lines = np.cumsum([0, *(newlines.get(token, 0) for token in tokens.tolist())])[:-1]
-        stored = Library(tokens, lines, np.array([0, *ends[:-1]]), tuple(name for name, _ in texts))
         if len(_libraries) > 1:
             _libraries.clear()
-        _libraries[key] = stored
-    return stored
+        _libraries[key] = _tokenized(pair, texts)
+    return _libraries[key]
+
+
+def _tokenized(pair: Any, texts: Sequence[tuple[str, str]]) -> Library:
+    streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in texts]
+    tokens = np.concatenate(streams)
+    ends = np.cumsum([len(stream) for stream in streams])
+    newlines = {BREAK: 0}
+    for token in np.unique(tokens[tokens != BREAK]).tolist():
+        newlines[token] = pair.decode([token]).count("\n")
+    lines = np.cumsum([0, *(newlines[token] for token in tokens.tolist())])[:-1]
+    return Library(tokens, lines, np.array([0, *ends[:-1]]), tuple(name for name, _ in texts))
 
 
 @dataclass(frozen=True)
@@ -184,56 +208,80 @@ class RetrievalSession(DrafterSession):
         self, drafter: Retrieval, stored: Library, context: Sequence[int], vocab_size: int
     ) -> None:
         super().__init__(drafter.name)
-        self.drafter, self.stored, self.context, self.vocab_size = (
-            drafter,
-            stored,
-            list(context),
-            vocab_size,
-        )
+        self.drafter = drafter
+        self.stored = stored
+        self.context = list(context)
+        self.vocab_size = vocab_size
         self._matches: dict[tuple[int, ...], Match] = {}  # of this step, by the path below the root
 
     def look_up(self, path: tuple[int, ...]) -> Match:
         """What followed the longest end of the text and `path` that occurs, in the library or
         earlier in the text."""
         if path not in self._matches:
-            stored, text = self.stored.tokens, np.array([*self.context, *path])
-            earlier = np.flatnonzero(text[:-1] == text[-1]) + 1
-            in_library = longest_match(
-                stored, text, self.stored.after(text[-1]), self.drafter.longest
-            )
-            in_text = longest_match(text, text, earlier, self.drafter.longest)
-            best = max(in_library[0], in_text[0])
-            best = best if best >= self.drafter.shortest else 0
-            places, ends = (
-                ends if length == best > 0 else ends[:0] for length, ends in (in_library, in_text)
-            )
-            places = places[stored[places] != BREAK]
-            tokens = np.concatenate([stored[places], text[ends]])
-            self._matches[path] = Match(
-                best, tokens, np.concatenate([places, np.full(len(ends), -1)])
-            )
+            self._matches[path] = self._find(np.array([*self.context, *path]))
         return self._matches[path]
 
-    def expand(self, tree, nodes, sampling):
-        paths = (tuple(tree.tokens[step] for step in tree.topology.path(node)) for node in nodes)
-        counts = [
-            np.bincount(self.look_up(path).tokens, minlength=self.vocab_size).astype(float)
-            for path in paths
-        ]
-        with np.errstate(divide="ignore"):
-            return [probabilities(np.log(row), sampling) if row.any() else row for row in counts]
+    def _find(self, text: np.ndarray) -> Match:
+        stored = self.stored.tokens
+        longest = self.drafter.longest
+        library_length, places = longest_match(stored, text, self.stored.after(text[-1]), longest)
+        earlier = np.flatnonzero(text[:-1] == text[-1]) + 1
+        text_length, ends = longest_match(text, text, earlier, longest)
+        length = max(library_length, text_length)
+        if length < self.drafter.shortest:
+            length = 0
+        # Only the longest matches count, wherever they are.
+        if not length or library_length < length:
+            places = places[:0]
+        if not length or text_length < length:
+            ends = ends[:0]
+        places = places[stored[places] != BREAK]
+        tokens = np.concatenate([stored[places], text[ends]])
+        return Match(length, tokens, np.concatenate([places, np.full(len(ends), -1)]))
 
-    def commit(self, tree, path, emitted, seen):
+    def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
+        rows = []
+        for node in nodes:
+            row = self.counts_after(path_tokens(tree, node))
+            if row.any():
+                with np.errstate(divide="ignore"):
+                    row = probabilities(np.log(row), sampling)
+            rows.append(row)
+        return rows
+
+    def counts_after(self, path: tuple[int, ...]) -> np.ndarray:
+        """How often each token followed a path, [V]; 0 for those that are not to be drafted."""
+        tokens = self.look_up(path).tokens
+        counts = np.bincount(tokens, minlength=self.vocab_size).astype(float)
+        factor = self.drafter.factor
+        if factor and len(path) >= int(factor * self.look_up(()).length):
+            return np.zeros(self.vocab_size)
+        path_prob = 1.0
+        for i, token in enumerate(path):
+            followed = self.look_up(path[:i]).tokens
+            path_prob *= (followed == token).sum() / max(1, len(followed))
+        counts[path_prob * counts < self.drafter.least * len(tokens)] = 0.0
+        return counts
+
+    def commit(
+        self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
+    ) -> None:
         self.context.extend(emitted)
         self._matches.clear()
 
-    def describe_guess(self, tree, node, drafter):
-        *path, token = (tree.tokens[step] for step in tree.topology.path(node))
+    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> dict[str, Any]:
+        *path, token = path_tokens(tree, node)
         match = self.look_up(tuple(path))
         places = match.places[match.tokens == token]
         guess: dict[str, Any] = {"match": match.length, "seen": len(places)}
-        if (in_library := places[places >= 0]).size:
+        in_library = places[places >= 0]
+        if len(in_library):
             guess["where"], guess["line"] = self.stored.where(int(in_library[0]))
-        elif places.size:
+        elif len(places):
             guess["where"] = "this text"
         return guess
+
+
+def path_tokens(tree: TokenTree, node: int) -> tuple[int, ...]:
+    """The tokens of the path from below the root to a node."""
+    return tuple(tree.tokens[step] for step in tree.topology.path(node))

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ..base.progress import Progress
-from ..config.run_config import RunConfig
+from ..config.run_config import RunConfig, default_rule
 from ..drafters.base import Drafter
 from ..models.base import Pair
 from ..verifiers.base import Verifier
-from .choose import Candidate, candidates, different, held_out, suited
+from .choose import Candidate, candidates, diverse, held_out
 from .cost_table import CostTable
 from .engine_ways import (
     CHAIN,
@@ -162,7 +162,7 @@ def advise(
     failed: dict[str, str] = {}
     for name, (pair, drafter) in choices.items():
         own = replace(config, drafter=drafter, prompt=PROMPT, builder="sequoia")
-        own = replace(own, verifier=suited(own))
+        own = replace(own, verifier=default_rule(own))
         measured = profile or Profile("measured by advise", pair.info, {"name": drafter.name}, ())
         texts_of, positions = (
             partial(continuations, pair, prompts),
@@ -236,7 +236,7 @@ def _options(
     if CHAIN in engines:
         chains = profile.vector(engines[CHAIN].config.verifier.name, config.temperature)
     batches = {count: adaptive_verification(chains, costs, count) for count in texts}
-    for tree in different(ranked, OF_EACH):
+    for tree in diverse(ranked, OF_EACH):
         yield Option(
             name,
             replace(config, builder=tree.builder),

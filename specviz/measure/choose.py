@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from ..builders import BUILDERS
 from ..builders.sequoia import PlannedBuilder
 from ..builders.static import StaticBuilder
-from ..config.run_config import RunConfig, compatible, default_rule
+from ..config.run_config import RunConfig, compatible
 from ..record.metrics import estimate
 from ..record.vectors import expected_tokens
 from .cost_table import CostTable
@@ -74,7 +74,7 @@ def _planned(cell: Cell, vector: tuple) -> StaticBuilder:
     return BUILDERS["chain"](depth=cell.depth) if cell.size == cell.depth + 1 <= 65 else tree
 
 
-def different(ranked: Sequence[Candidate], count: int) -> list[Candidate]:
+def diverse(ranked: Sequence[Candidate], count: int) -> list[Candidate]:
     """The first candidates that differ from each other by a quarter of their nodes, or in kind."""
     selection: list[Candidate] = []
     for one in ranked:
@@ -149,8 +149,3 @@ def held_out(acceptance: Acceptance, cost: CostTable, config: RunConfig) -> Held
         (count * new, count * old) for count, new, old in zip(counts, unseen, seen, strict=True)
     ]
     return HeldOut(*estimate(rows), len(texts))
-
-
-def suited(config: RunConfig) -> str:
-    """The name of the rule that a configuration gets where none is chosen, see `default_rule`."""
-    return default_rule(config).name

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..builders.sequoia import best_trees
+from ..builders.plans import best_trees
 from ..record.vectors import expected_tokens
 from ..tree import Topology
 from .cost_table import CostTable

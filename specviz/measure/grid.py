@@ -22,9 +22,8 @@ from ..base.files import __version__, parse_json, read_text
 from ..base.progress import final_result
 from ..builders import BUILDERS
 from ..config.plugins import load_known, sources
-from ..config.run_config import RunConfig, compatible
+from ..config.run_config import RunConfig, compatible, default_rule
 from ..models.base import Pair
-from .choose import suited
 from .machine_profile import machine
 from .quiet import Watch
 from .results import key_of
@@ -99,7 +98,9 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
         cell = {"pair": _pair(pair), "builder": builder, "temperature": temperature} | shared
         if builder not in TRANSFORMERS and not config_of(cell).builder.autoregressive:
             cell["drafter"] = drafter
-            cell["verifier"] = suited(config_of(cell)) if verifier == "auto" else verifier
+            cell["verifier"] = (
+                default_rule(config_of(cell)).name if verifier == "auto" else verifier
+            )
             if size is not None:
                 _check_whole("sizes", size, 2, 1024)
                 cell["size"] = size

@@ -199,7 +199,7 @@ def _on_one_text(
     scheme: str | None,
 ) -> TextAcceptance:
     drafter = config.drafter
-    levels, width = LEVELS if drafter.by_level else 1, 1 if rule.chain_only else width
+    levels, width = LEVELS if drafter.depends_on_depth else 1, 1 if rule.chain_only else width
     hits, tries, expected = np.zeros((levels, width)), np.zeros(levels), True
     scheme, rng = scheme_of(rule, config, scheme), Seeded(config.seed)
     for start, p, rows in nodes:
@@ -239,12 +239,12 @@ def summarise(
         tries = np.sum([part.tries for part in same], axis=0)
         shares = np.minimum(1.0, hits / np.maximum(tries, 1)[:, None])
         plan = tuple(map(tuple, shares.tolist()))
-        texts.append((int(tries[0]), plan if drafter.by_level else plan[0]))
+        texts.append((int(tries[0]), plan if drafter.depends_on_depth else plan[0]))
     categories = tuple(category_of(source) for source in dict.fromkeys(sources))
     mean = _mean(texts)
     none = (None,) * width
     return Acceptance(
-        acceptance=mean[0] if drafter.by_level else mean,
+        acceptance=mean[0] if drafter.depends_on_depth else mean,
         low=none if low is None else tuple(low.tolist()),
         high=none if high is None else tuple(high.tolist()),
         positions=sum(count for count, _ in texts),
@@ -254,7 +254,7 @@ def summarise(
         temperature=config.temperature,
         draft_temperature=config.draft_temperature,
         drafter=drafter.name,
-        levels=mean if drafter.by_level else (),
+        levels=mean if drafter.depends_on_depth else (),
         parameters=drafter.parameters,
         pair=pair.info["name"],
         dtype=pair.info.get("dtype", ""),

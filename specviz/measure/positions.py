@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..config.run_config import RunConfig
-from ..drafters.base import Drafter, Seen, open_drafter
+from ..drafters.base import Drafter, TargetOutputs, open_drafter
 from ..models.base import Pair
 from ..sampling.distributions import Distributions, distributions_of
 from ..tree import TokenTree
@@ -61,7 +61,7 @@ def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Nod
     p = distributions_of(
         pair.open(tokens[:1])[0].forward(chain, range(len(chain))), config.target_sampling
     )
-    read = _in_one_pass if drafter.of_tokens else _in_turn
+    read = _in_one_pass if drafter.context_only else _in_turn
     for node, rows in enumerate(read(pair, drafter, tokens, first, config, p), first):
         yield node, p[node], rows
 
@@ -83,7 +83,7 @@ def _in_turn(
 
     What the target sees of the text does not depend on where a step begins, so it reads it once.
     """
-    levels = LEVELS if drafter.by_level else 1
+    levels = LEVELS if drafter.depends_on_depth else 1
     target, draft = pair.open(text[: first + 1])
     features = pair.open(text)[0].watch() if drafter.reads_features else None
     drafting = open_drafter(drafter, pair, target, draft, text[: first + 1])
@@ -96,7 +96,7 @@ def _in_turn(
             [drafting.expand(tree, [node], config.draft_sampling)[0] for node in range(len(tree))]
         )
         yield [rows[depth] for depth, rows in enumerate(before)]
-        seen = Seen((root,), p, None if features is None else features[root : root + 1])
+        seen = TargetOutputs((root,), p, None if features is None else features[root : root + 1])
         emitted = [text[root + 1]]
         target.commit(tree, (), emitted)
         drafting.commit(tree, (), emitted, seen)

@@ -1,47 +1,27 @@
-"""The claims of the five sources, each decided by arithmetic on what was measured here.
+"""The claims of the sources, each decided by arithmetic on what was measured here.
 
-A source is a file of quotes and claims (`assets/papers`, read by `claim`). A claim names
-measurements (`on_positions`, `along`, `runs`, `timings`, or a proof) and a statistic of them
-(`statistics`); `store` keeps what was measured and `verdict` decides. The page Papers and the
-command `papers` show them.
+A source is a file of quotes and claims (`assets/papers`, read by `claim`). A claim's `number` is
+made of measurements (`positions`, `along`, `runs`, `timings`, or a proof) and statistics of them;
+`store` keeps what was measured and `verdict` decides. The page Papers and the command `papers` show
+the findings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from ..base.progress import Progress
 from ..measure.quiet import Watch
 from ..models.base import Pair
-from . import along, bound_proofs, on_positions, proofs, runs, timings  # noqa: F401  # they register measurements
-from .claim import Claim, Entry, load_sources
+from . import along, bounds, positions, proofs, runs, statistics, timings  # noqa: F401  # registers
+from .claim import Entry, load_sources
+from .number import kind_of
 from .store import Store
-from .verdict import VERDICTS, Finding, find
-from .workbench import MAX_TEXTS, TEXTS, Workbench, parse_key
+from .verdict import VERDICTS, Columns, Finding, find
+from .workbench import MAX_TEXTS, TEXTS, Workbench
 
 SOURCES = load_sources()
-
-
-class Row(NamedTuple):
-    """One claim as a row of a table, in words.
-
-    Attributes:
-        entry: name of its entry; claim: its text; place: where it stands in the source.
-        published, measured: the source's number, and this machine's with its interval.
-        verdict: one of `VERDICTS`; reason: why, where there is more to say.
-        check: the command that proves it, for a claim of losslessness; else "".
-    """
-
-    entry: str
-    claim: str
-    place: str
-    published: str
-    measured: str
-    verdict: str
-    reason: str
-    check: str = ""
 
 
 def entries(names: Sequence[str] = ()) -> list[tuple[str, Entry]]:
@@ -53,64 +33,33 @@ def entries(names: Sequence[str] = ()) -> list[tuple[str, Entry]]:
     Raises:
         ValueError: if there is none of a name.
     """
-    by_name = {
-        f"{name}-{entry.name}": (name, entry)
-        for name, source in SOURCES.items()
-        for entry in source.entry
-    }
-    if unknown := [name for name in names if name not in SOURCES and name not in by_name]:
+    every = [(name, entry) for name, source in SOURCES.items() for entry in source.entry]
+    known = {*SOURCES, *(f"{source}-{entry.name}" for source, entry in every)}
+    if unknown := [name for name in names if name not in known]:
         raise ValueError(f"unknown source or entry {unknown[0]!r}. `specviz papers` lists them.")
-    return [pair for full, pair in by_name.items() if not names or {full, pair[0]} & set(names)]
+    return [
+        (source, entry)
+        for source, entry in every
+        if not names or {source, f"{source}-{entry.name}"} & set(names)
+    ]
 
 
-def decide(claim: Claim, store: Store | None = None) -> Finding:
-    """A claim with what a store holds for it; None means what is shipped."""
-    return find(claim, [(store or shipped()).read(key) for key in claim.data])
+def decide(entry: Entry, store: Store) -> list[Finding]:
+    """The claims of an entry with what a store has for them."""
+    return [
+        find(entry, claim, {call: store.read(call) for call in claim.data}) for claim in entry.claim
+    ]
 
 
 @lru_cache
-def shipped() -> Store:
-    """What is stored in the package."""
-    return Store()
-
-
-@lru_cache
-def table(source: str) -> tuple[Row, ...]:
-    """The claims of a source with what is stored for them.
+def table(source: str) -> tuple[Finding, ...]:
+    """The claims of a source with what is stored for them in the package.
 
     Args:
         source: one of `SOURCES`.
     """
-    return tuple(row for entry in SOURCES[source].entry for row in rows(entry))
-
-
-def rows(entry: Entry, store: Store | None = None) -> list[Row]:
-    """The claims of an entry with what a store holds for them; None means what is shipped."""
-    return [_row(entry, decide(claim, store)) for claim in entry.claim]
-
-
-def _row(entry: Entry, finding: Finding) -> Row:
-    claim, bound, measured = finding.claim, finding.claim.bound, "–"
-    published = (
-        f"{bound[0]:.4g} to {bound[1]:.4g}"
-        if isinstance(bound, tuple)
-        else f"{claim.relation} {bound:.4g}"
-    )
-    if claim.proof:
-        published = "exact" if claim.relation == "<" else "not exact"
-    if finding.estimate is not None:
-        measured = f"{'error ' if claim.proof else ''}{finding.estimate:.3g}"
-    if finding.low is not None:
-        measured += f" ({finding.low:.3g} to {finding.high:.3g})"
-    place = ", ".join(filter(None, (entry.place, claim.place)))
-    check = (
-        f"specviz check --builder {claim.check[0]} --verifier {claim.check[1]}"
-        if claim.check
-        else ""
-    )
-    return Row(
-        entry.name, claim.text, place, published, measured, finding.verdict, finding.reason, check
-    )
+    store = Store()
+    return tuple(finding for entry in SOURCES[source].entry for finding in decide(entry, store))
 
 
 def measure(
@@ -138,33 +87,22 @@ def measure(
         ValueError: if a name is unknown, or the machine was busy while it was timed; what was
             measured until then is stored.
     """
-    store, bench = store or shipped(), Workbench(pair, texts)
-    named = dict.fromkeys(
-        key for _, entry in entries(names) for claim in entry.claim for key in claim.data
-    )
-    keys = [key for key in named if (parse_key(key)[0].kind == "timed") == timed]
-    todo = [
-        key for key in keys if again or not store.current(key) or _lacks_texts(bench, key, store)
-    ]
-    for number, key in enumerate(todo):
+    store = store or Store()
+    workbench = Workbench(pair, texts)
+    claims = [claim for _, entry in entries(names) for claim in entry.claim]
+    named = dict.fromkeys(call for claim in claims for call in claim.data)
+    calls = [call for call in named if (kind_of(call) == "timed") == timed]
+    for number, call in enumerate(calls):
+        columns: Columns = {}
         watch = Watch.while_idle() if timed else None
-        columns = None if again or not store.current(key) else store.read(key)
-        yield Progress(number, len(todo), key)
-        for update in bench.measure(key, columns):
+        for update in workbench.measure(call, {} if again else store.read(call, current=True)):
             columns = update.result
-            yield Progress(number, len(todo), f"{key}: {update.done} of {update.total}")
-        if watch:
-            watch.check()
+            yield Progress(number, len(calls), f"{call}: {update.done} of {update.total}")
         if columns:
-            store.write(key, columns, pair.info["name"], timed)
+            if watch:
+                watch.check()
+            store.write(call, columns, pair.info["name"])
     table.cache_clear()
-
-
-def _lacks_texts(bench: Workbench, key: str, store: Store) -> bool:
-    """Whether there are texts that a stored measurement does not have."""
-    measured, arguments = parse_key(key)
-    names = {text.name for text in bench.texts(arguments.get("kind", ""))}
-    return measured.kind != "proof" and not names <= set(store.read(key) or ())
 
 
 __all__ = [
@@ -173,12 +111,9 @@ __all__ = [
     "TEXTS",
     "VERDICTS",
     "Finding",
-    "Row",
     "Store",
     "decide",
     "entries",
     "measure",
-    "rows",
-    "shipped",
     "table",
 ]

@@ -1,26 +1,22 @@
 """Sources, entries and claims as they stand in `assets/papers/*.toml`.
 
 An entry is a place in a source: an algorithm, a theorem, a table or a figure. A claim is a sentence
-of it as a number, a relation and a bound. The number is a named statistic of measurements.
+of it as a number, a relation and a bound.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from ..base.files import ASSETS
+from .number import calls_in, kind_of
 
-Sums = Mapping[str, float]
-Columns = dict[
-    str, dict[str, float]
-]  # text -> name -> sum, {} for a text that is too short; a proof has one row, ""
 PAPERS = ASSETS / "papers"
 EXACT = 1e-12  # what an enumeration may be off by
-NAMES = ("sequoia", "dyspec", "svip", "races", "survey")
+NAMES = ("sequoia", "dyspec", "svip", "races", "survey", "illusion", "multi-path")
 
 
 class _Part(BaseModel):
@@ -32,54 +28,40 @@ class Claim(_Part):
 
     Attributes:
         text: the sentence.
-        data: keys of the measurements it needs; none where it cannot be measured.
-        value: the statistic of the first measurement, see `statistics`.
-        over, minus: a statistic of the last measurement that the value is divided by, or less of.
+        number: what is compared with the bound, as `number.evaluate` reads it; "" where it cannot
+            be measured.
         relation, bound: what the number must be: ">", "<" or "within", and the number or numbers of
             the source.
-        check: builder and rule of the row of `check` that decides it, for a claim of losslessness.
         place: where it stands, if not where its entry does.
         why: why it differs here, where that is known.
         missing: why it cannot be measured here.
-        broken: arguments with which a proof's implementation is wrong, for the tests.
     """
 
     text: str
-    data: tuple[str, ...] = ()
-    value: str = "error"
-    over: str = ""
-    minus: str = ""
+    number: str = ""
     relation: Literal[">", "<", "within"] = "<"
     bound: float | tuple[float, float] = EXACT
-    check: tuple[str, str] | None = None
     place: str = ""
     why: str = ""
     missing: str = ""
-    broken: dict[str, Any] = {}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _measure_by_check(cls, fields: dict[str, Any]) -> dict[str, Any]:
-        if check := fields.get("check"):
-            builder, rule = check
-            return fields | {
-                "data": [f"lossless builder={builder} rule={rule}"],
-                "broken": {"rule": "typical"},
-            }
-        return fields
 
     @model_validator(mode="after")
     def _check_fields(self) -> Claim:
-        if bool(self.data) == bool(self.missing):
-            raise ValueError("data must be given, or missing must say why there are none; not both")
+        if bool(self.number) == bool(self.missing):
+            raise ValueError("number must be given, or missing must say why not; not both")
         if isinstance(self.bound, tuple) != (self.relation == "within"):
             raise ValueError('bound must be two numbers where relation is "within", else one')
         return self
 
     @property
-    def proof(self) -> bool:
+    def data(self) -> tuple[str, ...]:
+        """The measurements that the number needs, as they are written there."""
+        return calls_in(self.number) if self.number else ()
+
+    @property
+    def is_proof(self) -> bool:
         """Whether it is proven, not measured on texts."""
-        return self.value == "error" and not self.missing
+        return bool(self.number) and all(kind_of(call) == "proof" for call in self.data)
 
 
 class Entry(_Part):

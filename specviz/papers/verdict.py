@@ -8,14 +8,17 @@ by hand.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ..record.metrics import left_out_margin
-from .claim import Claim, Columns, Sums
-from .statistics import statistic
+from .claim import Claim, Entry
+from .number import Sums, evaluate, kind_of, parse_call
+
+Columns = dict[str, Sums]  # name of a text -> its sums, {} where it is too short; a proof's is ""
 
 REPRODUCED, DIFFERS, UNDECIDED = "reproduced", "differs", "undecided"
 PROVEN, MISSING = "holds by proof", "not available here"
@@ -24,16 +27,17 @@ VERDICTS = (REPRODUCED, PROVEN, UNDECIDED, DIFFERS, MISSING)
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim with what was found.
+    """A claim with what was found, as a row of a table.
 
     Attributes:
-        claim: the claim.
+        entry, claim: the claim, and the entry that it belongs to.
         verdict: one of `VERDICTS`.
         reason: why it has this verdict, in a sentence, or "".
         estimate, low, high: the number and its interval at 95 %; None where there is none.
         texts: how many texts it comes from; None for a proof.
     """
 
+    entry: Entry
     claim: Claim
     verdict: str
     reason: str = ""
@@ -42,61 +46,96 @@ class Finding:
     high: float | None = None
     texts: int | None = None
 
+    @property
+    def place(self) -> str:
+        """Where the claim stands in its source."""
+        return ", ".join(filter(None, (self.entry.place, self.claim.place)))
 
-def number_of(claim: Claim) -> Callable[..., float]:
-    """The function from the sums of each measurement to the claim's number."""
-    value, other = statistic(claim.value), statistic(claim.over or claim.minus or claim.value)
+    @property
+    def published(self) -> str:
+        """What the source says, in words."""
+        claim = self.claim
+        if claim.is_proof:
+            return "exact" if claim.relation == "<" else "not exact"
+        if isinstance(claim.bound, tuple):
+            return f"{claim.bound[0]:.4g} to {claim.bound[1]:.4g}"
+        return f"{claim.relation} {claim.bound:.4g}"
 
-    def number(*tables: Sums) -> float:
-        first = value(tables[0])
-        return (
-            first / other(tables[-1])
-            if claim.over
-            else first - other(tables[-1])
-            if claim.minus
-            else first
-        )
+    @property
+    def check(self) -> str:
+        """The command that proves it, for a claim of losslessness; else ""."""
+        arguments = parse_call(self.claim.data[0])[1] if self.claim.is_proof else {}
+        options = [f"--{name} {value}" for name, value in arguments.items()]
+        return " ".join(["specviz check", *options]) if "verifier" in arguments else ""
 
-    return number
+    @property
+    def measured(self) -> str:
+        """What was found, in words."""
+        if self.estimate is None:
+            return "–"
+        if self.claim.is_proof:
+            return f"error {self.estimate:.3g}"
+        interval = "" if self.low is None else f" ({self.low:.3g} to {self.high:.3g})"
+        return f"{self.estimate:.3g}{interval}"
 
 
-def find(claim: Claim, measurements: Sequence[Columns | None]) -> Finding:
+def find(entry: Entry, claim: Claim, measured: Mapping[str, Columns]) -> Finding:
     """Decide a claim.
 
     Args:
-        claim: the claim.
-        measurements: what was measured, in the order of its data; None where something was not.
+        entry, claim: the claim, and where it stands.
+        measured: what was measured, by call; nothing, or {}, where something was not.
     """
+
+    finding = partial(Finding, entry, claim)
+
     if claim.missing:
-        return Finding(claim, MISSING, claim.missing)
-    tables = [columns for columns in measurements if columns]
-    if len(tables) < len(claim.data):
-        timed = " --timed" if claim.data[0].startswith(("speeds", "choice", "passes")) else ""
-        return Finding(claim, MISSING, f"Not measured yet: specviz papers --measure{timed}.")
-    texts = [name for name in tables[0] if all(columns.get(name) for columns in tables)]
+        return finding(MISSING, claim.missing)
+    tables = {call: measured.get(call) or {} for call in claim.data}
+    if not all(tables.values()):
+        timed = " --timed" if any(kind_of(call) == "timed" for call in tables) else ""
+        return finding(MISSING, f"Not measured yet: specviz papers --measure{timed}.")
+    first = next(iter(tables.values()))
+    texts = [text for text in first if all(columns.get(text) for columns in tables.values())]
     try:
-        number, margin = over_texts(
-            number_of(claim), [[columns[name] for name in texts] for columns in tables]
-        )
+        number, margin = estimate(claim.number, tables, texts)
     except (ArithmeticError, IndexError):
-        number, margin = math.nan, None
+        number = math.nan
     except (KeyError, TypeError, ValueError):
-        return Finding(claim, MISSING, "The stored measurement cannot be read; measure it again.")
+        return finding(MISSING, "The stored measurement cannot be read; measure it again.")
     if not math.isfinite(number):
-        return Finding(claim, MISSING, "The texts are too short for it, or give no number.")
-    if claim.proof:
-        result = compare(number, number, claim)
-        result = PROVEN if result == REPRODUCED else result
-        return Finding(claim, result, claim.why if result == DIFFERS else "", number)
+        return finding(MISSING, "The texts are too short for it, or give no number.")
+    if claim.is_proof:
+        holds = compare(number, number, claim) == REPRODUCED
+        return finding(PROVEN, "", number) if holds else finding(DIFFERS, claim.why, number)
     if margin is None:
-        return Finding(claim, UNDECIDED, "One text gives no interval.", number, texts=len(texts))
-    low, high = number - margin, number + margin
-    result = compare(low, high, claim)
-    reason = {
-        DIFFERS: claim.why,
-        UNDECIDED: texts_needed(number, margin, claim.bound, len(texts)),
-    }.get(result, "")
-    return Finding(claim, result, reason, number, low, high, len(texts))
+        return finding(UNDECIDED, "One text gives no interval.", number, None, None, len(texts))
+    low = number - margin
+    high = number + margin
+    verdict = compare(low, high, claim)
+    reason = claim.why if verdict == DIFFERS else ""
+    if verdict == UNDECIDED:
+        reason = texts_needed(number, margin, claim.bound, len(texts))
+    return finding(verdict, reason, number, low, high, len(texts))
+
+
+def estimate(
+    number: str, tables: Mapping[str, Columns], texts: Sequence[str]
+) -> tuple[float, float | None]:
+    """A number from the totals of each table, and half of its 95 % interval, None for one text."""
+
+    def without(left_out: str | None) -> float:
+        counted = [text for text in texts if text != left_out]
+        sums = {}
+        for call, rows in tables.items():
+            names = rows[counted[0]]
+            sums[call] = {name: sum(rows[text][name] for text in counted) for name in names}
+        return evaluate(number, sums)
+
+    if len(texts) < 2:
+        return without(None), None
+    left = np.array([without(text) for text in texts])
+    return without(None), float(left_out_margin(left))
 
 
 def compare(low: float, high: float, claim: Claim) -> str:
@@ -104,48 +143,25 @@ def compare(low: float, high: float, claim: Claim) -> str:
     neither."""
     bound = claim.bound
     if isinstance(bound, tuple):
-        inside, outside = bound[0] <= low and high <= bound[1], high < bound[0] or low > bound[1]
+        inside = bound[0] <= low and high <= bound[1]
+        outside = high < bound[0] or low > bound[1]
     elif claim.relation == ">":
-        inside, outside = low > bound, high <= bound
+        inside = low > bound
+        outside = high <= bound
     else:
-        inside, outside = high < bound, low >= bound
-    return REPRODUCED if inside else DIFFERS if outside else UNDECIDED
+        inside = high < bound
+        outside = low >= bound
+    if inside:
+        return REPRODUCED
+    return DIFFERS if outside else UNDECIDED
 
 
 def texts_needed(
     number: float, margin: float, bound: float | tuple[float, float], texts: int
 ) -> str:
     """How many texts would decide: the margin falls with the root of their number."""
-    gap = min(abs(number - end) for end in (bound if isinstance(bound, tuple) else (bound,)))
+    gap = min(abs(number - end) for end in np.atleast_1d(bound).tolist())
     needed = texts * (margin / gap) ** 2 if gap else math.inf
     if needed > 1e6:
         return "No number of texts would decide it."
     return f"About {math.ceil(needed / 10) * 10:,} texts would decide it."
-
-
-def over_texts(
-    number: Callable[..., float], tables: Sequence[Sequence[Sums]]
-) -> tuple[float, float | None]:
-    """A number from the totals of each table, and half of its 95 % interval over texts
-    (`left_out_margin`)."""
-    names = [list(rows[0]) for rows in tables]
-    values = [
-        np.array([[row[key] for key in keys] for row in rows])
-        for keys, rows in zip(names, tables, strict=True)
-    ]
-
-    def of(columns: Sequence[np.ndarray]) -> float:
-        sums = (
-            dict(zip(keys, row.tolist(), strict=True))
-            for keys, row in zip(names, columns, strict=True)
-        )
-        return float(number(*sums))
-
-    totals = [rows.sum(0) for rows in values]
-    if (texts := len(values[0])) < 2:
-        return of(totals), None
-    left = [
-        of([total - rows[at] for total, rows in zip(totals, values, strict=True)])
-        for at in range(texts)
-    ]
-    return of(totals), float(left_out_margin(np.array(left)))

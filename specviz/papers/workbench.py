@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from ast import literal_eval
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -18,57 +16,12 @@ from ..config.run_config import RunConfig
 from ..measure.positions import distributions_on_text
 from ..measure.texts import continuations
 from ..models.base import Pair
-from .claim import Columns
+from .number import parse_call
+from .verdict import Columns
 
 SEEDS = (1, 2, 3)
-TEXTS, MAX_TEXTS = (
-    2,
-    6,
-)  # of each kind and seed: by default, and at most, so that no two seeds have a prompt in common
-
-
-class Measurement(NamedTuple):
-    """A function of (bench, text, **arguments) to the sums of one text; of a proof (bench,
-    **arguments)."""
-
-    function: Callable[..., Mapping[str, Any]]
-    kind: str  # "counted" (texts, no clock), "timed" or "proof"
-
-
-MEASUREMENTS: dict[str, Measurement] = {}
-
-
-def measurement(kind: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function as a measurement that claims can name."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        MEASUREMENTS[function.__name__] = Measurement(function, kind)
-        return function
-
-    return register
-
-
-def parse_key(key: str) -> tuple[Measurement, dict[str, Any]]:
-    """The measurement that a key names, and its arguments: "runs builder=chain rule=block
-    temperature=0.6".
-
-    Raises:
-        ValueError: if there is no such measurement.
-    """
-    name, *parts = re.split(r" (?=\w+=)", key)
-    if name not in MEASUREMENTS:
-        raise ValueError(
-            f"data must name a measurement, one of {', '.join(MEASUREMENTS)}; got {name!r}."
-        )
-    pairs = (part.partition("=") for part in parts)
-    return MEASUREMENTS[name], {argument: _literal(value) for argument, _, value in pairs}
-
-
-def _literal(text: str) -> Any:
-    try:
-        return literal_eval(text)
-    except (SyntaxError, ValueError):
-        return text
+TEXTS = 2  # of each kind and seed
+MAX_TEXTS = 6  # so that no two seeds have a prompt in common
 
 
 class Text(NamedTuple):
@@ -125,53 +78,61 @@ class Workbench:
         """All texts, of one kind or of all in turn."""
         kinds = {name: prompts for name, prompts in held_out().items() if kind in ("", name)}
         for seed in self.seeds:
-            for place in range(self.texts_each):
-                for number, prompts in enumerate(kinds.values(), len(kinds) * place):
-                    yield Text(seed, number, prompts[(MAX_TEXTS * seed + place) % len(prompts)])
+            for index in range(self.texts_each):
+                for number, prompts in enumerate(kinds.values(), len(kinds) * index):
+                    yield Text(seed, number, prompts[(MAX_TEXTS * seed + index) % len(prompts)])
 
-    def config(self, text: Text, temperature: float, **more: Any) -> RunConfig:
+    def config(self, text: Text, **settings: Any) -> RunConfig:
         """The configuration that continues a text."""
-        defaults: dict[str, Any] = {
-            "prompt": text.prompt,
-            "max_new_tokens": self.tokens,
-            "seed": text.seed,
-        }
-        return RunConfig(temperature=temperature, **defaults | more)
+        return RunConfig(
+            **{
+                "prompt": text.prompt,
+                "max_new_tokens": self.tokens,
+                "seed": text.seed,
+                **settings,
+            }
+        )
 
-    def rows(self, text: Text, temperature: float, top_p: float = 1.0, **more: Any) -> list[Row]:
+    def rows(
+        self, text: Text, draft_temperature: float | None = None, **settings: Any
+    ) -> list[Row]:
         """Both models' distributions at every token of the target's own continuation."""
-        config = self.config(text, temperature, top_p=top_p)
-        key = ("written", text.name, temperature, top_p)
+        config = self.config(text, **settings)
+        key = ("written", text.name, *settings.items())
         written = self.cached(key, lambda: next(continuations(self.pair, [text.prompt], config)))
-        config = self.config(text, temperature, top_p=top_p, **more)
+        config = self.config(text, draft_temperature=draft_temperature, **settings)
         return [
             Row(p, q, written.tokens[at + 1])
             for at, p, q in distributions_on_text(self.pair, written, config)
         ]
 
-    def measure(self, key: str, stored: Columns | None = None) -> Iterator[Progress[Columns]]:
-        """Measure every text that is not stored yet.
+    def measure(self, call: str, measured: Columns) -> Iterator[Progress[Columns]]:
+        """Measure every text that was not measured yet.
 
         Args:
-            key: of the measurement.
-            stored: what was measured before.
+            call: of the measurement.
+            measured: what was measured before.
 
         Yields:
             Texts done, of how many, and the sums so far; of a proof its one result.
         """
-        measured, arguments = parse_key(key)
-        if measured.kind == "proof":
-            yield Progress(1, 1, key, {"": _rounded(measured.function(self, **arguments))})
+        (function, kind), arguments = parse_call(call)
+        if kind == "proof":
+            if not measured:
+                yield Progress(1, 1, call, {"": {"error": rounded(function(self, **arguments))}})
             return
-        columns = dict(stored or {})
-        texts = [text for text in self.texts(arguments.pop("kind", "")) if text.name not in columns]
-        for number, text in enumerate(texts, 1):
-            columns[text.name] = _rounded(measured.function(self, text, **arguments))
-            yield Progress(number, len(texts), key, columns)
+        texts = self.texts(arguments.pop("kind", ""))
+        missing = [text for text in texts if text.name not in measured]
+        columns = dict(measured)
+        for number, text in enumerate(missing, 1):
+            sums = function(self, text, **arguments)
+            columns[text.name] = {name: rounded(value) for name, value in sums.items()}
+            yield Progress(number, len(missing), call, columns)
 
 
-def _rounded(sums: Mapping[str, Any]) -> dict[str, float]:
-    return {name: float(f"{float(value):.6g}") for name, value in sums.items()}
+def rounded(value: Any) -> float:
+    """A number to six digits."""
+    return float(f"{float(value):.6g}")
 
 
 @lru_cache

@@ -220,12 +220,13 @@ def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
         "drafter": record is None,
     }
     if owner := " and ".join(name for name, is_other in other.items() if is_other):
-        with_whom = f"with {drafter.spoken}" if record else "with its draft model"
+        with_whom = f"with {drafter.title_in_sentence}" if record else "with its draft model"
         sentence = (
             f"The tree is planned with another {owner}'s vector, the embedded pair's {with_whom}"
         )
         return f"{sentence}; it may not be the best tree. Measure its own vector."
     if record and as_json(drafter.parameters) != record["drafter"]["parameters"]:
-        sentence = f"The tree is planned with the vector of {drafter.spoken} with other parameters"
+        title = drafter.title_in_sentence
+        sentence = f"The tree is planned with the vector of {title} with other parameters"
         return f"{sentence}; it may not be the best tree. Measure its own vector."
     return ""

@@ -74,7 +74,7 @@ class Verifier(Strategy):
     leaves_first: ClassVar[bool] = False  # whether it tests the nodes below a node before it
     one_row: ClassVar[bool] = False  # whether it solves for a single row of the draft
     autoregressive: ClassVar[bool] = False  # whether it checks nothing, for plain decoding
-    in_support: ClassVar[bool] = (
+    only_support: ClassVar[bool] = (
         False  # whether it tries no more children than the draft's row has tokens
     )
     exact_at_zero: ClassVar[bool] = True  # whether it writes the greedy text at temperature 0

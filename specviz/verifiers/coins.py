@@ -27,7 +27,7 @@ class CoinRule(Verifier):
         while children := tree.children[node]:
             q, r, chart = tree.draft_distributions[node], p[node], bars(p[node])
             proposal = SequentialProposal(q, self.schemes[0])
-            if self.in_support:
+            if self.only_support:
                 children = children[: int((q > 0).sum())]
             for child in children:
                 token, d = tree.tokens[child], proposal.row
@@ -67,7 +67,7 @@ class DySpecRule(CoinRule):
 
     name, title = "dyspec", "DySpec"
     schemes = ("distinct",)
-    in_support = True
+    only_support = True
 
 
 class SpecInfer(CoinRule):

@@ -106,7 +106,7 @@ def guessed(step: Step, node: int) -> str:
     if name not in DRAFTERS or (name == "model" and {name, None}.issuperset(step.drafter)):
         return ""
     guess, depth = step.growth.guesses.get(node, {}), depth_of(step, node)
-    words = f"Drafted by {DRAFTERS[name].spoken}"
+    words = f"Drafted by {DRAFTERS[name].title_in_sentence}"
     if name == "medusa":
         words += f": head {depth}, which only depends on the text before the last token"
     elif name == "eagle":
@@ -283,7 +283,7 @@ def settings_title(config: Any) -> str:
     by = (
         ""
         if drafter.name == "model" or not builder.reads_draft
-        else f", drafted by {drafter.spoken}"
+        else f", drafted by {drafter.title_in_sentence}"
     )
     return f"Tree: {builder.title} · Rule: {verifier.title}{by}, temperature {config.temperature:g}"
 

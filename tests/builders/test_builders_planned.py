@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import specviz
-from specviz.builders.sequoia import best_tree, falling, likeliest_tree
+from specviz.builders.plans import best_tree, isotonic, priority_queue_tree
 from specviz.decode import speculate
-from specviz.record.vectors import RunningAcceptance, expected_tokens
+from specviz.record.vectors import RunningAcceptance, expected_tokens, reach
 from specviz.tree import Topology
 from tests.growing import BUILDERS, grow
 from tests.proof.proofs import error_of
@@ -76,7 +76,7 @@ def test_the_priority_queue_equals_the_dynamic_programme_for_vectors_that_never_
     rows = -np.sort(-np.random.default_rng(seed).dirichlet(np.full(6, 0.5), depth))
     for vector in (tuple(rows[0].tolist()), tuple(map(tuple, rows.tolist()))):
         for width in (2, 6):
-            shape = likeliest_tree(vector, size, depth, width)
+            shape = priority_queue_tree(vector, size, depth, width)
             best, found = best_tree(vector, size, depth, width)
             assert len(shape) == len(best)
             assert expected_tokens(shape, vector) == pytest.approx(found, abs=1e-12)
@@ -93,7 +93,7 @@ def test_optimal_says_that_it_smoothed_a_vector_that_rises():
 @settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_smoothing_keeps_the_sum_and_never_rises(values):
-    smooth = falling(tuple(values))
+    smooth = isotonic(tuple(values))
     assert sum(smooth) == pytest.approx(sum(values), abs=1e-9)
     assert all(b <= a + 1e-12 for a, b in pairwise(smooth))
     if all(b <= a for a, b in pairwise(values)):
@@ -148,3 +148,20 @@ def test_measured_acceptance_follows_the_run(name):
         error_of(BUILDERS[name](size=4, acceptance="measured"), VERIFIERS["sequoia"](), pair)[0]
         < 1e-12
     )
+
+
+@pytest.mark.parametrize(("size", "depth"), [(5, 2), (17, 4), (33, 8)])
+def test_equal_growth_adds_as_many_nodes_in_each_level(size, depth):
+    vector = (0.5, 0.2, 0.1, 0.05)
+    shape = BUILDERS["equal-growth"](size=size, depth=depth, acceptance=vector).shape
+    assert np.bincount(shape.depth)[1:].tolist() == [(size - 1) // depth] * depth
+    chance = reach(shape, vector)
+    for level in range(1, depth + 1):
+        here = [node for node in range(len(shape)) if shape.depth[node] == level]
+        above = [node for node in range(len(shape)) if shape.depth[node] == level - 1]
+        slots = sorted((chance[node] * prob for node in above for prob in vector), reverse=True)
+        assert sorted((chance[node] for node in here), reverse=True) == pytest.approx(
+            slots[: len(here)]
+        )
+    best = expected_tokens(best_tree(vector, len(shape), depth, 4)[0], vector)
+    assert 0.8 * best < expected_tokens(shape, vector) <= best + 1e-12

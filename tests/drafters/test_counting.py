@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.drafters.ngram import DISCOUNT, Counting, Counts
+from specviz.drafters.base import DrafterContext
+from specviz.drafters.ngram import DISCOUNT, NGramCounts, NGramSession
 from specviz.drafters.retrieval import Retrieval, RetrievalSession, library, longest_match
+from specviz.sampling.distributions import Sampling
 from specviz.sampling.randomness import Seeded
 from specviz.tree import TokenTree
 
@@ -73,7 +75,7 @@ def test_retrieval_counts_what_followed_and_says_where():
 
 def test_a_row_of_n_grams_is_discounted_counting_and_sums_to_one():
     text, vocab = random_tokens(1, 60, 5), 7
-    drafting = Counting("ngram", Counts(2), 2, text, vocab)
+    drafting = NGramSession("ngram", NGramCounts(2), 2, text, vocab)
     for history in ([], [3], [0, 1], [6, 6]):
         row = drafting.row(history)
         assert row.sum() == pytest.approx(1, abs=1e-12) and row.min() > 0
@@ -129,3 +131,47 @@ def test_blockwise_decoding_counts_its_passes():
     assert trace.tokens == specviz.autoregress(pair, config).tokens
     assert len(trace.steps) == m // (k + 1)
     assert all(step.draft_passes == 0 for step in trace.steps)
+
+
+class Letters:
+    """A pair that has a tokenizer only: a token for each letter."""
+
+    vocab_size = 4
+
+    def open_drafter(self, text, **parameters):
+        context = ["abcd".index(letter) for letter in text]
+        tree = TokenTree(context[-1], start=len(context) - 1)
+        drafter = specviz.DRAFTERS["retrieval"](library=False, shortest=1, **parameters)
+        return drafter.open(DrafterContext(self, None, None, context)), tree
+
+
+def chain_of(text, **parameters):
+    """The most counted token after each, until nothing is to be drafted."""
+    session, tree = Letters().open_drafter(text, **parameters)
+    node = 0
+    for _ in range(12):
+        (row,) = session.expand(tree, [node], Sampling())
+        if not row.any():
+            break
+        node = tree.add(node, int(row.argmax()))
+    return "".join("abcd"[token] for token in tree.tokens[1:])
+
+
+def test_suffix_decoding_searches_the_text_alone_and_drafts_by_the_length_of_the_match():
+    text = "abcdabcdabc"  # its last seven tokens occurred before
+    assert chain_of(text, factor=1.0).startswith("dabc") and len(chain_of(text, factor=1.0)) == 7
+    assert len(chain_of(text, factor=0.5)) == 3 and len(chain_of(text)) == 12
+    assert chain_of("abcd", factor=1.0) == ""  # nothing occurred before
+
+
+def test_suffix_decoding_stops_where_a_path_was_counted_too_rarely():
+    text = "abadabacabab"  # after "ab" came a, always; after "aba" d, c and the end
+    session, tree = Letters().open_drafter(text, least=0.4)
+    (row,) = session.expand(tree, [0], Sampling())
+    assert row.tolist() == [1.0, 0.0, 0.0, 0.0]
+    node = tree.add(0, 0)
+    (row,) = session.expand(tree, [node], Sampling())
+    every = Letters().open_drafter(text)[0].counts_after((0,))
+    shares = every / every.sum()
+    assert (row > 0).tolist() == (shares >= 0.4).tolist() and (shares > 0).sum() > 0
+    assert not Letters().open_drafter(text, least=0.9)[0].counts_after((0, 1)).any()

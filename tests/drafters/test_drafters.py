@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import specviz
+from specviz.builders.base import Draft
 from specviz.config.strategy import strategy_of
-from specviz.drafters.base import Draft, open_drafter
+from specviz.drafters.base import open_drafter
 from specviz.record import vectors as acceptance
 from specviz.sampling.children import SequentialProposal, drafter_of, draw_children
 from specviz.sampling.distributions import Blend, Sampling

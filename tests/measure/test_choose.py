@@ -52,7 +52,7 @@ def test_a_choice_is_lossless_with_the_drafter_where_some_tree_is():
 
 def test_candidates_that_are_listed_differ():
     ranked = choose.candidates(VECTOR, machine("a100"), CONFIG)
-    first, second, third = choose.different(ranked, 3)
+    first, second, third = choose.diverse(ranked, 3)
     assert first == ranked[0]
     for one, other in ((first, second), (second, third)):
         sizes = sorted((one.predicted.size, other.predicted.size))

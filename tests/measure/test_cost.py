@@ -13,7 +13,7 @@ import pytest
 import specviz
 from specviz.base.codec import dumps, read
 from specviz.base.progress import final_result
-from specviz.builders.sequoia import best_tree
+from specviz.builders.plans import best_tree
 from specviz.builders.static import grow_shape
 from specviz.measure import this_machine as clock
 from specviz.measure.cost_table import CostTable, Pass, fit_costs

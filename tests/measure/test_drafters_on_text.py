@@ -39,7 +39,7 @@ def test_rows_are_those_that_a_fresh_drafter_gives_in_a_tree(name):
     for number, (at, p, rows) in enumerate(found):
         logits = PAIR.target.logits(text.tokens[: at + 1])
         assert p == pytest.approx(np.exp(logits) / np.exp(logits).sum())
-        assert len(rows) == (min(number + 1, LEVELS) if drafter.by_level else 1)
+        assert len(rows) == (min(number + 1, LEVELS) if drafter.depends_on_depth else 1)
         for depth, row in enumerate(rows):
             context = text.tokens[: at - depth + 1]
             drafting = open_drafter(config.drafter, PAIR, *PAIR.open(context), context)
@@ -123,6 +123,6 @@ def test_what_is_stored_of_a_drafter_is_sound(name):
     assert acceptance.planned_with(sequoia, drafter, acceptance.EMBEDDED) == ""
     for row in kept["vectors"]:
         assert row.get("drafter", "model") == name and row["positions"] >= 1000
-        assert bool(row.get("levels")) == specviz.DRAFTERS[name]().by_level
+        assert bool(row.get("levels")) == specviz.DRAFTERS[name]().depends_on_depth
         found = acceptance.find_acceptance(row["verifier"], row["temperature"], name)
         assert found == acceptance.check_acceptance(row.get("levels") or row["acceptance"])

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from specviz.builders.sequoia import best_tree
+from specviz.builders.plans import best_tree
 from specviz.measure import machine_profile as here
 from specviz.measure.forecast import predict
 from specviz.measure.machines import flat_up_to, roofline

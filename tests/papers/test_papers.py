@@ -1,11 +1,8 @@
-"""The claims of the five sources: decided by arithmetic, each able to fail, each with what it is
-decided from."""
+"""Papers: the files, the numbers, the verdicts, what is measured, and the command."""
 
 import json
 import math
 import re
-from functools import partial
-from itertools import chain
 
 import numpy as np
 import pytest
@@ -15,10 +12,11 @@ from specviz import papers
 from specviz.base.progress import final_result
 from specviz.commands.cli import main
 from specviz.measure import quiet
-from specviz.papers import workbench
-from specviz.papers.along import ends_along, renewals, shares_of
+from specviz.papers import bounds, proofs, workbench
+from specviz.papers.along import child_acceptance, ends_along, renewals
 from specviz.papers.claim import Claim
-from specviz.papers.on_positions import moments
+from specviz.papers.number import calls_in, evaluate, kind_of, parse_call
+from specviz.papers.positions import moments
 from specviz.papers.verdict import (
     DIFFERS,
     MISSING,
@@ -26,11 +24,10 @@ from specviz.papers.verdict import (
     REPRODUCED,
     UNDECIDED,
     compare,
+    estimate,
     find,
-    number_of,
-    over_texts,
 )
-from specviz.papers.workbench import MEASUREMENTS, Workbench, parse_key
+from specviz.papers.workbench import Workbench
 from specviz.sampling.randomness import Seeded
 from specviz.tree import Topology
 
@@ -39,20 +36,19 @@ CLAIMS = {
     for source, entry in papers.entries()
     for number, claim in enumerate(entry.claim, 1)
 }
-CAN_FAIL = [name for name, claim in CLAIMS.items() if claim.data]
-KEYS = list(dict.fromkeys(key for claim in CLAIMS.values() for key in claim.data))
-ONE_EACH = list(
-    {parse_key(key)[0].function: key for key in KEYS if parse_key(key)[0].kind != "proof"}.values()
-)
+CALLS = list(dict.fromkeys(call for claim in CLAIMS.values() for call in claim.data))
+ONE_EACH = list({parse_call(call)[0]: call for call in CALLS if kind_of(call) != "proof"}.values())
+ENTRY = papers.entries()[0][1]
+PASSES = "passes()"  # a measurement without arguments, for claims of these tests
+RATIO = f"ratio({PASSES}, 'tokens', 'passes')"
 
 
-def claim(relation=">", bound=2, **fields):
-    fields = {"data": ("passes",), "value": "tokens_per_pass"} | fields
-    return Claim(text="a claim", relation=relation, bound=bound, **fields)
+def claim(relation=">", bound=2, number=RATIO, **fields):
+    return Claim(text="a claim", number=number, relation=relation, bound=bound, **fields)
 
 
-def kinds(one):
-    return {parse_key(key)[0].kind for key in one.data}
+def decided(one, *columns):
+    return find(ENTRY, one, dict(zip(one.data, columns, strict=True)))
 
 
 def bench(**more):
@@ -70,21 +66,18 @@ def last(measuring):
 
 
 def test_every_source_has_claims_that_are_decided_and_few_are_timed():
-    assert 100 <= len(CLAIMS) <= 130 and all(papers.table(source) for source in papers.SOURCES)
+    assert len(CLAIMS) >= 115 and all(papers.table(source) for source in papers.SOURCES)
     timed = [
         one
         for one in CLAIMS.values()
-        if "timed" in kinds(one) and "offload=disk" not in one.data[0]
+        if any(kind_of(call) == "timed" and "disk" not in call for call in one.data)
     ]
-    assert len(timed) == 6
+    assert len(timed) == 7
     names = [f"{source}-{entry.name}" for source, entry in papers.entries()]
-    assert len(set(names)) == len(names) and all(
-        re.fullmatch(r"[a-z0-9-]+", name) for name in names
-    )
-    assert all(
-        len({one.text for one in entry.claim}) == len(entry.claim) >= 1
-        for _, entry in papers.entries()
-    )
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
+    for _, entry in papers.entries():
+        assert len({one.text for one in entry.claim}) == len(entry.claim) >= 1
 
 
 def test_every_claim_of_losslessness_links_to_a_row_of_check():
@@ -102,47 +95,43 @@ def test_what_differs_says_why_and_what_is_stored_is_of_these_claims():
     assert not [
         row for row in rows if "cannot be read" in row.reason or "Not measured" in row.reason
     ]
-    stored = {
-        key
-        for name in ("counted", "timed")
-        for key in json.loads((papers.shipped().folder / f"{name}.json").read_text())
-    }
-    assert stored == set(KEYS)
+    assert set(papers.Store().measured) == set(CALLS)
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        *(
-            lambda fields=fields: claim(**fields)
-            for fields in (
-                {"data": ()},
-                {"bound": (1, 2)},
-                {"missing": "no GPU"},
-                {"relation": "is"},
-            )
-        ),
-        lambda: parse_key("passess"),
-        lambda: parse_key("tokens"),
-        lambda: number_of(claim(value="tokens"))({}),
-    ],
+    "fields",
+    [{"number": ""}, {"bound": (1, 2)}, {"missing": "no GPU"}, {"relation": "is"}],
 )
-def test_a_claim_that_is_written_wrongly_is_rejected(wrong):
-    with pytest.raises(ValueError, match=r"data|bound|relation|runs|tokens_per_pass"):
-        wrong()
+def test_a_claim_that_is_written_wrongly_is_rejected(fields):
+    with pytest.raises(ValueError, match=r"number|bound|relation"):
+        claim(**fields)
 
 
-def test_a_key_names_its_arguments():
+# ---- numbers ----
+
+
+def test_a_number_is_arithmetic_on_measurements():
+    number = f"1 - ratio({PASSES}, 'a', 'b') / 4 + 2 * ratio(runs(builder='chain'), 'a', 'b')"
+    assert set(calls_in(number)) == {PASSES, "runs(builder='chain')"}
+    sums = {PASSES: {"a": 2.0, "b": 1.0}, "runs(builder='chain')": {"a": 3.0, "b": 2.0}}
+    assert evaluate(number, sums) == 3.5
+    assert evaluate("queue()", {"queue()": {"error": 0.25}}) == 0.25
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["passess()", "tokens", "().__class__", "open('x')", "[1]", "2 ** 9", "ratio.__init__(1)"],
+)
+def test_a_number_calls_nothing_else(number):
+    with pytest.raises(ValueError, match="made of"):
+        evaluate(number, {})
+
+
+def test_a_call_names_its_arguments():
     ways = ("chain:depth=2 | block", "svip:h=0.4")
-    measured, arguments = parse_key(f"speeds ways={ways} temperature=0.6 tokens=32 kind=")
-    assert measured == MEASUREMENTS["speeds"] and measured.kind == "timed"
-    assert arguments == {
-        "ways": ways,
-        "temperature": 0.6,
-        "tokens": 32,
-        "kind": "",
-    }
-    assert parse_key("bound_holds kind=lemma 3.1")[1] == {"kind": "lemma 3.1"}
+    measured, arguments = parse_call(f"speeds(ways={ways}, temperature=0.6, tokens=32)")
+    assert measured.kind == "timed"
+    assert arguments == {"ways": ways, "temperature": 0.6, "tokens": 32}
 
 
 # ---- verdicts ----
@@ -170,87 +159,88 @@ def test_a_verdict_is_arithmetic_on_the_interval(low, high, relation, bound, ver
 
 def test_an_interval_is_over_texts_and_says_how_many_would_decide():
     rows = {f"{1 + text % 3}:{text}": {"tokens": 10 + text % 2, "passes": 5} for text in range(12)}
-    number, margin = over_texts(number_of(claim()), [list(rows.values())])
+    number, margin = estimate(RATIO, {PASSES: rows}, list(rows))
     pairs = [(row["tokens"], row["passes"]) for row in rows.values()]
-    assert (number, margin) == pytest.approx(
-        specviz.record.metrics.estimate(pairs)
-    ) and number == pytest.approx(2.1)
-    found = find(claim(), [rows])
+    assert (number, margin) == pytest.approx(specviz.record.metrics.estimate(pairs))
+    assert number == pytest.approx(2.1)
+    found = decided(claim(), rows)
     assert (found.verdict, found.texts, found.low) == (REPRODUCED, 12, pytest.approx(2.1 - margin))
     needed = math.ceil(12 * (margin / 0.01) ** 2 / 10) * 10
-    close = find(claim(bound=2.09), [rows])
+    close = decided(claim(bound=2.09), rows)
     assert close.verdict == UNDECIDED and f"{needed:,} texts" in close.reason
-    assert find(claim(), [dict(list(rows.items())[:1])]).verdict == UNDECIDED
-    assert (
-        find(claim(), [None]).verdict == find(claim(), [{"1:1": {"other": 1.0}}]).verdict == MISSING
-    )
-    twice = find(claim(data=("passes", "passes"), over="tokens_per_pass"), [rows, rows])
+    assert decided(claim(), dict(list(rows.items())[:1])).verdict == UNDECIDED
+    assert decided(claim(), {}).verdict == MISSING
+    assert decided(claim(), {"1:1": {"other": 1.0}}).verdict == MISSING
+    twice = decided(claim(number=f"{RATIO} / {RATIO}"), rows)
     assert twice.estimate == pytest.approx(1) and twice.low == twice.high
 
 
-@pytest.mark.parametrize("name", CAN_FAIL)
-def test_every_claim_can_fail(name):
-    """Data that say the opposite, a machine of other speeds, a broken implementation: each must
-    come out "differs"."""
-    one = CLAIMS[name]
-    if one.proof:
-        key = one.data[0]
-        measured, arguments = parse_key(key)
-        sums = measured.function(bench(tokens=20), **arguments | one.broken)
-        assert find(one, [{"": sums}]).verdict == DIFFERS
-        return
-    tables = [papers.shipped().read(key) for key in one.data]
-    totals = [
-        {
-            name: sum(row[name] for row in table.values() if row)
-            for name in next(filter(None, table.values()))
-        }
-        for table in tables
-    ]
-    alike = [
-        dict.fromkeys(table, total) for table, total in zip(tables, totals, strict=True)
-    ]  # do not scatter
-    timed = "timed" in kinds(one)
-    changed = chain(opposites(alike, timed), opposites(tables, timed))
-    assert any(find(one, tables).verdict == DIFFERS for tables in changed)
+def one_sequence(vector, size, depth, width):
+    """A plan that knows chains only, with what it is worth."""
+    tree = specviz.builders.static.grow_shape([1] * min(depth, size - 1))
+    return tree, specviz.record.vectors.expected_tokens(tree, vector)
 
 
-def opposites(tables, timed):
-    """Measurements with one sum far smaller or larger in every text, or all in proportion to their
-    place.
-
-    Of a machine only its seconds change.
-    """
-    named = [
-        (at, name) for at, table in enumerate(tables) for name in next(filter(None, table.values()))
-    ]
-    named = [(at, name) for at, name in named if not timed or not name.endswith("tokens")]
-    for factor in (1e-3, 0.03, 0.3, 0.7, 1.5, 4.0, 30.0, 1e3):
-        for chosen in named:
-            yield altered(tables, partial(one_changed, chosen, factor))
-        for sign in (1, -1):  # curves that rise fall, and the other way round
-            yield altered(tables, lambda at, name, place, factor=factor**sign: factor**place)
-    for at, name in named:
-        if name.endswith(
-            " xy"
-        ):  # a sum that may be below zero, and stays there whatever it is multiplied by
-            yield altered(tables, partial(one_changed, (at, name), -1.0))
+GROWN = proofs.grown
 
 
-def one_changed(chosen, factor, at, name, place):
-    return factor if (at, name) == chosen else 1.0
+def shallow(builder):
+    """A greedy builder that stops after its first level."""
+    return re.sub(r"^(dyspec:size=\d+),depth=\d", r"\1,depth=1", builder)
 
 
-def altered(tables, factor):
-    """Every sum times factor(table, name, place of the name from 0 to 1)."""
-    changed = []
-    for at, table in enumerate(tables):
-        names = list(next(filter(None, table.values())))
-        by = {name: factor(at, name, place / len(names)) for place, name in enumerate(names)}
-        changed.append(
-            {text: {name: row[name] * by[name] for name in row} for text, row in table.items()}
-        )
-    return changed
+@pytest.mark.parametrize(
+    ("call", "where", "name", "broken"),
+    [
+        ("best_of_all()", proofs, "best_tree", one_sequence),
+        ("scores()", proofs, "expected_tokens", lambda tree, vector: len(tree)),
+        ("queue()", proofs, "priority_queue_tree", lambda *plan: one_sequence(*plan)[0]),
+        (
+            "greedy_sum()",
+            proofs,
+            "grown",
+            lambda text, *more, **named: GROWN(shallow(text), *more, **named),
+        ),
+        (
+            "by_threshold()",
+            proofs,
+            "grown",
+            lambda text, *more, **named: GROWN(shallow(text), *more, **named),
+        ),
+        ("queue_of_print()", bounds, "best_tree", one_sequence),
+        ("tunstall_code()", bounds, "reach", lambda tree, vector: [1.0] * len(tree)),
+        ("tree_bound(name='theorem 4.1')", bounds, "tunstall_bound", lambda vector, k: 1.0),
+        ("tree_bound(name='lemma 4.2')", bounds, "tail_bound", lambda vector, k, used: 1.0),
+        ("bound_holds(name='pinsker')", bounds, "pinsker_bound", lambda kl: 1 - kl / 4),
+        ("bound_holds(name='huber')", bounds, "bretagnolle_huber_bound", lambda kl: 1 - kl / 9),
+        ("bound_holds(name='lemma 3.1')", bounds, "harmonic_bound", lambda p, q: p @ q + 0.4),
+        (
+            "bound_holds(name='acceptance')",
+            bounds,
+            "total_variation",
+            lambda p, q: abs(p - q).max(),
+        ),
+        ("index_bound(method='rejection')", bounds, "rejection_index_entropy", lambda p, q: 0.1),
+    ],
+)
+def test_a_proof_refutes_a_program_that_is_broken(monkeypatch, call, where, name, broken):
+    monkeypatch.setattr(where, name, broken)
+    columns = last(bench(tokens=20).measure(call, {}))
+    one = next(one for one in CLAIMS.values() if one.number == call)
+    assert decided(one, columns).verdict == DIFFERS
+
+
+def test_a_wrong_residual_a_wrong_rule_and_a_wrong_print_are_seen():
+    numbers = [one.number for one in CLAIMS.values()]
+    for call in (
+        "corrected_law(residual='p')",
+        "corrected_law(residual='q - p')",
+        "lossless(builder='eagle2', verifier='dyspec')",
+        "lossless(builder='chain', verifier='typical')",
+    ):
+        assert call in numbers
+        assert last(bench().measure(call, {}))[""]["error"] > 1e-3
+    assert last(bench().measure("corrected_law(residual='p - q')", {}))[""]["error"] < 1e-15
 
 
 def test_what_does_not_vary_correlates_with_nothing():
@@ -262,24 +252,24 @@ def test_what_does_not_vary_correlates_with_nothing():
             for key, value in moments("tree", np.ones(3), sizes, sizes).items()
         }
         rows = {f"{seed}:0": sums for seed in (1, 2, 3)}
-        assert find(claim(bound=0, value="correlation:tree"), [rows]).verdict == verdict
+        one = claim(bound=0, number=f"correlation({PASSES}, 'tree')")
+        assert decided(one, rows).verdict == verdict
 
 
 # ---- what is measured ----
 
 
-@pytest.mark.parametrize("key", ONE_EACH)
-def test_every_measurement_gives_finite_sums_that_its_claims_can_use(key, monkeypatch):
+@pytest.mark.parametrize("call", ONE_EACH)
+def test_every_measurement_gives_finite_sums_that_its_claims_can_use(call, monkeypatch):
     monkeypatch.setattr(
         "specviz.models.pair.load_pair", lambda **_: specviz.toy_pair(vocab=40, seed=3)
     )
-    found = last(bench().measure(key))
+    found = last(bench().measure(call, {}))
     assert set(found) == {"1:0", "1:1"} and len({frozenset(row) for row in found.values()}) == 1
     assert all(math.isfinite(number) for row in found.values() for number in row.values())
-    stored = next(filter(None, papers.shipped().read(key).values()))
     for one in CLAIMS.values():
-        if one.data == (key,) and not {name.partition(":")[0] for name in stored}:
-            number_of(one)(next(iter(found.values())))
+        if one.data == (call,):
+            assert isinstance(evaluate(one.number, {call: next(iter(found.values()))}), float)
 
 
 def test_a_measurement_on_the_disk_loads_the_pair_from_there(monkeypatch):
@@ -288,11 +278,8 @@ def test_a_measurement_on_the_disk_loads_the_pair_from_there(monkeypatch):
         "specviz.models.pair.load_pair",
         lambda **how: loaded.append(how) or specviz.toy_pair(vocab=40),
     )
-    found = last(
-        bench(tokens=12).measure(
-            "speeds ways=('chain:depth=2',) temperature=0.0 tokens=8 offload=disk"
-        )
-    )
+    call = "speeds(ways=('chain:depth=2',), temperature=0.0, tokens=8, offload='disk')"
+    found = last(bench(tokens=12).measure(call, {}))
     assert loaded == [{"offload": "disk"}] and found["1:0"]["chain:depth=2 tokens"] > 0
 
 
@@ -309,11 +296,13 @@ def test_shares_along_a_text_are_the_chances_that_a_child_brings_the_token(rule)
         np.array([0.5, 0.2, 0.2, 0.1]),
         np.array([0.2, 0.5, 0.2, 0.1]),
     )
-    shares = np.mean([shares_of(rule, p, q, 0, 3, Seeded(seed)) for seed in range(3000)], axis=0)
+    shares = np.mean(
+        [child_acceptance(rule, p, q, 0, 3, Seeded(seed)) for seed in range(3000)], axis=0
+    )
     chances = specviz.proof.node.ACCEPTANCE[rule.name](p, q, 3)
     assert 0 < shares.sum() <= 1 and (shares > 0).all()
     mean = sum(
-        p[x] * np.mean([shares_of(rule, p, q, x, 3, Seeded(s)) for s in range(600)], axis=0)
+        p[x] * np.mean([child_acceptance(rule, p, q, x, 3, Seeded(s)) for s in range(600)], axis=0)
         for x in range(4)
     )
     assert mean == pytest.approx(chances, abs=0.02)
@@ -336,16 +325,12 @@ def test_only_what_is_not_up_to_date_is_measured_and_more_texts_are_added(tmp_pa
     assert {update.done for update in papers.measure(pair, names, store=store)} == {0, 1}
     assert not list(papers.measure(pair, names, store=papers.Store(tmp_path)))
     assert {update.total for update in papers.measure(pair, names, again=True, store=store)} == {2}
-    verdicts = [
-        papers.decide(one, store).verdict
-        for _, entry in papers.entries(names)
-        for one in entry.claim
-    ]
-    assert verdicts == [DIFFERS, PROVEN]
+    ((_, entry),) = papers.entries(names)
+    assert [one.verdict for one in papers.decide(entry, store)] == [DIFFERS, PROVEN]
     list(papers.measure(pair, ["dyspec-block-counts"], store=store, texts=1))
-    before = store.read("random_blocks size=1024")
+    before = store.read("random_blocks(size=1024)")
     list(papers.measure(pair, ["dyspec-block-counts"], store=store, texts=2))
-    after = papers.Store(tmp_path).read("random_blocks size=1024")
+    after = papers.Store(tmp_path).read("random_blocks(size=1024)")
     assert len(after) == 2 * len(before) and after["1:0"] == before["1:0"]
 
 

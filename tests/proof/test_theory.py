@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from specviz.builders.sequoia import best_tree
+from specviz.builders.plans import best_tree
 from specviz.proof import bounds
 from specviz.proof import node as node_theory
 from specviz.proof.enumerate import distribution_of

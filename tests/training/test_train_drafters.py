@@ -144,7 +144,7 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
     text = prompt(place)
     target, draft = pair.open(text)
     drafting = open_drafter(specviz.DRAFTERS["eagle"](), pair, target, draft, text)
-    from specviz.drafters.base import Seen
+    from specviz.drafters.base import TargetOutputs
     from specviz.sampling.distributions import Distributions, Sampling
 
     context = list(text)
@@ -161,7 +161,9 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
         assert isinstance(drafting, ModelSession)
         logits = target.forward(tree, range(len(tree)))
         path, emitted = (first, second), [tree.tokens[first], tree.tokens[second], 7]
-        seen = Seen((0, *path), Distributions(logits, Sampling()), target.features((0, *path)))
+        seen = TargetOutputs(
+            (0, *path), Distributions(logits, Sampling()), target.features((0, *path))
+        )
         whole = pair.target.open([*context, *emitted]).watch()
         torch.testing.assert_close(seen.features, whole[-3:], atol=2e-5, rtol=1e-4)
         target.commit(tree, path, emitted)

@@ -38,7 +38,7 @@ def facts(tree, alone):
         "reproduced": verdicts["reproduced"],
         "differ": verdicts["differs"],
         "differing": "; ".join(
-            f"{papers.SOURCES[source].short}: {row.claim}"
+            f"{papers.SOURCES[source].short}: {row.claim.text}"
             for source in papers.SOURCES
             for row in papers.table(source)
             if row.verdict == "differs"

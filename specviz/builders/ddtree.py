@@ -1,0 +1,50 @@
+"""DDTree: the most probable paths of all."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..sampling.children import most_probable
+from ..sampling.randomness import Randomness
+from ..tree import TokenTree
+from .base import Draft, max_depth
+from .ranked import RankedBuilder, Rate
+
+
+class DDTree(RankedBuilder):
+    """The `size` - 1 nodes whose paths the draft finds most probable (DDTree, arXiv 2604.12989,
+    algorithm 1).
+
+    Unlike EAGLE-2 it does not expand a fixed number of nodes a level, so no path is missed. There
+    the draft gives one row per depth in one pass; here a node's row may follow from its whole path,
+    and all nodes that are among the best so far are read together, so a draft model makes at most
+    `depth` passes.
+    """
+
+    name, title = "ddtree", "DDTree"
+    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2}
+    depth: int = max_depth(8)
+
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Rate | None
+    ) -> TokenTree:
+        tree = draft.tree
+        deepest = min(self.depth, tokens_left - 1)
+        path_prob = [1.0]
+        best = [0]
+        unread = [0] if deepest else []
+        while unread:
+            # A path is never more probable than its beginning: what is not among the best by now
+            # has no descendant that will be, and a child below the last of the best is out.
+            floor = path_prob[best[-1]] if len(best) == self.limit else 0.0
+            for node, q in zip(unread, draft.expand(unread), strict=True):
+                for token in most_probable(q, min(self.limit, len(q))):
+                    prob = path_prob[node] * float(q[token])
+                    if prob <= floor:
+                        break
+                    tree.add(node, token)
+                    path_prob.append(prob)
+            best = sorted(range(len(tree)), key=lambda node: -path_prob[node])[: self.limit]
+            read = tree.draft_distributions
+            unread = [node for node in best if node not in read and tree.depths[node] < deepest]
+        return self.keep_best(tree, path_prob, state)

@@ -1,0 +1,137 @@
+"""DDTree against every tree, and how many nodes of a ranking are worth their cost."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz.builders.base import Draft
+from specviz.builders.ranked import Rate, best_count
+from specviz.drafters.base import DrafterSession
+from specviz.proof.lossless import error_in
+from specviz.sampling.distributions import Sampling
+from specviz.sampling.randomness import Seeded
+from specviz.tree import TokenTree
+from tests.growing import BUILDERS, grow, path_prob
+
+
+class Rows(DrafterSession):
+    """Rows by depth and the parent's token, as a block drafter gives them in one pass."""
+
+    def __init__(self, rows):
+        super().__init__("rows")
+        self.rows = rows
+
+    def expand(self, tree, nodes, sampling):
+        return [self.rows[tree.depths[node], tree.tokens[node]] for node in nodes]
+
+
+def ddtree(rows, size, depth=3, **more):
+    tree = TokenTree(0, scheme="top")
+    builder = BUILDERS["ddtree"](size=size, depth=depth, **more)
+    draft = Draft(Rows(rows), tree, [0], Sampling())
+    return builder(draft, Seeded(0), "top", 50, builder.start())
+
+
+def rows_of(seed, vocab, depth, follow_the_parent):
+    """Random rows; without `follow_the_parent` the same after every node of a depth."""
+    rng = np.random.default_rng(seed)
+    rows = {}
+    for level in range(depth):
+        same = rng.dirichlet(np.ones(vocab))
+        for token in range(vocab):
+            rows[level, token] = rng.dirichlet(np.ones(vocab)) if follow_the_parent else same
+    return rows
+
+
+def weights_of_all_paths(rows, vocab, depth):
+    """The probability of every string of up to `depth` tokens."""
+    for length in range(1, depth + 1):
+        for path in product(range(vocab), repeat=length):
+            before = (0, *path)
+            yield float(np.prod([rows[i, before[i]][token] for i, token in enumerate(path)]))
+
+
+@pytest.mark.parametrize("follow_the_parent", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_ddtree_has_the_heaviest_of_all_nodes(seed, follow_the_parent):
+    """The heaviest paths of all are closed under "parent", so no tree of as many nodes has more."""
+    vocab, depth = 3, 3
+    rows = rows_of(seed, vocab, depth, follow_the_parent)
+    weights = sorted(weights_of_all_paths(rows, vocab, depth), reverse=True)
+    for size in (2, 5, 9, 14, 60):
+        tree = ddtree(rows, size, depth)
+        assert len(tree) == min(size, 1 + len(weights))
+        assert tree.keys[1:] == pytest.approx(weights[: size - 1])
+        assert tree.keys[1:] == pytest.approx([path_prob(tree, n) for n in range(1, len(tree))])
+
+
+def test_ddtree_reads_all_candidates_of_a_level_in_one_pass():
+    for size in (4, 20, 100):
+        tree, draft = grow(BUILDERS["ddtree"](size=size, depth=6))
+        assert len(tree) == size and draft.passes <= 6
+        wide, _ = grow(BUILDERS["eagle2"](size=size, depth=6, width=6))
+        assert sum(tree.keys[1:]) >= sum(wide.keys[1:]) - 1e-12
+
+
+def test_every_size_is_compared_not_only_until_the_first_that_does_not_pay():
+    """A pass whose cost jumps from one row to two: the first node does not pay, 32 do."""
+    level = np.array([0.4, 0.3, 0.2, 0.1])
+    rows = {(depth, token): level for depth in range(4) for token in range(4)}
+    costs = (1.0, *[1.5] * 5, 100.0)  # over 1, 2, 4, ... 32 nodes, and far too much for 64
+    tree = ddtree(rows, "auto", 4, costs=costs, draft_cost=0.0)
+    rates = np.cumsum([1.0, *ddtree(rows, 33, 4).keys[1:]]) / [1.0, *[1.5] * 31, 1.5 + 98.5 / 32]
+    assert rates[1] < rates[0] and len(tree) == 32
+    assert tree.growth.expected / 1.5 == pytest.approx(rates.max()) and rates.max() > 2.2
+
+
+def curves(seed, kinds=3, nodes=6):
+    """Tokens of the best n nodes for texts of several kinds, and costs that jump."""
+    rng = np.random.default_rng(seed)
+    weights = -np.sort(-(rng.random((kinds, nodes)) ** rng.choice([0.5, 1, 4], (kinds, 1))), axis=1)
+    weights[:, 0] = 1.0
+    return weights, 1 + np.cumsum(rng.choice([0.0, 0.05, 0.6], nodes))
+
+
+def run_rate(weights, costs, counts):
+    """Tokens over costs of a long run whose kinds of text are equally frequent."""
+    tokens = sum(weight[:count].sum() for weight, count in zip(weights, counts, strict=True))
+    return tokens / sum(costs[count - 1] for count in counts)
+
+
+def test_the_rate_of_the_run_gives_the_best_of_all_ways_to_choose_sizes():
+    """Against every assignment of sizes to kinds of text; each round's own ratio is worse."""
+    worse = 0
+    for seed in range(40):
+        weights, costs = curves(seed)
+        every = product(range(1, len(costs) + 1), repeat=len(weights))
+        best = max(run_rate(weights, costs, counts) for counts in every)
+        state = Rate()
+        for _ in range(60):  # rounds of all kinds in turn, and the rate so far
+            counts = [best_count(weight, costs, state) for weight in weights]
+            tokens = sum(w[:n].sum() for w, n in zip(weights, counts, strict=True))
+            cost = sum(costs[n - 1] for n in counts)
+            state = Rate(state.tokens + tokens, state.cost + cost)
+        assert run_rate(weights, costs, counts) == pytest.approx(best)
+        own = [best_count(weight, costs, Rate()) for weight in weights]
+        worse += run_rate(weights, costs, own) < best - 1e-9
+    assert worse >= 5
+
+
+@pytest.mark.parametrize("name", ["ddtree", "eagle2"])
+def test_a_tree_that_counts_its_cost_is_lossless_and_learns_its_rate(name):
+    builder = BUILDERS[name](size="auto", depth=2, costs=(1.0, 1.1, 1.4), draft_cost=0.1)
+    pair = specviz.toy_pair(seed=1, closeness=0.2)
+    config = specviz.RunConfig("abab", builder, "naive")
+    assert error_in(config, pair)[0] < 1e-12
+    steps = specviz.run(pair, specviz.RunConfig("ab", builder, "naive", max_new_tokens=40)).steps
+    assert max(len(step.parents) for step in steps) <= 4
+    cheap = builder.replace(costs=(1.0, 1.0, 1.0), draft_cost=0.0)
+    larger = specviz.run(pair, specviz.RunConfig("ab", cheap, "naive", max_new_tokens=40)).steps
+    assert all(len(step.parents) == 4 for step in larger[:-2])
+
+
+def test_costs_lie_on_straight_lines():
+    builder = BUILDERS["ddtree"](size="auto", costs=(1.0, 2.0, 3.0), draft_cost=0.5)
+    assert builder.step_costs.tolist() == [1.5, 2.5, 3.0, 3.5] and builder.limit == 4

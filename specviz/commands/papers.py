@@ -131,7 +131,7 @@ def markdown(count: str, decided: Sequence[tuple[str, papers.Finding]]) -> str:
 PAGE = """\
 # The claims of the sources
 
-What five sources published, what the embedded pair of models gives here, and the verdict: {count}.
+What the sources published, what the embedded pair of models gives here, and the verdict: {count}.
 Models of 28 and 2 million parameters are far from those of the sources, so what depends on them may
 differ; what follows from the mathematics must not.
 

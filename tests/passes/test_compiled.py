@@ -30,7 +30,7 @@ def test_a_token_has_the_same_logits_whatever_stands_beside_it(dtype):
         [3, 1, 4] * compiled.MAX_TOKENS,
     )
     rng, one, many = np.random.default_rng(1), model.open(text), model.open(text)
-    for size in (20, 7, 1, compiled.MAX_TOKENS + 13):
+    for size in (*range(1, compiled.MAX_TOKENS + 1), compiled.MAX_TOKENS + 13):
         tree = random_tree(rng, many.context, size)
         path = tree.topology.path(size - 1)
         rows = many.forward(tree, range(size))
@@ -41,12 +41,11 @@ def test_a_token_has_the_same_logits_whatever_stands_beside_it(dtype):
             one.commit(root, (), [token])
 
 
+@pytest.mark.parametrize("inputs", [6, 64])  # tiles are filled by multiples of 32
 @pytest.mark.parametrize("dtype", [np.float32, np.int16, "int16 without an instruction for pairs"])
-def test_a_product_of_blocks_is_that_of_its_matrix(dtype, monkeypatch):
+def test_a_product_of_blocks_is_that_of_its_matrix(dtype, inputs, monkeypatch):
     rng, multiply = np.random.default_rng(0), kernels._block
-    weight, x = (
-        rng.normal(size=(size, 6)).astype(np.float32) for size in (40, dot_products.MAX_TOKENS + 3)
-    )
+    weight, x = (rng.normal(size=(size, inputs)).astype(np.float32) for size in (40, 51))
     arrays = [weight, x]
     if dtype is not np.float32:
         arrays = [compiled.raw(torch.from_numpy(each).bfloat16()) for each in arrays]
@@ -62,6 +61,15 @@ def test_a_product_of_blocks_is_that_of_its_matrix(dtype, monkeypatch):
     multiply(blocks[1], arrays[1], sums)
     np.testing.assert_allclose(sums[:, :8], x @ weight[32:].T, rtol=1e-5, atol=1e-5)
     assert not sums[:, 8:].any()
+
+
+def test_a_product_reads_and_writes_matrices_that_are_transposed_or_parts_of_others():
+    """As attention has them: keys and values where the cache has them, scores as columns."""
+    rng = np.random.default_rng(0)
+    wide, scores = (rng.normal(size=(9, size)).astype(np.float32) for size in (96, 32))
+    sums = np.empty((5, dot_products.BLOCK), np.float32)
+    kernels._block(wide[:, 32:64], scores.T[:5], sums)
+    np.testing.assert_allclose(sums, scores.T[:5] @ wide[:, 32:64], rtol=1e-5, atol=1e-5)
 
 
 def test_every_block_of_a_product_gets_its_own_bias():

@@ -57,6 +57,13 @@ def _item(context: Any, builder: Any, kind: Any, array: Any, *index: Any) -> Any
     return cgutils.get_item_pointer(context, builder, kind, struct, list(index), wraparound=False)
 
 
+def _in_all_lanes(builder: Any, number: Any) -> Any:
+    """A vector of one number."""
+    undefined = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
+    first = builder.insert_element(undefined, number, ir.Constant(_int, 0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(_ints, [0] * LANES))
+
+
 def _multiply_add(builder: Any, total: Any, weights: Any, inputs: Any, paired: bool) -> Any:
     """total + weights * inputs, vectors of float32; pairs of bfloat16 give two products each."""
     if paired and PAIR_PRODUCT:
@@ -77,83 +84,70 @@ def _multiply_add(builder: Any, total: Any, weights: Any, inputs: Any, paired: b
 
 @intrinsic
 def multiply(typing, weights, x, first, count, out):
-    """out[first : first + count] = x[first : first + count] W^T for one block W, at most
-    `MAX_TOKENS` tokens.
+    """out[first : first + count] = x[first : first + count] W for one block W, at most `MAX_TOKENS`
+    tokens.
 
-    weights: the block, [in or pairs, BLOCK]; x [m, in] of the weights' type; out float32 [m,
-        BLOCK].
+    weights: the block, [in or pairs, BLOCK], rows anywhere; x [m, in] of the weights' type, of
+        float32 also transposed in memory; out float32 [m, BLOCK].
     """
     paired = weights.dtype == types.int32
     vector = _ints if paired else _floats
 
     def code(context, builder, signature, arguments):
-        block, tokens, begin, number, sums = arguments
+        block, _, begin, number, _ = arguments
         of_block, of_tokens, _, _, of_sums = signature.args
         steps = cgutils.unpack_tuple(
             builder, context.make_array(of_block)(context, builder, block).shape
         )[0]
-        zero, parts = (ir.Constant(steps.type, value) for value in (0, PARTS))
-        start = _item(context, builder, of_block, block, zero, zero)
+        columns = [ir.Constant(steps.type, LANES * part) for part in range(PARTS)]
+        kind = ir.FunctionType(_void, [_pointer, _int, _int, _int])
+        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         # Weights come from the cache for all but the first tokens; memory brings those of the next
         # block meanwhile.
-        from_cache, next_block = builder.icmp_signed(">", begin, zero), builder.mul(steps, parts)
-        fetch = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_void, [_pointer, _int, _int, _int]), "llvm.prefetch.p0"
-        )
+        is_cached = builder.icmp_signed(">", begin, ir.Constant(steps.type, 0))
 
-        def row(kind, array, token):
-            return _item(
-                context,
-                builder,
-                kind,
-                array,
-                builder.add(begin, ir.Constant(begin.type, token)),
-                zero,
-            )
+        def weights_at(step, column):
+            return _item(context, builder, of_block, block, step, column)
+
+        def input_at(token, step):
+            index = builder.mul(step, ir.Constant(step.type, 2)) if paired else step
+            return _item(context, builder, of_tokens, arguments[1], token, index)
+
+        def sum_at(token, column):
+            return _item(context, builder, of_sums, arguments[4], token, column)
 
         def multiply_tokens(count):
-            inputs = [row(of_tokens, tokens, token) for token in range(count)]
-            totals = [
-                [
-                    cgutils.alloca_once_value(builder, ir.Constant(_floats, None))
-                    for _ in range(PARTS)
-                ]
-                for _ in inputs
-            ]
-            near = ir.Constant(steps.type, AHEAD // (4 * LANES) if count >= SEVERAL else 0)
-            later = builder.select(from_cache, next_block, near)
+            """The loop for so many tokens: their sums stay in registers."""
+            tokens = [builder.add(begin, ir.Constant(begin.type, token)) for token in range(count)]
+            sums = {
+                (token, column): cgutils.alloca_once_value(builder, ir.Constant(_floats, None))
+                for token in tokens
+                for column in columns
+            }
+            near = ir.Constant(steps.type, AHEAD // (4 * BLOCK) if count >= SEVERAL else 0)
+            ahead = builder.select(is_cached, steps, near)
             with cgutils.for_range(builder, steps) as loop:
-                places = [
-                    builder.add(builder.mul(loop.index, parts), ir.Constant(steps.type, i))
-                    for i in range(PARTS)
-                ]
+                later = builder.add(loop.index, ahead)
                 loaded = []
-                for place in places:
-                    at = builder.gep(start, [place], source_etype=vector)
+                for column in columns:
+                    at = weights_at(loop.index, column)
                     loaded.append(builder.load(at, typ=vector, align=4))
-                for place in places:
-                    ahead = builder.gep(start, [builder.add(place, later)], source_etype=vector)
-                    builder.call(fetch, [ahead, *_READ_INTO_SECOND_CACHE])
-                for pointer, token_totals in zip(inputs, totals, strict=True):
-                    at = builder.gep(pointer, [loop.index], source_etype=vector.element)
-                    undefined = ir.Constant(vector, ir.Undefined)
-                    lane = builder.insert_element(
-                        undefined, builder.load(at, typ=vector.element), ir.Constant(_int, 0)
-                    )
-                    lanes = builder.shuffle_vector(lane, undefined, ir.Constant(_ints, [0] * LANES))
-                    for part, total in zip(loaded, token_totals, strict=True):
+                    at = weights_at(later, column)
+                    builder.call(fetch, [at, *_READ_INTO_SECOND_CACHE])
+                for token in tokens:
+                    number = builder.load(input_at(token, loop.index), typ=vector.element)
+                    inputs = _in_all_lanes(builder, number)
+                    for column, part in zip(columns, loaded, strict=True):
+                        total = sums[token, column]
                         before = builder.load(total, typ=_floats)
-                        builder.store(_multiply_add(builder, before, part, lanes, paired), total)
-            for token, token_totals in enumerate(totals):
-                pointer = builder.bitcast(row(of_sums, sums, token), _floats.as_pointer())
-                for i, total in enumerate(token_totals):
-                    place = builder.gep(pointer, [ir.Constant(_int, i)], source_etype=_floats)
-                    builder.store(builder.load(total, typ=_floats), place, align=4)
+                        builder.store(_multiply_add(builder, before, part, inputs, paired), total)
+            for (token, column), total in sums.items():
+                at = builder.bitcast(sum_at(token, column), _floats.as_pointer())
+                builder.store(builder.load(total, typ=_floats), at, align=4)
 
         for count in range(1, MAX_TOKENS + 1):
-            with builder.if_then(
-                builder.icmp_signed("==", number, ir.Constant(number.type, count))
-            ):
+            is_count = builder.icmp_signed("==", number, ir.Constant(number.type, count))
+            with builder.if_then(is_count):
                 multiply_tokens(count)
         return context.get_dummy_value()
 

@@ -14,10 +14,23 @@ import os
 
 import numpy as np
 from numba import njit, types
+from numba.extending import overload
 
 from .dot_products import BLOCK, MAX_TOKENS, atomic_add, atomic_load, multiply
 from .helpers import FAILED
-from .numbers import bf16_to_f32, compiled, exact, exp, f32_to_bf16, row_max
+from .numbers import bf16_to_f32, compiled, exact, exp, f32_to_bf16
+from .tiles import (
+    HAS_TILES,
+    MAX_ROWS,
+    SHAPES,
+    TILE_PAIRS,
+    TILE_ROWS,
+    tile_configure,
+    tile_load,
+    tile_multiply_add,
+    tile_release,
+    tile_store,
+)
 
 CHUNKS = 8  # of a product, at least, where it has so many blocks
 SPINS = 2000  # looks at a counter before a thread lets others run
@@ -54,9 +67,50 @@ def _norm(x, weight, eps, out):
             )
 
 
+def _multiply_by_tiles(weights, x, sums):
+    """`_block` in tile registers; whether they can do it."""
+
+
+@overload(_multiply_by_tiles)
+def _(weights, x, sums):
+    if not (HAS_TILES and weights.dtype == types.int32):
+        return lambda weights, x, sums: False
+
+    def by_tiles(weights, x, sums):
+        if len(weights) % TILE_PAIRS:
+            return False
+        for first in range(0, len(x), MAX_ROWS):
+            tokens = min(MAX_ROWS, len(x) - first)
+            second = first + TILE_ROWS
+            # 0 and 1 are the sums of the first 16 tokens over both halves of the outputs, 2 and 3
+            # those of the second 16; 4 and 5 their inputs; 6 and 7 the weights of both halves.
+            tile_configure(SHAPES, tokens)
+            for pair in range(0, len(weights), TILE_PAIRS):
+                tile_load(6, weights, pair, 0)
+                tile_load(7, weights, pair, TILE_PAIRS)
+                tile_load(4, x, first, 2 * pair)
+                tile_multiply_add(0, 4, 6)
+                tile_multiply_add(1, 4, 7)
+                if tokens > TILE_ROWS:
+                    tile_load(5, x, second, 2 * pair)
+                    tile_multiply_add(2, 5, 6)
+                    tile_multiply_add(3, 5, 7)
+            tile_store(0, sums, first, 0)
+            tile_store(1, sums, first, TILE_PAIRS)
+            if tokens > TILE_ROWS:
+                tile_store(2, sums, second, 0)
+                tile_store(3, sums, second, TILE_PAIRS)
+        tile_release()
+        return True
+
+    return by_tiles
+
+
 @exact
 def _block(weights, x, sums):
     """sums = x W^T for one block of outputs; sums float32 [m, BLOCK]."""
+    if _multiply_by_tiles(weights, x, sums):
+        return
     m = len(x)
     groups, first = -(-m // MAX_TOKENS), 0
     for group in range(groups):
@@ -86,31 +140,34 @@ def take_chunks(counters, phase, chunks):
             _yield()
 
 
-@exact
-def _add(sums, more):
-    """sums += more, as far as there is more."""
-    for i in range(len(more)):
-        sums[i] += bf16_to_f32(more[i])
+# Below, a number that is unsigned cannot count from the end of an array. Without that question the
+# optimizer computes with vectors.
 
 
 @exact
-def _round(sums, like, out):
-    """out = sums, rounded to the type of `like`."""
-    for i in range(len(out)):
-        out[i] = f32_to_bf16(bf16_to_f32(f32_to_bf16(sums[i], like)), out[i])
+def _add(sums, more, first, end):
+    """sums += more[first:end], at most a block."""
+    for lane in range(np.uintp(min(BLOCK, end - first))):
+        sums[lane] += bf16_to_f32(more[np.uintp(first) + lane])
 
 
 @exact
-def _gate(gates, ups, out):
-    """out = silu(gates) * ups."""
-    for i in range(len(out)):
-        gate, up = (
-            bf16_to_f32(f32_to_bf16(gates[i], out[i])),
-            bf16_to_f32(f32_to_bf16(ups[i], out[i])),
-        )
+def _round(sums, like, out, first, end):
+    """out[first:end] = sums, at most a block, rounded to the type of `like`."""
+    for lane in range(np.uintp(min(BLOCK, end - first))):
+        number = bf16_to_f32(f32_to_bf16(sums[lane], like))
+        out[np.uintp(first) + lane] = f32_to_bf16(number, out[0])
+
+
+@exact
+def _gate(gates, ups, out, first, end):
+    """out[first:end] = silu(gates) * ups, at most a block."""
+    for lane in range(np.uintp(min(BLOCK, end - first))):
+        gate = bf16_to_f32(f32_to_bf16(gates[lane], out[0]))
+        up = bf16_to_f32(f32_to_bf16(ups[lane], out[0]))
         part = exp(-abs(gate))
         sigmoid = (np.float32(1) if gate > 0 else part) / (np.float32(1) + part)
-        out[i] = f32_to_bf16(gate * sigmoid * up, out[i])
+        out[np.uintp(first) + lane] = f32_to_bf16(gate * sigmoid * up, out[0])
 
 
 @exact
@@ -136,110 +193,109 @@ def _product(counters, phase, x, norm, eps, weights, bias, plus, out, gated):
             normed, is_normed = np.empty_like(x), True
             _norm(x, norm, eps, normed)
         for block in range(chunk * each, min(blocks, (chunk + 1) * each)):
-            start, end = block * BLOCK, min(outputs, (block + 1) * BLOCK)
+            start = block * BLOCK
             for part in range(parts):
                 _block(weights[parts * block + part], normed, sums[part])
             for row in range(m):
-                for part in range(parts):
-                    if len(bias):
-                        _add(sums[part, row], bias[part * outputs + start : part * outputs + end])
+                if len(bias):
+                    for part in range(parts):
+                        _add(sums[part, row], bias, part * outputs + start, (part + 1) * outputs)
                 if len(plus):
-                    _add(sums[0, row], plus[row, start:end])
+                    _add(sums[0, row], plus[row], start, outputs)
                 if gated:
-                    _gate(sums[0, row], sums[1, row], out[row, start:end])
+                    _gate(sums[0, row], sums[1, row], out[row], start, outputs)
                 else:
-                    _round(sums[0, row], x[0, 0], out[row, start:end])
+                    _round(sums[0, row], x[0, 0], out[row], start, outputs)
 
 
 @exact
-def apply_rope(vector, cos, sin, to):
-    """Rotary embedding of one vector; the first half of sin is negative."""
-    half = len(to) // 2
+def apply_rope(vector, turn, to):
+    """Rotary embedding of one vector by cos and sin of its position; the first half of sin is
+    negative."""
+    cos, sin = turn[0], turn[1]
+    half = len(cos) // 2
     for i in range(half):
         low, high = bf16_to_f32(vector[i]), bf16_to_f32(vector[i + half])
         to[i] = low * cos[i] + high * sin[i]
         to[i + half] = high * cos[i + half] + low * sin[i + half]
 
 
-@compiled("reassoc", "contract", "arcp", "nsz")  # not "ninf": a mask may be -inf
-def _scores(q, keys, slots, masked, scale, scores):
-    """Scaled products of a query with the keys that it sees, -inf for others."""
-    first = slots - len(masked)
-    for slot in range(slots):
-        product = np.float32(0)
-        for i in range(len(q)):
-            product += q[i] * keys[slot, i]
-        scores[slot] = product * np.float32(scale)
-    for i in range(len(masked)):
-        if masked[i]:
-            scores[first + i] = -np.inf
+@compiled("nnan", "nsz")
+def _highest(scores, top):
+    """The highest number of every column, [BLOCK]."""
+    for lane in range(BLOCK):
+        top[lane] = scores[0, lane]
+    for slot in range(1, len(scores)):
+        for lane in range(BLOCK):
+            top[lane] = max(top[lane], scores[slot, lane])
 
 
 @exact
-def _exp_rows(scores, totals):
-    """e^(scores - highest of the row) in place, [m, slots]; their sums, in order, so that masked
-    slots add nothing."""
-    for row in range(len(scores)):
-        top = row_max(scores[row])
-        for slot in range(scores.shape[1]):
-            scores[row, slot] = exp(scores[row, slot] - top)
-        total = np.float32(0)
-        for slot in range(scores.shape[1]):
-            total += scores[row, slot]
-        totals[row] = total
+def _softmax(scores, top, totals):
+    """e^(score - highest of its column) in place, [slots, BLOCK], and the columns' sums.
+
+    Sums run over the slots in order, so a slot that is not seen, which adds nothing, changes no
+    bit of them.
+    """
+    _highest(scores, top)
+    for lane in range(BLOCK):
+        totals[lane] = 0
+    for slot in range(len(scores)):
+        for lane in range(BLOCK):
+            part = exp(scores[slot, lane] - top[lane])
+            scores[slot, lane] = part
+            totals[lane] += part
 
 
 @exact
 def _attend(counters, phase, qkv, table, positions, masked, keys, values, used, scale, out):
-    """Rotary embeddings, the write of keys and values to the slots from `used` on, and attention,
-    head by head.
+    """Rotary embeddings, the write of keys and values to the slots from `used` on, and attention.
+
+    One product gives the scores of up to `BLOCK` queries, those of several tokens and of all heads
+    that share keys: slots below each other, a query a column. Another product of them, transposed,
+    mixes the values.
 
     qkv [m, (heads + 2 key heads) * width]; table [positions, 2, width]; masked: which of the last
-    slots a token does not see, bool [m, w]; keys, values [key heads, slots, width]; out [m, heads *
-    width].
+    slots a token does not see, bool [m, w]; keys, values [key heads, slots, width or more, where
+    zeros follow]; out [m, heads * width].
     """
-    m, (kv_heads, _, width) = len(qkv), keys.shape
-    heads, slots, blocks = out.shape[1] // width, used + m, -(-width // BLOCK)
-    group = heads // kv_heads
-    q, scores, totals = (
-        np.empty(width, np.float32),
-        np.empty((m, slots), np.float32),
-        np.empty(m, np.float32),
-    )
-    mixed, part = np.empty((m, BLOCK), np.float32), np.zeros((blocks, slots, BLOCK), np.float32)
+    m, kv_heads, width = len(qkv), len(keys), table.shape[2]
+    heads, slots = out.shape[1] // width, used + m
+    group, first_masked = heads // kv_heads, slots - masked.shape[1]
+    query, queries = np.empty(width, np.float32), np.zeros((keys.shape[2], BLOCK), np.float32)
+    scores, mixed = np.empty((slots, BLOCK), np.float32), np.empty((BLOCK, BLOCK), np.float32)
+    top, totals = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
     for pair in take_chunks(counters, phase, kv_heads):
         for row in range(m):
-            cos, sin = table[positions[row], 0], table[positions[row], 1]
-            apply_rope(
-                qkv[row, (heads + pair) * width : (heads + pair + 1) * width],
-                cos,
-                sin,
-                keys[pair, used + row],
-            )
+            turn = table[positions[row]]
+            start = (heads + pair) * width
+            apply_rope(qkv[row, start : start + width], turn, keys[pair, used + row])
+            start = (heads + kv_heads + pair) * width
             for i in range(width):
-                values[pair, used + row, i] = bf16_to_f32(
-                    qkv[row, (heads + kv_heads + pair) * width + i]
-                )
-        for block in range(blocks):
-            for slot in range(slots):
-                for i in range(min(BLOCK, width - block * BLOCK)):
-                    part[block, slot, i] = values[pair, slot, block * BLOCK + i]
-        for head in range(pair * group, (pair + 1) * group):
-            for row in range(m):
-                cos, sin = table[positions[row], 0], table[positions[row], 1]
-                apply_rope(qkv[row, head * width : (head + 1) * width], cos, sin, q)
-                _scores(q, keys[pair], slots, masked[row], scale, scores[row])
-            _exp_rows(scores, totals)
-            for block in range(blocks):
-                _block(part[block], scores, mixed)
-                for row in range(m):
-                    start, end = (
-                        head * width + block * BLOCK,
-                        head * width + min(width, (block + 1) * BLOCK),
-                    )
-                    for i in range(end - start):
-                        mixed[row, i] /= totals[row]
-                    _round(mixed[row], qkv[0, 0], out[row, start:end])
+                values[pair, used + row, i] = bf16_to_f32(qkv[row, start + i])
+        for first in range(0, m * group, BLOCK):
+            count = min(BLOCK, m * group - first)
+            for lane in range(count):
+                row, head = (first + lane) // group, pair * group + (first + lane) % group
+                start = head * width
+                apply_rope(qkv[row, start : start + width], table[positions[row]], query)
+                for i in range(width):
+                    queries[i, lane] = query[i] * np.float32(scale)
+            _block(queries, keys[pair, :slots], scores)
+            for lane in range(count):
+                row = (first + lane) // group
+                for i in range(masked.shape[1]):
+                    if masked[row, i]:
+                        scores[first_masked + i, lane] = -np.inf
+            _softmax(scores, top, totals)
+            for start in range(0, width, BLOCK):
+                _block(values[pair, :slots, start : start + BLOCK], scores.T[:count], mixed)
+                for lane in range(count):
+                    row, head = (first + lane) // group, pair * group + (first + lane) % group
+                    for i in range(BLOCK):
+                        mixed[lane, i] /= totals[lane]
+                    place = head * width
+                    _round(mixed[lane], qkv[0, 0], out[row], place + start, place + width)
 
 
 @exact

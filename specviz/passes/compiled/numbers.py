@@ -13,6 +13,7 @@ from numba import config, njit, types
 from numba.extending import overload
 
 from ...base.files import cache_folder
+from .tiles import HAS_TILES
 
 
 def bf16_to_f32(number):
@@ -50,6 +51,7 @@ def folder_for(sources: Path) -> Path:
     function calls.
     """
     content = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources.glob("*.py"))))
+    content.update(b"tiles" if HAS_TILES else b"")  # code with tiles ends a process without them
     pycache = sources / "__pycache__"
     parent = (
         Path(config.CACHE_DIR)
@@ -108,12 +110,3 @@ def exp(x):
     y = y * r * r + r + np.float32(1)
     scale = np.int32((np.float32(shifted).view(np.int32) - 0x4B400000 + 127) << 23).view(np.float32)
     return y * scale if exponent >= np.float32(-87) else np.float32(0)
-
-
-@compiled("reassoc", "nnan", "nsz")
-def row_max(row):
-    """The highest number of a row without NaN."""
-    top = row[0]
-    for i in range(1, len(row)):
-        top = max(top, row[i])
-    return top

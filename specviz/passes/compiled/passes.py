@@ -20,7 +20,7 @@ import torch
 from ..cache import TreeCache
 from ..layers import Layer, raw, raw_layer
 from . import kernels
-from .dot_products import in_blocks
+from .dot_products import BLOCK, in_blocks
 from .helpers import run_with_helpers
 
 MAX_TOKENS = 64  # of a call
@@ -133,7 +133,8 @@ class CompiledPasses:
         if features is not None:
             inputs, x = np.concatenate([raw(features), x], axis=1), np.empty_like(x)
         m, used = len(x), cache.used
-        block = cache.numbers(used + m, self.kv_heads, self.width)
+        # Keys and values are filled up with zeros to whole blocks.
+        block = cache.numbers(used + m, self.kv_heads, -(-self.width // BLOCK) * BLOCK)
         places, selected = np.array(positions, np.int64), np.array(rows, np.int64)
         states = np.empty((len(rows), x.shape[1]), x.dtype)
         logits = np.empty((len(rows), self.vocabulary), np.float32)

@@ -231,17 +231,15 @@ def longest_text(role: str, config: Any) -> int:
 
 
 def attention_windows(role: str, config: Any) -> list[int]:
-    """How many tokens back the layers of a model look that do not look back to the beginning; a
-    `ValueError` for layers that cannot read the branches of a tree."""
-    sliding = getattr(config, "sliding_window", None)
-    default = "full_attention" if sliding is None else "sliding_attention"
-    kinds = getattr(config, "layer_types", None) or [default]
-    if unknown := set(kinds) - {"full_attention", "sliding_attention"}:
+    """Windows of attention that passes do not know, in tokens; a `ValueError` for layers that
+    cannot read the branches of a tree. Passes know sliding windows."""
+    kinds = set(getattr(config, "layer_types", None) or ())
+    if unknown := kinds - {"full_attention", "sliding_attention"}:
         raise ValueError(
             f"{role} has layers of kind {', '.join(sorted(unknown))}, which cannot read the "
             "branches of a tree. Choose a model with plain attention in every layer."
         )
-    windows = [sliding] if sliding and "sliding_attention" in kinds else []
+    windows = []
     if "local" in getattr(config, "attention_layers", ["local"]):  # a window by any other name
         for name, value in vars(config).items():
             is_window = "window" in name and "sliding" not in name and not name.endswith("layers")

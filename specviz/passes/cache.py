@@ -35,6 +35,7 @@ class TreeCache(Cache):
             cache.
         blocks: memory of all layers, or of each, [2 * layers in it, 1, heads, slots, width]; keys
             are even.
+        positions: where the token in each slot stands in its text, [slots].
     """
 
     def __init__(self, layers: int, spread: bool = False) -> None:
@@ -43,6 +44,7 @@ class TreeCache(Cache):
         self.used = 0
         self.writer: object = None
         self.blocks: list[torch.Tensor | None] = [None] * (layers if spread else 1)
+        self.positions = np.zeros(CHUNK, np.int64)
         self._numbers: np.ndarray | None = None
 
     def __len__(self) -> int:
@@ -64,6 +66,37 @@ class TreeCache(Cache):
         for place, new in zip(both, (key_states, value_states), strict=True):
             place[:, :, self.used :] = new
         return both[0], both[1]
+
+    def place(self, positions: Sequence[int]) -> None:
+        """Note the positions of the tokens that the next pass reads."""
+        end = self.used + len(positions)
+        if end > len(self.positions):
+            self.positions = np.pad(self.positions, (0, end))
+        self.positions[self.used : end] = positions
+
+    def window_mask(
+        self, positions: Sequence[int], masked: np.ndarray | None, window: int | None
+    ) -> np.ndarray | None:
+        """A mask for layers whose tokens see only `window` positions back.
+
+        Args:
+            positions: of the tokens of a pass, which were given to `place`, [m].
+            masked: which of the last slots each must not see, bool [m, w]; None for a causal run.
+            window: None for no window.
+
+        Returns:
+            The same with what is beyond the window, bool [m, slots]; `masked` where nothing is.
+        """
+        end = self.used + len(positions)
+        if window is None:
+            return masked
+        outside = self.positions[:end] <= np.asarray(positions)[:, None] - window
+        if not outside.any():
+            return masked
+        if masked is None:
+            masked = ~np.tri(len(positions), dtype=bool)
+        outside[:, end - masked.shape[1] :] |= masked
+        return outside
 
     def numbers(self, slots: int, heads: int, width: int) -> np.ndarray:
         """All layers in float32 as numpy sees them, [2 * layers, heads, at least `slots`,
@@ -94,7 +127,10 @@ class TreeCache(Cache):
         self.used = start + len(slots)
         blocks = self.blocks if self._numbers is None else [self._numbers]
         for place, slot in enumerate(slots, start):
-            for block in blocks if place != slot else ():
+            if place == slot:
+                continue
+            self.positions[place] = self.positions[slot]
+            for block in blocks:
                 if block is not None:
                     block[..., place, :] = block[..., slot, :]
 
@@ -118,9 +154,8 @@ class Slots(dict[int, int]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sees = np.zeros(
-            (64, 64), dtype=bool
-        )  # [slot, slot]: its row may attend to its column
+        # [slot, slot]: the token in a row may attend to the one in a column.
+        self._sees = np.zeros((64, 64), dtype=bool)
 
     def unread(self, tree: TokenTree, nodes: list[int]) -> list[int]:
         """The nodes that a pass must read, in the tree's order: those asked for and their unread

@@ -23,9 +23,15 @@ import torch.nn.functional as F
 from torch.nn.functional import scaled_dot_product_attention
 
 from .compiled import compiler_for
-from .layers import fuse
+from .layers import fuse, window_of
 
-FAMILIES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM")
+FAMILIES = (
+    "LlamaForCausalLM",
+    "MistralForCausalLM",
+    "Qwen2ForCausalLM",
+    "Qwen3ForCausalLM",
+    "SmolLM3ForCausalLM",
+)
 ROTARIES = ("default", "linear", "llama3")  # tables that do not change with the length of the text
 MOST_POSITIONS = 1 << 18  # in such a table
 
@@ -40,6 +46,9 @@ class DirectForward:
 
     Attributes:
         kv_dtype: the type of keys and values, in which it attends.
+        window: how many tokens back layers with a sliding window see; None without such layers.
+        is_windowed, is_turned: of the layers: whether they have that window, and whether positions
+            turn their queries and keys.
         compiled: its small passes as compiled calls; None where it has none.
     """
 
@@ -49,12 +58,16 @@ class DirectForward:
         self.heads, self.kv_heads = config.num_attention_heads, config.num_key_value_heads
         self.width = getattr(config, "head_dim", None) or config.hidden_size // self.heads
         self.mlp = config.intermediate_size
-        self.scale, self.eps = model.model.layers[0].self_attn.scaling, config.rms_norm_eps
-        self.embed, self.norm, self.head = (
-            model.get_input_embeddings().weight,
-            model.model.norm.weight,
-            model.lm_head,
-        )
+        attentions = [layer.self_attn for layer in model.model.layers]
+        self.window = window_of(config)
+        # Layers say so themselves where only some of them have a window.
+        self.is_windowed = [
+            bool(getattr(part, "sliding_window", self.window)) for part in attentions
+        ]
+        self.is_turned = [bool(getattr(part, "use_rope", True)) for part in attentions]
+        self.scale, self.eps = attentions[0].scaling, config.rms_norm_eps
+        self.embed = model.get_input_embeddings().weight
+        self.norm, self.head = model.model.norm.weight, model.lm_head
         half_precision = self.embed.is_cpu and self.embed.dtype.itemsize < 4
         self.kv_dtype = torch.float32 if half_precision else self.embed.dtype
         self.rotary = self._rotary(config.max_position_embeddings)
@@ -96,6 +109,7 @@ class DirectForward:
         mask: torch.Tensor | None,
         cache: Any,
         rows: torch.Tensor | None,
+        window_mask: torch.Tensor | None = None,
         inputs: dict[int, Any] | None = None,
     ) -> torch.Tensor:
         """Last hidden states after the final norm, [len(rows), width]: what the output head is
@@ -108,31 +122,32 @@ class DirectForward:
                 an empty cache.
             cache: a `TreeCache`, or what has its `used` and `update`.
             rows: which tokens need logits; None for all.
+            window_mask: as `mask`, of layers with a window.
             inputs: by the number of a layer where to put its input at `rows`, [len(rows), width].
         """
         m, heads, kv_heads, width = len(ids), self.heads, self.kv_heads, self.width
         cos, sin = self.rotary.index_select(0, positions).unbind(1)
-        causal = mask is None and m > 1
         x = ids if ids.is_floating_point() else self.embed.index_select(0, ids)
         for index, w in enumerate(self.layers):
             if inputs and index in inputs:
                 inputs[index] = x if rows is None else x.index_select(0, rows)
             qkv = F.linear(rms_norm(x, w.input_norm, self.eps), w.qkv, w.qkv_bias)
-            qk, v = (
-                qkv.to(self.kv_dtype)
-                .view(1, m, -1, width)
-                .split_with_sizes([heads + kv_heads, kv_heads], 2)
-            )
-            qk = torch.addcmul(qk * cos, qk.roll(width // 2, -1), sin)
+            qkv = qkv.view(1, m, heads + 2 * kv_heads, width)
+            if w.q_norm is not None:
+                q, k, v = qkv.split_with_sizes([heads, kv_heads, kv_heads], 2)
+                q, k = rms_norm(q, w.q_norm, self.eps), rms_norm(k, w.k_norm, self.eps)
+                qkv = torch.cat([q, k, v], dim=2)
+            qk, v = qkv.to(self.kv_dtype).split_with_sizes([heads + kv_heads, kv_heads], 2)
+            if self.is_turned[index]:
+                qk = torch.addcmul(qk * cos, qk.roll(width // 2, -1), sin)
             q, k = qk.transpose(1, 2).split_with_sizes([heads, kv_heads], 1)
             k, v = cache.update(k, v.transpose(1, 2), index)
-            mixed = attend(q, k, v, mask, causal, self.scale)
-            x = x + F.linear(
-                mixed.transpose(1, 2).reshape(m, -1).to(x.dtype), w.output, w.output_bias
-            )
-            gate, up = F.linear(rms_norm(x, w.mlp_norm, self.eps), w.gate_up, w.gate_up_bias).chunk(
-                2, dim=-1
-            )
+            seen = window_mask if self.is_windowed[index] else mask
+            mixed = attend(q, k, v, seen, seen is None and m > 1, self.scale)
+            mixed = mixed.transpose(1, 2).reshape(m, -1).to(x.dtype)
+            x = x + F.linear(mixed, w.output, w.output_bias)
+            gate_up = F.linear(rms_norm(x, w.mlp_norm, self.eps), w.gate_up, w.gate_up_bias)
+            gate, up = gate_up.chunk(2, dim=-1)
             x = x + F.linear(F.silu(gate).mul_(up), w.down, w.down_bias)
         return rms_norm(x if rows is None else x.index_select(0, rows), self.norm, self.eps)
 
@@ -193,13 +208,13 @@ def is_known(model: Any) -> bool:
     memory."""
     config = model.config
     rotary = getattr(config, "rope_parameters", None) or {}
+    kinds = set(getattr(config, "layer_types", None) or ())
     return (
         type(model).__name__ in FAMILIES
         and getattr(config, "hidden_act", None) == "silu"
         and rotary.get("rope_type", "default") in ROTARIES
         and not getattr(config, "quantization_config", None)
-        and not any(kind != "full_attention" for kind in getattr(config, "layer_types", None) or ())
-        and not getattr(config, "sliding_window", None)
+        and kinds <= {"full_attention", "sliding_attention"}
         and config.max_position_embeddings <= MOST_POSITIONS
         and all(map(_is_plain, model.modules()))  # no adapter (LoRA) or quantised layer
     )
@@ -210,10 +225,9 @@ def direct_forward(model: Any) -> DirectForward | None:
     if not is_known(model):
         return None
     compiler = compiler_for(model)
-    for weight in (
-        model.parameters() if compiler else ()
-    ):  # a copy, so that the memory-mapped file can be released
-        weight.data = weight.data.clone()
+    if compiler:  # the weights become copies, so that the memory-mapped file can be released
+        for weight in model.parameters():
+            weight.data = weight.data.clone()
     with torch.inference_mode():
         direct = DirectForward(model, [fuse(module) for module in model.model.layers])
         direct.compiled = compiler and compiler.CompiledPasses(direct)

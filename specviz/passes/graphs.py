@@ -135,6 +135,7 @@ class StaticPasses:
         if (
             self._off
             or prompt
+            or self.direct.window
             or m > BUCKETS[-1]
             or cache.spread
             or cache.depth != len(self.direct.layers)

@@ -11,15 +11,18 @@ import torch
 
 
 class Layer(NamedTuple):
-    """Weights of a decoder layer: matrices [out, in], and norms and biases as vectors; None for a
-    bias that is missing.
+    """Weights of a decoder layer: matrices [out, in], and norms and biases as vectors; None for one
+    that is missing.
 
-    Gate and up are one matrix, the rows of gate first, and so are query, key and value.
+    Gate and up are one matrix, the rows of gate first, and so are query, key and value. q_norm and
+    k_norm are those of each head.
     """
 
     input_norm: Any
     qkv: Any
     qkv_bias: Any
+    q_norm: Any
+    k_norm: Any
     output: Any
     output_bias: Any
     mlp_norm: Any
@@ -41,6 +44,8 @@ def _named(module: str, *products: str) -> tuple[tuple[str, ...], tuple[str, ...
 PARAMETERS = Layer(
     ("input_layernorm.weight",),
     *_named("self_attn", "q_proj", "k_proj", "v_proj"),
+    ("self_attn.q_norm.weight",),
+    ("self_attn.k_norm.weight",),
     *_named("self_attn", "o_proj"),
     ("post_attention_layernorm.weight",),
     *_named("mlp", "gate_proj", "up_proj"),
@@ -57,9 +62,8 @@ def read_layer(module: torch.nn.Module, weight: Callable[[str], torch.Tensor]) -
     """
     present = dict(module.named_parameters())
     parts = ([weight(name) for name in names if name in present] for names in PARAMETERS)
-    return Layer(
-        *(torch.cat(some) if some else None for some in parts)
-    )  # a copy: products depend on its alignment
+    # A copy: products depend on its alignment.
+    return Layer(*(torch.cat(some) if some else None for some in parts))
 
 
 def raw(tensor: torch.Tensor) -> np.ndarray:
@@ -71,7 +75,7 @@ def raw(tensor: torch.Tensor) -> np.ndarray:
 
 def raw_layer(layer: Layer) -> Layer:
     """The weights of a layer as numpy sees them; an empty array for one that is missing."""
-    none = raw(layer.input_norm)[:0]
+    none = raw(layer.mlp_norm)[:0]
     return Layer(*(none if weight is None else raw(weight) for weight in layer))
 
 
@@ -85,3 +89,11 @@ def fuse(module: torch.nn.Module) -> Layer:
             part.data = whole[start : start + len(part)]
             start += len(part)
     return layer
+
+
+def window_of(config: Any) -> int | None:
+    """How many tokens back the layers with a sliding window see, by a text model's configuration;
+    None where it has no such layer."""
+    window = getattr(config, "sliding_window", None)
+    kinds = getattr(config, "layer_types", None) or ["sliding_attention"]
+    return window if window and "sliding_attention" in kinds else None

@@ -14,7 +14,7 @@ from numba import njit
 
 from specviz.models.selftest import check_tree_reading
 from specviz.passes import compiled as door
-from specviz.passes.compiled import dot_products, helpers, kernels, numbers
+from specviz.passes.compiled import dot_products, helpers, kernels, numbers, products
 from specviz.passes.compiled import passes as compiled
 from specviz.passes.compiled.helpers import FAILED, run_with_helpers
 from specviz.tree import TokenTree
@@ -44,7 +44,7 @@ def test_a_token_has_the_same_logits_whatever_stands_beside_it(dtype):
 @pytest.mark.parametrize("inputs", [6, 64])  # tiles are filled by multiples of 32
 @pytest.mark.parametrize("dtype", [np.float32, np.int16, "int16 without an instruction for pairs"])
 def test_a_product_of_blocks_is_that_of_its_matrix(dtype, inputs, monkeypatch):
-    rng, multiply = np.random.default_rng(0), kernels._block
+    rng, multiply = np.random.default_rng(0), products.block_product
     weight, x = (rng.normal(size=(size, inputs)).astype(np.float32) for size in (40, 51))
     arrays = [weight, x]
     if dtype is not np.float32:
@@ -68,7 +68,7 @@ def test_a_product_reads_and_writes_matrices_that_are_transposed_or_parts_of_oth
     rng = np.random.default_rng(0)
     wide, scores = (rng.normal(size=(9, size)).astype(np.float32) for size in (96, 32))
     sums = np.empty((5, dot_products.BLOCK), np.float32)
-    kernels._block(wide[:, 32:64], scores.T[:5], sums)
+    products.block_product(wide[:, 32:64], scores.T[:5], sums)
     np.testing.assert_allclose(sums, scores.T[:5] @ wide[:, 32:64], rtol=1e-5, atol=1e-5)
 
 
@@ -79,7 +79,8 @@ def test_every_block_of_a_product_gets_its_own_bias():
     )
     out, none = np.empty((3, 70), np.float32), np.empty(0, np.float32)
     blocks = dot_products.in_blocks(weight)
-    kernels._product(np.zeros(3, np.int64), 0, x, none, 1e-6, blocks, bias, more, out, False)
+    linear = products.Linear(none, blocks, bias)
+    products.product(np.zeros(3, np.int64), 0, x, linear, 1e-6, more, out, False)
     np.testing.assert_allclose(out, x @ weight.T + bias + more, rtol=1e-5, atol=1e-5)
 
 
@@ -191,7 +192,7 @@ def test_without_numba_torch_serves(monkeypatch):
 def test_a_wrong_kernel_leaves_the_passes_to_torch(monkeypatch, caplog):
     model, forward = make("llama", dtype=torch.float32), kernels.forward
     monkeypatch.setattr(
-        kernels, "forward", lambda *arguments: forward(*arguments) or arguments[-1].fill(0.1)
+        kernels, "forward", lambda *arguments: forward(*arguments) or arguments[4].logits.fill(0.1)
     )
     with caplog.at_level(logging.WARNING):
         check_tree_reading("target", model)

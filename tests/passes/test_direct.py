@@ -23,7 +23,7 @@ def test_the_weights_are_not_stored_twice():
     "family, changes",
     [
         ("gpt2", {}),
-        ("mistral", {"sliding_window": 16}),
+        ("gemma3", {}),
         ("llama", {"hidden_act": "gelu"}),
         (
             "llama",

@@ -13,7 +13,7 @@ from specviz.models.early_exit import count_layers, first_layers, without_layers
 from specviz.models.loading import load_model, longest_text
 from specviz.models.selftest import check_tree_reading
 from specviz.models.streamed import stream_target
-from specviz.passes import cache, graphs, huggingface
+from specviz.passes import cache, graphs, tree_session
 from specviz.passes.compiled import passes
 from specviz.passes.graphs import StaticPasses
 from specviz.passes.huggingface import HuggingFaceModel
@@ -45,6 +45,40 @@ FAMILIES = {
     "qwen2": transformers.Qwen2Config(**COMMON, **HEADS, num_key_value_heads=2),
     "mistral": transformers.MistralConfig(
         **COMMON, **HEADS, num_key_value_heads=2, sliding_window=None
+    ),
+    "qwen3": transformers.Qwen3Config(**COMMON, **HEADS, num_key_value_heads=2, head_dim=16),
+    "smollm3": transformers.SmolLM3Config(
+        **COMMON, **HEADS, num_key_value_heads=2, no_rope_layer_interval=2, pad_token_id=None
+    ),
+    "mistral-window": transformers.MistralConfig(
+        **COMMON, **HEADS, num_key_value_heads=2, sliding_window=6
+    ),
+    "qwen3-window": transformers.Qwen3Config(
+        **COMMON,
+        **HEADS,
+        num_key_value_heads=2,
+        head_dim=40,
+        use_sliding_window=True,
+        sliding_window=6,
+        layer_types=["full_attention", "sliding_attention", "full_attention"],
+    ),
+    "gemma3": transformers.Gemma3TextConfig(
+        **COMMON,
+        **HEADS,
+        num_key_value_heads=1,
+        head_dim=16,
+        sliding_window=6,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+    ),
+    "gpt-oss": transformers.GptOssConfig(
+        **COMMON,
+        **HEADS,
+        num_key_value_heads=2,
+        head_dim=16,
+        sliding_window=6,
+        num_local_experts=4,
+        num_experts_per_tok=2,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
     ),
     "gpt2": transformers.GPT2Config(**COMMON, n_embd=32, n_head=4),
     "gpt_neox": transformers.GPTNeoXConfig(**COMMON, **HEADS),
@@ -197,6 +231,10 @@ LLAMA = (
     "llama3",
     "qwen2",
     "mistral",
+    "qwen3",
+    "smollm3",
+    "mistral-window",
+    "qwen3-window",
 )  # with a direct forward
 SAMPLE = {
     (transformers_pass, "gpt2", F32),
@@ -205,18 +243,28 @@ SAMPLE = {
     (direct_pass, "llama3", F32),
     (compiled_pass, "qwen2", BF16),
     (compiled_pass, "llama", F32),
+    (compiled_pass, "qwen3-window", F32),
+    (compiled_pass, "smollm3", BF16),
+    (compiled_pass, "mistral-window", BF16),
+    (direct_pass, "qwen3-window", F32),
+    (direct_pass, "smollm3", F32),
+    (transformers_pass, "mistral-window", F32),
+    (transformers_pass, "gemma3", F32),
+    (eager_pass, "gpt-oss", F32),
     (padded_pass, "llama", F32),
     (spread_pass, "gpt2", F32),
     (streamed_pass, "llama", F32),
     (hooked_pass, "opt", F32),
 }
 MATRIX = [
-    *itertools.product((transformers_pass, eager_pass), FAMILIES, (F32,)),
+    *itertools.product((eager_pass,), FAMILIES, (F32,)),
+    *itertools.product((transformers_pass,), set(FAMILIES) - {"gpt-oss"}, (F32,)),
     *itertools.product(
         (transformers_pass, hooked_pass, spread_pass), ("llama", "gpt2", "opt"), (F32, BF16, F16)
     ),
     *itertools.product((direct_pass,), LLAMA, (F32, BF16, F16)),
     *itertools.product((padded_pass, streamed_pass), ("llama", "qwen2"), (F32, BF16, F16)),
+    *itertools.product((streamed_pass,), ("smollm3", "qwen3-window"), (F32, BF16)),
     *itertools.product((compiled_pass,), LLAMA, (F32, BF16)),
 ]
 
@@ -244,8 +292,20 @@ def test_trees_score_as_separate_passes(make_pass, family, dtype, tmp_path, monk
     assert model.static is None or model.static.passes
 
 
+def test_a_window_hides_by_positions_and_not_by_slots():
+    """Branches of a tree fill slots between a token and those that it sees."""
+    kept = cache.TreeCache(1)
+    kept.place(range(5))
+    kept.used = 5
+    kept.place([5, 5, 6])  # two branches, the second of two tokens
+    masked = np.array([[0, 1, 1], [1, 0, 1], [1, 0, 0]], dtype=bool)
+    hidden = kept.window_mask([5, 5, 6], masked, 3)
+    seen = [{int(slot) for slot in np.flatnonzero(~row)} for row in hidden]
+    assert seen == [{3, 4, 5}, {3, 4, 6}, {4, 6, 7}]
+
+
 def test_long_prompts_are_read_in_runs(monkeypatch):
-    monkeypatch.setattr(huggingface, "MAX_RUN", 4)
+    monkeypatch.setattr(tree_session, "MAX_RUN", 4)
     random_run(make(), np.random.default_rng(3), steps=3)
 
 
@@ -387,16 +447,9 @@ def test_a_model_that_ignores_the_tree_is_rejected(fault, dtype):
         check_tree_reading("target", model)
 
 
-def test_the_longest_text_is_within_the_window_of_attention():
-    assert (
-        longest_text("target", transformers.MistralConfig(**COMMON, **HEADS, sliding_window=64))
-        == 64
-    )
-    assert longest_text("target", FAMILIES["llama"]) == 128
-    assert longest_text("target", FAMILIES["gpt2"]) == 128
-    mixed = ["full_attention", "sliding_attention", "full_attention"]
-    qwen = dict(num_hidden_layers=3, use_sliding_window=True, sliding_window=40, layer_types=mixed)
-    assert longest_text("target", transformers.Qwen2Config(**qwen)) == 40
+def test_the_longest_text_goes_on_beyond_a_window_of_attention():
+    for family in ("llama", "gpt2", "mistral-window", "qwen3-window"):
+        assert longest_text("target", FAMILIES[family]) == 128
     with pytest.raises(ValueError, match="linear_attention"):
         longest_text("draft", transformers.Qwen3NextConfig())
 

@@ -22,6 +22,7 @@ from ..layers import Layer, raw, raw_layer
 from . import kernels
 from .dot_products import BLOCK, in_blocks
 from .helpers import run_with_helpers
+from .products import CHUNKS, Linear, normalise_rows
 
 MAX_TOKENS = 64  # of a call
 CAUSAL = ~np.tri(MAX_TOKENS, dtype=bool)
@@ -39,46 +40,56 @@ def compiled_layer(layer: Layer) -> Layer:
     return blocks._replace(gate_up=np.stack([gate, up], axis=1).reshape(-1, *gate.shape[1:]))
 
 
+def turns_of(rotary: torch.Tensor) -> np.ndarray:
+    """A table of cos and sin, [positions, 2, 1, width], with a last row that turns nothing."""
+    table = rotary[:, :, 0].float().numpy()
+    still = np.stack([np.ones_like(table[0, 0]), np.zeros_like(table[0, 0])])
+    return np.concatenate([table, still[None]])
+
+
 class CompiledPasses:
     """The passes of one model.
 
     Args:
-        direct: its `DirectForward`, whose weights are laid out.
+        direct: its `DirectForward`, or what has the same attributes; its weights are laid out.
         stream: its layers from disk, each as `compiled_layer` makes them with an axis of one layer
             in front; None where they are in memory.
     """
 
     def __init__(self, direct: Any, stream: Any = None) -> None:
-        self.heads, self.kv_heads, self.width, self.mlp = (
-            direct.heads,
-            direct.kv_heads,
-            direct.width,
-            direct.mlp,
-        )
-        self.embed, self.table = direct.embed, direct.rotary[:, :, 0].contiguous().numpy()
-        self.scale, self.eps = float(direct.scale), float(direct.eps)
-        self.rows, self.stream = raw(self.embed), stream
+        self.heads, self.kv_heads = direct.heads, direct.kv_heads
+        self.width, self.mlp = direct.width, direct.mlp
+        self.embed, self.stream = direct.embed, stream
+        self.rows = raw(self.embed)
         self.layer_ids = np.arange(len(direct.layers))
+        self.window = direct.window
         self.lay_out(direct)
-        self.join = self.head[1][:0]
 
     def lay_out(self, direct: Any) -> None:
         """Read the weights as they are now."""
         self.vocabulary = len(direct.head.weight)
         norm, bias = raw(direct.norm), direct.head.bias
-        self.head = (
-            norm,
-            in_blocks(raw(direct.head.weight)),
-            norm[:0] if bias is None else raw(bias),
+        no_bias = norm[:0]
+        head = Linear(
+            norm, in_blocks(raw(direct.head.weight)), no_bias if bias is None else raw(bias)
         )
-        if self.stream is not None:
-            self.layers, size = self.stream.no_layers, self.stream.bytes
+        if self.stream is None:
+            arrays = zip(*map(compiled_layer, direct.layers), strict=True)
+            layers = Layer(*(np.stack(parts) for parts in arrays))
+            size = sum(part.nbytes for part in layers)
         else:
-            self.layers = Layer(
-                *map(np.stack, zip(*map(compiled_layer, direct.layers), strict=True))
-            )
-            size = sum(part.nbytes for part in self.layers)
-        self.size = size + sum(part.nbytes for part in self.head)
+            layers, size = self.stream.no_layers, self.stream.bytes
+        self.model = kernels.Model(
+            layers=layers,
+            turns=turns_of(direct.rotary),
+            is_turned=np.array(direct.is_turned, bool),
+            is_windowed=np.array(direct.is_windowed, bool),
+            join=head.weights[:0],
+            head=head,
+            scale=float(direct.scale),
+            eps=float(direct.eps),
+        )
+        self.size = size + head.weights.nbytes
 
     def of(self, layer_ids: Sequence[int]) -> CompiledPasses:
         """The passes of the same model with some of its layers, in memory; no weight is copied."""
@@ -95,9 +106,10 @@ class CompiledPasses:
             target: the target's passes.
         """
         some = copy(self)
-        some.rows, some.vocabulary, some.join = target.rows, target.vocabulary, in_blocks(raw(join))
-        some.head = self.head[0], *target.head[1:]
-        some.size = sum(part.nbytes for part in (some.join, *some.layers, *some.head))
+        some.rows, some.vocabulary = target.rows, target.vocabulary
+        head = target.model.head._replace(norm=self.model.head.norm)
+        some.model = self.model._replace(join=in_blocks(raw(join)), head=head)
+        some.size = self.size + some.model.join.nbytes + head.weights.nbytes
         return some
 
     def read(
@@ -107,15 +119,16 @@ class CompiledPasses:
         masked: np.ndarray | None,
         cache: TreeCache,
         rows: Sequence[int],
-        features: torch.Tensor | None = None,
+        hidden: torch.Tensor | None = None,
         feature_layers: Sequence[int] = (),
     ) -> tuple[np.ndarray, np.ndarray]:
         """One pass; the cache's slots behind those in use are written.
 
         Args:
             tokens, positions, masked, cache, rows: as for `HuggingFaceModel.read`.
-            features: read together with the tokens, [m, width], by passes made with `after`.
-            feature_layers: layers whose input at `rows` is returned as well, counted from 0.
+            hidden: read together with the tokens, [m, width], by passes that take them.
+            feature_layers: layers whose input at `rows` is returned as well, counted from 0; the
+                number of layers stands for what the last one passes on.
 
         Returns:
             The inputs of `feature_layers` and the last hidden states after the final norm side by
@@ -123,113 +136,138 @@ class CompiledPasses:
         """
         ascending = sorted(rows)
         if list(rows) != ascending:
-            states, logits = self.read(
-                tokens, positions, masked, cache, ascending, features, feature_layers
-            )
+            some = masked, cache, ascending, hidden, feature_layers
+            states, logits = self.read(tokens, positions, *some)
             back = np.searchsorted(ascending, rows)
             return states[back], logits[back]
-        x = self.rows[tokens]
-        inputs = x[:0]
-        if features is not None:
-            inputs, x = np.concatenate([raw(features), x], axis=1), np.empty_like(x)
+        x, inputs = self._inputs(tokens, hidden)
         m, used = len(x), cache.used
         # Keys and values are filled up with zeros to whole blocks.
         block = cache.numbers(used + m, self.kv_heads, -(-self.width // BLOCK) * BLOCK)
+        window_masked = cache.window_mask(positions, masked, self.window)
         places, selected = np.array(positions, np.int64), np.array(rows, np.int64)
+        features = np.empty((len(feature_layers), len(rows), x.shape[1]), x.dtype)
         states = np.empty((len(rows), x.shape[1]), x.dtype)
         logits = np.empty((len(rows), self.vocabulary), np.float32)
-        layer_inputs = []
-        for first, layer_ids, weights, is_last in self._groups(feature_layers):
-            if first in feature_layers:  # x is what the layers before passed on
-                layer_inputs.append(x[selected])
-            slots = slice(2 * first, 2 * (first + len(layer_ids)))
+        numbers = dict(zip(feature_layers, range(len(feature_layers)), strict=True))
+        feature_of = np.array([numbers.get(layer, -1) for layer in range(len(self.layer_ids) + 1)])
+        for layers, layer_ids, model in self._groups():
+            is_last = layers.stop == len(self.layer_ids)
             for start in range(0, m, MAX_TOKENS):
-                part = slice(start, min(m, start + MAX_TOKENS))
-                here = slice(
-                    bisect_left(rows, start), bisect_left(rows, part.stop) if is_last else 0
-                )
-                unseen = CAUSAL[: part.stop - start, : part.stop - start]
-                if masked is not None:  # no token sees what is read after it
-                    unseen = masked[part, : masked.shape[1] - m + part.stop]
-                self._run(
-                    inputs[part],
-                    x[part],
-                    places[part],
-                    np.ascontiguousarray(unseen),
-                    selected[here] - start,
-                    layer_ids,
-                    weights,
-                    block[slots],
+                end = min(m, start + MAX_TOKENS)
+                here = slice(bisect_left(rows, start), bisect_left(rows, end))
+                call = kernels.Tokens(
+                    x[start:end],
+                    inputs[start:end],
+                    places[start:end],
+                    _mask_of(masked, m, start, end),
+                    _mask_of(window_masked, m, start, end),
+                    block[2 * layers.start : 2 * layers.stop],
                     used + start,
-                    states[here],
-                    logits[here],
                 )
-        return np.concatenate([*layer_inputs, states], axis=1), logits
+                output = kernels.Output(
+                    selected[here] - start,
+                    features[:, here],
+                    feature_of[layers.start : layers.stop + 1],
+                    states[here],
+                    logits[here] if is_last else logits[:0],
+                )
+                self._run(layer_ids, model, call, output)
+        return np.concatenate([*features, states], axis=1), logits
 
-    def _groups(
-        self, feature_layers: Sequence[int]
-    ) -> Iterator[tuple[int, np.ndarray, Layer, bool]]:
-        """What one call goes through: layers in memory up to the next of `feature_layers`, or one
-        layer after the other from disk.
+    def _inputs(
+        self, tokens: Sequence[int], hidden: torch.Tensor | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What `Tokens.x` and `Tokens.inputs` are."""
+        x = self.rows[tokens]
+        if hidden is None:
+            return x, x[:0]
+        return np.empty_like(x), np.concatenate([raw(hidden), x], axis=1)
+
+    def _groups(self) -> Iterator[tuple[slice, np.ndarray, kernels.Model]]:
+        """What one call goes through: all layers in memory, or one after the other from disk.
 
         Returns:
-            The number of the first layer, the layers' places in the weights, weights, and whether
-            they are last.
+            Which layers, their places in the weights, and the model with these weights.
         """
         if self.stream is None:
-            starts = sorted({0, *feature_layers})
-            for start, end in zip(starts, [*starts[1:], len(self.layer_ids)], strict=True):
-                yield start, self.layer_ids[start:end], self.layers, end == len(self.layer_ids)
-        else:
-            for layer, weights in enumerate(self.stream):
-                yield layer, self.layer_ids[:1], weights, layer == len(self.stream) - 1
+            yield slice(0, len(self.layer_ids)), self.layer_ids, self.model
+            return
+        for layer, weights in enumerate(self.stream):
+            here = slice(layer, layer + 1)
+            model = self.model._replace(
+                layers=weights,
+                is_turned=self.model.is_turned[here],
+                is_windowed=self.model.is_windowed[here],
+            )
+            yield here, self.layer_ids[:1], model
 
     def logits(self, states: torch.Tensor) -> np.ndarray:
         """Float32 logits of last hidden states after the final norm, [n, width]."""
-        logits, none = np.empty((len(states), self.vocabulary), np.float32), np.empty(0, np.int64)
-        block, masked = (
-            np.empty((0, self.kv_heads, 1, self.width), np.float32),
-            np.empty((0, 0), bool),
-        )
         x = raw(states)
-        self._run(x[:0], x, none, masked, none, none, self.layers, block, 0, x, logits)
+        logits, none = np.empty((len(x), self.vocabulary), np.float32), np.empty(0, np.int64)
+        keys, unmasked = np.empty((0, 1, 1, 1), np.float32), np.empty((0, 0), bool)
+        call = kernels.Tokens(x[:0], x[:0], none, unmasked, unmasked, keys, 0)
+        output = kernels.Output(none, x[None, :0], np.array([-1]), x, logits)
+        self._run(none, self.model, call, output)
         return logits
 
     def _run(
-        self, inputs, x, positions, masked, rows, layer_ids, weights, block, used, states, logits
-    ):
-        m, width = len(x), self.heads * self.width
-        qkv, mixed, gate = (
-            np.empty((m, size), x.dtype)
-            for size in (width + 2 * self.kv_heads * self.width, width, self.mlp)
-        )
-        counters = np.zeros(2 * (5 * len(layer_ids) + 3) + 1, np.int64)
-        helpers = (
-            min(torch.get_num_threads(), kernels.CHUNKS) - 1
-            if self.size * (m + READING) > ONE_THREAD
-            else 0
-        )
+        self,
+        layer_ids: np.ndarray,
+        model: kernels.Model,
+        tokens: kernels.Tokens,
+        output: kernels.Output,
+    ) -> None:
+        m, width, x = len(tokens.x), self.heads * self.width, tokens.x
+        qkv = np.empty((m, width + 2 * self.kv_heads * self.width), x.dtype)
+        mixed, gate = np.empty((m, width), x.dtype), np.empty((m, self.mlp), x.dtype)
+        phases = kernels.PHASES * len(layer_ids) + kernels.LAST_PHASES
+        counters = np.zeros(2 * phases + 1, np.int64)
+        is_long = self.size * (m + READING) > ONE_THREAD
+        helpers = min(torch.get_num_threads(), CHUNKS) - 1 if is_long else 0
+        buffers = kernels.Buffers(qkv, mixed, gate)
         run_with_helpers(
-            kernels.forward,
-            helpers,
-            counters,
-            inputs,
-            self.join,
-            x,
-            positions,
-            masked,
-            rows,
-            layer_ids,
-            weights,
-            block,
-            used,
-            self.table,
-            self.scale,
-            self.eps,
-            *self.head,
-            qkv,
-            mixed,
-            gate,
-            states,
-            logits,
+            kernels.forward, helpers, counters, layer_ids, model, tokens, output, buffers
         )
+
+
+class CompiledHead(CompiledPasses):
+    """The passes of a layer that attends with an embedding beside a hidden state, each normed, and
+    adds to the hidden state (EAGLE-3).
+
+    Args:
+        direct: as for `CompiledPasses`; its layers have no norm of inputs.
+        embedding_norm, hidden_norm: weights of both norms, [width].
+        adds_to_normed: whether it adds to the normed hidden state.
+    """
+
+    def __init__(
+        self,
+        direct: Any,
+        embedding_norm: torch.Tensor,
+        hidden_norm: torch.Tensor,
+        adds_to_normed: bool = False,
+    ) -> None:
+        super().__init__(direct)
+        self.norms = raw(embedding_norm), raw(hidden_norm)
+        self.adds_to_normed = adds_to_normed
+
+    def _inputs(
+        self, tokens: Sequence[int], hidden: torch.Tensor | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        assert hidden is not None
+        given = self.rows[tokens], raw(hidden).copy()  # what it adds to is written over
+        normed = [np.empty_like(x) for x in given]
+        for x, norm, out in zip(given, self.norms, normed, strict=True):
+            normalise_rows(x, norm, self.model.eps, out)
+        state = normed[1].copy() if self.adds_to_normed else given[1]
+        return state, np.concatenate(normed, axis=1)
+
+
+def _mask_of(masked: np.ndarray | None, m: int, start: int, end: int) -> np.ndarray:
+    """The part of a mask, bool [m, w], of the tokens from `start` to `end`, which see none behind
+    them."""
+    if masked is None:
+        return CAUSAL[: end - start, : end - start]
+    return np.ascontiguousarray(masked[start:end, : masked.shape[1] - m + end])

@@ -160,7 +160,7 @@ def launch(demo: gr.Blocks, hosts: str = "", **more: Any) -> Any:
         "max_threads": 2 * limits.QUEUE,  # what waits holds a place of gradio's, but no thread
         # The page keeps nothing in gradio's sessions, so nobody misses one that is dropped.
         "state_session_capacity": limits.SESSIONS,
-        "footer_links": ["api", "settings"],
+        "footer_links": ["api"],
         "theme": theme(),
         # The page itself is the largest thing that travels, and the only one that gradio would send
         # as it is.

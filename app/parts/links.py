@@ -238,10 +238,8 @@ def quoted(text: str) -> str:
 def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
     """The message about a link that was opened, or, for one of `REASONS`, about a run with settings
     of its own."""
-    start = (
-        "Press Run to start." if runs else "These settings are not compatible; change one of them."
-    )
-    parts = [REASONS.get(str(why), f"Opened from a link. {start}"), *opened.changes[:MAX_CHANGES]]
+    impossible = "" if runs else "These settings are not compatible; change one of them."
+    parts = [REASONS.get(str(why), impossible), *opened.changes[:MAX_CHANGES]]
     if len(opened.changes) > MAX_CHANGES:
         parts.append(f"{len(opened.changes) - MAX_CHANGES} more changes.")
     return " ".join(parts).strip()

@@ -14,7 +14,7 @@ from ..service.service import RunService
 
 MODELS = "sv-models"  # the class of every menu of pairs
 FETCHED = "Well-known pairs are downloaded from the hub at their first run."
-FOLDERS = "To offer folders of this machine, set SPECVIZ_PAIRS."
+FOLDERS = "Folders of this machine can be named under Own pair."
 
 
 def models_menu(service: RunService, opening: PairRef) -> gr.Dropdown:

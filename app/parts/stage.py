@@ -11,7 +11,8 @@ from specviz.view.web import asset
 
 from ..service import limits
 from ..service.service import RunService
-from .saving import saver
+from .qr import qr_code
+from .saving import saver, server_function
 from .web import component, dumps
 
 NOTICE = (
@@ -28,7 +29,7 @@ def stage(service: RunService, value: str, elem_id: str) -> gr.HTML:
         asset("stage/stage.html"),
         value,
         {"most": limits.OPENED_BODY},
-        server_functions=[saver(service)],
+        server_functions=[saver(service), server_function(service, qr_code)],
         elem_id=elem_id,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 from base64 import b64encode
 from collections import Counter
@@ -17,6 +18,8 @@ from gradio.server_messages import UnexpectedErrorMessage
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 
+from specviz.base.errors import ParameterError
+
 from . import gradio_queue, limits
 from .checks import Checks, Rejected, fields
 from .queue import VISITOR, Visitor
@@ -25,6 +28,26 @@ from .server import Hosts
 
 # Gradio compiles the code of its events; everything else comes from here, and of inline scripts
 # only those that the page was sent with (`with_hashes`).
+# A Space is shown inside a page of the hub, a demo of one's own inside a notebook.
+FRAMES = (
+    "'self' https://huggingface.co https://*.huggingface.co https://*.hf.space "
+    "http://localhost:* http://127.0.0.1:*"
+)
+
+
+def frame_ancestors() -> str:
+    """The pages that may show this one in a frame: those of the setting SPECVIZ_FRAMES, else
+    `FRAMES`."""
+    origins = os.environ.get("SPECVIZ_FRAMES", FRAMES).strip()
+    if not re.fullmatch(
+        r"'none'|('self'|https?://[\w.*:-]+)( ('self'|https?://[\w.*:-]+))*", origins
+    ):
+        hint = "Use 'none' for no page."
+        must = "be origins such as https://example.org, separated by spaces"
+        raise ParameterError("SPECVIZ_FRAMES", must, origins, hint)
+    return origins
+
+
 POLICY = "; ".join(
     (
         "default-src 'self'",
@@ -35,9 +58,7 @@ POLICY = "; ".join(
         "object-src 'none'",
         "base-uri 'self'",
         "form-action 'self'",
-        # A Space is shown inside a page of the hub, a demo of one's own inside a notebook.
-        "frame-ancestors 'self' https://huggingface.co https://*.huggingface.co https://*.hf.space"
-        " http://localhost:* http://127.0.0.1:*",
+        f"frame-ancestors {frame_ancestors()}",
     )
 )
 SAFE = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}

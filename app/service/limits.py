@@ -51,21 +51,13 @@ GPU_START, GPU_TOKEN = 12.0, 0.08
 
 def check(config: RunConfig) -> None:
     """Raise a `ParameterError` for a value above its limit."""
-    for name, must, got, maximum, setting in (
-        (
-            "prompt",
-            "have at most {:,} characters",
-            length_of(config.prompt),
-            PROMPT,
-            "SPECVIZ_MAX_PROMPT",
-        ),
-        ("max_new_tokens", "be at most {:,}", config.max_new_tokens, TOKENS, "SPECVIZ_MAX_TOKENS"),
-        ("tree", "have at most {:,} nodes", max_nodes(config.builder), NODES, "SPECVIZ_MAX_NODES"),
+    for name, must, got, maximum in (
+        ("prompt", "have at most {:,} characters", length_of(config.prompt), PROMPT),
+        ("max_new_tokens", "be at most {:,}", config.max_new_tokens, TOKENS),
+        ("tree", "have at most {:,} nodes", max_nodes(config.builder), NODES),
     ):
         if got > maximum:
-            raise ParameterError(
-                name, f"{must.format(maximum)} here", got, f"Reduce it ({setting} sets the limit)."
-            )
+            raise ParameterError(name, f"{must.format(maximum)} here", got, "Reduce it.")
 
 
 def length_of(prompt: Any) -> int:

@@ -99,6 +99,7 @@ export function stage({ element, server, values }, { most }) {
   );
   const player = runPlayer(element, {
     save: server.save,
+    code: server.qr_code,
     open: sendFile,
     most,
     take: opensInLab,

@@ -86,7 +86,7 @@ def sampled(walk):
     expect(fold.locator(".sv-sampled-count")).to_contain_text(
         "1,000 of 1,000 runs", timeout=120_000
     )
-    expect(fold).to_contain_text("Speculation shows no deviation")
+    expect(fold).to_contain_text("Yes: speculation agrees")
     percentages = fold.locator("tbody td:last-child").all_inner_texts()
     assert abs(sum(float(text.rstrip(" %")) for text in percentages) - 100) < 1
 

@@ -33,32 +33,29 @@ def noted(item: Any) -> str:
 
 
 def verdict(result: Sampled) -> str:
-    """What the counts say of the run and of plain decoding, and how the draws were made."""
+    """Whether the counts of the run follow the target, beginning with yes or no, how plain decoding
+    does, and how the draws were made."""
     if not result.runs:
         return "Reading the target's distributions."
-    sentences = []
-    for name, counts in (("Speculation", result.speculated), ("Plain decoding", result.plain)):
-        claim = (
-            "deviates from the target's distribution"
-            if result.deviates(counts)
-            else "shows no deviation"
-        )
-        sentences.append(
-            f"{name} {claim} (total variation distance {result.distance(counts):.3f})."
-        )
-    sentences.append(
+    deviates = result.deviates(result.speculated)
+    answer = "No: speculation deviates from" if deviates else "Yes: speculation agrees with"
+    plain = "deviates too" if result.deviates(result.plain) else "agrees"
+    sentences = [
+        f"{answer} the target's distribution (total variation distance "
+        f"{result.distance(result.speculated):.3f}). Plain decoding {plain} "
+        f"({result.distance(result.plain):.3f}).",
         f"With exact samples the distance is {result.expected:.3f} or less on average; a "
-        "deviation is a chi-square "
-        "that they exceed once in 1,000 times."
-    )
-    sentences.append(
-        (
-            "Each run makes its own passes, because the drafter reads more of the target than "
-            "its distributions."
+        "deviation is a chi-square that they exceed once in 1,000 times.",
+    ]
+    if result.passes is None:
+        sentences.append(
+            "Each run makes its own passes, because the drafter reads more of the target than its "
+            "distributions."
         )
-        if result.passes is None
-        else "Every draw is real; the target's distributions after each text were computed "
-        f"once, in {result.passes} "
-        f"{'pass' if result.passes == 1 else 'passes'}."
-    )
+    else:
+        passes = f"{result.passes} {'pass' if result.passes == 1 else 'passes'}"
+        sentences.append(
+            "Every draw is real; the target's distributions after each text were computed once, "
+            f"in {passes}."
+        )
     return " ".join(sentences)

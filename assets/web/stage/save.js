@@ -4,11 +4,13 @@
 import { downloadFile, finder } from '../base/dom.js';
 import { menu, onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
+import { showCode } from './qr.js';
 import { kindOf } from './run.js';
 import { commandOf, pythonOf, runLink } from './share.js';
 
 /** @type {Record<string, string>} what the server makes of a whole run */
 const TYPES = { json: 'application/json', html: 'text/html' };
+const LINKS = ['link', 'qr'];
 const NO_LINK = 'A run from a file has no link. Press Run to decode it here.';
 const session = crypto.randomUUID?.() ?? String(Math.random());
 
@@ -33,6 +35,7 @@ export async function sendFile(file) {
  * @property {Ask} [save]
  * @property {(file: Blob) => Promise<string>} [open]
  * @property {number} [most] the size in bytes above which a file is not even read
+ * @property {Ask} [code] the squares of a QR code
  * @property {boolean} [links] whether a link can open a run here
  */
 
@@ -50,7 +53,7 @@ export function saving(element, server, stage) {
     menu($('save')).querySelectorAll('[data-save]')
   )) {
     const { save: kind = '' } = button.dataset;
-    button.hidden = kind === 'link' ? !server.links : kind in TYPES && !server.save;
+    button.hidden = LINKS.includes(kind) ? !server.links : kind in TYPES && !server.save;
     button.addEventListener('click', () =>
       save(kind).catch(() => announce('Saving failed. The server may not be running.')),
     );
@@ -86,9 +89,12 @@ export function saving(element, server, stage) {
     announce('');
     const { run, step } = stage.shown();
     if (!step) return announce('Nothing to save yet. Press Run first.');
-    if (kind === 'link') {
+    if (LINKS.includes(kind)) {
       if (kindOf(run) === 'file') return announce(NO_LINK);
-      return copy(runLink(run, step.index, location.href), 'Link', 'specviz-link.txt');
+      const link = runLink(run, step.index, location.href);
+      if (kind === 'link') return copy(link, 'Link', 'specviz-link.txt');
+      const code = JSON.parse((await server.code?.({ link })) ?? '{}');
+      return code.error ? announce(code.error) : showCode(element, code.rows, link);
     }
     if (kind === 'python' || kind === 'command') {
       const text = kind === 'python' ? pythonOf(run) : commandOf(run);

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { stepper } from '../base/stepper.js';
+import { withoutFirstResidual } from '../stage/detail.js';
 import { placeCard } from '../stage/card_place.js';
+import { runHistory } from '../stage/history.js';
 import { playback } from '../stage/playback.js';
+import { emptyRun } from '../stage/run.js';
+import { commandOf, pythonOf } from '../stage/share.js';
 import { freshPage, step } from './page.js';
 
 test('a step that is opened plays its verification, which can be paused, and a run is followed to its newest step', t => {
@@ -172,4 +176,64 @@ test('its clock ends with the element', t => {
   element.remove();
   wait(500);
   assert.deepEqual([on.playing, on.at], [false, 0]);
+});
+
+test('before the first try the residual is p, and is not shown as what a rejection leaves', () => {
+  const chart = {
+    tokens: [3, 4],
+    texts: ['a', 'b'],
+    rows: { p: [0.5, 0.2], draft: [0.9, 0.1], residual: [0.5, 0.2] },
+  };
+  assert.deepEqual(Object.keys(withoutFirstResidual(chart).rows), ['p', 'draft']);
+  const later = { ...chart, rows: { ...chart.rows, residual: [0, 0.4] } };
+  assert.equal(withoutFirstResidual(later), later);
+  assert.equal(withoutFirstResidual(undefined), undefined);
+});
+
+test('the last runs are kept, and a recording of the run on the screen is not put in its place', () => {
+  const history = runHistory();
+  const [empty] = history.runs;
+  const head = { settings: 'seed=2', prompt: 'a' };
+  const message = (run, more = {}) => ({
+    run,
+    steps: [],
+    head,
+    models: 'm',
+    weights: 'disk',
+    ...more,
+  });
+  const first = history.take(message('run 1', { state: 'done' }), empty);
+  assert.deepEqual([first.isBegun, first.run.name], [true, 'run 1']);
+  const recorded = { ...head, recorded: true };
+  assert.equal(history.take(message('recorded x', { head: recorded }), first.run), null);
+  const other = message('recorded x', { head: { ...recorded, settings: 'seed=3' } });
+  const second = history.take(other, first.run);
+  assert.equal(second.run.name, 'recorded x');
+  assert.equal(history.take(other, first.run).run, second.run, 'a recording is there again');
+  for (let i = 2; i < 9; i++) history.take(message(`run ${i}`), second.run);
+  assert.deepEqual(
+    history.runs.map(({ name }) => name),
+    [3, 4, 5, 6, 7, 8].map(i => `run ${i}`),
+  );
+  history.leave(history.runs[5]);
+  assert.equal(history.take(message('run 8'), history.runs[0]), null);
+});
+
+test('a run in Python and as a command', () => {
+  const run = {
+    ...emptyRun('run 1'),
+    head: { prompt: `it's "a"`, settings: 'builder=chain:depth=2&seed=3' },
+  };
+  assert.match(
+    pythonOf(run),
+    /prompt="it's \\"a\\"",\n {4}builder="chain:depth=2",\n {4}seed=3,\n/,
+  );
+  assert.match(
+    pythonOf({ ...run, head: { ...run.head, offload: 'disk' } }),
+    /load_pair\(offload="disk"\)/,
+  );
+  assert.equal(
+    commandOf(run),
+    `specviz generate --prompt 'it'\\''s "a"' --builder 'chain:depth=2' --seed '3'`,
+  );
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { weighed, withoutFirstResidual } from '../stage/detail.js';
+import { weighed } from '../stage/detail.js';
 import { framesOf } from '../stage/frames.js';
 import { nodeSentence, stepSentence, trySentence } from '../stage/sentences.js';
 import { writeMeasures, writeWhose } from '../stage/panel.js';
@@ -280,17 +280,12 @@ test('a step has four phases, of which the third is one frame a try', () => {
   const below = step([-1, 0, 1, 1], 'raxa', { order: [2, 3] });
   const tries = framesOf(below).filter(frame => frame.phase === 3);
   const shown = tries.map(frame => [frame.at, [...frame.later]]);
-  assert.deepEqual(shown, [[2, [3, 1]], [3, []]], 'a node without a try comes after the last');
-});
-
-test('before the first try the residual is p, and is not shown as what a rejection leaves', () => {
-  const chart = {
-    tokens: [3, 4],
-    texts: ['a', 'b'],
-    rows: { p: [0.5, 0.2], draft: [0.9, 0.1], residual: [0.5, 0.2] },
-  };
-  assert.deepEqual(Object.keys(withoutFirstResidual(chart).rows), ['p', 'draft']);
-  const later = { ...chart, rows: { ...chart.rows, residual: [0, 0.4] } };
-  assert.equal(withoutFirstResidual(later), later);
-  assert.equal(withoutFirstResidual(undefined), undefined);
+  assert.deepEqual(
+    shown,
+    [
+      [2, [3, 1]],
+      [3, []],
+    ],
+    'a node without a try comes after the last',
+  );
 });

@@ -243,4 +243,4 @@ def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
     monkeypatch.setattr(offered, "_ask", lambda: ([], fetching.NO_HUB))
     offered._menu = None
     info = in_a_loop(event.fn()).info
-    assert "The hub did not answer" in info and "SPECVIZ_PAIRS" in info
+    assert "The hub did not answer" in info and "Own pair" in info

@@ -14,7 +14,7 @@ PAGE = ("Explore", "Compare")
 LINK = "?tab=compare"
 READY = "#sv-compare .sv-run"
 BOARD = "#sv-compare"
-COLOUR = "run => getComputedStyle(run).borderTopColor"
+COLOURS = "runs => runs.map(run => getComputedStyle(run).borderTopColor)"
 
 
 def at_end(page):
@@ -81,11 +81,11 @@ def test_two_runs_are_decoded_compared_and_timed_and_hostile_text_is_text(serve,
     expect(page.locator(f"{BOARD} .sv-state")).to_contain_text("The settings changed")
     page.locator("#sv-compare-prompt textarea").fill(HOSTILE[0])
     page.locator("#sv-compare-run").click()
-    colours = [one.evaluate(COLOUR) for one in page.locator(f"{BOARD} .sv-run").all()]
+    colours = page.locator(f"{BOARD} .sv-run").evaluate_all(COLOURS)
     expect(page.locator(f"{BOARD} .sv-title-line")).not_to_contain_text("recorded", timeout=60_000)
     titles = page.locator(f"{BOARD} .sv-run-title").all_inner_texts()
     assert titles == ["Plain decoding", "Chain of 5", "Sequoia 64"], "plain decoding stays"
-    assert colours == [one.evaluate(COLOUR) for one in page.locator(f"{BOARD} .sv-run").all()]
+    assert page.locator(f"{BOARD} .sv-run").evaluate_all(COLOURS) == colours
     expect(page.locator("#sv-compare-stop")).to_be_hidden(timeout=60_000)
     at_end(page)
     expect(page.locator(f"{BOARD} .sv-clock").first).to_contain_text("64 tokens in")
@@ -119,7 +119,7 @@ def test_what_cannot_run_is_said_and_a_failure_harms_no_other(serve, visit, capl
 
 
 def test_a_link_fills_in_the_columns(serve, visit):
-    query = "&a.builder=k-ary:width=3&a.verifier=specinfer&b.decodes=plain&seed=7&temperature=0.8"
+    query = "&a.decodes=speculation&a.builder=k-ary:width=3&a.verifier=specinfer&b.decodes=plain&seed=7&temperature=0.8"
     page = visit(f"{serve()}{LINK}{query}", ready=READY, settings=False)
     page.locator("#sv-compare-opener button").click()
     expect(page.get_by_label("Tree builder of A", exact=True)).to_have_value("k-ary")

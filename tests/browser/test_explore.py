@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import specviz
+from app.service.pairs import TALES, PairRef
 from app.tabs import explore
 from app.tabs.explore import recordings
 from tests.matrix import rest_of
@@ -80,7 +81,7 @@ def test_presets_and_temperatures_answer_at_once(serve, visit):
         pick(page, preset)
         pick(page, temperature)
         found = json.loads(
-            recordings.Recording(preset, float(temperature), recordings.EMBEDDED).message()
+            recordings.Recording(preset, float(temperature), PairRef(TALES)).message()
         )
         headline = f"{found['figures']['per_pass']:.1f} tokens per target pass"
         expect(page.locator("#sv-headline")).to_contain_text(headline)

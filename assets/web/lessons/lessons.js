@@ -3,10 +3,11 @@
 import { subscribe } from '../base/bus.js';
 import { button, finder, query } from '../base/dom.js';
 import { keys } from '../base/keys.js';
-import { placeOf, placeIn } from '../base/place.js';
+import { placeOf, placeIn, placeText } from '../base/place.js';
 import { presents } from '../base/page.js';
 import { runPlayer } from '../stage/player.js';
 import { raceFigure } from './race.js';
+import { mentioned, placesOf } from './mentions.js';
 import { writeBlocks } from './text.js';
 import { timesFigure } from './times.js';
 
@@ -48,13 +49,13 @@ export function lessonBook(element, start, server) {
   const root = query(element, '.sv-lessons', HTMLElement),
     $ = finder(root, 'sv-lesson-'),
     last = start.lessons.length - 1;
-  const list = query(root, '.sv-lessons-list', HTMLElement),
-    sentence = query(root, '.sv-lessons-sentence', HTMLElement);
-  const player = runPlayer($('run', HTMLElement), {}),
-    loaded = /** @type {Map<number, Lesson>} */ (new Map());
-  let number = lessonOf(location.search, start) ?? 0,
-    lesson = /** @type {Lesson | null} */ (null),
-    picture = 0;
+  const list = query(root, '.sv-lessons-list', HTMLElement);
+  const sentence = query(root, '.sv-lessons-sentence', HTMLElement);
+  const player = runPlayer($('run', HTMLElement), {});
+  const loaded = /** @type {Map<number, Lesson>} */ (new Map());
+  let number = lessonOf(location.search, start) ?? 0;
+  let lesson = /** @type {Lesson | null} */ (null);
+  let picture = 0;
   let link = placeOf(location.search, true);
 
   // ---- one lesson ----
@@ -105,21 +106,15 @@ export function lessonBook(element, start, server) {
   }
 
   /** @param {Lesson} of */
-  function write({
-    title,
-    sentence: idea,
-    body,
-    exercise,
-    question,
-    answer,
-    notes,
-    pictures,
-    timed,
-  }) {
+  function write(of) {
+    const { title, body, exercise, question, answer, notes, pictures, timed } = of;
+    const meant = placesOf(of);
+    const mention = (/** @type {string} */ text) => mentioned(text, meant, show);
     query(root, 'h2').textContent = title;
-    sentence.textContent = idea;
-    writeBlocks($('body'), body);
-    writeBlocks(query($('exercise'), 'div'), exercise);
+    sentence.textContent = of.sentence;
+    writeBlocks($('body'), body, mention);
+    writeBlocks(query($('exercise'), 'div'), exercise, mention);
+    delete $('exercise').dataset.done;
     query($('question'), 'summary').textContent = question;
     writeBlocks(query($('question'), 'div'), answer);
     writeBlocks(query($('notes'), 'div'), notes);
@@ -159,6 +154,17 @@ export function lessonBook(element, start, server) {
     root.classList.add('sv-idea'); // the sentence that is presented, until the arrows go on
     if (presents()) query(root, '.sv-svg').focus();
   }
+
+  // ---- whether the exercise was done: its place was reached ----
+
+  /** Marks the exercise as done once the picture is at its place. */
+  function check() {
+    const shows = lesson?.shows;
+    if (!shows || shows.picture !== picture) return;
+    const wanted = placeText(shows.step, shows.node === null ? null : String(shows.node));
+    if (query(root, '.sv-svg').dataset.place === wanted) $('exercise').dataset.done = 'true';
+  }
+  new MutationObserver(check).observe(query(root, '.sv-svg'), { attributeFilter: ['data-place'] });
 
   // ---- which lesson ----
 

@@ -1,48 +1,52 @@
-// The text of a lesson as elements: paragraphs, tables, terms that explain themselves. Text only
-// becomes text nodes.
+// The text of a lesson as elements: paragraphs, tables, terms that explain themselves, mentions of
+// the picture. Text only becomes text nodes.
 
 import { make } from '../base/dom.js';
 import { termed } from '../base/terms.js';
 
 /** @typedef {import('./types.js').Block} Block */
 /** @typedef {import('./types.js').Span} Span */
+/** @typedef {(text: string) => (Node | string)[]} Mention the text with its mentions as elements */
 
-/** @param {Span} span @returns {(Node | string)[]} */
-function written([text, kind]) {
-  if (kind.startsWith('?')) return [Object.assign(make('a', text), { href: kind })];
-  if (kind === 'strong' || kind === 'em') return [make(kind, text)];
-  return termed(text);
-}
+/**
+ * @param {HTMLElement} parent
+ * @param {Block[]} blocks
+ * @param {Mention} [mention]
+ */
+export function writeBlocks(parent, blocks, mention = text => [text]) {
+  /** @param {Span} span @returns {(Node | string)[]} */
+  function written([text, kind]) {
+    if (kind.startsWith('?')) return [Object.assign(make('a', text), { href: kind })];
+    if (kind === 'strong' || kind === 'em') return [make(kind, text)];
+    /** @type {(part: Node | string) => (Node | string)[]} */
+    const explained = part => (typeof part === 'string' ? termed(part) : [part]);
+    return mention(text).flatMap(explained);
+  }
 
-/** @param {Span[]} spans */
-const inline = spans => spans.flatMap(written);
-
-/** @param {Block} block */
-function element({ spans, rows = [] }) {
-  if (spans) {
+  /** @param {Block} block */
+  function element({ spans, rows }) {
+    if (!spans) return tableOf(rows, cell => cell.flatMap(written));
     const line = make('p');
-    line.append(...inline(spans));
+    line.append(...spans.flatMap(written));
     return line;
   }
-  const table = make('table'),
-    head = make('thead'),
-    body = make('tbody');
+  parent.replaceChildren(...blocks.map(element));
+}
+
+/** @param {Span[][][]} rows @param {(cell: Span[]) => (Node | string)[]} write */
+function tableOf(rows, write) {
+  const table = make('table');
+  const head = make('thead');
+  const body = make('tbody');
   rows.forEach((row, i) => {
     const line = make('tr');
-    line.append(
-      ...row.map((cell, j) => {
-        const item = make(i && j ? 'td' : 'th');
-        item.append(...inline(cell));
-        return item;
-      }),
-    );
+    for (const [j, cell] of row.entries()) {
+      const item = make(i && j ? 'td' : 'th');
+      item.append(...write(cell));
+      line.append(item);
+    }
     (i ? body : head).append(line);
   });
   table.append(head, body);
   return table;
-}
-
-/** @param {HTMLElement} parent @param {Block[]} blocks */
-export function writeBlocks(parent, blocks) {
-  parent.replaceChildren(...blocks.map(element));
 }

@@ -192,8 +192,8 @@ export function runPlayer(element, around = {}) {
     if (!step || !frame) return;
     const about = frame.at === null ? null : String(frame.at);
     inspector.show(step, at.current, key ?? about);
-    card.show(step, key, key === pinned);
     sayTerms($('caption'), key === null ? frame.text : nodeSentence(step, key));
+    card.show(step, key, key === pinned); // last, since a longer sentence moves the tree
   }
 
   /** @param {string | null} key @param {boolean} [scroll] to it */

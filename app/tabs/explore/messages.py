@@ -54,7 +54,13 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
             if not run.steps:
                 raise
             shown = figures(counts)
-            yield say(payloads, state="error", figures=shown, note=f"The run failed. {reason(error)}", **more)
+            yield say(
+                payloads,
+                state="error",
+                figures=shown,
+                note=f"The run failed. {reason(error)}",
+                **more,
+            )
             return
         run.ended = True
         if payloads:

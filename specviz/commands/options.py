@@ -220,7 +220,7 @@ def check_draft(args: argparse.Namespace, draft: str | None) -> None:
 
 
 def _target_of_head(draft: str | None) -> str | None:
-    from ..models.head_loading import target_of_head  # torch, which parsing does not need
+    from ..models.heads.loading import target_of_head  # torch, which parsing does not need
 
     return target_of_head(draft)
 

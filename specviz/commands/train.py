@@ -37,8 +37,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="keep this target and distil only a draft for it (default: train one)",
     )
-    add("--drafter", choices=("medusa", "eagle"), help="train it for --target, on its samples")
-    add("--samples", metavar="DIR", help="with --drafter: the samples (default: beside the target)")
+    add(
+        "--drafter",
+        choices=("medusa", "eagle", "eagle3"),
+        help="train it for --target, on its samples; eagle3 for a chat model, on conversations that "
+        "it writes with itself",
+    )
+    add(
+        "--samples",
+        metavar="DIR",
+        help="with --drafter: the samples (default: beside the target; for eagle3 they are made)",
+    )
+    add(
+        "--state",
+        metavar="DIR",
+        help="with --drafter eagle3: what a run needs to continue (default: checkpoint in --out)",
+    )
     heads, minutes = within(int, 1, 16), within(float, 0, 1e9, above=True)
     add(
         "--heads",
@@ -74,6 +88,8 @@ def run(args: argparse.Namespace) -> int:
     for name, where, unused in (
         ("heads", "without --drafter medusa", args.drafter != "medusa"),
         ("samples", "without --drafter", args.drafter is None),
+        ("state", "without --drafter eagle3", args.drafter != "eagle3"),
+        ("text", "with --drafter eagle3", args.drafter == "eagle3"),
         ("code_share", "with --drafter", args.drafter),
         ("samples", "with --text, from which samples are made", args.text),
         ("code", "with --drafter without --text", args.drafter and not args.text),
@@ -85,11 +101,18 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.drafter and args.target is None:
         raise ValueError("--drafter needs --target, the folder of the model to draft for.")
+    if args.drafter == "eagle3" and not args.out:
+        raise ValueError("--out is needed with --drafter eagle3, the folder of the head.")
     target = Path(args.target or "")
     for name, path, must, good in (
         *(("text", path, "name files that exist", Path(path).is_file()) for path in args.text),
         ("code", args.code, "be a folder of Python files", Path(args.code or "").is_dir()),
-        ("target", args.target, "be a folder with a model", (target / "config.json").is_file()),
+        (
+            "target",
+            args.target,
+            "be a folder with a model",
+            args.drafter == "eagle3" or (target / "config.json").is_file(),
+        ),
         (
             "target",
             args.target,
@@ -105,7 +128,21 @@ def run(args: argparse.Namespace) -> int:
         TemporaryFile(dir=out).close()
     common: dict[str, Any] = {"code_folder": args.code, "device": args.device}
     try:
-        if args.drafter:
+        if args.drafter == "eagle3":
+            from ..training.eagle3 import train_eagle3
+
+            print(
+                train_eagle3(
+                    args.target,
+                    60 * args.minutes,
+                    out,
+                    samples=args.samples and Path(args.samples),
+                    state=args.state and Path(args.state),
+                    device=args.device,
+                    seed=args.seed,
+                )
+            )
+        elif args.drafter:
             from ..training.heads import train_heads
 
             common |= {

@@ -8,7 +8,7 @@ from ..base.errors import ParameterError
 from ..base.files import PAIR
 from .catalogue import CATALOGUE, default_draft
 from .early_exit import count_layers
-from .head_loading import target_of_head
+from .heads.loading import target_of_head
 
 
 def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str, str | None]:

@@ -13,11 +13,11 @@ from ..base.errors import ParameterError
 from ..config.prompt import no_template
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from .catalogue import is_prepared_here
-from .eagle import load_layer
-from .eagle3 import Eagle3Model
 from .early_exit import count_layers, first_layers, without_layers
-from .head_loading import checked_agreement, describe_head, find_head, load_head, with_features
-from .heads import load_heads
+from .heads.eagle import load_layer
+from .heads.eagle3 import Eagle3Model
+from .heads.loading import checked_agreement, describe_head, find_head, load_head, with_features
+from .heads.medusa import load_heads
 from .hub import model_folder, prepared_folder
 from .learning import LearningSession
 from .loading import (

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from ..models.eagle import EagleLayer
-from ..models.heads import MedusaHeads, save_drafter
+from ..models.heads.eagle import EagleLayer
+from ..models.heads.medusa import MedusaHeads, save_drafter
 from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from ..models.streamed import hash_of
 from ..models.text import end_of_text

@@ -9,10 +9,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import specviz
-from specviz.models.draft_logits import DraftLogits
-from specviz.models.eagle3 import Eagle3Head
-from specviz.models.head_format import read_format
-from specviz.models.head_loading import checked_agreement, load_head, with_features
+from specviz.models.heads.draft_logits import DraftLogits
+from specviz.models.heads.eagle3 import Eagle3Head
+from specviz.models.heads.format import read_format
+from specviz.models.heads.loading import checked_agreement, load_head, with_features
 from specviz.models.pair import HuggingFacePair
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.sampling.distributions import Sampling, distributions_of, probabilities
@@ -320,7 +320,7 @@ def test_a_head_that_never_agrees_with_the_target_is_noticed(target, tmp_path, c
 @pytest.mark.parametrize("builder", ["chain", "k-ary", "dyspec", "eagle2"])
 def test_the_greedy_text_is_that_without_a_head(target, tmp_path, builder):
     model, target = open_head(write_head(tmp_path, raw_config()), target)
-    pair = HuggingFacePair(target, None, Letters(), 128, frozenset(), {"name": "tiny"}, None, model)
+    pair = HuggingFacePair(target, None, Letters(), 128, frozenset(), {"name": "tiny"}, head=model)
     rule = specviz.VERIFIERS["exact-match"]()
     for prompt in ([7], [3, 1, 4, 1, 5]):
         config = specviz.RunConfig(prompt, builder, rule, 0.0, max_new_tokens=30, drafter="eagle")

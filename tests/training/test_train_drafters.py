@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 import specviz
 from specviz.drafters.base import open_drafter
 from specviz.drafters.models import ModelSession
-from specviz.models.heads import MedusaHeads
+from specviz.models.heads.medusa import MedusaHeads
 from specviz.models.pair import HuggingFacePair
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.training import heads as training

@@ -18,8 +18,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
-from ..base.errors import cause
-from ..passes.huggingface import HuggingFaceModel
+from ...base.errors import cause
+from ...passes.huggingface import HuggingFaceModel
 
 
 class MedusaHeads(nn.Module):

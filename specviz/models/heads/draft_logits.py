@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..sampling.distributions import Distributions, Sampling, probabilities
+from ...sampling.distributions import Distributions, Sampling, probabilities
 
 
 class DraftLogits:

@@ -17,10 +17,10 @@ import torch
 from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from ..passes.direct import MOST_POSITIONS, direct_forward
-from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
-from ..tree import TokenTree
-from .heads import load_drafter
+from ...passes.direct import MOST_POSITIONS, direct_forward
+from ...passes.huggingface import HuggingFaceModel, HuggingFaceSession
+from ...tree import TokenTree
+from .medusa import load_drafter
 
 
 class EagleLayer(nn.Module):

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..base.errors import ParameterError
-from ..passes.huggingface import HuggingFaceModel
-from .catalogue import CATALOGUE
+from ...base.errors import ParameterError
+from ...passes.huggingface import HuggingFaceModel
+from ..catalogue import CATALOGUE
+from ..early_exit import count_layers
+from ..hub import RANDOM, model_folder
 from .eagle3 import Eagle3Head, Eagle3Model
-from .early_exit import count_layers
-from .head_format import HeadFormat, read_format, read_tensors
-from .hub import RANDOM, model_folder
+from .format import HeadFormat, read_format, read_tensors
 
 LEAST_AGREEMENT = 0.05  # with the target's first choices; by chance it is far less
 

@@ -18,13 +18,13 @@ from torch import nn
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRotaryEmbedding
 from transformers.models.qwen3.modeling_qwen3 import Qwen3DecoderLayer
 
-from ..passes.cache import TreeCache, additive_mask
-from ..passes.device_logits import DeviceLogits, push
-from ..passes.direct import attend, rms_norm
-from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
+from ...passes.cache import TreeCache, additive_mask
+from ...passes.device_logits import DeviceLogits, push
+from ...passes.direct import attend, rms_norm
+from ...passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from .draft_logits import DraftLogits
 from .eagle import EagleSession
-from .head_format import HeadFormat
+from .format import HeadFormat
 
 DECODERS: dict[str, Any] = {"llama": LlamaDecoderLayer, "qwen3": Qwen3DecoderLayer}
 
@@ -59,14 +59,18 @@ class Eagle3Head(nn.Module):
             self.fc_norm = nn.ModuleList(norms)
         self.head_dim, self.scale = attention.head_dim, attention.scaling
 
+    def _norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        """x / rms(x) * weight in the type of x, which training lowers."""
+        return rms_norm(x, weight.to(x.dtype), self.eps)
+
     def text_states(self, features: torch.Tensor) -> torch.Tensor:
         """The states [..., width] of a text's tokens from the target's, [..., feature_width]."""
         if "norm_before_fc" in self.flags:
-            features = rms_norm(features, self.input_norm.weight, self.eps)
+            features = self._norm(features, self.input_norm.weight)
         if "fc_norm" in self.flags:
             parts = features.chunk(len(self.fc_norm), dim=-1)
             normed = [
-                rms_norm(part, norm.weight, self.eps)
+                self._norm(part, norm.weight)
                 for part, norm in zip(parts, self.fc_norm, strict=True)
             ]
             features = torch.cat(normed, dim=-1)
@@ -82,16 +86,16 @@ class Eagle3Head(nn.Module):
             cos, sin: of their positions, [m, head_dim]; attention computes in their type.
         """
         layer, attention = self.midlayer, self.midlayer.self_attn
-        normed = rms_norm(embeddings, layer.input_layernorm.weight, self.eps)
-        x = torch.cat([normed, rms_norm(states, layer.hidden_norm.weight, self.eps)], dim=-1)
+        normed = self._norm(embeddings, layer.input_layernorm.weight)
+        x = torch.cat([normed, self._norm(states, layer.hidden_norm.weight)], dim=-1)
 
         def heads(product: nn.Linear) -> torch.Tensor:
             return product(x).unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
 
         q, k, v = heads(attention.q_proj), heads(attention.k_proj), heads(attention.v_proj)
         if hasattr(attention, "q_norm"):
-            q = rms_norm(q, attention.q_norm.weight, self.eps)
-            k = rms_norm(k, attention.k_norm.weight, self.eps)
+            q = self._norm(q, attention.q_norm.weight)
+            k = self._norm(k, attention.k_norm.weight)
         return rotate(q, cos, sin), rotate(k, cos, sin), v.to(cos.dtype)
 
     def next_states(self, states: torch.Tensor, mixed: torch.Tensor) -> torch.Tensor:
@@ -103,16 +107,16 @@ class Eagle3Head(nn.Module):
         """
         layer = self.midlayer
         if "norm_before_residual" in self.flags:
-            states = rms_norm(states, layer.hidden_norm.weight, self.eps)
+            states = self._norm(states, layer.hidden_norm.weight)
         mixed = mixed.transpose(1, 2).flatten(2).to(states.dtype)
         x = states + layer.self_attn.o_proj(mixed)
-        x = x + layer.mlp(rms_norm(x, layer.post_attention_layernorm.weight, self.eps))
-        return rms_norm(x, self.norm.weight, self.eps) if "norm_output" in self.flags else x
+        x = x + layer.mlp(self._norm(x, layer.post_attention_layernorm.weight))
+        return self._norm(x, self.norm.weight) if "norm_output" in self.flags else x
 
     def logits(self, states: torch.Tensor) -> torch.Tensor:
         """Logits [..., draft vocabulary] of guessed states."""
         if "norm_output" not in self.flags:  # else they are normed already
-            states = rms_norm(states, self.norm.weight, self.eps)
+            states = self._norm(states, self.norm.weight)
         return self.lm_head(states)
 
 

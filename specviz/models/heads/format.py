@@ -16,9 +16,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from transformers import LlamaConfig, PreTrainedConfig, Qwen3Config
 
-from ..base.errors import ParameterError, cause
-from ..base.files import parse_json, read_text
-from ..passes.direct import ROTARIES
+from ...base.errors import ParameterError, cause
+from ...base.files import parse_json, read_text
+from ...passes.direct import ROTARIES
 
 RAW = ("LlamaForCausalLMEagle3", "Eagle3LlamaForCausalLM")
 # Other drafters, which are not read, by a part of their architecture or type, or by a setting.

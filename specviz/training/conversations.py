@@ -1,0 +1,195 @@
+"""Conversations that a chat model writes with itself, from which a draft head learns.
+
+The question too is drawn from the model, after what its chat template puts before a user's message
+(Magpie, Xu et al. 2024, arXiv:2406.08464); nobody's text is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from tqdm import tqdm
+from transformers import DynamicCache
+
+from .loop import BAR
+from .samples import draw
+
+TEMPERATURES = (0.0, 0.0, 0.6, 0.8, 0.8, 1.0)  # of answers; questions are drawn at 1
+ROWS = 64  # conversations of a shard
+QUESTION, SHORTEST_QUESTION = 48, 6  # tokens
+ANSWER, SHORTEST_ANSWER = 160, 8
+HELD_OUT = 25  # one conversation of so many is never trained on
+
+
+class Conversation(NamedTuple):
+    """One conversation.
+
+    Args:
+        tokens: token ids, the template's included.
+        answer: how many of them come before the answer.
+        temperature: at which the answer was drawn.
+    """
+
+    tokens: np.ndarray
+    answer: int
+    temperature: float
+
+    @property
+    def is_held_out(self) -> bool:
+        """Whether it is for evaluation only, by its text alone: more samples change nothing."""
+        return zlib.crc32(self.tokens.astype(np.int32).tobytes()) % HELD_OUT == 0
+
+
+class ChatTemplate:
+    """The token ids before and behind a user's message in a tokenizer's chat template.
+
+    Raises:
+        ValueError: if it has none, or one that is not written around the message.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        mark = "\u2588"
+        text = ""
+        if tokenizer.chat_template is not None:
+            message = {"role": "user", "content": mark}
+            text = tokenizer.apply_chat_template(
+                [message], tokenize=False, add_generation_prompt=True
+            )
+        if text.count(mark) != 1:
+            raise ValueError(
+                "target must have a chat template; it has none. Train another drafter."
+            )
+        self.before, self.behind = (
+            list(tokenizer.encode(part, add_special_tokens=False)) for part in text.split(mark)
+        )
+
+
+@torch.inference_mode()
+def converse(
+    target: Any, template: ChatTemplate, temperatures: torch.Tensor, generator: torch.Generator
+) -> list[Conversation]:
+    """One conversation for each of `temperatures`, [rows]; those that come to nothing are left
+    out."""
+    rows, device = len(temperatures), target.device
+    end_of_turn = template.behind[0]
+    texts = [list(template.before) for _ in range(rows)]
+    answers = [0] * rows  # where the answer begins, 0 during the question
+    forced: list[list[int]] = [[] for _ in range(rows)]
+    is_over = [False] * rows
+    heat = torch.ones(rows, device=device)
+    cache = DynamicCache(config=target.config)
+    new = torch.tensor(texts, device=device)
+    for _ in range(QUESTION + len(template.behind) + ANSWER):
+        logits = target(new, past_key_values=cache, logits_to_keep=1).logits[:, -1]
+        drawn = draw(logits, heat, generator).tolist()
+        for row, text in enumerate(texts):
+            if is_over[row]:
+                continue
+            token = forced[row].pop(0) if forced[row] else drawn[row]
+            text.append(token)
+            if not answers[row]:
+                asked = len(text) - len(template.before)
+                if token == end_of_turn:
+                    forced[row] = template.behind[1:]
+                    answers[row] = len(text) + len(forced[row])
+                    heat[row] = temperatures[row]
+                    is_over[row] = asked <= SHORTEST_QUESTION
+                else:
+                    is_over[row] = asked >= QUESTION
+            elif len(text) > answers[row]:
+                is_over[row] = token == end_of_turn or len(text) - answers[row] >= ANSWER
+        if all(is_over):
+            break
+        new = torch.tensor([[text[-1]] for text in texts], device=device)
+    return [
+        Conversation(np.array(text), answer, float(temperature))
+        for text, answer, temperature in zip(texts, answers, temperatures, strict=True)
+        if answer and len(text) - answer > SHORTEST_ANSWER
+    ]
+
+
+def write_conversations(
+    target: Any,
+    tokenizer: Any,
+    folder: Path,
+    seconds: float,
+    clock: Callable[[], float],
+    seed: int,
+    rows: int = ROWS,
+) -> None:
+    """Fill a folder with shards for some time, after those already there; a shard follows from its
+    number alone.
+
+    Args:
+        target, tokenizer: a chat model.
+        folder: where they go, one .npz file each.
+        seconds: how long, as `clock` counts them; at least one shard is made.
+        seed: of all draws.
+        rows: conversations that are begun together.
+
+    Raises:
+        ValueError: if the model has no chat template, or a file cannot be written.
+    """
+    template = ChatTemplate(tokenizer)
+    folder.mkdir(parents=True, exist_ok=True)
+    began, number = clock(), len(shards(folder))
+    with tqdm(desc="conversations", total=round(seconds), bar_format=BAR) as bar:
+        while not number or clock() - began < seconds:
+            rng = np.random.default_rng([seed, number])
+            temperatures = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
+            generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
+            done = converse(target, template, temperatures.to(target.device), generator)
+            write_shard(folder / f"{number:05d}.npz", done)
+            number += 1
+            bar.set_postfix_str(f"{number * rows:,} begun", refresh=False)
+            bar.update(min(round(clock() - began), bar.total) - bar.n)
+
+
+def write_shard(path: Path, conversations: list[Conversation]) -> None:
+    """Write conversations to a file, all tokens one behind the other."""
+    tokens = [conversation.tokens for conversation in conversations]
+    part = path.with_suffix(".part")
+    try:
+        with open(part, "wb") as file:
+            np.savez(
+                file,
+                tokens=np.concatenate([np.zeros(0, np.int32), *tokens]).astype(np.int32),
+                start=np.cumsum([0, *map(len, tokens)]),
+                answer=np.array([one.answer for one in conversations], np.int64),
+                temperature=np.array([one.temperature for one in conversations], np.float32),
+            )
+        os.replace(part, path)
+    except OSError as error:
+        raise ValueError(f"samples cannot be written to {path}: {error}.") from None
+
+
+def shards(folder: Path) -> list[Path]:
+    """The finished shards in a folder, in order."""
+    return sorted(folder.glob("*.npz"))
+
+
+def read_conversations(folder: Path, longest: int) -> list[Conversation]:
+    """The conversations in a folder, each text once, cut to `longest` tokens.
+
+    Raises:
+        ValueError: if a file is no shard of conversations.
+    """
+    found: dict[bytes, Conversation] = {}
+    for path in shards(folder):
+        try:
+            with np.load(path, allow_pickle=False) as shard:
+                tokens, starts = shard["tokens"], shard["start"]
+                answers, temperatures = shard["answer"], shard["temperature"]
+        except (OSError, KeyError, ValueError) as error:
+            raise ValueError(f"samples: {path.name} cannot be read ({error}).") from None
+        for row, answer in enumerate(answers.tolist()):
+            text = tokens[starts[row] : starts[row + 1]][:longest].astype(np.int64)
+            if len(text) - answer > SHORTEST_ANSWER:
+                found[text.tobytes()] = Conversation(text, answer, float(temperatures[row]))
+    return list(found.values())

@@ -1,0 +1,136 @@
+"""The EAGLE-3 head that training begins with, and the folder that it is written to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from transformers import LlamaConfig
+
+from ..models.heads.eagle3 import Eagle3Head
+from ..models.heads.format import IDS, HeadFormat, read_format, read_tensors
+from ..models.heads.loading import target_ids
+from .conversations import Conversation
+
+DRAFT_VOCABULARY = 8192  # tokens at most
+PROPOSED = 4  # tokens a step that engines are told to ask for
+
+
+def begin(
+    out: Path, state: Path, teacher: Any, conversations: list[Conversation]
+) -> tuple[Eagle3Head, HeadFormat, torch.Tensor]:
+    """The head that training begins with, its format, and the target's ids of its tokens.
+
+    It goes on from the head in `out`, or begins as the target's last layer and output rows.
+    """
+    config = teacher.config.get_text_config()
+    table = state / "draft_tokens.npy"
+    if (out / "model.safetensors").is_file() and not table.exists():
+        form = read_format(out)
+        if form is None:
+            raise ValueError(f"out must be new or hold an EAGLE-3 head; {str(out)!r} does not.")
+        tensors = read_tensors(out)
+        ids = target_ids(tensors, form)
+        head = Eagle3Head(form, tensors["fc.weight"].shape[1])
+        head.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
+        np.save(table, ids.numpy())
+        return head, form, ids
+    if not table.exists():
+        counted = np.zeros(config.vocab_size, np.int64)
+        for one in conversations:
+            counted += np.bincount(one.tokens[one.answer :], minlength=config.vocab_size)
+        most = np.argsort(-counted, kind="stable")[:DRAFT_VOCABULARY]
+        np.save(table, np.sort(most))
+    ids = torch.from_numpy(np.load(table, allow_pickle=False))
+    form = HeadFormat(layer_of(config), len(ids), None, frozenset(), None)
+    return new_head(form, teacher, ids), form, ids
+
+
+def layer_of(config: Any) -> Any:
+    """The configuration of a layer of a target's own sizes."""
+    heads = config.num_attention_heads
+    return LlamaConfig(
+        hidden_size=config.hidden_size,
+        intermediate_size=getattr(config, "intermediate_size", None) or 4 * config.hidden_size,
+        num_attention_heads=heads,
+        num_key_value_heads=getattr(config, "num_key_value_heads", None) or heads,
+        head_dim=getattr(config, "head_dim", None) or config.hidden_size // heads,
+        num_hidden_layers=1,
+        rms_norm_eps=getattr(config, "rms_norm_eps", 1e-6),
+        vocab_size=config.vocab_size,
+        max_position_embeddings=config.max_position_embeddings,
+        rope_parameters=getattr(config, "rope_parameters", None),
+    )
+
+
+@torch.no_grad()
+def new_head(form: HeadFormat, teacher: Any, ids: torch.Tensor) -> Eagle3Head:
+    """A head that begins as the target's last layer, fed with the latest state, and its output
+    rows."""
+    width = form.layer.hidden_size
+    head = Eagle3Head(form, 3 * width)
+    head.fc.weight.normal_(0, 0.01)
+    head.fc.weight[:, 2 * width :] += torch.eye(width)
+    last = dict(teacher.base_model.named_parameters())
+    prefix = f"layers.{teacher.config.num_hidden_layers - 1}."
+    for name, parameter in head.midlayer.named_parameters():
+        source = last.get(prefix + name.replace("hidden_norm", "input_layernorm"))
+        if source is None:
+            continue
+        if source.shape == parameter.shape and name != "input_layernorm.weight":
+            parameter.copy_(source)
+        elif 2 * source.shape[-1] == parameter.shape[-1]:  # embedding first, then the state
+            parameter.copy_(torch.cat([0.5 * source, source], dim=1))
+    if "norm.weight" in last:
+        head.norm.weight.copy_(last["norm.weight"])
+    head.lm_head.weight.copy_(teacher.get_output_embeddings().weight[ids.to(teacher.device)])
+    return head
+
+
+def save_head(
+    head: Eagle3Head, form: HeadFormat, ids: torch.Tensor, out: Path, target: str
+) -> None:
+    """Write a head in the form of the `speculators` library, which engines load as well.
+
+    Args:
+        head, form, ids: what was trained, and the target's ids of its tokens.
+        out: the folder.
+        target: the name of its target.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    tensors = {
+        name.replace("midlayer.", "layers.0."): weight.detach()
+        .to("cpu", torch.bfloat16)
+        .contiguous()
+        for name, weight in head.state_dict().items()
+    }
+    is_drafted = torch.zeros(form.layer.vocab_size, dtype=torch.bool)
+    is_drafted[ids] = True
+    tensors |= {"d2t": ids - torch.arange(len(ids)), "t2d": is_drafted}
+    layer = form.layer.to_dict() | {"model_type": form.layer.model_type}
+    config: dict[str, Any] = {
+        "architectures": ["Eagle3Speculator"],
+        "speculators_model_type": "eagle3",
+        "speculators_version": "0.9.0",
+        "dtype": "bfloat16",
+        "draft_vocab_size": len(ids),
+        **dict.fromkeys(sorted(form.flags), True),
+        "transformer_layer_config": layer,
+        "speculators_config": {
+            "algorithm": "eagle3",
+            "default_proposal_method": "greedy",
+            "proposal_methods": [{"proposal_type": "greedy", "speculative_tokens": PROPOSED}],
+            "verifier": {"name_or_path": target, "architectures": []},
+        },
+    }
+    if form.ids is not None:
+        config[IDS] = list(form.ids)
+    part = out / "model.safetensors.part"
+    save_file(tensors, part)
+    part.replace(out / "model.safetensors")
+    text = json.dumps(config, indent=1)
+    (out / "config.json").write_text(text + "\n", encoding="utf-8")

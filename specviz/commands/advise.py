@@ -106,10 +106,12 @@ def choices_of(args: argparse.Namespace) -> tuple[dict[str, tuple[Pair, Any]], d
     trials += [(str(drafter), base, drafter) for drafter in drafters]
     choices: dict[str, tuple[Pair, Any]] = {}
     failed: dict[str, str] = {}
-    for name, draft, drafter in trials or [("embedded draft", None, model)]:
+    own = "the target's own draft" if args.target else "embedded draft"
+    for name, draft, drafter in trials or [(own, None, model)]:
         try:
             like = next((pair for pair, _ in choices.values()), None)
-            choices[name] = options.load(args, draft=draft, like=like), drafter
+            pair = options.load(args, draft=draft, like=like)
+            choices[name] = pair, RunConfig(drafter=drafter).for_pair(pair).drafter
         except ValueError as error:
             failed[name] = str(error)
     if not choices:

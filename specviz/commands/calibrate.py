@@ -96,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
     text = args.text and read_text(args.text, "--text")
     prompts = options.prompts_of(args)
     pair = options.load(args)
+    drafter = config.for_pair(pair).drafter
     where = options.source_of(args)
     name = (
         f"windows of {Path(args.text).name}"

@@ -159,6 +159,7 @@ def measure_acceptance(
     Raises:
         ValueError: if no text has two tokens, or the pair lacks the drafter's model.
     """
+    config = config.for_pair(pair)
     parts: list[list[TextAcceptance]] = [[] for _ in rules]
     for number, text in enumerate(texts):
         text_config, text = replace(config, seed=config.seed_after(number)), text_of(text)

@@ -56,6 +56,7 @@ def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Nod
     first, tokens = whole.start - 1, list(whole.tokens)[: pair.max_positions]
     if first >= len(tokens) - 1:
         return
+    config = config.for_pair(pair)
     drafter = config.drafter
     chain = _chain(tokens[:-1], 0)
     p = distributions_of(

@@ -70,6 +70,7 @@ def measure_cost(
     """
     began, watch, table = perf_counter(), Watch(), None
     config = replace(config or RunConfig(PROMPT), max_new_tokens=pair.max_positions)
+    config = config.for_pair(pair)
     drafter = config.drafter.name
     if drafter == "model" and pair.open(pair.encode("a") or [0])[1] is None:
         raise ValueError("the pair must have a draft to measure its cost. Choose another drafter.")

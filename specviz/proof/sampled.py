@@ -91,6 +91,7 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     >>> result.runs, sum(result.speculated), result.deviates(result.speculated)
     (100, 100, False)
     """
+    config = config.for_pair(pair)
     config = replace(config, max_new_tokens=3)  # trees of two levels, and the token after them
     compatible(config).required()
     source = cached = cast(Any, _CachedPair(pair, prompt_tokens(pair, config)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from os import cpu_count
 from pathlib import Path
 from typing import Any
@@ -63,11 +63,12 @@ class Store:
 
 
 @lru_cache
-def weights() -> str:
-    """A short mark of the embedded pair's weights: their files' names, sizes and first bytes."""
+def weights(folder: Path = PAIR) -> str:
+    """A short mark of the weights in a folder, the embedded pair's by default: the names of their
+    files, and all that is in them."""
     mark = sha256()
-    for file in sorted(PAIR.rglob("*.safetensors")):
+    for file in sorted(folder.rglob("*.safetensors")):
+        mark.update(f"{file.relative_to(folder)}\n".encode())
         with file.open("rb") as opened:
-            mark.update(f"{file.relative_to(PAIR)} {file.stat().st_size}".encode())
-            mark.update(opened.read(1 << 20))
+            mark.update(file_digest(opened, "sha256").digest())
     return mark.hexdigest()[:12]

@@ -171,36 +171,30 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
 
 @lru_cache(maxsize=1024)
 def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
-    builder, verifier, drafter, greedy = (
-        config.builder,
-        config.verifier,
-        config.drafter,
-        config.temperature == 0,
-    )
+    builder = config.builder
+    verifier = config.verifier
+    drafter = config.drafter
+    greedy = config.temperature == 0
     if scheme is None:
         preferred = ("top",) if greedy else verifier.schemes
-        scheme = next(
-            (scheme for scheme in preferred if scheme in builder.schemes), builder.schemes[0]
-        )
+        scheme = next((one for one in preferred if one in builder.schemes), builder.schemes[0])
     if obstacle := _obstacle(config, scheme):
         return Compatibility(False, False, False, scheme, obstacle)
+
     # The draft's row holds a single token; the mean of several drafters' rows may hold more.
-    one_token = (
-        config.draft_sampling.temperature == 0 and builder.reads_draft and not drafter.blends
-    )
-    # No more than one child of a node counts, and the scheme draws it as one that the rule declares
-    # does.
-    one_child = builder.is_chain or (
-        one_token and (builder.stops_at_support or verifier.only_support)
-    )
-    alike = scheme in (("iid", "distinct", "top") if one_token else ("iid", "distinct"))
+    drafts_greedily = config.draft_sampling.temperature == 0 and builder.reads_draft
+    one_token = drafts_greedily and not drafter.blends
+    # No more than one child of a node counts.
+    counts_one = builder.stops_at_support or verifier.only_support
+    one_child = builder.is_chain or (one_token and counts_one)
+    # The scheme draws that child as one that the rule declares does.
+    single_draws = {"iid", "distinct"}
+    alike = scheme in single_draws or (one_token and scheme == "top")
     declared = scheme in verifier.schemes
-    exact = declared or (
-        one_child and alike and not {"iid", "distinct"}.isdisjoint(verifier.schemes)
-    )
-    bias = (
-        None if greedy else _bias(config, scheme, exact)
-    )  # at temperature 0 every rule writes the greedy text
+    exact = declared or (one_child and alike and bool(single_draws & {*verifier.schemes}))
+
+    # At temperature 0 every rule writes the greedy text.
+    bias = None if greedy else _bias(config, scheme, exact)
     # Siblings repeat the only token there is, instead of being others that the rule tries.
     others = scheme != "iid" and not verifier.only_support
     useful = not one_token or builder.is_chain or builder.stops_at_support or others

@@ -53,12 +53,10 @@ def without_layers(target: HuggingFaceModel, skip: Sequence[int]) -> HuggingFace
         raise ParameterError(
             "layer-skip.skip", f"be from 2 to {depth}, as the target has {depth} layers", skip
         )
-    model, direct = _with_layers(
-        "layer-skip", target, [i for i in range(depth) if i + 1 not in skip]
-    )
-    return HuggingFaceModel(
-        model, layers=depth, direct=direct
-    )  # transformers keeps the numbers of its layers
+    others = [layer for layer in range(depth) if layer + 1 not in skip]
+    model, direct = _with_layers("layer-skip", target, others)
+    # A layer keeps its number, by which transformers finds its keys, so the cache has all of them.
+    return HuggingFaceModel(model, layers=depth, direct=direct)
 
 
 def _with_layers(
@@ -76,12 +74,12 @@ def shortened(module: Any, path: list[str], layer_ids: Sequence[int]) -> Any:
     if not path:
         return torch.nn.ModuleList(module[layer] for layer in layer_ids)
     clone = copy.copy(module)
+    # Dictionaries of their own: what is hooked to the draft later must not reach the target.
     for name, value in vars(module).items():
-        if (
-            "_hooks" in name
-        ):  # dictionaries: what is hooked to the target is not meant for its draft
+        if "_hooks" in name:
             setattr(clone, name, copy.copy(value))
-    if "_hf_hook" in vars(clone):  # accelerate's wrapped forward is bound to the whole module
+    # accelerate's wrapped forward is bound to the whole module.
+    if "_hf_hook" in vars(clone):
         for name in ("forward", "_old_forward", "_hf_hook"):
             vars(clone).pop(name, None)
     clone._modules = module._modules | {

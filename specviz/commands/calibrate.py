@@ -190,6 +190,8 @@ def print_profile(profile: Profile) -> None:
                 ]
             )
         )
+        costs = ",".join(f"{cost:g}" for cost in table.size_costs)
+        print(f"\ncosts of a step by its size, for builders of size auto: costs={costs}")
         warn_if_busy(table.settings.get("busy_cores", 0.0))
 
 

@@ -8,7 +8,7 @@ rows turned into probabilities. `specviz calibrate` measures such a table on thi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import log2
@@ -133,6 +133,14 @@ class CostTable(Record):
         )
 
     @property
+    def size_costs(self) -> tuple[float, ...]:
+        """What a step over 1, 2, 4, ... nodes costs without drafting, in steps of plain decoding:
+        `costs` of a builder of size auto."""
+        sizes = [2**power for power in range(int(log2(self.sizes[-1])) + 1)]
+        seconds = [self.target(size) + self.overhead(size) for size in sizes]
+        return tuple(round(each / self.plain_s, 3) for each in seconds)
+
+    @property
     def shown_in(self) -> tuple[str, float]:
         """The unit to show times in, and how many of it make one of the columns'."""
         return ("ms", 1000.0) if self.unit == "s" else ("target passes", 1.0)
@@ -160,6 +168,16 @@ class Pass(NamedTuple):
     seconds: float
 
 
+class Shape(NamedTuple):
+    """The steps of one shape of tree, and medians over them: nodes, inner nodes, and seconds beyond
+    the passes."""
+
+    nodes: int
+    inner: float
+    overhead: float
+    steps: Sequence[Step]
+
+
 def fit_costs(
     runs: Sequence[tuple[Sequence[Step], Sequence[Pass]]], settings: dict[str, Any]
 ) -> CostTable:
@@ -170,56 +188,81 @@ def fit_costs(
             of them.
         settings: of the table.
     """
-    by_size: dict[int, list[tuple[float, float, Sequence[Step]]]] = {}
-    for steps, _ in runs:
-        inner = median(len(set(step.parents)) - 1 for step in steps)
-        overhead = median(step.seconds.verify + step.seconds.other for step in steps)
-        by_size.setdefault(int(median(len(step.parents) for step in steps)), []).append(
-            (inner, overhead, steps)
-        )
-    sizes, groups = zip(*sorted(by_size.items()), strict=True)
-    # What a row costs: two depths of one size differ in their inner nodes only.
-    pairs = [group for group in groups if len(group) == 2 and group[1][0] > group[0][0]]
-    slopes = [(deep - flat) / (more - fewer) for (fewer, flat, _), (more, deep, _) in pairs]
-    limits = [overhead / inner for group in groups for inner, overhead, _ in group if inner]
-    row_s = max(0.0, min(median(slopes), *limits)) if slopes else 0.0
-    passes = sorted((one for _, passes in runs for one in passes), key=lambda one: one.nodes)
-    opening = [one.seconds for one in passes if one.first]
-    below = [one.seconds for one in passes if one.nodes == 1 and not one.first]
-    later = [one for one in passes if not (one.first and below)]
-    octaves = [[*group] for _, group in groupby(later, lambda one: int(log2(one.nodes)))]
-    plain = np.quantile(
-        [step.seconds.total for _, _, steps in by_size[1] for step in steps], QUARTILES
-    )
-    target = [[step.seconds.target for *_, steps in group for step in steps] for group in groups]
+    by_size: dict[int, list[Shape]] = {}
+    for shape in sorted((_shape_of(steps) for steps, _ in runs), key=lambda shape: shape.nodes):
+        by_size.setdefault(shape.nodes, []).append(shape)
+    row_s = _cost_of_row(by_size.values())
+    target = []
+    overhead = []
+    for shapes in by_size.values():
+        seconds = [step.seconds.target for shape in shapes for step in shape.steps]
+        target.append(np.quantile(seconds, QUARTILES))
+        overhead.append(median(max(0.0, shape.overhead - row_s * shape.inner) for shape in shapes))
     # A pass over more nodes costs no less, whatever noise says.
-    target_s = np.maximum.accumulate([np.quantile(seconds, QUARTILES) for seconds in target])
-    draft_s = np.array(
-        [np.quantile([one.seconds for one in octave], QUARTILES) for octave in octaves]
-    )
+    target_s = np.maximum.accumulate(target)
+    plain_steps = [step for shape in by_size[1] for step in shape.steps]
+    plain = np.quantile([step.seconds.total for step in plain_steps], QUARTILES)
+    widths, draft_s, opening_s = _draft_costs([each for _, passes in runs for each in passes])
     return CostTable(
         machine="this machine",
         projection=False,
+        note="Measured here, in the decoding loop, on trees of increasing size; medians over steps.",
         plain_s=float(plain[1]),
-        sizes=sizes,
-        row_s=row_s,
-        settings=settings,
-        note=(
-            "Measured here, in the decoding loop, on trees of increasing size; medians over steps."
-        ),
+        sizes=tuple(by_size),
         target_s=tuple(target_s[:, 1].tolist()),
+        overhead_s=tuple(overhead),
+        widths=widths,
         draft_s=tuple(draft_s[:, 1].tolist()),
-        overhead_s=tuple(
-            median(max(0.0, other - row_s * inner) for inner, other, _ in group) for group in groups
-        ),
-        widths=tuple(round(median(one.nodes for one in octave)) for octave in octaves),
-        opening_s=max(0.0, median(opening) - median(below)) if opening and below else 0.0,
+        row_s=row_s,
+        opening_s=opening_s,
+        settings=settings,
         spread={
             "plain": plain[::2].tolist(),
             "target": target_s[:, ::2].tolist(),
             "draft": draft_s[:, ::2].tolist(),
         },
     )
+
+
+def _shape_of(steps: Sequence[Step]) -> Shape:
+    return Shape(
+        nodes=int(median(len(step.parents) for step in steps)),
+        inner=median(len(set(step.parents)) - 1 for step in steps),
+        overhead=median(step.seconds.verify + step.seconds.other for step in steps),
+        steps=steps,
+    )
+
+
+def _cost_of_row(groups: Iterable[Sequence[Shape]]) -> float:
+    """Seconds for each inner node: two depths of one size differ in their inner nodes only.
+
+    It is no more than any shape's whole overhead would allow.
+    """
+    slopes = []
+    limits = []
+    for shapes in groups:
+        limits += [shape.overhead / shape.inner for shape in shapes if shape.inner]
+        if len(shapes) == 2 and shapes[1].inner > shapes[0].inner:
+            flat, deep = shapes
+            slopes.append((deep.overhead - flat.overhead) / (deep.inner - flat.inner))
+    return max(0.0, min(median(slopes), *limits)) if slopes else 0.0
+
+
+def _draft_costs(passes: list[Pass]) -> tuple[tuple[int, ...], np.ndarray, float]:
+    """Widths, the quartiles of seconds at each, [widths, 3], and what the first pass takes more."""
+    opening = [each.seconds for each in passes if each.first]
+    below = [each.seconds for each in passes if each.nodes == 1 and not each.first]
+    opening_s = max(0.0, median(opening) - median(below)) if opening and below else 0.0
+    # Where later passes over one node were seen, they say what such a pass takes.
+    later = [each for each in passes if not (each.first and below)]
+    later.sort(key=lambda each: each.nodes)
+    widths = []
+    draft_s = []
+    for _, octave in groupby(later, lambda each: int(log2(each.nodes))):
+        alike = list(octave)
+        widths.append(round(median(each.nodes for each in alike)))
+        draft_s.append(np.quantile([each.seconds for each in alike], QUARTILES))
+    return tuple(widths), np.array(draft_s), opening_s
 
 
 def _line(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:

@@ -71,36 +71,33 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
         raise ParameterError("grid", f"be one object with any of {', '.join(ENTRIES)}")
     if unknown := [name for name in grid if name not in ENTRIES]:
         raise UnknownName("entry of the grid", unknown[0], ENTRIES)
-    lists = {
-        name: grid.get(name, default) for name, default in (LISTS | {"prompts": [*prompts]}).items()
-    }
-    for name, values in lists.items():
-        texts = name in ("builders", "verifiers", "drafters", "prompts")
-        if not (
-            isinstance(values, list)
-            and values
-            and all(isinstance(one, str) and one for one in values if texts)
-        ):
-            raise ParameterError(name, f"be a non-empty list{' of texts' * texts}", values)
-    continued: list[str] = lists.pop("prompts")
+    lists = {name: grid.get(name, default) for name, default in LISTS.items()}
+    continued = grid.get("prompts", [*prompts])
+    for name, values in (*lists.items(), ("prompts", continued)):
+        of_texts = name in ("builders", "verifiers", "drafters", "prompts")
+        good = isinstance(values, list) and len(values) > 0
+        if good and of_texts:
+            good = all(isinstance(value, str) and value for value in values)
+        if not good:
+            raise ParameterError(name, f"be a non-empty list{' of texts' * of_texts}", values)
     shared = {name: grid.get(name, default) for name, default in NUMBERS.items()}
-    shared |= {
-        name: grid[name] for name in ROWS if grid.get(name) not in (None, getattr(RunConfig, name))
-    }
+    for name in ROWS:
+        if grid.get(name) not in (None, getattr(RunConfig, name)):
+            shared[name] = grid[name]
     shared["prompts"] = sha256(json.dumps(continued).encode()).hexdigest()[:12]
     _check_whole("rounds", shared["rounds"], 1, 10**6)
-    menu = [name for name, builder in BUILDERS.items() if not builder.autoregressive]
-    lists["builders"] = [
-        one for name in lists["builders"] for one in (menu if name == "all" else [name])
-    ]
+    builders: list[str] = []
+    for name in lists["builders"]:
+        menu = [other for other, builder in BUILDERS.items() if not builder.autoregressive]
+        builders += menu if name == "all" else [name]
+    lists["builders"] = builders
     cells = {}
     for pair, temperature, builder, verifier, drafter, size in product(*lists.values()):
         cell = {"pair": _pair(pair), "builder": builder, "temperature": temperature} | shared
         if builder not in TRANSFORMERS and not config_of(cell).builder.autoregressive:
+            rule = default_rule(config_of(cell)).name if verifier == "auto" else verifier
             cell["drafter"] = drafter
-            cell["verifier"] = (
-                default_rule(config_of(cell)).name if verifier == "auto" else verifier
-            )
+            cell["verifier"] = rule
             if size is not None:
                 _check_whole("sizes", size, 2, 1024)
                 cell["size"] = size

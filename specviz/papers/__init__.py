@@ -19,7 +19,7 @@ from .claim import Entry, load_sources
 from .number import kind_of
 from .store import Store
 from .verdict import VERDICTS, Columns, Finding, find
-from .workbench import MAX_TEXTS, TEXTS, Workbench
+from .workbench import MAX_TEXTS, SEEDS, TEXTS, Workbench
 
 SOURCES = load_sources()
 
@@ -69,6 +69,7 @@ def measure(
     again: bool = False,
     store: Store | None = None,
     texts: int = TEXTS,
+    seeds: Sequence[int] = SEEDS,
 ) -> Iterator[Progress[None]]:
     """Measure and store, one measurement after the other; what is up to date is left as it is.
 
@@ -79,6 +80,7 @@ def measure(
         again: measure also what was measured with these weights.
         store: where to keep it; None means in the package.
         texts: how many texts of each kind a seed has.
+        seeds: each has texts of its own.
 
     Yields:
         Measurements done, of how many, and what is being measured.
@@ -88,7 +90,7 @@ def measure(
             measured until then is stored.
     """
     store = store or Store()
-    workbench = Workbench(pair, texts)
+    workbench = Workbench(pair, texts, seeds)
     claims = [claim for _, entry in entries(names) for claim in entry.claim]
     named = dict.fromkeys(call for claim in claims for call in claim.data)
     calls = [call for call in named if (kind_of(call) == "timed") == timed]

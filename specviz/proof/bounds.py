@@ -144,23 +144,3 @@ def _entropy(probs: Sequence[float]) -> float:
 
 def _over_entropy(bits: float, entropy_nats: float) -> float:
     return math.inf if entropy_nats <= 0 else bits / entropy_nats
-
-
-def fit_power_law(widths: Sequence[float], rates: Sequence[float]) -> tuple[float, float]:
-    """The power law rate = scale * width^(-exponent) that fits best on log-log axes, in least
-    squares.
-
-    Points with a rate of 0 are left out (Sequoia, definition 3.5 and figure 3).
-
-    Returns:
-        scale and exponent; (nan, nan) where fewer than two points are left.
-    """
-    points = [
-        (math.log(width), math.log(rate))
-        for width, rate in zip(widths, rates, strict=True)
-        if rate > 0
-    ]
-    if len({x for x, _ in points}) < 2:
-        return math.nan, math.nan
-    slope, height = np.polyfit([x for x, _ in points], [y for _, y in points], 1)
-    return math.exp(height), -float(slope)

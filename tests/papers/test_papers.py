@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -318,18 +319,18 @@ def test_renewals_of_a_chain_are_counted_by_hand():
 # ---- the store and the command ----
 
 
-def test_only_what_is_not_up_to_date_is_measured_and_more_texts_are_added(tmp_path, monkeypatch):
-    monkeypatch.setattr(workbench, "SEEDS", (1,))
+def test_only_what_is_not_up_to_date_is_measured_and_more_texts_are_added(tmp_path):
+    measure = partial(papers.measure, seeds=(1,))
     store, pair = papers.Store(tmp_path), specviz.toy_pair(vocab=40)
     names = ["svip-correct"]
-    assert {update.done for update in papers.measure(pair, names, store=store)} == {0, 1}
-    assert not list(papers.measure(pair, names, store=papers.Store(tmp_path)))
-    assert {update.total for update in papers.measure(pair, names, again=True, store=store)} == {2}
+    assert {update.done for update in measure(pair, names, store=store)} == {0, 1}
+    assert not list(measure(pair, names, store=papers.Store(tmp_path)))
+    assert {update.total for update in measure(pair, names, again=True, store=store)} == {2}
     ((_, entry),) = papers.entries(names)
     assert [one.verdict for one in papers.decide(entry, store)] == [DIFFERS, PROVEN]
-    list(papers.measure(pair, ["dyspec-block-counts"], store=store, texts=1))
+    list(measure(pair, ["dyspec-block-counts"], store=store, texts=1))
     before = store.read("random_blocks(size=1024)")
-    list(papers.measure(pair, ["dyspec-block-counts"], store=store, texts=2))
+    list(measure(pair, ["dyspec-block-counts"], store=store, texts=2))
     after = papers.Store(tmp_path).read("random_blocks(size=1024)")
     assert len(after) == 2 * len(before) and after["1:0"] == before["1:0"]
 

@@ -120,15 +120,6 @@ def test_tail_bound_is_the_minimum_over_m_and_helps_small_trees():
     assert bounds.tail_bound((1.0,), 5, 1) == math.inf
 
 
-def test_a_power_law_is_recovered():
-    widths = [1, 2, 4, 8]
-    assert bounds.fit_power_law(widths, [0.5 * k**-0.7 for k in widths]) == pytest.approx(
-        (0.5, 0.7)
-    )
-    assert bounds.fit_power_law(widths, [0.5, 0.0, 0.25, 0.0]) == pytest.approx((0.5, 0.5))
-    assert all(map(math.isnan, bounds.fit_power_law(widths, [0.5, 0, 0, 0])))
-
-
 # One node.
 
 

@@ -132,3 +132,23 @@ def test_a_lesson_that_does_not_arrive_gets_a_sentence(book):
     page.unroute("**/component_server**")
     page.locator(".sv-lessons-list button").nth(2).click()
     opened(page, "trees")
+
+
+def test_what_the_text_says_of_the_picture_is_a_button_and_the_exercise_knows_that_it_was_done(
+    serve, visit
+):
+    page = visit(f"{serve()}?lesson=accept", ready=".sv-mention", reduced_motion="reduce")
+    svg, exercise = page.locator(".sv-lessons .sv-svg"), page.locator(".sv-lesson-exercise")
+    step = page.locator(".sv-lesson-body .sv-mention", has_text="step").first
+    page.locator(".sv-lessons .sv-forward").click()
+    step.click()
+    number = step.inner_text().split()[1]
+    expect(svg).to_have_attribute("data-place", f"step={number}")
+    token = page.locator(".sv-lesson-body .sv-mention", has_text="“").first
+    token.click()
+    expect(page.locator(".sv-lessons .node.selected")).to_contain_text(
+        token.inner_text().strip("“”")
+    )
+    expect(exercise).not_to_have_attribute("data-done", "true")
+    page.get_by_role("button", name="Show me").click()
+    expect(exercise).to_have_attribute("data-done", "true")

@@ -1,5 +1,6 @@
 """Links, saving and opening in headless Chromium, and the page that plays offline."""
 
+import re
 from urllib.parse import urlencode
 from xml.etree import ElementTree
 
@@ -7,6 +8,11 @@ import pytest
 from playwright.sync_api import expect
 
 import specviz
+from app import page as built
+from app.service import limits
+from app.service.pairs import TALES, Offer, Pairs
+from app.service.process import Process, Requests
+from app.service.service import RunService
 from app.tabs import explore
 from specviz.view.offline import offline_page
 from tests.pages import STAGE, Gated, counts_add_up, offline, open_file, save, state, steps, to_step
@@ -51,6 +57,57 @@ def test_a_link_to_a_run_computes_it_again_and_compares(serve, visit):
     state(other, "done")
     expect(other.locator(f"{STAGE} .sv-state")).to_have_text("Same text as the shared run.")
     assert other.locator(f"{STAGE} .sv-ribbon").inner_text() == text
+
+
+@pytest.fixture
+def on_disk_too(monkeypatch):
+    """The page has a pair with the name of the embedded one, in memory and on disk."""
+
+    def build_service(load):
+        only = Offer(TALES, lambda ref, loading: Gated(), has_disk=True)
+        return RunService(Pairs({TALES: only}), Requests(Process(limits.SECONDS), limits.QUEUE))
+
+    monkeypatch.setattr(built, "build_service", build_service)
+
+
+def test_four_links_show_the_same_again_recorded_and_own_in_memory_and_on_disk(
+    serve, visit, monkeypatch, on_disk_too
+):
+    url = serve()
+    page = visit(url, permissions=CLIPBOARD, reduced_motion="reduce", settings=False)
+    svg = page.locator(f"{STAGE} .sv-svg")
+    for label, weights, name in (
+        ("in memory", "memory", "recorded-tree-0.6"),
+        ("on disk", "disk", "recorded-tree-0.6-disk"),
+    ):
+        page.locator(".sv-weights label", has_text=label).first.click()
+        expect(svg).to_have_attribute("data-of", name)
+        opened = visit(copy_link(page), reduced_motion="reduce", settings=False)
+        expect(opened.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-of", name)
+        expect(opened.locator("#sv-headline")).not_to_contain_text("press Run")
+        page.locator("#sv-run").click()
+        state(page, "done")
+        link, text = copy_link(page), page.locator(f"{STAGE} .sv-ribbon").inner_text()
+        own = visit(link, reduced_motion="reduce", settings=False)
+        state(own, "done")
+        expect(own.locator(f"{STAGE} .sv-state")).to_have_text("Same text as the shared run.")
+        assert own.locator(f"{STAGE} .sv-ribbon").inner_text() == text
+        for other in (opened, own):
+            checked = other.locator(".sv-weights input:checked").first
+            expect(checked).to_have_value(weights)
+            expect(other.locator("#sv-link .text")).not_to_contain_text("is not one of")
+            other.close()
+
+
+def test_a_link_is_shown_as_a_code_for_a_class(serve, visit):
+    page = visit(serve(), settings=False)
+    page.locator(f"{STAGE} .sv-save summary").click()
+    page.locator(f"{STAGE} [data-save=qr]").click()
+    code = page.locator("dialog.sv-qr svg")
+    expect(code).to_be_visible()
+    expect(code).to_have_attribute("aria-label", re.compile(r"^http://.*picture=recorded"))
+    page.keyboard.press("Escape")
+    expect(code).to_have_count(0)
 
 
 def test_a_hostile_link_is_text_and_one_sentence(serve, visit):

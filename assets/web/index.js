@@ -15,6 +15,7 @@ import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
 import { freshness, headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
+import { kindOf } from './stage/run.js';
 import { sampledTexts } from './stage/sampled.js';
 import { sendFile } from './stage/save.js';
 import { checkSumOf, runLink } from './stage/share.js';
@@ -107,6 +108,13 @@ export function stage({ element, server, values }, { most }) {
     links: true,
     checkSum: checkSumOf(location.search),
     headline: content => publish('headline', content),
+    address(run) {
+      if (kindOf(run) === 'file' || !element.offsetParent) return;
+      const link = new URL(runLink(run, run.head.show ?? run.show ?? 0, location.href));
+      const theme = new URLSearchParams(location.search).get('__theme');
+      if (theme) link.searchParams.set('__theme', theme);
+      history.replaceState(history.state, '', link);
+    },
     opened(run) {
       const { search } = new URL(runLink(run, 0, location.href));
       if (run.head.settings) publish('opened', { search });

@@ -84,6 +84,20 @@ def test_a_second_run_of_the_same_settings_takes_the_next_seed_and_says_so(serve
     expect(seed).to_have_value("4")
 
 
+def test_a_run_is_there_again_after_a_reload(serve, visit):
+    page = visit(serve(Gated()), reduced_motion="reduce", settings=False)
+    address = page.url
+    page.locator("#sv-prompt textarea").fill("a & b")
+    page.locator("#sv-run").click()
+    state(page, "done")
+    expect(page).not_to_have_url(address)
+    text = page.locator(f"{STAGE} .sv-ribbon").inner_text()
+    page.reload()
+    state(page, "done")
+    expect(page.locator(f"{STAGE} .sv-state")).to_have_text("Same text as the shared run.")
+    assert page.locator(f"{STAGE} .sv-ribbon").inner_text() == text
+
+
 def saved_steps(page, folder):
     """How many steps the saved file of an unfinished run has."""
     trace = specviz.Trace.from_json(save(page, "json", folder).read_text("utf-8"))
@@ -133,7 +147,7 @@ def test_one_run_at_a_time_and_others_are_told_their_place(serve, visit, step_by
     first.locator("#sv-run").click()
     expect(first.locator(".sv-where")).to_have_text("step 2 of 2")
     second.locator("#sv-run").click()
-    expect(second.locator("#sv-notice")).to_contain_text("queue: 1/1")
+    expect(second.locator("#sv-headline")).to_contain_text("before yours")
     pair.gate.release(10**6)
     state(first, "done")
     state(second, "done")

@@ -32,6 +32,7 @@ import { compared } from './share.js';
  * @property {Freshness} [fresh] whether the controls hold something else than the run
  * @property {(content: Headline) => void} [headline] shows the run in one sentence
  * @property {(run: Run) => void} [opened] sets the controls to an opened run's
+ * @property {(run: Run) => void} [address] makes the address of the page open a run again
  * @property {string | null} [checkSum] of the run that a link is about
  */
 /** @typedef {import('./save.js').Server & Page} Around */
@@ -45,6 +46,7 @@ export function runPlayer(element, around = {}) {
   let spans = /** @type {HTMLElement[][]} */ ([]);
   let request = /** @type {Place | null} */ (null); // where the link of the page leads
   let arrived = false;
+  const writeAddress = addressWriter(around.address);
   let drawn = -1;
   let pinned = /** @type {string | null} */ (null);
   let hovered = /** @type {string | null} */ (null);
@@ -161,6 +163,7 @@ export function runPlayer(element, around = {}) {
     if (content) around.headline?.({ ...content, stale: fresh?.stale(run) ?? false });
     run.isShown = !at.following;
     $('ribbon').dataset.grows = String(at.following);
+    writeAddress(run);
     writeRuns(element, history.runs, run, other => {
       put(other);
       around.opened?.(other);
@@ -234,6 +237,20 @@ export function runPlayer(element, around = {}) {
     expect(place) {
       request = place;
     },
+  };
+}
+
+/**
+ * Writes the address of each run that is put on the screen whole, but for the one that the page
+ * opens with.
+ * @param {((run: Run) => void)} [write]
+ */
+function addressWriter(write) {
+  let written = /** @type {Run | null} */ (null);
+  return (/** @type {Run} */ run) => {
+    if (!isOver(run) || !run.steps.length || written === run) return;
+    if (written) write?.(run);
+    written = run;
   };
 }
 

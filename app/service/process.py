@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from multiprocessing import get_context
 from threading import Condition, Lock, Thread
 from time import sleep
@@ -24,6 +25,7 @@ from .queue import FULL, FairQueue, Full, Visitor
 REQUESTS = 100  # after which another process takes its place, so that its memory does not grow
 NICE = 10  # a run that wants the same core has nine tenths of it, and nothing starves
 MEMORY = 3 << 30  # bytes
+STARTS = 60  # seconds that a process may take until it is there
 WAITS = 3  # times its CPU time that a request may take, for one that waits or is stopped
 TOO_LONG = (
     "A request may use at most {} s of CPU time. Reduce the input (SPECVIZ_MAX_SECONDS sets the "
@@ -48,8 +50,8 @@ class Process:
             RuntimeError: with the text of any other exception.
         """
         with self._lock:
-            self._ready()
             try:
+                self._ready()
                 self._pipe.send((work, args))
                 if not self._pipe.poll(WAITS * self._seconds):
                     self._end()
@@ -86,6 +88,8 @@ class Process:
         self._process.start()
         other.close()
         self._left = REQUESTS - 1
+        if not (self._pipe.poll(STARTS) and self._pipe.recv()):
+            self._end()
 
     def _end(self) -> None:
         if self._process:
@@ -151,16 +155,11 @@ def serve(pipe: Any, parent: int, seconds: int, plugins: list[str]) -> None:
     from specviz.config.plugins import load_known
 
     load_known(plugins)
-    while True:
-        try:
+    with suppress(EOFError, OSError):  # the page has ended
+        pipe.send(True)
+        while True:
             work, args = pipe.recv()
-        except (EOFError, OSError):
-            return
-        answer = compute(seconds, work, args)
-        try:
-            pipe.send(answer)
-        except (EOFError, OSError):
-            return
+            pipe.send(compute(seconds, work, args))
 
 
 def limit_memory() -> None:

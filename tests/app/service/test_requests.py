@@ -7,16 +7,23 @@ import logging
 import os
 import re
 import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from app.machine import limits, pool, queue, server
-from app.machine.guard import POLICY, Guard
-from app.machine.queue import FairStates, Visitor
-from app.machine.worker import Worker
 
 import specviz
+from app.service import gradio_queue, guard, limits, queue, server
+from app.service.guard import POLICY, Guard
+from app.service.process import Process, Requests
+from app.service.queue import Full, Visitor
+from app.service.readers import Readers
+from app.service.server import Hosts
 from tests.loops import in_a_loop
 
 JSON = {"content-type": "application/json"}
@@ -36,13 +43,20 @@ def demo(client, sites):
     return sites[None].demo
 
 
-def statuses(path, chunks, headers=(), wait=False):
-    """What `Guard` alone answers to a request, and the visitor that its app would see."""
-    sent, left, seen = [], list(chunks), []
+class NoChecks(Guard):
+    """Only what looks at the outside of a request."""
 
-    class NoChecks:
-        def __call__(self, path, data):
-            pass
+    def __init__(self, app):
+        self.app, self.readers, self.hosts, self.last_hop = app, Readers(), Hosts(), True
+        self.calls, self.received = Counter(), Counter()
+
+    def refusal(self, path, data):
+        return None
+
+
+def statuses(path, chunks, headers=(), wait=False, method="POST"):
+    """What the guard alone answers to a request, and the visitor that its app would see."""
+    sent, left, seen = [], list(chunks), []
 
     async def receive():
         if wait and not left:
@@ -58,17 +72,19 @@ def statuses(path, chunks, headers=(), wait=False):
 
     async def app(scope, receive, send):
         seen.append((scope["client"][0], queue.current_visitor().session))
-        await send({"type": "http.response.start", "status": 200, "headers": []})
+        allowed = [(b"access-control-allow-origin", b"*")]
+        await send({"type": "http.response.start", "status": 200, "headers": allowed})
 
     scope = {
         "type": "http",
-        "method": "POST",
+        "method": method,
         "path": path,
         "query_string": b"session=s",
         "client": ("10.0.0.9", 1),
+        "headers": [(b"content-type", b"application/json"), *headers],
     }
-    scope["headers"] = [(b"content-type", b"application/json"), *headers]
-    in_a_loop(Guard(app, NoChecks(), None, last_hop=True)(scope, receive, send))
+    in_a_loop(NoChecks(app)(scope, receive, send))
+    statuses.headers = dict(sent[0]["headers"])
     return sent[0]["status"], *seen
 
 
@@ -95,6 +111,88 @@ def test_a_body_that_does_not_end_is_given_up(monkeypatch):
 def test_the_client_is_the_one_that_the_last_proxy_names():
     forwarded = (b"x-forwarded-for", b"1.1.1.1, 2.2.2.2")
     assert statuses("/open", [b"x"], [forwarded]) == (200, ("2.2.2.2", "s"))
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ([(b"host", b"localhost:7860")], 200),
+        ([(b"host", b"192.168.1.5:7860")], 200),
+        ([(b"host", b"[::1]:7860")], 200),
+        ([(b"host", b"friends.example")], 200),
+        ([(b"host", b"evil.example")], 421),
+        ([(b"host", b"localhost.evil.example:80")], 421),
+        ([(b"host", b"localhost"), (b"origin", b"http://evil.example")], 403),
+        ([(b"host", b"localhost"), (b"origin", b"null")], 403),
+        ([(b"host", b"localhost"), (b"origin", b"http://localhost:7860")], 200),
+        # only a trusted proxy may name the host; here it comes from the client itself
+        ([(b"host", b"localhost"), (b"x-forwarded-host", b"evil.example")], 200),
+        (
+            [
+                (b"host", b"localhost"),
+                (b"x-forwarded-host", b"evil.example"),
+                (b"x-forwarded-for", b"1.1.1.1"),
+            ],
+            421,
+        ),
+    ],
+)
+def test_the_page_answers_under_its_own_names_only(monkeypatch, headers, status):
+    monkeypatch.setenv("SPECVIZ_HOSTS", "friends.example")
+    assert statuses("/open", [b"x"], headers)[0] == status
+    assert statuses.headers[b"x-content-type-options"] == b"nosniff"
+    assert statuses.headers[b"referrer-policy"] == b"same-origin"
+
+
+@pytest.mark.parametrize(("origin", "kept"), [(b"http://evil.example", 0), (b"http://a.b", 1)])
+def test_other_sites_may_read_answers_only_where_they_are_allowed(monkeypatch, origin, kept):
+    monkeypatch.setenv("SPECVIZ_HOSTS", "a.b")
+    headers = [(b"host", b"localhost"), (b"origin", origin)]
+    statuses("/config", [], headers, method="GET")
+    assert (b"access-control-allow-origin" in statuses.headers) == bool(kept)
+
+
+def test_slow_bodies_of_one_network_hold_up_nobody(monkeypatch):
+    """A hundred bodies that do not end, and one that is sent at once."""
+    monkeypatch.setattr(limits, "BODY_SECONDS", 0.5)
+    served = []
+
+    async def app(scope, receive, send):
+        served.append(await receive())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def together():
+        protected = NoChecks(app)
+
+        async def post(address, slow):
+            sent = []
+
+            async def receive():
+                if slow and sent:
+                    await asyncio.sleep(60)
+                sent.append(1)
+                return {"type": "http.request", "body": b"x", "more_body": slow}
+
+            async def send(message):
+                sent.append(message)
+
+            headers = [(b"content-type", b"application/json")]
+            scope = {"type": "http", "method": "POST", "path": "/open", "query_string": b""}
+            await protected(scope | {"client": (address, 1), "headers": headers}, receive, send)
+
+        slow = [asyncio.create_task(post("10.0.0.1", True)) for _ in range(100)]
+        await asyncio.sleep(0.05)
+        await asyncio.wait_for(post("10.0.9.2", False), 0.2)
+        assert len(served) == 1
+        await asyncio.gather(*slow)
+        assert not protected.received
+
+    in_a_loop(together())
+
+
+def test_a_network_that_sends_too_much_at_once_is_refused(monkeypatch):
+    monkeypatch.setattr(guard, "RECEIVED_OF_NETWORK", 10)
+    assert statuses("/open", [b"x" * 4] * 3)[0] == 429
 
 
 CLOSED = [
@@ -173,12 +271,12 @@ def test_only_opening_a_run_may_send_much(client, demo):
     )
 
 
-def test_the_page_is_answered_while_a_flood_of_runs_is_opened(client):
+def test_the_page_is_answered_while_a_flood_of_runs_is_opened(client, demo):
     trace = specviz.run(
         specviz.toy_pair(vocab=12), specviz.RunConfig("abc", max_new_tokens=40)
     ).to_json()
     assert "steps" in client.post("open", content=trace, headers=JSON).json()
-    process = next(iter(pool._worker._pool._processes))
+    process = demo.service.requests.process.number
     with ThreadPoolExecutor(30) as threads:
         os.kill(process, signal.SIGSTOP)
         try:
@@ -287,13 +385,64 @@ def test_the_longest_prompt_fits(client, demo):
 # ---- memory, connections, the process beside the page ----
 
 
-def test_many_sessions_of_one_address_do_not_erase_those_of_others(demo):
-    states = FairStates(demo)
-    states.capacity = 3
-    for address, session in (("a", "1"), ("b", "1"), ("b", "2"), ("b", "3"), ("b", "4")):
-        queue.VISITOR.set(Visitor(address))
-        states[f"{address}{session}"]
-    assert list(states.session_data) == ["a1", "b3", "b4"]
+def test_a_page_that_was_dropped_from_gradios_sessions_misses_nothing(client, demo):
+    """310 pages of one address drive out all others; the page keeps nothing there."""
+    event = next(event for event in demo.fns.values() if event.api_name == "copy_link")
+    body = {"data": [block.value for block in event.inputs], "fn_index": event._id}
+    first = client.post("gradio_api/run/predict", json=body | {"session_hash": "mine"}).json()
+    for number in range(310):
+        other = body | {"session_hash": f"flood{number}"}
+        assert client.post("gradio_api/run/predict", json=other).status_code == 200
+    again = client.post("gradio_api/run/predict", json=body | {"session_hash": "mine"}).json()
+    assert "query" in first["data"][0] and "query" in again["data"][0]
+
+
+def test_gradios_own_queue_is_as_it_is_read(client, demo):
+    """`gradio_queue` reads what gradio documents nowhere; this fails where that changes."""
+    demo.service.pairs.unload(demo.service.pairs.first)
+    event = next(event for event in demo.fns.values() if event.queue and event.fn)
+    body = {"data": [None] * len(event.inputs), "fn_index": event._id, "session_hash": "known"}
+    joined = client.post("gradio_api/queue/join", json=body)
+    assert joined.status_code == 200 and gradio_queue.has_messages(demo, "known")
+    assert gradio_queue.has_event(demo, joined.json()["event_id"])
+    assert not gradio_queue.has_messages(demo, "unknown")
+    until_idle = time.monotonic() + 60
+    while not gradio_queue.is_idle(demo):
+        assert time.monotonic() < until_idle
+    gradio_queue.forget(demo, "known")
+    assert not gradio_queue.has_messages(demo, "known")
+    while gradio_queue.has_event(demo, joined.json()["event_id"]):
+        assert time.monotonic() < until_idle
+
+
+def test_a_page_has_left_when_it_reads_nothing():
+    readers = Readers(patience=0.05)
+
+    async def app(scope, receive, send):
+        await asyncio.sleep(0.2)
+        assert not readers.have_left("reads")
+        await send({})
+
+    async def stuck(message):
+        await asyncio.sleep(0.2)  # it takes nothing of what it is sent
+
+    async def visit():
+        reads = readers.reading("reads", app, {}, None, lambda message: asyncio.sleep(0))
+        await reads
+        blocked = asyncio.create_task(readers.reading("stuck", app_sends, {}, None, stuck))
+        await asyncio.sleep(0.1)
+        assert readers.have_left("stuck")
+        await blocked
+
+    async def app_sends(scope, receive, send):
+        await send({})
+
+    in_a_loop(visit())
+    assert not readers.have_left("") and not readers.have_left("new")
+    time.sleep(0.1)
+    assert readers.have_left("new")
+    readers.seen("new")
+    assert not readers.have_left("new")
 
 
 def test_connections_that_cannot_be_accepted_are_logged_once():
@@ -325,23 +474,91 @@ def lost():
     os._exit(1)
 
 
-def test_the_worker_is_a_process_of_low_priority_that_outlives_its_failures():
-    async def calls(worker):
-        assert await worker(os.getpid) != os.getpid() and await worker(priority) == min(
-            19, os.nice(0) + 10
-        )
-        for work, error, words in (
-            (broken, RuntimeError, "Traceback"),
-            (endless, ValueError, "at most 1 s of CPU time"),
-            (lost, ValueError, "its process ended"),
-        ):
-            with pytest.raises(error, match=words):
-                await worker(work)
-            assert await worker(int, "3") == 3
-        os.kill(await worker(os.getpid), signal.SIGKILL)  # while it has nothing to do
-        await asyncio.sleep(0.1)
-        assert await worker(int, "3") == 3
+def hungry():
+    return [bytearray(1 << 28) for _ in range(100)]
 
-    worker = Worker(seconds=1)
-    in_a_loop(calls(worker))
-    worker.end()
+
+def asleep():
+    time.sleep(60)
+
+
+@pytest.fixture
+def process():
+    process = Process(seconds=1)
+    yield process
+    process.end()
+
+
+def test_the_process_is_of_low_priority_and_outlives_its_failures(process):
+    assert process(os.getpid) == process.number != os.getpid()
+    assert process(priority) == min(19, os.nice(0) + 10)
+    for work, error, words in (
+        (broken, RuntimeError, "Traceback"),
+        (endless, ValueError, "at most 1 s of CPU time"),
+        (asleep, ValueError, "at most 1 s of CPU time"),
+        (hungry, ValueError, "memory ran out"),
+        (lost, ValueError, "its process ended"),
+    ):
+        with pytest.raises(error, match=words):
+            process(work)
+        assert process(int, "3") == 3
+    os.kill(process.number, signal.SIGKILL)  # while it has nothing to do
+    time.sleep(0.1)
+    assert process(int, "3") == 3
+
+
+def test_a_process_that_is_stopped_is_replaced(process):
+    process(int)
+    os.kill(process.number, signal.SIGSTOP)
+    with pytest.raises(ValueError, match="at most 1 s"):
+        process(int)
+    assert process(int, "3") == 3
+
+
+def test_requests_are_computed_in_fair_order_and_the_last_is_rejected_where_too_many_wait():
+    begun, gate, done = threading.Event(), threading.Event(), []
+
+    def compute(work, *args):
+        begun.set()
+        assert gate.wait(60)
+        done.append(args[0])
+
+    requests = Requests(compute, 4)
+    futures = []
+    for who in ("a 1", "a 1", "a 1", "a 2", "b 1", "c 1"):
+        futures.append(requests.submit(Visitor(*who.split()), int, who))
+        assert begun.wait(60)
+    futures[3].cancel()
+    gate.set()
+    with pytest.raises(Full):
+        futures[2].result(60)
+    futures[5].result(60)
+    assert done == ["a 1", "a 1", "b 1", "c 1"]
+
+
+PARENT = """
+import time
+from app.service.process import Process
+if __name__ == "__main__":
+    process = Process(20)
+    process(int)
+    print(process.number, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_the_page(end, tmp_path):
+    """Also where that was killed."""
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT, encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": os.getcwd()}
+    command = [sys.executable, script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
+        child = int(parent.stdout.readline())
+        parent.send_signal(end)
+        parent.wait(30)
+    until_gone = time.monotonic() + 10
+    while os.path.exists(f"/proc/{child}") and time.monotonic() < until_gone:
+        time.sleep(0.1)
+    assert not os.path.exists(f"/proc/{child}")

@@ -24,6 +24,7 @@ from app.service.process import Process, Requests
 from app.service.queue import Full, Visitor
 from app.service.readers import Readers
 from app.service.server import Hosts
+from tests.app.service.work import asleep, broken, endless, hungry, lost, priority
 from tests.loops import in_a_loop
 
 JSON = {"content-type": "application/json"}
@@ -455,31 +456,6 @@ def test_connections_that_cannot_be_accepted_are_logged_once():
         logger.error("socket.accept() out of system resource", exc_info=True)
     logger.removeHandler(handler)
     assert len(records) == 1
-
-
-def priority():
-    return os.nice(0)
-
-
-def broken():
-    raise RuntimeError("secret")
-
-
-def endless():
-    while True:
-        pass
-
-
-def lost():
-    os._exit(1)
-
-
-def hungry():
-    return [bytearray(1 << 28) for _ in range(100)]
-
-
-def asleep():
-    time.sleep(60)
 
 
 @pytest.fixture

@@ -7,13 +7,20 @@ BIN := $(VENV)/bin
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
+FAILED = echo "pip could not install the packages. Behind a proxy: make HTTPS_PROXY=http://HOST:PORT ..., or name an index with \
+PIP_INDEX_URL; without a compiler: use Python 3.11 to 3.13, for which all packages come built."; exit 1
+
+# As root or with sudo, on Debian and Ubuntu.
+define apt
+{ apt-get update -qq && apt-get install -y -qq $(1); } || sudo sh -c 'apt-get update -qq && apt-get install -y -qq $(1)'
+endef
 
 .PHONY: demo test pytest fast nightly nightly-tests mutants wording lint web renew screenshots browser lowest container space house clean
 
 # The page opens with the embedded pair where SmolLM2 cannot be had; a sentence says why.
 demo: $(VENV)/.installed
 	@$(BIN)/python -m specviz prepare --target smollm2 || echo "The page opens with the embedded pair instead."
-	$(BIN)/python app/app.py
+	@$(BIN)/python app/app.py
 
 test: $(VENV)/.installed-dev browser
 	@$(MAKE) --no-print-directory -j2 pytest lint
@@ -41,10 +48,11 @@ lint: $(VENV)/.installed-dev web
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The browser's code is checked and tested with node where there is one; nothing is built, so the demo needs none.
+# The browser's code is checked and tested with node; nothing is built, so the demo needs none. A machine of one's own may
+# have no node, where CI (which sets CI) fails.
 web:
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory node_modules/.installed && npm run --silent lint && npm run --silent test; \
-		else echo "There is no node here, so the browser's code was not checked; that needs node 20 or newer. All other tests run."; fi
+		else echo "There is no node here, so the browser's code was not checked; that needs node 20 or newer. All other tests run."; test -z "$$CI"; fi
 
 node_modules/.installed: package.json package-lock.json
 	npm ci --no-audit --no-fund --silent
@@ -52,25 +60,24 @@ node_modules/.installed: package.json package-lock.json
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "specviz needs Python 3.11 or newer: make PYTHON=python3.12 demo"; exit 1; }
-	$(PYTHON) -m venv $(VENV) || { apt-get install -y python3-venv && $(PYTHON) -m venv $(VENV); }
+	$(PYTHON) -m venv $(VENV) || { $(call apt,python3-venv) && $(PYTHON) -m venv --clear $(VENV); } || \
+		{ echo "Python has no venv here: apt-get install python3-venv, or make PYTHON=/path/to/another/python3 demo"; exit 1; }
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.created requirements.txt constraints.txt  # the package as well, from this folder
-	$(PIP) -e .
+	$(PIP) -e . || { $(FAILED); }
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
-	$(PIP) -r requirements-dev.txt
+	$(PIP) -r requirements-dev.txt || { $(FAILED); }
 	touch $@
 
 # The browser tests drive an installed Chromium or Chrome, and a few an installed Firefox; on Debian the system's packages
 # are installed if there are none. Without Chromium they fail, without Firefox its own are skipped.
-define apt
-{ apt-get update -qq && apt-get install -y -qq $(1); } || sudo sh -c 'apt-get update -qq && apt-get install -y -qq $(1)'
-endef
-
 browser:
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || $(call apt,chromium)
+	@command -v google-chrome >/dev/null || chromium --version >/dev/null 2>&1 || chromium-browser --version >/dev/null 2>&1 || \
+		{ $(call apt,chromium); } && { command -v google-chrome >/dev/null || chromium --version >/dev/null 2>&1; } || \
+		{ echo "There is no Chromium here (on Ubuntu the package is only a door to a snap): install google-chrome-stable."; exit 1; }
 	@command -v firefox-esr >/dev/null || command -v firefox >/dev/null || $(call apt,firefox-esr) \
 		|| echo "There is no Firefox here and no package firefox-esr to install, so the tests in Firefox are skipped."
 

@@ -66,6 +66,7 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
             info = FETCHED if offers else NO_HUB
             if not offers and service.pairs.other is not None:
                 info = f"{NO_HUB} {FOLDERS}"
+        info = f"{info} {service.pairs.progress}".strip()
         choices = service.pairs.choices()
         visible = len(choices) > 1 or service.pairs.other is not None
         menu = gr.Dropdown(choices=choices, info=info, visible=visible)

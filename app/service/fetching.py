@@ -18,6 +18,7 @@ from tqdm.auto import tqdm
 
 from specviz.base.errors import ParameterError
 from specviz.models import hub
+from specviz.models.catalogue import CATALOGUE
 from specviz.models.hub import RANDOM
 
 from . import limits, sizes
@@ -87,7 +88,10 @@ def load_fetched(ref: PairRef, loading: Loading) -> Any:
     names = {
         role: name
         for role, name in roles.items()
-        if name and not name.startswith(("early-exit", RANDOM))
+        if name
+        and not name.startswith(("early-exit", RANDOM))
+        and name not in CATALOGUE
+        and not Path(name).expanduser().is_file()
     }
     try:
         problem = sizes.too_large([sizes.model_files(name) for name in names.values()])

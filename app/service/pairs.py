@@ -238,13 +238,23 @@ class Pairs:
         gc.collect()
 
     def prepare(self) -> None:
-        """Download, convert and load the first real model in the background, where it is offered.
+        """Download, convert and load the first real model in the background, where it is offered;
+        `preparing` and `progress` say how far that is."""
+        if SMOLLM2 in self.offers and not zero_gpu.ON and limits.flag("SPECVIZ_PREPARE", True):
+            self.preparing = self.load(PairRef(SMOLLM2))
 
-        `preparing` says how far that is; its result is an exception where the model cannot be had.
-        """
-        if SMOLLM2 not in self.offers or zero_gpu.ON or not limits.flag("SPECVIZ_PREPARE", True):
-            return
-        self.preparing = self.load(PairRef(SMOLLM2))
+    @property
+    def progress(self) -> str:
+        """A sentence on the model that is being prepared: how far it is, or why it cannot be had;
+        nothing where it is ready."""
+        loading = self.preparing
+        if loading is None:
+            return ""
+        if not loading.result.done():
+            share = "" if loading.done is None else f" ({loading.done:.0%})"
+            return f"{LABELS[SMOLLM2]}: {loading.note.rstrip('.')}{share}."
+        error = loading.result.exception()
+        return f"{LABELS[SMOLLM2]} is not available: {error}" if error else ""
 
     def _placed(self, ref: PairRef) -> PairRef:
         return ref if self.offer(ref).has_disk else replace(ref, weights="memory")

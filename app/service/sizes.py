@@ -158,10 +158,11 @@ def describe(target: str, draft: str) -> Description:
 
     exit_layers = bool(draft) and count_layers(draft)
     roles = {"target": target} | ({"draft": draft} if draft and not exit_layers else {})
-    for role, name in roles.items():
-        if (folder := Path(name).expanduser()).is_dir():
-            check_layers(role, folder)
     tokenizer, draft_tokenizer = read_tokenizers(target, draft or None)
+    for role, name in roles.items():
+        folder = Path(name).expanduser()
+        if folder.is_dir():
+            check_layers(role, folder)
     tokens = tokenizer.vocab_size if target.startswith(RANDOM) else len(tokenizer)
     sentences = [f"The vocabulary has {tokens:,} tokens."]
     if draft_tokenizer is not None:

@@ -41,15 +41,21 @@ def test_every_task_takes_three_clicks_at_most(walk):
 
 @pytest.mark.adapter
 def test_a_pair_of_ones_own_takes_three_clicks(serve, visit, monkeypatch, tmp_path):
-    from app.machine import models
-    from app.machine.engine import Engine
 
     from app import page as built
+    from app.service.fetching import others
     from tests.models.test_pair import save
 
     for name in ("SPECVIZ_CUSTOM", "SPECVIZ_PAIR", "GRADIO_SERVER_NAME", "SPACE_ID", "SYSTEM"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(built, "Engine", lambda loads, *rest: Engine(loads, models.others()))
+    build = built.build_service
+
+    def with_others(load):
+        service = build(load)
+        service.pairs.other = others(service.trials)
+        return service
+
+    monkeypatch.setattr(built, "build_service", with_others)
     walk = Walk(visit(serve(specviz.toy_pair(vocab=12)), settings=False))
     walk.click(walk.page.locator("#sv-settings-opener button"))
     walk.click(walk.page.locator("#sv-own").get_by_role("button", name="Own pair"))

@@ -7,12 +7,16 @@ from types import SimpleNamespace
 import gradio as gr
 import psutil
 import pytest
-from app.machine import models
-from app.machine.engine import Engine
 
 import specviz
 from app.parts import own_pair
-from app.parts.pairs import models_menu, offered
+from app.parts.pairs import models_menu
+from app.service import sizes
+from app.service.fetching import others
+from app.service.pairs import PairRef
+from app.service.process import Process, Requests
+from app.service.service import RunService
+from tests.loops import in_a_loop, one_pair
 
 SETTINGS = ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_CUSTOM", "SPECVIZ_PAIR")
 
@@ -40,17 +44,15 @@ def setting(monkeypatch):
 def test_a_local_page_takes_any_pair_and_a_space_none(setting, settings, allowed):
     for name, value in settings.items():
         setting(name, value)
-    assert (models.others() is not None) == allowed
+    assert (others(None) is not None) == allowed
 
 
 def test_visitors_of_a_public_page_reach_no_folder(setting, tmp_path):
     setting("GRADIO_SERVER_NAME", "0.0.0.0")
     setting("SPECVIZ_CUSTOM", "1")
-    take = models.others()
-    assert (
-        take("org/target|org/draft").target == "org/target"
-        and take("a/b|early-exit:2").draft == "early-exit:2"
-    )
+    take = others(None)
+    assert take(PairRef("org/target", "org/draft")).label == "target + draft"
+    assert not take(PairRef("a/b", "early-exit:2")).trusted
     for name in (
         str(tmp_path),
         "/etc/nothing",
@@ -60,18 +62,21 @@ def test_visitors_of_a_public_page_reach_no_folder(setting, tmp_path):
         "org/target|../draft",
     ):
         with pytest.raises(ValueError, match="must be a name on the hub here, such as org/model"):
-            take(name)
+            take(PairRef.read(name))
 
 
 @pytest.fixture
 def form(setting):
-    """The form with two menus of pairs: its engine, its components by elem_id, and a call of its
+    """The form with two menus of pairs: its service, its components by elem_id, and a call of its
     events."""
-    engine = Engine({"This pair": specviz.toy_pair}, models.others())
+    trials = Requests(Process(20), 9)
+    service = RunService(one_pair(specviz.toy_pair), trials)
+    service.pairs.other = others(trials)
     with gr.Blocks() as demo:
-        menus = [models_menu(engine), models_menu(engine)]
-        own_pair.lay_out(engine)
-        own_pair.connect(demo, engine)
+        first = service.pairs.first
+        menus = [models_menu(service, first), models_menu(service, first)]
+        own_pair.lay_out(service)
+        own_pair.connect(demo, service)
     parts = {
         block.elem_id: block for block in demo.blocks.values() if getattr(block, "elem_id", None)
     }
@@ -80,20 +85,25 @@ def form(setting):
         (event,) = (
             one for one in demo.fns.values() if one.targets == [(parts[button]._id, "click")]
         )
-        *_, last = event.fn(target, draft)
+
+        async def click():
+            return [update async for update in event.fn(None, target, draft)]
+
+        last = in_a_loop(click())[-1]
         return json.loads(last[parts[own_pair.REPORT]]), [last.get(menu) for menu in menus]
 
-    return engine, press
+    yield service, press
+    service.shut_down(0)
 
 
 @pytest.mark.adapter
 def test_a_pair_is_checked_and_then_used(form, tmp_path):
     from tests.models.test_pair import save
 
-    engine, press = form
+    service, press = form
     target, draft = save(tmp_path / "big"), save(tmp_path / "small", hidden_size=16)
     said, _ = press(own_pair.CHECK, target, draft)
-    assert said["kind"] == "" and not engine.holds(f"{target}|{draft}")
+    assert said["kind"] == "" and not service.pairs.holds(PairRef(target, draft))
     counts = [
         sum(part.numel() for part in specviz.load_pair(name).target.model.parameters())
         for name in (target, draft)
@@ -106,7 +116,9 @@ def test_a_pair_is_checked_and_then_used(form, tmp_path):
     ):
         assert sentence in said["text"]
     said, menus = press(own_pair.USE, target, draft)
-    assert said["text"].startswith("In use: big + small.") and engine.holds(f"{target}|{draft}")
+    assert said["text"].startswith("In use: big + small.") and service.pairs.holds(
+        PairRef(target, draft)
+    )
     for menu in menus:
         assert menu.value == f"{target}|{draft}" and ("big + small", menu.value) in menu.choices
     assert "no smaller than the target" in press(own_pair.CHECK, draft, target)[0]["text"]
@@ -119,38 +131,41 @@ def test_only_this_machines_own_page_offers_a_visitors_pair_to_others(
 ):
     from tests.models.test_pair import save
 
-    engine, press = form
+    service, press = form
     monkeypatch.setattr(own_pair, "local", lambda: local)
     target = save(tmp_path / "big")
     _, (menu, _) = press(own_pair.USE, target, "")
-    assert ("big", target) in menu.choices and (("big", target) in offered(engine)[0]) == local
+    assert ("big", target) in menu.choices and (("big", target) in service.pairs.choices()) == local
 
 
 @pytest.mark.adapter
 def test_a_pair_that_cannot_be_loaded_is_said_and_not_loaded(form, tmp_path, monkeypatch):
     from tests.models.test_pair import save
 
-    engine, press = form
+    service, press = form
     target = save(tmp_path / "big")
     for names, sentence in (
         ((" ", ""), "Target must be a folder or a name on the hub"),
         ((["a"], ""), "Target must be"),
         ((target, ["a"]), "Draft must be text"),
-        (("a|b", "c"), 'typed like "target|draft"'),
-        ((str(tmp_path / "no"), ""), "neither a folder here nor a name on the hub"),
+        (("a|b|d", "c"), 'like "target|draft"'),
+        ((str(tmp_path / "no"), ""), "is neither a folder nor"),
         ((target, str(tmp_path)), "must hold config.json"),
         (("x" * 401, ""), "at most 400"),
     ):
         for button in (own_pair.CHECK, own_pair.USE):
             said, menus = press(button, *names)
             assert said["kind"] == "error" and sentence in said["text"] and menus == [None, None]
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=10))
+    monkeypatch.setattr(own_pair, "describe", no_room)
     said, _ = press(own_pair.USE, target, "")
-    assert (
-        said["kind"] == "error"
-        and "but only 0.0 MB are free" in said["text"]
-        and not engine.holds(target)
-    )
+    assert said["kind"] == "error" and "but only 0.0 MB are free" in said["text"]
+    assert not service.pairs.holds(PairRef(target))
+
+
+def no_room(target, draft):
+    """What is found, in another process, where there is hardly any memory."""
+    psutil.virtual_memory = lambda: SimpleNamespace(available=10)
+    return sizes.describe(target, draft)
 
 
 @pytest.mark.adapter
@@ -158,7 +173,7 @@ def test_an_early_exit_is_named_and_damaged_weights_are_found(tmp_path):
     from tests.models.test_pair import save
 
     target = save(tmp_path / "big")
-    assert own_pair.describe(target, "early-exit:1")[0] == "big + early-exit:1"
+    assert sizes.describe(target, "early-exit:1").label == "big + early-exit:1"
     (tmp_path / "big" / "model.safetensors").write_bytes(b"x" * 20)
     with pytest.raises(ValueError, match=r"model.safetensors is damaged"):
-        own_pair.describe(target, None)
+        sizes.describe(target, "")

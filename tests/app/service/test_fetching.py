@@ -12,11 +12,13 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-from app.machine import fetching, model_files
-from app.machine.fetching import PAIRS, Hub, label, may_fetch, too_large
-from app.machine.model_files import ModelFiles
 
-from tests.loops import in_a_loop
+from app.parts import pairs as menus
+from app.service import fetching, sizes
+from app.service.fetching import WELL_KNOWN, Hub, label, may_fetch
+from app.service.pairs import Offer
+from app.service.sizes import ModelFiles, too_large
+from tests.loops import in_a_loop, one_pair
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMIT = "0" * 40
@@ -119,8 +121,9 @@ from types import SimpleNamespace
 from transformers import LlamaConfig, LlamaForCausalLM
 import specviz
 from specviz.base.files import PAIR
-from app.machine.engine import Engine
-from app.machine.fetching import Hub
+from app.service.fetching import Hub
+from app.service.pairs import PairRef, Pairs
+from tests.loops import one_pair
 
 hub, names = Path(sys.argv[1]), json.loads(sys.argv[2])
 for name in names:
@@ -130,18 +133,28 @@ for name in names:
     for file in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(PAIR / "target" / file, hub / name / file)
 
-offered = Hub()
-menu, title = offered.menu(), "|".join(names)
-engine = Engine({"toy": specviz.toy_pair}, None, offered)
-said = []
-for update in engine.loading(title):
-    said.append(update)
-    if update.startswith("Downloading"):
-        break  # the visitor presses Stop, or leaves
-print(json.dumps({"menu": menu, "said": said}), flush=True)
+pairs, ref = one_pair(specviz.toy_pair), PairRef(*names)
+pairs.add(Hub().offers())
+
+
+def told(loading, stop):
+    # the visitor may press Stop at the first bytes
+    said = []
+    while not loading.result.done():
+        if not said or said[-1] != loading.note:
+            said.append(loading.note)
+        if stop and said[-1].startswith("Downloading"):
+            loading.leave()
+            break
+    return said
+
+
+said = told(pairs.load(ref), stop=True)
+print(json.dumps({"menu": pairs.choices(), "said": said}), flush=True)
 sys.stdin.readline()
-said = list(engine.loading(title))
-text = specviz.run(engine.take(title), specviz.RunConfig("Once", max_new_tokens=3)).text
+loading = pairs.load(ref)
+said = told(loading, stop=False)
+text = specviz.run(loading.result.result(), specviz.RunConfig("Once", max_new_tokens=3)).text
 print(json.dumps({"said": said, "text": text}), flush=True)
 """
 
@@ -149,7 +162,7 @@ print(json.dumps({"said": said, "text": text}), flush=True)
 @pytest.mark.adapter
 def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_path):
     handler, url = server
-    pair = PAIRS["SmolLM2 1.7B + 135M"]
+    pair = WELL_KNOWN["SmolLM2 1.7B + 135M"]
     env = os.environ | {
         "HF_ENDPOINT": url,
         "HF_HOME": str(tmp_path / "home"),
@@ -166,25 +179,18 @@ def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_pat
         visit.stdin.write("\n")
         visit.stdin.flush()
         second = json.loads(visit.stdout.readline())
-    (choice,), info = first["menu"]
+    _, choice = first["menu"]
     assert choice[1] == "|".join(pair), "only what the hub has"
-    assert (
-        "SmolLM2" in choice[0]
-        and "MB" in choice[0]
-        and "test-1.0" in choice[0]
-        and "fits" in choice[0]
-    )
-    assert "downloaded" in info and first["said"][-1].startswith("Downloading the target: ")
-    assert second["said"][-1] == "Loading the models. This happens once." and second["text"]
+    for words in ("SmolLM2", "MB", "test-1.0", "fits"):
+        assert words in choice[0]
+    assert first["said"][-1].startswith("Downloading the target: ")
+    assert second["said"] and second["text"]
 
 
 def test_no_hub_is_said_within_the_time_it_has(monkeypatch):
-    monkeypatch.setattr(fetching.model_files, "hub_answers", lambda: False)
-    monkeypatch.setattr(
-        fetching.model_files, "model_files", lambda *args: pytest.fail("nothing more is asked")
-    )
-    choices, info = Hub().menu()
-    assert choices == [] and "The hub did not answer" in info
+    monkeypatch.setattr(sizes, "hub_answers", lambda: False)
+    monkeypatch.setattr(sizes, "model_files", lambda *args: pytest.fail("nothing more is asked"))
+    assert Hub().offers() == {}
 
 
 def test_a_hub_that_is_silent_is_not_waited_for(monkeypatch):
@@ -195,7 +201,7 @@ def test_a_hub_that_is_silent_is_not_waited_for(monkeypatch):
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
-        assert not model_files.hub_answers(0.05)
+        assert not sizes.hub_answers(0.05)
 
 
 def test_what_is_too_large_says_so(monkeypatch):
@@ -227,20 +233,28 @@ def test_visitors_of_a_public_page_cannot_make_it_fetch(monkeypatch, settings, a
 
 def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
     import gradio as gr
-    from app.machine.engine import Engine
 
     import specviz
-    from app.parts.pairs import models_menu
+    from app.service.service import RunService
 
-    offered = Hub()
-    monkeypatch.setattr(offered, "_ask", lambda: ([("A · 1 MB", "a|b")], "From the hub."))
+    there = {"a|b": Offer("A · 1 MB", fetching.load_fetched)}
+    monkeypatch.setattr(Hub, "_ask", lambda self: there)
+    for name in ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_HUB", "SPECVIZ_PAIR"):
+        monkeypatch.delenv(name, raising=False)
+    service = RunService(one_pair(specviz.toy_pair))
     with gr.Blocks() as page:
-        menu = models_menu(Engine(specviz.toy_pair, None, offered))
+        menu = menus.models_menu(service, service.pairs.first)
+        menus.connect(page, service)
     (event,) = page.fns.values()
     shown = in_a_loop(event.fn())
     assert [target[1] for target in event.targets] == ["load"] and not menu.visible
-    assert ("A · 1 MB", "a|b") in shown.choices and shown.visible and "From the hub." in shown.info
-    monkeypatch.setattr(offered, "_ask", lambda: ([], fetching.NO_HUB))
-    offered._menu = None
+    assert ("A · 1 MB", "a|b") in shown.choices and shown.visible
+    assert "downloaded from the hub" in shown.info and service.pairs.accepts("a|b")
+    monkeypatch.setattr(Hub, "_ask", lambda self: {})
+    service.pairs.other = lambda ref: None
+    with gr.Blocks() as page:
+        menus.models_menu(service, service.pairs.first)
+        menus.connect(page, service)
+    (event,) = page.fns.values()
     info = in_a_loop(event.fn()).info
     assert "The hub did not answer" in info and "Own pair" in info

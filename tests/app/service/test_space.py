@@ -15,11 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from app.machine import limits, models, zero_gpu
-from app.machine.engine import Engine
 
 import specviz
+from app.service import limits, zero_gpu
+from app.service.fetching import others
+from app.service.offers import offered
+from app.service.pairs import PairRef, Pairs
+from app.service.process import Process, Requests
+from app.service.queue import Visitor
+from app.service.service import RunService
 from app.tabs import explore
+from tests.loops import in_a_loop
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = specviz.RunConfig(
@@ -48,32 +54,47 @@ def GPU(duration):
 """
 
 VISIT = """
+import asyncio
 import json
 import spaces
 from app import api
-from app.machine import limits
-from app.machine.engine import Engine
+from app.service import limits
+from app.service.pairs import PairRef
+from app.service.queue import Visitor
+from app.service.service import RunService
 from app.tabs import explore
+from tests.loops import in_a_loop
 import specviz
+from tests.loops import one_pair
 
-assert spaces.wrapped == ["app.machine.engine._computed"], spaces.wrapped
-engine = Engine(lambda: specviz.toy_pair(vocab=12))
+assert spaces.wrapped == ["app.service.zero_gpu._computed"], spaces.wrapped
+service = RunService(one_pair(lambda: specviz.toy_pair(vocab=12)))
+ref = PairRef("This pair")
+
+
+def items_of(work, *args):
+    async def visit():
+        async with service.stream(Visitor("a"), ref, work, *args) as items:
+            return [item async for item in items]
+    return asyncio.run(visit())
+
+
 config = specviz.RunConfig("abc", max_new_tokens=12, verifier=specviz.VERIFIERS["race"]())
-sent = [json.loads(text) for text in explore.play(engine, config)]
+sent = [json.loads(text) for text in items_of(explore.play, config, ref, service.runs)]
 assert sent[-1]["same"]["kind"] == "equal", sent[-1]
 assert len(spaces.loans) == 3, "decoding, plain decoding, and the comparison of both"
 assert spaces.loans[0] == limits.gpu_seconds([config]) == round(12 + 0.08 * 12), spaces.loans
-text, _, trace = list(api.answers(engine, config, "This pair"))[-1]
+text, _, trace = items_of(api.answers, config)[-1]
 assert specviz.Trace.from_json(trace).text == text
 try:
-    list(api.answers(engine, specviz.RunConfig("a" * 5000), "This pair"))
+    items_of(api.answers, specviz.RunConfig("a" * 5000))
 except ValueError as error:
     assert "context of 4096" in str(error), "a sentence travels back from the other process"
 else:
     raise AssertionError("a prompt that is too long")
 spaces.reject.append(1)
 try:
-    list(api.answers(engine, config, "This pair"))
+    items_of(api.answers, config)
 except ValueError as error:
     assert str(error) == "ZeroGPU quota exceeded: Sign in for more.", error
 else:
@@ -189,28 +210,84 @@ def test_the_settings_of_the_readme_are_those_that_are_read():
 # ---- pairs that a visitor names ----
 
 
+def visit(service, ref, work, *args):
+    """All that a visitor gets."""
+
+    async def items():
+        async with service.stream(Visitor("a"), ref, work, *args) as stream:
+            return [item async for item in stream]
+
+    return in_a_loop(items())
+
+
+@pytest.fixture
+def service(monkeypatch):
+    monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
+    monkeypatch.setenv("SPECVIZ_CUSTOM", "1")
+    trials = Requests(Process(20), 9)
+    service = RunService(Pairs(offered(), others(trials)), trials)
+    yield service
+    service.shut_down(0)
+
+
 @pytest.mark.adapter
-def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
+def test_a_typed_pair_decodes_where_that_is_allowed(service, tmp_path):
     from tests.models.test_pair import save
 
     target, draft = save(tmp_path / "big"), save(tmp_path / "small", hidden_size=16)
-    monkeypatch.setenv("SPECVIZ_CUSTOM", "1")
-    engine = Engine({"This pair": specviz.toy_pair}, models.others())
-    sent = [json.loads(text) for text in explore.play(engine, CONFIG, f"{target} | {draft}")]
-    assert sent[-1]["state"] == "done" and any("head" in update for update in sent)
-    assert next(update["head"]["pair"] for update in sent if "head" in update).startswith(
-        "big + small"
-    )
+    ref = service.pairs.find(f"{target} | {draft}")
+    assert ref == PairRef(target, draft)
+    items = visit(service, ref, explore.play, CONFIG, ref, service.runs)
+    sent = [json.loads(explore.shown(item)) for item in items]
+    assert sent[-1]["state"] == "done" and sent[0]["note"].startswith("Reading configurations")
+    about = next(update["head"]["pair"] for update in sent if "head" in update)
+    assert about.startswith("big + small")
     for typed, sentence in (
-        ("a|b|c", 'chosen from the menu or typed like "target|draft"'),
-        (" | b", "typed like"),
+        ("a|b|c", 'be like "target|draft"'),
+        (" | b", "be like"),
         ("x" * 401, "at most 400"),
-        (f"{tmp_path / 'nothing'}|", "neither a folder here nor a name on the hub"),
-        (["a"], "Model pair must be"),
+        (["a"], "models must be"),
     ):
         with pytest.raises(ValueError, match=re.escape(sentence)):
-            list(explore.play(engine, CONFIG, typed))
-    assert not engine.busy
+            service.pairs.find(typed)
+    missing = PairRef(str(tmp_path / "nothing"))
+    with pytest.raises(ValueError, match="nothing"):
+        visit(service, missing, explore.play, CONFIG, missing, service.runs)
+    assert not service.busy
+
+
+def broken_tokenizer(folder, **changes):
+    """A small pair's target whose tokenizer has other parts."""
+    path = Path(folder) / "tokenizer.json"
+    data = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(data | changes), encoding="utf-8")
+
+
+@pytest.mark.adapter
+def test_a_tokenizer_that_multiplies_text_ends_only_another_process(service, tmp_path):
+    from tests.models.test_pair import save
+
+    target = save(tmp_path / "grows")
+    once = {"type": "Replace", "pattern": {"String": "q"}, "content": "q" * 100}
+    broken_tokenizer(target, normalizer={"type": "Sequence", "normalizers": [once] * 6})
+    ref, config = PairRef(target), replace(CONFIG, prompt="quick")
+    with pytest.raises(ValueError, match=r"process ended|CPU time|makes [\d,]+ tokens"):
+        visit(service, ref, explore.play, config, ref, service.runs)
+    assert visit(service, PairRef("tales"), lambda turn: iter([1]))[-1] == 1
+
+
+@pytest.mark.adapter
+def test_a_configuration_of_200_000_layers_is_refused_before_anything_is_built(service, tmp_path):
+    from tests.models.test_pair import save
+
+    target = Path(save(tmp_path / "deep"))
+    config = json.loads((target / "config.json").read_text("utf-8"))
+    (target / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 200_000}))
+    ref = PairRef(str(target))
+    began = time.monotonic()
+    with pytest.raises(ValueError, match="as many layers as the files"):
+        visit(service, ref, explore.play, CONFIG, ref, service.runs)
+    assert time.monotonic() - began < 60 and not service.pairs.holds(ref)
 
 
 # ---- the Space's card and the container ----

@@ -29,7 +29,8 @@ class Server:
         return psutil.Process(self.process.pid).memory_info().rss
 
     def client(self, **more):
-        limits = httpx.Limits(max_connections=500)
+        # a connection of its own for each request, as other visitors have
+        limits = httpx.Limits(max_connections=500, max_keepalive_connections=0)
         return httpx.AsyncClient(
             base_url=self.url, timeout=WAIT, trust_env=False, limits=limits, **more
         )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, NamedTuple
 
 from . import zero_gpu
@@ -27,6 +28,7 @@ class Note(NamedTuple):
 
     text: str
     done: float | None = None  # the share that is done, where there is one
+    ahead: int = 0  # how many runs are before it
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,8 @@ class Stream:
     """What a run yields, and a `Note` where it has to wait, for `async with` and `async for`."""
 
     def __init__(self, service: Any, run: Run) -> None:
-        self._service, self._run, self._note = service, run, Note("")
+        self._service, self._run = service, run
+        self._note, self._due = Note(""), 0.0
 
     async def __aenter__(self) -> Stream:
         await self._service.enter(self._run)
@@ -130,10 +133,15 @@ class Stream:
                 raise run.error
             if run.over:
                 raise StopAsyncIteration
-            note = self._service.note(run)
-            if note.text and note != self._note:
-                self._note = note
-                return note
+            now = monotonic()
+            if now >= self._due:
+                note = self._service.note(run)
+                # Who is far back hears of it rarely: a message to each at every turn would take
+                # more time than the turns.
+                self._due = now + max(POLL, note.ahead / 5)
+                if note.text and note != self._note:
+                    self._note = note
+                    return note
             run.changed.clear()
             if not (run.sent or run.over):
                 with suppress(TimeoutError):

@@ -141,7 +141,7 @@ class RunService:
             computes = self._running is not None and not self._running.over
             ahead = order.index(run) + computes
         runs = "1 run is" if ahead == 1 else f"{ahead} runs are"
-        return Note(f"Waiting: {runs} before yours." if ahead else "")
+        return Note(f"Waiting: {runs} before yours." if ahead else "", ahead=ahead)
 
     @property
     def busy(self) -> bool:

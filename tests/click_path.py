@@ -1,0 +1,89 @@
+"""How far it is from a click on Run to the first tree: `python -m tests.click_path`.
+
+Counts functions of this project, generators and threads that take part, by `sys.setprofile`, from
+the handler that the page calls to the first message with a step, with a pair that is in memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import sys
+import threading
+from pathlib import Path
+from types import CodeType, FrameType
+
+import specviz
+from app.page import build_demo
+
+ROOT = Path(__file__).resolve().parent.parent
+GENERATOR = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
+
+
+class ClickPath:
+    """The functions that were entered, the generators among them, and the threads."""
+
+    def __init__(self) -> None:
+        self.functions: set[CodeType] = set()
+        self.generators: dict[CodeType, int] = {}
+        self.threads: set[int] = set()
+
+    def profile(self, frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        own = code.co_filename.startswith((str(ROOT / "app"), str(ROOT / "specviz")))
+        if event != "call" or not own or code.co_name.startswith("<"):
+            return
+        self.functions.add(code)
+        self.threads.add(threading.get_ident())
+        if code.co_flags & GENERATOR:
+            self.generators[code] = self.generators.get(code, 0) + 1
+
+
+def measure() -> ClickPath:
+    """The way of the second click; the first loads the pair and fills caches."""
+    demo = build_demo(lambda: specviz.toy_pair(vocab=12))
+    run = next(
+        event.fn
+        for event in demo.fns.values()
+        if getattr(event.fn, "__qualname__", "") == "events.<locals>.run"
+    )
+    values = [
+        control.value for event in demo.fns.values() if event.fn is run for control in event.inputs
+    ]
+
+    async def first_tree() -> None:
+        items = run(None, *values)
+        async for update in items:
+            if any('"parents"' in str(value) for value in update.values()):
+                break
+        await items.aclose()
+
+    asyncio.run(first_tree())
+    path = ClickPath()
+    # the thread that computes is there already: a new service has one that is watched
+    demo.service._thread = None
+    threading.setprofile(path.profile)
+    sys.setprofile(path.profile)
+    try:
+        asyncio.run(first_tree())
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return path
+
+
+def main() -> None:
+    path = measure()
+    row = [code.co_qualname for code in path.generators]
+    print(
+        f"{len(path.functions)} functions in {len({c.co_filename for c in path.functions})} files"
+    )
+    for room in ("app", "specviz"):
+        own = [code for code in path.functions if f"/{room}/" in code.co_filename]
+        print(f"  {len(own)} in {room}")
+    print(f"{len(path.threads)} threads")
+    print(f"{len(row)} generators: {', '.join(row)}")
+
+
+if __name__ == "__main__":
+    main()

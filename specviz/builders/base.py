@@ -151,6 +151,11 @@ class TreeBuilder(Strategy):
         """Whether no node of its trees has more than one child."""
         return getattr(self, "width", 2) == 1 or getattr(self, "size", 3) <= 2
 
+    @property
+    def is_paths(self) -> bool:
+        """Whether its trees are equally long chains that share only the root."""
+        return self.is_chain
+
     def prepare(self, verifier: Verifier, temperature: float, drafter: str, pair: str) -> Self:
         """The builder for this run, with every parameter that says "auto" resolved.
 

@@ -100,6 +100,10 @@ class LevelWidths(StaticBuilder):
         them, one by default."""
         return [getattr(self, "width", 1)] + [1] * (getattr(self, "depth", 1) - 1)
 
+    @property
+    def is_paths(self) -> bool:
+        return all(width == 1 for width in self.level_widths[1:])
+
     @model_validator(mode="after")
     def _check_size(self) -> Self:
         if 1 + sum(accumulate(self.level_widths, mul)) > MAX_NODES:

@@ -187,14 +187,19 @@ def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
     # No more than one child of a node counts.
     counts_one = builder.stops_at_support or verifier.only_support
     one_child = builder.is_chain or (one_token and counts_one)
-    # The scheme draws that child as one that the rule declares does.
-    single_draws = {"iid", "distinct"}
+    # The scheme draws that child as one that the rule declares does. Of several drafters top-draw
+    # draws from their mean, the others from the one whose turn it is.
+    single_draws = {"iid", "distinct"} if drafter.blends else {"iid", "distinct", "top-draw"}
     alike = scheme in single_draws or (one_token and scheme == "top")
     declared = scheme in verifier.schemes
     exact = declared or (one_child and alike and bool(single_draws & {*verifier.schemes}))
+    if verifier.own_scheme_only and not (exact or greedy):
+        needed = f"{verifier.title} needs children {SCHEMES[verifier.schemes[0]]}"
+        reason = f"{needed}; here they are {SCHEMES[scheme]}."
+        return Compatibility(False, False, False, scheme, reason)
 
-    # At temperature 0 every rule writes the greedy text.
-    bias = None if greedy else _bias(config, scheme, exact)
+    # At temperature 0 all rules but those that say so write the greedy text.
+    bias = None if greedy and verifier.exact_at_zero else _bias(config, scheme, exact)
     # Siblings repeat the only token there is, instead of being others that the rule tries.
     others = scheme != "iid" and not verifier.only_support
     useful = not one_token or builder.is_chain or builder.stops_at_support or others
@@ -225,6 +230,11 @@ def _obstacle(config: RunConfig, scheme: str) -> str | None:
         return (
             f"{verifier.title} is defined for chains, but {builder.title} builds trees with "
             "branches."
+        )
+    if verifier.paths_only and not builder.is_paths:
+        return (
+            f"{verifier.title} is defined for chains that share only the root, but "
+            f"{builder.title} builds trees with other branches."
         )
     if verifier.reads_draft and not builder.reads_draft:
         return (

@@ -23,6 +23,7 @@ NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 SCHEMES = {  # how the children of a node are chosen
     "iid": "drawn independently from the draft, duplicates kept",
     "distinct": "drawn from the draft without replacement",
+    "top-draw": "the draft's most probable tokens but the last, drawn from the rest",
     "top": "the draft's most probable tokens, not draws",
     "race": "the first arrivals of a race shared with the target",
 }

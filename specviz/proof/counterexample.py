@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from ..base.errors import cause
 from ..config.strategy import SCHEMES
 from ..tree import Topology
+from ..verifiers.base import Verifier
 
 Parents = tuple[int, ...]
 Row = tuple[Fraction, ...]
@@ -138,6 +139,18 @@ class Counterexample:
         """The drafted tokens down to a node."""
         path = Topology(self.parents).path(node)
         return "".join(letters([self.tokens[step - 1] for step in path])) or "the root"
+
+
+def fits(rule: Verifier, parents: Parents) -> bool:
+    """Whether a rule is defined for trees of this shape."""
+    if rule.chain_only:
+        return parents == (-1, *range(len(parents) - 1))
+    if not rule.paths_only:
+        return True
+    shape = Topology(parents)
+    ends = {int(shape.depth[node]) for node, below in enumerate(shape.children) if not below}
+    branches = [node for node, below in enumerate(shape.children) if len(below) > 1]
+    return branches in ([], [0]) and len(ends) == 1
 
 
 def letters(tokens: Sequence[int]) -> list[str]:

@@ -18,7 +18,16 @@ from ..sampling.distributions import Distributions, Sampling
 from ..sampling.randomness import Seeded
 from ..tree import TokenTree
 from ..verifiers.base import Verifier
-from .counterexample import Counterexample, Parents, Row, Rows, Search, failure_text, normalised
+from .counterexample import (
+    Counterexample,
+    Parents,
+    Row,
+    Rows,
+    Search,
+    failure_text,
+    fits,
+    normalised,
+)
 from .enumerate import ScriptedRandomness, Text, distribution_of, read_only
 
 RANDOM_TREES = 400
@@ -85,7 +94,7 @@ def search_greedy(rule: Verifier) -> Search:
     tried = 0
     if not rule.exact_at_zero:
         return Search(tried, 0.0, None)
-    for tree in _trees(rule.chain_only):
+    for tree in _trees(rule):
         tried += 1
         if example := _try(rule, tree):
             example = _shrink(rule, tree, example)
@@ -145,21 +154,23 @@ def _shrink(rule: Verifier, tree: GreedyTree, example: Counterexample) -> Counte
         if leaf in tree.parents or len(tree.parents) == 2:
             continue
         smaller = tree.without(leaf)
+        if not fits(rule, smaller.parents):
+            continue
         if found := _try(rule, smaller):
             return _shrink(rule, smaller, found)
     return example
 
 
-def _trees(chain_only: bool) -> Iterator[GreedyTree]:
+def _trees(rule: Verifier) -> Iterator[GreedyTree]:
     """Trees in order of size: all of up to three drafted tokens of two, then random ones."""
     for drafted in (1, 2, 3):
         for above in product(*(range(node) for node in range(1, drafted + 1))):
-            if not chain_only or above == tuple(range(drafted)):
+            if fits(rule, (-1, *above)):
                 for tokens in product((0, 1), repeat=drafted):
                     yield from _with_every_row((-1, *above), tokens)
     generator = np.random.default_rng(0)
     for _ in range(RANDOM_TREES):
-        yield _random_tree(generator, chain_only)
+        yield _random_tree(generator, rule)
 
 
 def _with_every_row(parents: Parents, tokens: Text) -> Iterator[GreedyTree]:
@@ -184,7 +195,7 @@ def _with_every_row(parents: Parents, tokens: Text) -> Iterator[GreedyTree]:
             )
 
 
-def _random_tree(generator: np.random.Generator, chain_only: bool) -> GreedyTree:
+def _random_tree(generator: np.random.Generator, rule: Verifier) -> GreedyTree:
     """A tree of three to nine tokens, each the target's best with one chance in two."""
     size, drafted = int(generator.integers(2, 6)), int(generator.integers(3, 10))
     tree = GreedyTree((-1,), (), {}, {}, ("iid", "distinct", "top")[generator.integers(3)])
@@ -192,9 +203,13 @@ def _random_tree(generator: np.random.Generator, chain_only: bool) -> GreedyTree
     for node, text in enumerate(texts):  # it grows within the loop
         tree.logits.setdefault(text, tuple(generator.integers(0, 3, size).tolist()))
         tree.q.setdefault(text, normalised(generator.integers(1, 5, size).tolist()))
-        for _ in range(1 if chain_only else generator.integers(1, 4)):
+        only_child = rule.chain_only or (rule.paths_only and node > 0)
+        for _ in range(1 if only_child else generator.integers(1, 4)):
             token = tree.best(text) if generator.random() < 0.5 else int(generator.integers(size))
-            if len(texts) <= drafted and (tree.scheme == "iid" or (*text, token) not in texts):
+            new = tree.scheme == "iid" or (*text, token) not in texts
+            if new and len(texts) <= drafted:
                 tree = replace(tree, parents=(*tree.parents, node), tokens=(*tree.tokens, token))
                 texts.append((*text, token))
+        if node == 0 and rule.paths_only:
+            drafted -= drafted % (len(texts) - 1)  # all chains become equally long
     return tree

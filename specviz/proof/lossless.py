@@ -189,7 +189,7 @@ def cases(
         ):  # two merged children would be exact
             small = small.replace(size=5, width=3, acceptance=(0.4, 0.3, 0.2))
         shapes = {b: small}
-        if not small.is_chain and "width" in small.parameters:
+        if not small.is_chain and {"width", "depth"} <= small.parameters.keys():
             shapes[f"{b}:width=1"] = small.replace(width=1)
         for (name, builder), sampling in product(shapes.items(), SAMPLINGS):
             if not builder.reads_draft and (d != drafters[0] or "draft_temperature" in sampling):

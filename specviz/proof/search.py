@@ -18,7 +18,16 @@ from ..config.run_config import RunConfig, compatible
 from ..config.strategy import BUILDERS, SCHEMES, VERIFIERS
 from ..tree import Topology
 from ..verifiers.base import Verifier
-from .counterexample import Counterexample, Parents, Row, Rows, Search, failure_text, normalised
+from .counterexample import (
+    Counterexample,
+    Parents,
+    Row,
+    Rows,
+    Search,
+    failure_text,
+    fits,
+    normalised,
+)
 from .enumerate import enumerate_tree
 from .greedy import search_greedy
 from .lossless import Row as TableRow
@@ -86,6 +95,8 @@ def search_drawn(rule: Verifier) -> Search:
     if rule.greedy_only or rule.shared_noise or not rule.lossless:
         return Search(tried, largest, None)
     for parents, p, q in _small_trees():
+        if not fits(rule, parents):
+            continue
         shape = Topology(parents)
         levels = int(shape.depth.max())
         targets, drafts = (_by_depth(rows, levels) for rows in (p, q))

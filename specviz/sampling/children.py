@@ -24,7 +24,7 @@ def draw_children(
     Args:
         q: the draft's distribution after the node, float64 [V]; without mass there are no children.
         count: how many children are wanted; the schemes without replacement give at most V.
-        scheme: "iid", "distinct", "top" or "race".
+        scheme: one of `strategy.SCHEMES`.
         rng: where chance comes from.
         position: absolute position of the children in the text, the key of a race's noise.
     """
@@ -40,6 +40,9 @@ def draw_children(
         )
     if scheme == "top":
         return most_probable(q, count)
+    if scheme == "top-draw":
+        top = most_probable(q, min(count, len(q)) - 1)
+        return [*top, rng.draw(without(q, top))]
     return first_arrivals(q, rng.noise(position, len(q)), count).tolist()
 
 
@@ -131,10 +134,10 @@ class SequentialProposal:
 def drafter_of(q: Blend, scheme: str, tokens: Sequence[int]) -> list[int]:
     """The number of the drafter that each child of a node came from.
 
-    Among "top" and "race" there are no turns: a child counts for the drafter with the highest
+    Among "top", "top-draw" and "race" there are no turns: a child counts for the drafter with the highest
     probability.
     """
-    if scheme in ("top", "race"):
+    if scheme in ("top", "top-draw", "race"):
         return [int(np.argmax([part[token] for part in q.parts])) for token in tokens]
     proposal, parts = SequentialProposal(q, scheme), list[int]()
     for token in tokens:

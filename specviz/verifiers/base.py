@@ -60,6 +60,10 @@ class Verifier(Strategy):
     )  # those for which the rule is lossless, its own first
     reads_draft: ClassVar[bool] = True  # whether it compares with the draft's rows
     chain_only: ClassVar[bool] = False  # whether a node may have one child at most
+    paths_only: ClassVar[bool] = (
+        False  # whether it takes equally long chains that share the root alone
+    )
+    own_scheme_only: ClassVar[bool] = False  # whether siblings must be drawn by one of `schemes`
     greedy_only: ClassVar[bool] = False  # whether it works at temperature 0 only
     lossless: ClassVar[bool] = True
     bias: ClassVar[str] = (

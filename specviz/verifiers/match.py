@@ -60,7 +60,7 @@ class TargetMatch(MatchRule):
     """
 
     name, title = "target-match", "Target match"
-    schemes = ("top", "distinct", "iid", "race")
+    schemes = ("top", "top-draw", "distinct", "iid", "race")
     keyed: bool = Field(
         False,
         title="Keyed noise",
@@ -82,7 +82,7 @@ class Naive(MatchRule):
     """
 
     name, title = "naive", "Naive sampling"
-    schemes = ("iid", "distinct", "top", "race")
+    schemes = ("iid", "distinct", "top-draw", "top", "race")
 
     def __call__(self, tree, p, rng):
         return follow_draws(tree, p, lambda node: rng.draw(p[node]))
@@ -96,7 +96,7 @@ class Race(MatchRule):
     """
 
     name, title = "race", "Race"
-    schemes = ("race", "top", "distinct", "iid")
+    schemes = ("race", "top", "top-draw", "distinct", "iid")
     shared_noise = True
     match_reason = "it won the target's race"
     mismatch_reason = "another token won the target's race"
@@ -130,7 +130,7 @@ class ExactMatch(MatchRule):
     algorithm 3)."""
 
     name, title = "exact-match", "Exact match"
-    schemes = ("top", "distinct", "iid")
+    schemes = ("top", "top-draw", "distinct", "iid")
     greedy_only = True
     match_reason = "it is the target's most probable token"
     mismatch_reason = "the target's most probable token is different"

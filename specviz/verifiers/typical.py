@@ -23,7 +23,7 @@ class Typical(Verifier):
     """The longest path of tokens with high enough target probability."""
 
     name, title = "typical", "Typical acceptance"
-    schemes = ("top", "distinct", "iid")
+    schemes = ("top", "top-draw", "distinct", "iid")
     reads_draft = False
     lossless = False
     bias = (
@@ -70,8 +70,7 @@ class Typical(Verifier):
                 if typical:
                     log_prob[child] = log_prob[node] + math.log(prob)
         best = max(log_prob, key=lambda node: (tree.depths[node], log_prob[node]))
-        for node in tree.topology.path(best):
-            walk.decide(node, True)
+        walk.accept_path(tree, best)
         return walk.end(rng.draw(p[best]))
 
     def explain(self, step, node):

@@ -78,6 +78,11 @@ class Walk:
         if accepted:
             self.path.append(child)
 
+    def accept_path(self, tree: TokenTree, node: int) -> None:
+        """Record that all nodes down to one were accepted, the upper ones without a try."""
+        for above in tree.topology.path(node):
+            self.decide(above, True)
+
     def note(self, node: int, **fields: Any) -> None:
         """Record fields of `Detail` for a node, as they are or as functions that make them once
         they are read."""
@@ -129,6 +134,17 @@ def ratio(p: float, q: float) -> float:
     return 1.0 if p > 0 else 0.0
 
 
+def carry(excess_mass: float, weight: float) -> float:
+    """What is left of a path's acceptance `weight` once a continuation was rejected, S / (S + 1 -
+    weight).
+
+    `excess_mass` is S, the mass sum [weight p - q]+ (Sun et al. 2024, equation 4; Weng et al. 2025,
+    equation 3).
+    """
+    total = excess_mass + (1.0 - weight)  # in this order a weight of 1 stays 1, however small S is
+    return float(excess_mass / total) if total > 0 else 1.0
+
+
 def untried(step: Step, node: int) -> str:
     """Why a node was not compared, "" where it was."""
     if step.outcome[node] == "root":
@@ -148,11 +164,11 @@ def untried(step: Step, node: int) -> str:
     )
 
 
-def explain_coin(step: Step, node: int, formula: str) -> str:
+def explain_coin(step: Step, node: int, formula: str, first: str = "min(1, p/q)") -> str:
     """The sentence of a rule that flips one coin a node with probability `formula`, for a first
-    child min(1, p/q)."""
+    child with `first`."""
     if step.parents.index(step.parents[node]) == node:
-        formula = "min(1, p/q)"
+        formula = first
     outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
     if why := untried(step, node):
         return why

@@ -100,6 +100,7 @@ FACTS = {"rho": "ρ", "beta": "β", "ratio": "running ratio", "threshold": "thre
 SCHEMES = {
     "iid": "independent",
     "distinct": "without replacement",
+    "top-draw": "most probable, the last drawn",
     "top": "most probable",
     "race": "shared race",
 }

@@ -1,0 +1,82 @@
+"""FLy (arXiv 2511.22972), as vLLM has it: a biased rule that keeps a rejected token where the target
+is unsure and agrees with what follows.
+
+vLLM's window counts the tokens after the rejected one; the authors' code counts it as well.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from ..record.step import Step
+from ..sampling.children import most_probable
+from ..sampling.distributions import Distributions, Sampling, entropy, probabilities, residual
+from ..sampling.randomness import Randomness
+from ..tree import TokenTree
+from .base import Verdict, Verifier
+from .walk import Walk, explain_coin, ratio
+
+TOP = 3  # tokens whose entropy says how unsure the target is
+
+
+class Fly(Verifier):
+    """Speculative sampling that forgives a token if the next `window` tokens are accepted."""
+
+    name, title = "fly", "FLy"
+    schemes = ("iid", "top", "distinct")
+    chain_only = True
+    lossless = False
+    exact_at_zero = False
+    bias = (
+        "A rejected token is kept where the target is unsure and agrees with the next tokens, so "
+        "the output distribution moves toward the draft's, at temperature 0 too."
+    )
+    theta: float = Field(
+        0.3,
+        ge=0.0,
+        title="Theta",
+        description="Entropy in nats of the target's three most probable tokens, from which it is "
+        "unsure.",
+    )
+    window: int = Field(
+        6, ge=1, le=64, title="Window", description="Number of tokens that must follow."
+    )
+
+    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
+        walk, last = Walk(tree), len(tree) - 1
+        window = max(1, min(self.window, last - 1))
+        passed = [True]  # whether each node passes speculative sampling; only this looks ahead
+        for node in range(1, last + 1):
+            token, q = tree.tokens[node], tree.draft_distributions.get(node - 1)
+            drafted = 1.0 if q is None else q[token]
+            passed.append(walk.toss(node, ratio(p[node - 1][token], drafted), rng))
+        accepted = 0
+        for node in range(1, last + 1):
+            agrees = node + window <= last and all(passed[node + 1 : node + window + 1])
+            if not passed[node] and not (agrees and self._forgives(p, node - 1, tree.tokens[node])):
+                break
+            accepted = node
+        for node in range(1, last + 1):
+            walk.decide(node, node <= accepted)
+        if accepted == last:
+            return walk.end(rng.draw(p[last]))
+        return walk.end(rng.draw(residual(p[accepted], tree.draft_distributions[accepted])))
+
+    def _forgives(self, p: Distributions, node: int, token: int) -> bool:
+        """Whether the target is unsure after a node and could write the token."""
+        # At temperature 0 the row is certain, so the model's own at temperature 1 is looked at.
+        row = p[node] if p.sampling.temperature else probabilities(p.logits[node], Sampling())
+        return row[token] > 0 and entropy(row[most_probable(row, TOP)]) >= self.theta
+
+    def explain(self, step: Step, node: int) -> str:
+        prob, coin = step.accept_prob[node], step.coin[node]
+        if prob is None or coin is None:
+            return explain_coin(step, node, "min(1, p/q)")
+        if step.outcome[node] == "accepted" and coin >= prob:
+            return (
+                f"Accepted although u = {coin:.3f} ≥ {prob:.3f}: the target is unsure here and "
+                "accepts the next tokens."
+            )
+        if step.outcome[node] == "rejected" and coin < prob:
+            return f"Rejected although u = {coin:.3f} < {prob:.3f}: a token before it was rejected."
+        return explain_coin(step, node, "min(1, p/q)")

@@ -19,7 +19,7 @@ from ..tree import TokenTree
 from ..verifiers.base import Verdict, Verifier
 
 
-class Rejecting(Randomness):
+class AlwaysReject(Randomness):
     """Randomness under which every coin rejects.
 
     Args:
@@ -106,14 +106,14 @@ def try_children(
         rule: the rule.
         p, q: the target's and the draft's row, [V].
         children: tokens in drawing order; scheme: how they were drawn.
-        rng, answer: as for `Rejecting`.
+        rng, answer: as for `AlwaysReject`.
         start: absolute position of the node, for noise that is keyed by position.
     """
     tree = TokenTree(0, start=start, scheme=scheme)
     tree.draft_distributions[0] = q
     for token in children:
         tree.add(0, token)
-    rejecting = Rejecting(rng, answer)
+    rejecting = AlwaysReject(rng, answer)
     verdict = rule(tree, SameRow(p), rejecting)
     coins = zip(verdict.accept_prob[1:], verdict.coin[1:], strict=True)
     chances = np.array([0.0 if coin is None else float(prob or 0.0) for prob, coin in coins])
@@ -147,14 +147,18 @@ def accepted_within(
     children = draw_children(q, 1 if rule.chain_only else widths[-1], scheme, rng, position)
 
     def acceptance(count: int) -> np.ndarray:
-        return _acceptance(rule, p, q, children[:count], scheme, rng, position - 1)
+        first = children[:count]
+        if scheme == "top-draw":  # fewer children are no part of more
+            first = draw_children(q, count, scheme, rng, position)
+        return _acceptance(rule, p, q, first, scheme, rng, position - 1)
 
-    if (
-        rule.depends_on_siblings or not rule.lossless
-    ):  # what becomes of a child depends on those after it
-        return np.array([acceptance(width).sum() for width in widths])
-    accepted, counts = np.cumsum(acceptance(len(children))), np.array(widths)
-    within = accepted[np.minimum(counts, len(accepted)) - 1]
+    counts = np.array(widths)
+    if rule.depends_on_siblings or not rule.lossless:
+        # What becomes of a child depends on those after it.
+        within = np.array([acceptance(width).sum() for width in widths])
+    else:
+        accepted = np.cumsum(acceptance(len(children)))
+        within = accepted[np.minimum(counts, len(accepted)) - 1]
     return np.where(counts > 1, np.nan, within) if rule.chain_only else within
 
 

@@ -69,6 +69,7 @@ class GreedyMultiPath(Block):
     schemes = ("iid",)
     chain_only = False
     paths_only = True
+    depends_on_siblings = True
     one_row = True
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:

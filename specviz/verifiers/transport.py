@@ -71,6 +71,7 @@ class GreedyDraft(Verifier):
     name, title = "greedy-draft", "Greedy draft"
     schemes = ("top-draw",)
     own_scheme_only = True
+    depends_on_siblings = True
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         walk, node = Walk(tree), 0
@@ -104,6 +105,7 @@ class Transport(Verifier):
     name, title = "transport", "Transport"
     schemes = ("top-draw",)
     own_scheme_only = True
+    depends_on_siblings = True
     leaves_first = True
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:

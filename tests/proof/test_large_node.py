@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from specviz.proof.node import spectr_acceptance
-from specviz.proof.rates import Rejecting, try_children
+from specviz.proof.rates import AlwaysReject, try_children
 from specviz.sampling.children import draw_children
 from specviz.sampling.distributions import softmax, total_variation
 from specviz.sampling.randomness import Seeded
@@ -113,7 +113,7 @@ def one_more(rule, p, q, children, scheme):
     return max(errors)
 
 
-class Answers(Rejecting):
+class Answers(AlwaysReject):
     """Draws are answered in turn; the weights of the first that is not are kept."""
 
     def __init__(self, answers):

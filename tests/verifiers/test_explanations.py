@@ -13,7 +13,9 @@ from tests.growing import BUILDERS, VERIFIERS
 def steps_of(verifier, runs=6):
     rule = VERIFIERS[verifier]()
     tree = BUILDERS["sequoia"](size=14, acceptance=(0.5, 0.3, 0.2))
+    shapes = {"gbv": BUILDERS["k-sequences"](3, 5), "fly": BUILDERS["chain"](depth=9)}
     builder = BUILDERS["chain"](depth=5) if rule.chain_only else tree
+    builder = shapes.get(verifier, builder)
     temperature = 0.0 if rule.greedy_only else 1.0
     for seed in range(runs):
         pair = specviz.toy_pair(vocab=7, seed=seed, closeness=0.5)
@@ -67,9 +69,9 @@ def test_sentences_about_coins_are_true(verifier):
                 ), sentence
                 seen.add((outcome, phrases[0]))
     assert {("accepted", " < "), ("rejected", " ≥ ")} <= seen
-    # Only these two accept a token whose own coin failed, or that had none, and they say so.
-    assert (("accepted", " ≥ ") in seen) == (verifier == "block")
-    assert (("accepted", "without a test") in seen) == (verifier == "traversal")
+    # Only these accept a token whose own coin failed, or that had none, and they say so.
+    assert (("accepted", " ≥ ") in seen) == (verifier in ("block", "gbv", "fly"))
+    assert (("accepted", "without a test") in seen) == VERIFIERS[verifier].leaves_first
 
 
 def test_dyspec_says_that_it_stops_where_the_draft_is_used_up():

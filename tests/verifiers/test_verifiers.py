@@ -230,6 +230,8 @@ class CountedCoins(Seeded):
 def test_the_order_of_tries_names_every_compared_node_once_as_its_coins_fell(name):
     rule, generator = VERIFIERS[name](), np.random.default_rng(3)
     parents = (0, 1, 2) if rule.chain_only else (0, 0, 1, 1, 2, 2, 3)
+    if rule.paths_only:
+        parents = (0, 0, 1, 2, 3, 4)
     temperature = 0.0 if rule.greedy_only else 1.0
     for seed in range(20):
         tree = TokenTree(0, scheme=rule.schemes[0])
@@ -241,7 +243,7 @@ def test_the_order_of_tries_names_every_compared_node_once_as_its_coins_fell(nam
         rng = CountedCoins(seed)
         verdict = rule(tree, Distributions(logits, Sampling(temperature)), rng)
         compared = {n for n, out in enumerate(verdict.outcome) if out not in ("root", "unreached")}
-        below = {n for n in compared if name == "traversal" and verdict.coin[n] is None}
+        below = {n for n in compared if rule.leaves_first and verdict.coin[n] is None}
         assert len(set(verdict.order)) == len(verdict.order)
         assert set(verdict.order) == compared - below and below <= set(verdict.path)
         coins = [verdict.coin[node] for node in verdict.order if verdict.coin[node] is not None]

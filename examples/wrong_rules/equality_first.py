@@ -1,0 +1,39 @@
+"""A draft that equals the target's own draw is accepted, else it gets a coin, and after a rejection
+the token is drawn again from p instead of the residual.
+
+SpeculatoViz, a visual demo of speculative decoding
+
+What `specviz check` prints of it:
+
+    wrong-equality-first is declared lossless for children drawn independently from the draft, duplicates kept, but it is not.
+    the smallest counterexample:
+      tokens a, b
+      p      1/2, 1/2   (target)
+      q      0, 1   (draft)
+      tree   a root with 1 child
+      writes a with probability 1/8; it should be 1/2
+"""
+
+import specviz
+from specviz.verifiers.base import Verifier
+from specviz.verifiers.walk import Walk, ratio
+
+
+@specviz.register
+class EqualityFirst(Verifier):
+    """Two chances for a draft, and p as it was after a rejection."""
+
+    name, title, chain_only = "wrong-equality-first", "Equal, or drawn again", True
+    schemes = "iid", "distinct"
+
+    def __call__(self, tree, p, rng):
+        walk, node = Walk(tree), 0
+        while tree.children[node]:
+            (child,), q = tree.children[node], tree.draft_distributions[node]
+            token = tree.tokens[child]
+            if rng.draw(p[node]) == token:
+                walk.mark(child, True)
+            elif not walk.flip(child, ratio(p[node][token], q[token]), rng):
+                return walk.end(rng.draw(p[node]))
+            node = child
+        return walk.end(rng.draw(p[node]))

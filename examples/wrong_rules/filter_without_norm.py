@@ -1,0 +1,38 @@
+"""The draft's row after top-p is used without being divided by what the filter left, so what it is
+compared with does not sum to 1: here to 9/10.
+
+https://github.com/SafeAILab/EAGLE/issues/74
+
+What `specviz check` prints of it:
+
+    wrong-filter-without-norm is declared lossless for children drawn independently from the draft, duplicates kept, but it is not.
+    the smallest counterexample:
+      tokens a, b
+      p      1/2, 1/2   (target)
+      q      0, 1   (draft)
+      tree   a root with 1 child
+      writes a with probability 4/9; it should be 1/2
+"""
+
+import specviz
+from specviz.sampling.distributions import residual
+from specviz.verifiers.base import Verifier
+from specviz.verifiers.walk import Walk, ratio
+
+
+@specviz.register
+class FilterWithoutNorm(Verifier):
+    """Speculative sampling with a q that does not sum to 1."""
+
+    name, title, chain_only = "wrong-filter-without-norm", "Top-p without renormalising", True
+    schemes = "iid", "distinct"
+
+    def __call__(self, tree, p, rng):
+        walk, node = Walk(tree), 0
+        while tree.children[node]:
+            (child,), q = tree.children[node], 0.9 * tree.draft_distributions[node]
+            token = tree.tokens[child]
+            if not walk.flip(child, ratio(p[node][token], q[token]), rng):
+                return walk.end(rng.draw(residual(p[node], q)))
+            node = child
+        return walk.end(rng.draw(p[node]))

@@ -1,0 +1,38 @@
+"""The residual is computed in the memory of the target's row, which is read again afterwards.
+
+https://github.com/vllm-project/vllm-ascend/issues/2881
+
+What `specviz check` prints of it:
+
+    wrong-overwritten-row is declared lossless for children drawn independently from the draft, duplicates kept, but it is not.
+    the smallest counterexample:
+      tokens a, b
+      p      1, 0   (target)
+      q      0, 1   (draft)
+      tree   a root with 1 child
+      fails  it writes into the target's or the draft's distribution, which is read again; change a copy, such as p[node].copy()
+"""
+
+import specviz
+from specviz.verifiers.base import Verifier
+from specviz.verifiers.walk import Walk, ratio
+
+
+@specviz.register
+class OverwrittenRow(Verifier):
+    """Speculative sampling that subtracts q from p where p stands."""
+
+    name, title, chain_only = "wrong-overwritten-row", "Row overwritten in place", True
+    schemes = "iid", "distinct"
+
+    def __call__(self, tree, p, rng):
+        walk, node = Walk(tree), 0
+        while tree.children[node]:
+            (child,), q = tree.children[node], tree.draft_distributions[node]
+            token, row = tree.tokens[child], p[node]
+            accepted = walk.flip(child, ratio(row[token], q[token]), rng)
+            row -= q
+            if not accepted:
+                return walk.end(rng.draw(row.clip(0)))
+            node = child
+        return walk.end(rng.draw(p[node]))

@@ -80,9 +80,10 @@ def read(kind: Any, data: Any, what: str) -> Any:
     raised = first.get("ctx", {}).get("error")
     if isinstance(raised, ParameterError):
         # Its name is the last part of the place, or that of a parameter further in.
-        is_place = raised.name in ("", first["loc"][-1])
-        inner = raised.named(f"{what}{place}") if is_place else f"{what}{place}: {raised}"
-        raise ValueError(f"{what} is damaged: {inner}")
+        is_place = raised.name in ("", *first["loc"][-1:])
+        inner = raised.named(f"{what}{place}") if is_place else raised
+        before = "" if is_place or not place else f"{what}{place}: "
+        raise ValueError(f"{what} is damaged: {before}{inner}")
     message = first["msg"].removeprefix("Value error, ").rstrip(".")
     trouble = re.sub(r"^\w+ should", "must", message).replace("Field", "is")
     got = (

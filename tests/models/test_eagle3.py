@@ -162,10 +162,14 @@ def published_logits(tensors, flags, embeddings, states, text, path):
 
 
 @pytest.mark.parametrize("flags", FLAGS)
+@pytest.mark.parametrize("compiled", [True, False])
 @torch.no_grad()
-def test_its_logits_are_those_of_the_published_forward(target, weights, tmp_path, flags):
+def test_its_logits_are_those_of_the_published_forward(target, weights, tmp_path, flags, compiled):
     config = raw_config(**dict.fromkeys(flags, True))
     model, target = open_head(write_head(tmp_path, config), target)
+    assert model.compiled is not None
+    if not compiled:
+        model.compiled = None
     text = [3, 1, 4, 1, 5, 9, 2, 6]
     features = target.open(text).watch()
     session = model.open(text)

@@ -27,6 +27,8 @@ V = 60
 class Letters:
     """A tokenizer: every character is a token."""
 
+    is_chat = False
+
     def encode(self, text):
         return [ord(letter) % V for letter in text]
 

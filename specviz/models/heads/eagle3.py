@@ -10,6 +10,7 @@ training unrolls; `Eagle3Model` reads trees with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRot
 from transformers.models.qwen3.modeling_qwen3 import Qwen3DecoderLayer
 
 from ...passes.cache import TreeCache, additive_mask
+from ...passes.compiled import compiler_for
 from ...passes.device_logits import DeviceLogits, push
 from ...passes.direct import attend, rms_norm
 from ...passes.huggingface import HuggingFaceModel, HuggingFaceSession
+from ...passes.layers import read_layer
 from .draft_logits import DraftLogits
 from .eagle import EagleSession
 from .format import HeadFormat
@@ -162,6 +165,7 @@ class Eagle3Model:
         half_precision = self.device.type == "cpu" and self.dtype.itemsize < 4
         self.kv_dtype = torch.float32 if half_precision else self.dtype
         self.rotary = rotary_table(form.layer, self.positions, self.kv_dtype).to(self.device)
+        self.compiled = compiled_head(self, form)
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> EagleSession:
         """A session that starts with `tokens`; see `EagleSession`."""
@@ -190,12 +194,21 @@ class Eagle3Model:
     ) -> Any:
         """One pass; arguments as for `HuggingFaceModel.read`. `features` gets the guesses at
         `rows`, and `target_hidden` is the state of each token."""
-        if masked is None and cache.used and len(ids) > 1:
-            masked = ~np.tri(len(ids), dtype=bool)
-        end = cache.used + len(ids)
-        mask = None if masked is None else additive_mask(masked, end, self.kv_dtype, self.device)
         last = len(self.embeddings) - 1  # a token that it cannot know is read as the last one
         tokens = np.minimum(np.asarray(ids, np.int64), last)
+        end = cache.used + len(ids)
+        if self.compiled is not None:
+            states, logits = self.compiled.read(
+                tokens, positions, masked, cache, rows, target_hidden, (1,)
+            )
+            # as the layer passes them on, and normed
+            passed_on, normed = torch.from_numpy(states).view(self.dtype).chunk(2, dim=1)
+            features.append(normed if "norm_output" in self.head.flags else passed_on)
+            cache.used = end
+            return self._on_vocabulary(logits)
+        if masked is None and cache.used and len(ids) > 1:
+            masked = ~np.tri(len(ids), dtype=bool)
+        mask = None if masked is None else additive_mask(masked, end, self.kv_dtype, self.device)
         embedded = self.embeddings[push(tokens, self.device)][None]
         cos, sin = self.rotary[:, push(np.asarray(positions, np.int64), self.device)]
         states = target_hidden[None]
@@ -211,8 +224,41 @@ class Eagle3Model:
     def logits_of(self, states: torch.Tensor) -> DraftLogits | DeviceLogits:
         """Logits over the target's vocabulary, [n, V], of guessed states [n, width]."""
         logits = self.head.logits(states)
+        return self._on_vocabulary(logits if self.lazy else logits.float().cpu().numpy())
+
+    def _on_vocabulary(self, logits: Any) -> DraftLogits | DeviceLogits:
         if not self.lazy:
-            return DraftLogits(logits.float().cpu().numpy(), self.ids.numpy(), self.vocab_size)
+            return DraftLogits(logits, self.ids.cpu().numpy(), self.vocab_size)
         whole = logits.new_full((len(logits), self.vocab_size), -torch.inf)
         whole[:, self.ids] = logits
         return DeviceLogits(whole)
+
+
+def compiled_head(model: Eagle3Model, form: HeadFormat) -> Any:
+    """The passes of a head as compiled calls; None where torch serves."""
+    head, compiler = model.head, compiler_for(model.head)
+    if compiler is None:
+        return None
+    layer, parameters = head.midlayer, dict(head.midlayer.named_parameters())
+    weights = read_layer(layer, lambda name: parameters[name])
+    cos, sin = model.rotary
+    low, high = sin.chunk(2, dim=-1)
+    signed = torch.cat([-low, high], dim=-1)
+    direct = SimpleNamespace(
+        heads=form.layer.num_attention_heads,
+        kv_heads=form.layer.num_key_value_heads,
+        width=head.head_dim,
+        mlp=form.layer.intermediate_size,
+        embed=model.embeddings,
+        layers=[weights._replace(input_norm=weights.input_norm[:0])],  # both inputs are normed
+        window=None,
+        head=head.lm_head,
+        norm=head.norm.weight,
+        rotary=torch.stack([cos, signed], dim=1)[:, :, None],
+        is_turned=[True],
+        is_windowed=[False],
+        scale=head.scale,
+        eps=head.eps,
+    )
+    norms = layer.input_layernorm.weight, layer.hidden_norm.weight
+    return compiler.CompiledHead(direct, *norms, "norm_before_residual" in head.flags)

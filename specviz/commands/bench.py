@@ -15,6 +15,7 @@ from ..base.files import check_output, file_lock, printable
 from ..base.progress import Progress
 from ..config.strategy import REGISTRIES
 from ..measure import grid
+from ..measure.against_engines import check_engine
 from ..measure.results import append_result, key_of, read_results
 from ..view.terminal import text_table
 from . import options
@@ -77,6 +78,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--transformers",
         action="store_true",
         help="also time generation with transformers, plain and assisted",
+    )
+    add(
+        "--against",
+        action="append",
+        metavar="ENGINE:MODEL",
+        help="also time another engine in turns, in tokens per second, repeat for several: "
+        "llama.cpp:FILE.gguf (pip install xllamacpp), openvino:FILE.gguf or a folder of its format "
+        "(pip install openvino-genai)",
     )
     add(
         "--same-text",
@@ -158,8 +167,11 @@ def grid_of(args: argparse.Namespace) -> dict[str, Any]:
     lists: dict[str, Any] = {
         f"{kind}s": [*map(str, options.strategies(args, kind))] for kind in REGISTRIES
     }
+    others = [check_engine(text) for text in args.against or ()]
     if args.transformers:
-        lists["builders"] = [*(lists["builders"] or ["all"]), *grid.TRANSFORMERS]
+        others += grid.TRANSFORMERS
+    if others:
+        lists["builders"] = [*(lists["builders"] or ["all"]), *others]
     lists |= {"pairs": [pair or "embedded"], "temperatures": args.temperature, "sizes": args.size}
     numbers = {name: getattr(args, name) for name in (*grid.NUMBERS, *grid.ROWS)}
     return {name: value for name, value in lists.items() if value} | numbers

@@ -11,7 +11,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -31,21 +31,38 @@ from .timing import AUTOREGRESSIVE, TimedRun, seconds_of, time_calls
 
 TRIED = 24  # tokens of each setting that is tried
 OTHER = "transformers"
-_generate: Callable[
-    [RunConfig], Counts
-]  # in a process of a pool: its side with the fastest setting
+Generate = Callable[[RunConfig], Counts]
+Side = Callable[[], Iterator[tuple[dict[str, Any], Generate]]]
+_generate: Generate  # in a process of a pool: its side with the fastest setting
 
 
 def time_transformers(
     spec: dict[str, Any], assisted: bool, prompts: Sequence[str], config: RunConfig, rounds: int = 1
 ) -> tuple[tuple[TimedRun, ...], dict[str, Any]]:
-    """Time transformers' `generate` against plain decoding, with the draft as its assistant or
-    without.
+    """`time_beside` of transformers' `generate`, with the draft as its assistant or without."""
+    return time_beside(spec, OTHER, partial(_transformers, spec, assisted), prompts, config, rounds)
+
+
+def time_beside(
+    spec: dict[str, Any],
+    other: str,
+    side: Side,
+    prompts: Sequence[str],
+    config: RunConfig,
+    rounds: int = 1,
+) -> tuple[tuple[TimedRun, ...], dict[str, Any]]:
+    """Time another engine against plain decoding.
+
+    Args:
+        spec: how the pair is loaded.
+        other, side: the name of the engine, and what opens it in a process of its own: settings,
+            and what generates with each.
+        prompts, config, rounds: what is generated, and how often.
 
     Returns:
-        The row, none if there was no step to time, and the number format and threads of each side.
+        The row, none if there was no step to time, and the settings of each side that were fastest.
     """
-    sides = {AUTOREGRESSIVE: partial(_engine, spec), OTHER: partial(_transformers, spec, assisted)}
+    sides: dict[str, Side] = {AUTOREGRESSIVE: partial(_engine, spec), other: side}
     first = replace(config, prompt=prompts[0], max_new_tokens=min(TRIED, config.max_new_tokens))
     texts = [
         replace(config, prompt=text, seed=config.seed_after(place))
@@ -66,12 +83,10 @@ def time_transformers(
         raise ValueError(
             "the process that was timed ended; memory may have been too small."
         ) from None
-    return rows, {"specviz": settings[AUTOREGRESSIVE], OTHER: settings[OTHER]}
+    return rows, {"specviz": settings[AUTOREGRESSIVE], other: settings[other]}
 
 
-def _choose(
-    side: Callable[[], Iterator[tuple[dict[str, Any], Callable]]], config: RunConfig
-) -> dict[str, Any]:
+def _choose(side: Side, config: RunConfig) -> dict[str, Any]:
     """Try every setting of this process's side, and keep what generates with the fastest."""
     global _generate
     fastest = inf
@@ -182,7 +197,10 @@ def _continue(model: Any, pair: Any, config: RunConfig, **options: Any) -> list[
     room = min(config.max_new_tokens, pair.max_positions - ids.shape[1])
     if room < 1:
         raise ValueError(f"prompts must be shorter than the context, {pair.max_positions} tokens.")
-    with torch.inference_mode():
+    models = [model, options["assistant_model"]] if options.get("assistant_model") else [model]
+    with torch.inference_mode(), ExitStack() as stack:
+        for one in models:
+            stack.enter_context(_neutral_settings(one, pair))
         out = model.generate(
             ids,
             attention_mask=torch.ones_like(ids),
@@ -191,6 +209,23 @@ def _continue(model: Any, pair: Any, config: RunConfig, **options: Any) -> list[
             **{"do_sample": False} | options,
         )
     return out[0, ids.shape[1] :].tolist()
+
+
+@contextmanager
+def _neutral_settings(model: Any, pair: Any) -> Iterator[None]:
+    """Without the settings that a checkpoint brings, such as a repetition penalty or suppressed
+    tokens, which would change the text of one side only."""
+    from transformers import GenerationConfig
+
+    own = model.generation_config
+    model.generation_config = GenerationConfig(
+        eos_token_id=sorted(pair.eos_ids) or None,
+        pad_token_id=min(pair.eos_ids, default=0),
+    )
+    try:
+        yield
+    finally:
+        model.generation_config = own
 
 
 def compare_greedy(

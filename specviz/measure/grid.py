@@ -24,6 +24,7 @@ from ..builders import BUILDERS
 from ..config.plugins import load_known, sources
 from ..config.run_config import RunConfig, compatible, default_rule
 from ..models.base import Pair
+from .against_engines import engine_of, side_of
 from .machine_profile import machine
 from .quiet import Watch
 from .results import key_of
@@ -94,7 +95,7 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
     cells = {}
     for pair, temperature, builder, verifier, drafter, size in product(*lists.values()):
         cell = {"pair": _pair(pair), "builder": builder, "temperature": temperature} | shared
-        if builder not in TRANSFORMERS and not config_of(cell).builder.autoregressive:
+        if not is_foreign(builder) and not config_of(cell).builder.autoregressive:
             rule = default_rule(config_of(cell)).name if verifier == "auto" else verifier
             cell["drafter"] = drafter
             cell["verifier"] = rule
@@ -106,11 +107,16 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
     return list(cells.values()), continued
 
 
+def is_foreign(builder: Any) -> bool:
+    """Whether what stands for a builder is another engine, which decodes by itself."""
+    return builder in TRANSFORMERS or (isinstance(builder, str) and engine_of(builder)[0] != "")
+
+
 def config_of(cell: dict[str, Any]) -> RunConfig:
     """What is run for a cell, apart from its size."""
     names = ("builder", "verifier", "drafter", "temperature", "max_new_tokens", "seed", *ROWS)
     config = RunConfig(
-        **{name: cell[name] for name in names if cell.get(name, "transformers") not in TRANSFORMERS}
+        **{name: cell[name] for name in names if name in cell and not is_foreign(cell[name])}
     )
     return config.autoregressive() if config.builder.autoregressive else config
 
@@ -162,7 +168,14 @@ def _failure(cell: dict[str, Any], error: Exception) -> dict[str, Any]:
 def _measure(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
     config, rounds = config_of(cell), cell["rounds"]
     builder = config.builder
-    if cell["builder"] in TRANSFORMERS:
+    engine, _ = engine_of(cell["builder"])
+    if engine:
+        from .against_transformers import time_beside
+
+        side = side_of(cell["builder"], cell["pair"])
+        rows, settings = time_beside(cell["pair"], engine, side, prompts, config, rounds)
+        more = {"settings": settings, "lossless": True}
+    elif cell["builder"] in TRANSFORMERS:
         from .against_transformers import time_transformers
 
         rows, settings = time_transformers(

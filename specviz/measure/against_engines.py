@@ -1,0 +1,133 @@
+"""llama.cpp and OpenVINO GenAI on this machine, timed in turns with plain decoding.
+
+Both are optional: `pip install xllamacpp` and `pip install openvino-genai`. They read a GGUF file,
+OpenVINO also a folder of its own format; the tokens of the prompt are the same for all sides. Their
+number format is that of the file, so what is compared is tokens per second, not a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..base.errors import ParameterError
+from ..config.run_config import RunConfig
+from ..decode.session import prompt_tokens
+from ..record.metrics import Counts
+from .against_transformers import Generate, Side
+from .machine_profile import machine
+
+PACKAGES = {"llama.cpp": "xllamacpp", "openvino": "openvino-genai"}  # engine -> what to install
+
+
+def engine_of(builder: str) -> tuple[str, str]:
+    """The engine and its model in a text such as "llama.cpp:model.gguf"; "" for any other."""
+    engine, _, model = builder.partition(":")
+    return (engine, model) if engine in PACKAGES else ("", "")
+
+
+def check_engine(text: str) -> str:
+    """A text that names an engine and its model.
+
+    Raises:
+        ValueError: if it names none, or the model is not there.
+    """
+    engine, model = engine_of(text)
+    if not engine:
+        listed = " or ".join(f"{name}:MODEL" for name in PACKAGES)
+        raise ParameterError("--against", f"be {listed}, a GGUF file", text)
+    if not Path(model).exists():
+        raise ParameterError("--against", "name a model that is there", model)
+    return text
+
+
+def side_of(builder: str, spec: dict[str, Any]) -> Side:
+    """What opens an engine, for `time_beside`."""
+    engine, model = engine_of(builder)
+    return partial(_llama_cpp if engine == "llama.cpp" else _openvino, spec, model)
+
+
+def _missing(engine: str) -> ValueError:
+    return ValueError(f"{engine} is not installed: pip install {PACKAGES[engine]}")
+
+
+def _text_side(spec: dict[str, Any]) -> Any:
+    from ..models.pair import load_pair
+
+    return load_pair(**spec)
+
+
+def _llama_cpp(spec: dict[str, Any], model: str) -> Iterator[tuple[dict[str, Any], Generate]]:
+    try:
+        import xllamacpp
+    except ImportError:
+        raise _missing("llama.cpp") from None
+    pair = _text_side(spec)
+    cores = int(machine()[-1])
+    settings = xllamacpp.CommonParams()
+    settings.model.path = model
+    settings.n_ctx = min(pair.max_positions, 4096)
+    settings.n_parallel = 1
+    settings.cpuparams.n_threads = cores
+    server = xllamacpp.Server(settings)
+
+    def generate(config: RunConfig) -> Counts:
+        answer = server.handle_completions(
+            {
+                "prompt": prompt_tokens(pair, config),
+                "n_predict": config.max_new_tokens,
+                "temperature": config.temperature,
+                "top_p": config.top_p,
+                "top_k": config.top_k or 0,
+                "min_p": 0.0,
+                "seed": config.seed,
+                "cache_prompt": False,
+            }
+        )
+        if "timings" not in answer:
+            raise ValueError(f"llama.cpp cannot continue the prompt: {str(answer)[:200]}")
+        timings = answer["timings"]
+        return _counts(timings["predicted_n"], timings["predicted_ms"] / 1000)
+
+    yield {"dtype": Path(model).stem.rpartition(".")[2], "threads": cores}, generate
+
+
+def _openvino(spec: dict[str, Any], model: str) -> Iterator[tuple[dict[str, Any], Generate]]:
+    try:
+        import numpy as np
+        import openvino
+        import openvino_genai
+    except ImportError:
+        raise _missing("openvino") from None
+    pair = _text_side(spec)
+    pipeline = openvino_genai.LLMPipeline(model, "CPU")
+
+    def generate(config: RunConfig) -> Counts:
+        settings = openvino_genai.GenerationConfig()
+        settings.max_new_tokens = config.max_new_tokens
+        settings.do_sample = config.temperature > 0
+        if config.temperature > 0:
+            settings.temperature = config.temperature
+            settings.top_p = config.top_p
+            settings.rng_seed = config.seed
+        settings.eos_token_id = min(pair.eos_ids, default=-1)
+        ids = openvino.Tensor(np.array([prompt_tokens(pair, config)], dtype=np.int64))
+        metrics = pipeline.generate(ids, settings).perf_metrics
+        tokens = metrics.get_num_generated_tokens()
+        return _counts(tokens, metrics.get_tpot().mean * max(0, tokens - 1) / 1000)
+
+    yield {"dtype": Path(model).stem.rpartition(".")[2], "threads": int(machine()[-1])}, generate
+
+
+def _counts(tokens: int, seconds: float) -> Counts:
+    """A text of plain steps; the first token comes with reading the prompt and is not timed."""
+    timed = max(0, tokens - 1)
+    return Counts(
+        tokens,
+        tokens,
+        timed_tokens=timed,
+        timed_passes=timed,
+        seconds=(0.0, 0.0, 0.0, seconds),
+    )

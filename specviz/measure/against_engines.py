@@ -25,7 +25,7 @@ PACKAGES = {"llama.cpp": "xllamacpp", "openvino": "openvino-genai"}  # engine ->
 def engine_of(builder: str) -> tuple[str, str]:
     """The engine and its model in a text such as "llama.cpp:model.gguf"; "" for any other."""
     engine, _, model = builder.partition(":")
-    return (engine, model) if engine in PACKAGES else ("", "")
+    return (engine, model) if engine in PACKAGES and model else ("", "")
 
 
 def check_engine(text: str) -> str:

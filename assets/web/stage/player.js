@@ -40,6 +40,7 @@ import { compared } from './share.js';
 /** @param {HTMLElement} element where stage.html is @param {Around} [around] */
 export function runPlayer(element, around = {}) {
   const $ = finder(element);
+  const say = (/** @type {string} */ text) => write($('live'), text);
   const { take, fresh } = around;
   const history = runHistory();
   let [run] = history.runs; // the one on the screen
@@ -174,11 +175,6 @@ export function runPlayer(element, around = {}) {
     writeRace(element, run, at.current);
   }
 
-  /** @param {string} text */
-  function say(text) {
-    write($('live'), text);
-  }
-
   // ---- a node ----
 
   /** @param {string | null} key */
@@ -243,13 +239,13 @@ export function runPlayer(element, around = {}) {
 /**
  * Writes the address of each run that is put on the screen whole, but for the one that the page
  * opens with.
- * @param {((run: Run) => void)} [write]
+ * @param {((run: Run) => void)} [address]
  */
-function addressWriter(write) {
+function addressWriter(address) {
   let written = /** @type {Run | null} */ (null);
   return (/** @type {Run} */ run) => {
     if (!isOver(run) || !run.steps.length || written === run) return;
-    if (written) write?.(run);
+    if (written) address?.(run);
     written = run;
   };
 }

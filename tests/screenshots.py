@@ -12,8 +12,12 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
+from time import monotonic, sleep
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.page import TABS, build_demo, launch
@@ -23,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "assets" / "screenshots"
 SIZES = {"light": (1440, 960), "dark": (1440, 960), "phone": (390, 844)}
 RUN_SECONDS = 300
+FILM_SECONDS, FRAME = 20, 0.25
 SCHEMES = ("light", "dark")
 LESSONS = (0, 3, 4, 5, 7)  # of each kind of picture
 
@@ -52,6 +57,37 @@ def readme(browser: Browser, url: str) -> None:
     page.wait_for_selector(".sv-lessons[aria-busy=false]")
     page.get_by_role("button", name="Show me").click()
     take(page, OUT / "lessons.png")
+
+
+def moving(browser: Browser, url: str) -> None:
+    """The moving picture of the README: a step is played, and then the race."""
+    page = browser.new_page(viewport={"width": 1120, "height": 760})
+    page.goto(url + "?__theme=light")
+    page.wait_for_selector("#sv-stage .sv-svg .node")
+    page.locator("#sv-stage .sv-phases label").first.click()
+    frames = [page.screenshot() for _ in film(FILM_SECONDS / 2)]
+    page.get_by_role("tab", name="Compare").click()
+    page.wait_for_selector("#sv-compare .sv-run .node", state="attached")
+    frames += [page.screenshot() for _ in film(FILM_SECONDS / 2)]
+    pictures = [Image.open(BytesIO(frame)).resize((840, 570)) for frame in frames]
+    pictures[0].save(
+        OUT / "moving.webp",
+        save_all=True,
+        append_images=pictures[1:],
+        duration=1000 * FRAME,
+        quality=45,
+        method=4,
+        loop=0,
+    )
+    page.close()
+
+
+def film(seconds: float) -> Iterator[None]:
+    """Once a frame for some seconds; a frame that comes late is not made up for."""
+    for _ in range(round(seconds / FRAME)):
+        start = monotonic()
+        yield
+        sleep(max(0.0, FRAME - (monotonic() - start)))
 
 
 def take(page: Page, path: Path) -> None:
@@ -150,6 +186,7 @@ def main(arguments: list[str]) -> int:
             faults = every(browser, url, Path(arguments[0]), widths, schemes)
         else:
             readme(browser, url)
+            moving(browser, url)
         browser.close()
     demo.close()
     return bool(faults)

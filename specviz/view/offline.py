@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 
 from ..record.trace import Trace
-from .payload import recorded_message
+from .payload import described, recorded_message, settings_title
 from .web import asset, joined
 
 # Nothing may be fetched, not even by a hostile text that found a way in; pictures may be saved from
@@ -35,6 +35,7 @@ def offline_page(trace: Trace) -> str:
     Args:
         trace: the run; all of its text travels as JSON and reaches the page as text nodes only.
     """
+    message = recorded_message(trace)  # which says what cannot be shown
     style = "".join(
         asset(f"{name}.css") for name in ("style", "stage/stage", "tree/tree", "page/offline")
     )
@@ -45,9 +46,22 @@ def offline_page(trace: Trace) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>specviz: {title}</title>\n<style>\n{style}</style></head>\n"
-        f'<body class="gradio-container sv-offline">\n{asset("stage/stage.html")}\n'
-        f'<script type="application/json" id="run">{recorded_message(trace)}</script>\n'
+        f'<body class="gradio-container sv-offline">\n{heading(trace)}\n{asset("stage/stage.html")}\n'
+        f'<script type="application/json" id="run">{message}</script>\n'
         f"<script>(() => {{\n{script}}})();</script>\n</body></html>\n"
+    )
+
+
+def heading(trace: Trace) -> str:
+    """What the page is of: the prompt, and how much was gained; HTML, with every text escaped."""
+    gained = f"{trace.tokens_per_pass:.1f} tokens per target pass"
+    if trace.speedup:
+        gained += f", {trace.speedup.speedup:.1f}× plain decoding"
+    setting = trace.pair.get("setting") or settings_title(trace.config)
+    about = f"{gained}. {setting}. {described(trace.pair)}."
+    return (
+        f'<header class="sv-ui"><h2>“{html.escape(trace.prompt_text[:200])}”</h2>'
+        f"<p>{html.escape(about)}</p></header>"
     )
 
 

@@ -76,12 +76,12 @@ def test_two_runs_are_decoded_compared_and_timed_and_hostile_text_is_text(serve,
         reduced_motion="reduce",
         settings=False,
     )
+    colours = page.locator(f"{BOARD} .sv-run").evaluate_all(COLOURS)
     page.locator("#sv-compare-opener button").click()
     page.get_by_label("Seed").locator("visible=true").fill("5")
     expect(page.locator(f"{BOARD} .sv-state")).to_contain_text("The settings changed")
     page.locator("#sv-compare-prompt textarea").fill(HOSTILE[0])
     page.locator("#sv-compare-run").click()
-    colours = page.locator(f"{BOARD} .sv-run").evaluate_all(COLOURS)
     expect(page.locator(f"{BOARD} .sv-title-line")).not_to_contain_text("recorded", timeout=60_000)
     titles = page.locator(f"{BOARD} .sv-run-title").all_inner_texts()
     assert titles == ["Plain decoding", "Chain of 5", "Sequoia 64"], "plain decoding stays"

@@ -74,3 +74,11 @@ import specviz.models, tqdm.auto
 def test_models_load_in_a_kernel_without_a_warning_of_missing_widgets():
     done = subprocess.run([sys.executable, "-c", KERNEL], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_page_names_its_prompt_and_what_was_gained():
+    pair = specviz.toy_pair(vocab=12)
+    trace = specviz.run(pair, specviz.RunConfig("<b>abc", max_new_tokens=12))
+    page = offline_page(trace)
+    assert "<h2>“&lt;b&gt;abc”</h2>" in page and "<b>abc" not in page
+    assert f"<p>{trace.tokens_per_pass:.1f} tokens per target pass." in page

@@ -22,6 +22,7 @@ export function showCode(element, rows, link) {
     make('p', link),
     button('Close', () => dialog.close()),
   );
+  dialog.addEventListener('keydown', event => event.stopPropagation()); // Escape closes it alone
   dialog.addEventListener('close', () => dialog.remove());
   element.append(dialog);
   dialog.showModal();

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -32,27 +33,32 @@ SCHEMES = ("light", "dark")
 LESSONS = (0, 3, 4, 5, 7)  # of each kind of picture
 
 
+def blank(browser: Browser, **options: Any) -> Page:
+    """A page that waits for a busy machine."""
+    page = browser.new_page(**options)
+    page.set_default_timeout(150_000)
+    return page
+
+
 def readme(browser: Browser, url: str) -> None:
     """The pictures of the README and of docs/guide.md."""
     OUT.mkdir(parents=True, exist_ok=True)
     for name, (width, height) in SIZES.items():
-        page = browser.new_page(
-            viewport={"width": width, "height": height}, reduced_motion="reduce"
-        )
+        page = blank(browser, viewport={"width": width, "height": height}, reduced_motion="reduce")
         page.goto(url + ("?__theme=dark" if name == "dark" else "?__theme=light"))
         page.wait_for_selector(".sv-svg .node")
         page.mouse.move(5, 5)
         take(page, OUT / f"live-{name}.png")
-    page = browser.new_page(viewport={"width": 1440, "height": 1000})
+    page = blank(browser, viewport={"width": 1440, "height": 1000})
     page.goto(url + "?__theme=light")
     page.get_by_role("tab", name="Compare").click()
     page.wait_for_selector("#sv-compare .sv-run .node")
     take(page, OUT / "compare.png")
-    page = browser.new_page(viewport={"width": 1440, "height": 1180})
+    page = blank(browser, viewport={"width": 1440, "height": 1180})
     page.goto(url + "?lab=verification&__theme=light")
     page.locator(".sv-v[aria-busy=false] .sv-v-scroll tbody tr").first.wait_for()
     take(page, OUT / "lab.png")
-    page = browser.new_page(viewport={"width": 1440, "height": 860}, reduced_motion="reduce")
+    page = blank(browser, viewport={"width": 1440, "height": 860}, reduced_motion="reduce")
     page.goto(url + "?lesson=trees&__theme=light")
     page.wait_for_selector(".sv-lessons[aria-busy=false]")
     page.get_by_role("button", name="Show me").click()
@@ -61,7 +67,7 @@ def readme(browser: Browser, url: str) -> None:
 
 def moving(browser: Browser, url: str) -> None:
     """The moving picture of the README: a step is played, and then the race."""
-    page = browser.new_page(viewport={"width": 1120, "height": 760})
+    page = blank(browser, viewport={"width": 1120, "height": 760})
     page.goto(url + "?__theme=light")
     page.wait_for_selector("#sv-stage .sv-svg .node")
     page.locator("#sv-stage .sv-phases label").first.click()

@@ -16,7 +16,7 @@ VERIFIERS = {name: cls for name, cls in specviz.VERIFIERS.items() if not cls.aut
 
 def small(name):
     """A builder whose trees are small enough to enumerate."""
-    return BUILDERS[name].smallest()
+    return BUILDERS[name].proof_instance()
 
 
 def grow(

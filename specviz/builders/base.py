@@ -105,9 +105,7 @@ class TreeBuilder(Strategy):
 
     >>> class Single(TreeBuilder):
     ...     name, title = "single", "Single"
-    ...     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
-    ) -> TokenTree:
+    ...     def __call__(self, draft, rng, scheme, tokens_left, state):
     ...         if tokens_left > 1:
     ...             draft.tree.add(0, rng.draw(draft.expand([0])[0]))
     ...         return draft.tree
@@ -131,7 +129,7 @@ class TreeBuilder(Strategy):
     ] = {}  # parameters to enumerate: a depth of two and, but for chains, a branch
 
     @classmethod
-    def smallest(cls) -> Self:
+    def proof_instance(cls) -> Self:
         """The builder with its `small` parameters, as proofs take it."""
         return cls(**cls.small)
 

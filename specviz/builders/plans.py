@@ -1,5 +1,4 @@
-"""Shapes planned from an acceptance vector: the best of all trees, the likeliest nodes, and levels of
-one size.
+"""Shapes planned from an acceptance vector: the best tree, the likeliest nodes, levels of one size.
 
 P[k] is the probability that the k-th child is accepted once its parent is. A vector here is P for
 all levels, or one P per level, of which the last is repeated.

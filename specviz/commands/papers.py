@@ -123,6 +123,8 @@ def markdown(count: str, decided: Sequence[tuple[str, papers.Finding]]) -> str:
         lines.append("| --- | --- | --- | --- | --- |")
         for _, row in findings:
             verdict = f"{row.verdict}. {row.reason}" if row.reason else row.verdict
+            if row.check:
+                verdict += f": `{row.check}`"
             cells = (row.claim.text, row.place, row.published, row.measured, verdict)
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)

@@ -115,11 +115,11 @@ class Drafter(Strategy):
     """A source of draft distributions. The fields of a subclass are its parameters.
 
     >>> class Uniform(DrafterSession):
-    ...     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
+    ...     def expand(self, tree, nodes, sampling):
     ...         return [np.full(3, 1 / 3) for _ in nodes]
     >>> class Blind(Drafter):
     ...     name, title = "blind", "Blind"
-    ...     def open(self, context: DrafterContext) -> DrafterSession:
+    ...     def open(self, context):
     ...         return Uniform(self.name)
     >>> config = specviz.RunConfig("ab", "chain", drafter=Blind(), max_new_tokens=8)
     >>> specviz.run(specviz.toy_pair(vocab=3), config).steps[0].draft_prob[1]

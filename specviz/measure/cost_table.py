@@ -206,7 +206,7 @@ def fit_costs(
     return CostTable(
         machine="this machine",
         projection=False,
-        note="Measured here, in the decoding loop, on trees of increasing size; medians over steps.",
+        note="Measured here, in the decoding loop, on trees of rising size; medians over steps.",
         plain_s=float(plain[1]),
         sizes=tuple(by_size),
         target_s=tuple(target_s[:, 1].tolist()),

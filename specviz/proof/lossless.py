@@ -183,7 +183,7 @@ def cases(
         for menu in (BUILDERS, VERIFIERS)
     ]
     for d, b, v in product(drafters, builders or menus[0], verifiers or menus[1]):
-        small, verifier = BUILDERS[b].smallest(), VERIFIERS[v]()
+        small, verifier = BUILDERS[b].proof_instance(), VERIFIERS[v]()
         if (
             small_drafters[d].merges and "acceptance" in small.parameters
         ):  # two merged children would be exact

@@ -11,7 +11,7 @@ from itertools import islice
 import numpy as np
 
 from .distributions import Blend, Ranked
-from .randomness import Randomness, first_arrivals, smallest
+from .randomness import Randomness, argsmallest, first_arrivals
 
 FEW = 8  # tokens that are found one by one faster than by a partition
 
@@ -165,7 +165,7 @@ def most_probable(q: np.ndarray, count: int) -> list[int]:
     if isinstance(q, Ranked) and count <= len(q.ranked):
         return q.ranked[:count]
     if count > FEW:
-        return smallest(-q, count).tolist()
+        return argsmallest(-q, count).tolist()
     remaining, tokens = q.copy(), list[int]()
     for _ in range(min(count, len(q))):
         tokens.append(int(remaining.argmax()))

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from .randomness import smallest
+from .randomness import argsmallest
 
 COLDEST = 0.001  # below it, differences that rounding makes would decide
 NOTHING = 1e-290  # smaller chances count as none: noise divided by them would overflow
@@ -107,10 +107,10 @@ def _filtered(row: np.ndarray, sampling: Sampling) -> np.ndarray:
     than it takes."""
     limit = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
     if sampling.top_p >= 1:
-        return smallest(-row, limit)
+        return argsmallest(-row, limit)
     count = limit if sampling.top_k is not None else min(limit, FIRST_LOOK)
     while True:
-        order = smallest(-row, count)
+        order = argsmallest(-row, count)
         mass = np.cumsum(row[order])
         # The token that crosses the threshold is kept; top-p acts on what top-k left, renormalised.
         threshold = sampling.top_p * (mass[-1] if count == limit else row.sum())

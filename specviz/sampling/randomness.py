@@ -88,11 +88,11 @@ def first_arrivals(probs: np.ndarray, noise: np.ndarray, count: int = 1) -> np.n
     """The tokens of positive probability that win the race E / probs, in order of arrival, int [<=
     count]."""
     arrival = np.divide(noise, probs, out=np.full(len(probs), np.inf), where=probs > 0)
-    first = smallest(arrival, count)
+    first = argsmallest(arrival, count)
     return first[probs[first] > 0]
 
 
-def smallest(values: np.ndarray, count: int) -> np.ndarray:
+def argsmallest(values: np.ndarray, count: int) -> np.ndarray:
     """The indices of the `count` smallest values, smallest first, ties by the lower index, int [<=
     count]."""
     if count == 1:

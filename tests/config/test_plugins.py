@@ -65,7 +65,7 @@ def test_an_example_of_the_document_runs_and_is_proven(plugin, text, kind, name,
         REGISTRIES[kind][strategies[kind]] for kind in ("builder", "verifier", "drafter")
     )
     error, *_ = error_of(
-        builder.smallest(), rule(), specviz.toy_pair(seed=1), steps=1, drafter=drafter()
+        builder.proof_instance(), rule(), specviz.toy_pair(seed=1), steps=1, drafter=drafter()
     )
     assert error < EXACT
     trace = specviz.run(

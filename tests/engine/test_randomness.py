@@ -9,7 +9,7 @@ import specviz
 from specviz.proof.enumerate import ScriptedRandomness, distribution_of
 from specviz.proof.same_text import margin_at
 from specviz.sampling.children import draw_children, most_probable
-from specviz.sampling.randomness import Seeded, first_arrivals, smallest
+from specviz.sampling.randomness import Seeded, argsmallest, first_arrivals
 
 
 def test_noise_is_keyed_by_position_and_independent_of_the_stream():
@@ -74,7 +74,7 @@ def test_distinct_and_top_stop_at_the_end_of_the_vocabulary():
 def test_the_smallest_are_those_of_a_stable_sort_infinite_ones_included(values, count):
     values = np.array(values)
     order = np.argsort(values, kind="stable")[:count].tolist()
-    assert smallest(values, count).tolist() == most_probable(np.exp(-values), count) == order
+    assert argsmallest(values, count).tolist() == most_probable(np.exp(-values), count) == order
 
 
 def test_no_racer_arrives_twice_and_a_lone_one_wins_by_an_infinite_margin():

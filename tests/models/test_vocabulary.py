@@ -71,7 +71,7 @@ def test_the_draft_is_restricted_to_common_tokens_and_renormalised():
     ],
 )
 def test_every_rule_is_exact_with_two_vocabularies(builder, verifier):
-    tree = specviz.BUILDERS[builder].smallest()
+    tree = specviz.BUILDERS[builder].proof_instance()
     config = specviz.RunConfig(PROMPT, tree, specviz.VERIFIERS[verifier](), 1.0, max_new_tokens=3)
     assert specviz.compatible(config).lossless
     error, runs = error_in(config, two())
@@ -82,7 +82,7 @@ def test_every_rule_is_exact_with_two_vocabularies(builder, verifier):
 def test_drafters_that_hold_the_draft_are_exact_too(drafter):
     config = specviz.RunConfig(
         PROMPT,
-        specviz.BUILDERS["batch"].smallest(),
+        specviz.BUILDERS["batch"].proof_instance(),
         "specinfer",
         1.0,
         max_new_tokens=3,

@@ -82,7 +82,7 @@ PAIR = specviz.toy_pair(seed=1, closeness=0.2)
 
 
 def small(name):
-    return specviz.BUILDERS[name].smallest()
+    return specviz.BUILDERS[name].proof_instance()
 
 
 class Biased(Verifier):

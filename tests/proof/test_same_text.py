@@ -54,7 +54,7 @@ def test_the_seed_alone_fixes_the_text(rule):
         pair = specviz.toy_pair(vocab=3 + seed % 5, seed=seed % 60)
         config = specviz.RunConfig(
             "ab",
-            BUILDERS[name].smallest(),
+            BUILDERS[name].proof_instance(),
             rule,
             (0.6, 1.0, 1.5)[seed % 3],
             max_new_tokens=8,

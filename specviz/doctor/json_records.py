@@ -23,9 +23,18 @@ BRACKETS = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|[\[\](){}]")
 
 
 def read_json(text: str) -> Iterator[Window]:
-    """A window for each object of a known form, wherever it stands."""
-    for value in objects_in(text):
-        yield from _windows(value, 0)
+    """A window for each object of a known form, wherever it stands.
+
+    Of several objects with one id, the parts of a streamed answer, the last one counts.
+    """
+    answers: dict[Any, list[Window]] = {}
+    for place, value in enumerate(objects_in(text)):
+        windows = list(_windows(value, 0))
+        answer = value.get("id") if isinstance(value, dict) else None
+        if windows:
+            answers[answer if isinstance(answer, str) else place] = windows
+    for windows in answers.values():
+        yield from windows
 
 
 def objects_in(text: str) -> Iterator[Any]:

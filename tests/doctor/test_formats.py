@@ -156,6 +156,16 @@ def test_mlx_timings_and_a_server_state():
     assert (report.engine, report.acceptance_length, report.throughput) == ("sglang", 2.5, 200.5)
 
 
+def test_a_streamed_answer_counts_once():
+    def chunk(answer, tokens):
+        timings = {"predicted_n": tokens, "predicted_ms": 10 * tokens, "draft_n": tokens}
+        return json.dumps({"id": answer, "timings": timings | {"draft_n_accepted": tokens // 2}})
+
+    stream = [chunk("a", 11), chunk("a", 101), chunk("b", 51)]
+    (report,) = diagnose("\n\n".join(f"data: {one}" for one in stream) + "\n\ndata: [DONE]\n")
+    assert (report.drafted, report.accepted) == (152, 75)
+
+
 def test_results_of_benchmarks_as_json():
     result = {
         "output_throughput": 900.0,

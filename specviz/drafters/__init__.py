@@ -2,10 +2,21 @@
 
 from ..config.strategy import DRAFTERS as DRAFTERS
 from .mixture import Cascade, Several, Staged
-from .models import Eagle, EarlyExit, LayerSkip, Medusa, Model, Online
+from .models import Eagle, EarlyExit, LayerSkip, Medusa, Model, Online, Quantized
 from .ngram import NGram
 from .retrieval import Retrieval
 
 DRAFTERS.add(
-    Model, EarlyExit, LayerSkip, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged, Online
+    Model,
+    EarlyExit,
+    LayerSkip,
+    Quantized,
+    Medusa,
+    Eagle,
+    NGram,
+    Retrieval,
+    Several,
+    Cascade,
+    Staged,
+    Online,
 )

@@ -3,7 +3,7 @@ layer and Medusa."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -149,6 +149,24 @@ class LayerSkip(Drafter):
 
     def open(self, context):
         return ModelSession(self.name, context.model(self.name, skip=self.skip))
+
+
+class Quantized(Drafter):
+    """The target with its layers in a few bits, kept in memory: no training, no second model
+    (SubSpec, Wang et al. 2025).
+
+    Its acceptance is the highest of all drafters, and a pass of it costs about as much as one of
+    the target in memory. So it is for targets whose weights come from disk. It shares the target's
+    cache.
+    """
+
+    name, title = "quantized", "Quantised target"
+    spoken = "the target in low precision"
+    of_tokens = True
+    bits: Literal[4, 8] = Field(4, title="Bits", description="Bits of a weight of the layers.")
+
+    def open(self, context):
+        return ModelSession(self.name, context.model(self.name, bits=self.bits))
 
 
 class Eagle(Drafter):

@@ -94,8 +94,9 @@ class Pair(Protocol):
         makes a session.
 
         Args:
-            kind: "early-exit", "layer-skip", "medusa", "eagle" or "online".
-            parameters: how many layers or heads, which layers, or at what rate it learns.
+            kind: "early-exit", "layer-skip", "quantized", "medusa", "eagle" or
+                "online".
+            parameters: how many layers, heads or bits, which layers, or at what rate it learns.
 
         Raises:
             ValueError: if it has none; the message says what to do.

@@ -1,8 +1,10 @@
-"""The target with some of its layers as its own draft, which copies no weights.
+"""The target itself as its own draft: some of its layers, which copies no weights, or all of them
+in a few bits.
 
 Early exit (LayerSkip, Elhoushi et al. 2024) fills the first layers of the target's own cache, which
 the target's pass then writes over. Behind a skipped layer (Draft & Verify, Zhang et al. 2023) keys
-differ: that draft has its own cache.
+differ: that draft has its own cache. Layers in low precision (SubSpec, Wang et al. 2025) read and
+write the target's cache too.
 """
 
 from __future__ import annotations
@@ -59,6 +61,21 @@ def without_layers(target: HuggingFaceModel, skip: Sequence[int]) -> HuggingFace
     return HuggingFaceModel(model, layers=depth, direct=direct)
 
 
+def in_low_precision(target: HuggingFaceModel, bits: int) -> ShallowModel:
+    """The target with the matrices of its layers in so many bits, kept in memory; embeddings,
+    output head and cache are the target's.
+
+    Raises:
+        ParameterError: if the target has no compiled passes.
+    """
+    direct, compiled = copy.copy(target.direct), target.compiled
+    if direct is None or compiled is None:
+        must = "have a Llama-like target in bfloat16 or float32 on a CPU, of at most 512 MiB"
+        raise ParameterError("quantized", must, hint="Choose another drafter.")
+    direct.compiled = compiled.in_low_precision(direct.each_layer(), bits)
+    return ShallowModel(target.model, target.vocab_size, target.layers, direct)
+
+
 def _with_layers(
     drafter: str, target: HuggingFaceModel, layer_ids: Sequence[int]
 ) -> tuple[Any, DirectForward | None]:
@@ -89,17 +106,17 @@ def shortened(module: Any, path: list[str], layer_ids: Sequence[int]) -> Any:
 
 
 class ShallowModel(HuggingFaceModel):
-    """The first layers of a target."""
+    """The first layers of a target, or all of them in low precision."""
 
     def open(
         self, tokens: Sequence[int], target: HuggingFaceSession | None = None
     ) -> HuggingFaceSession:
-        assert target is not None  # whose cache the first layers share
+        assert target is not None  # whose cache the layers share
         return EarlyExitSession(self, tokens, target)
 
 
 class EarlyExitSession(HuggingFaceSession):
-    """A draft that reads with the target's first layers into the target's own cache."""
+    """A draft that reads with the target's own layers into the target's own cache."""
 
     def __init__(
         self, model: HuggingFaceModel, tokens: Sequence[int], target: HuggingFaceSession

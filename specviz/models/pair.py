@@ -13,7 +13,7 @@ from ..base.errors import ParameterError
 from ..config.prompt import no_template
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from .catalogue import is_prepared_here
-from .early_exit import count_layers, first_layers, without_layers
+from .early_exit import count_layers, first_layers, in_low_precision, without_layers
 from .heads.eagle import load_layer
 from .heads.eagle3 import Eagle3Model
 from .heads.loading import checked_agreement, describe_head, find_head, load_head, with_features
@@ -81,6 +81,8 @@ class HuggingFacePair:
             model = shorten(self.target, **parameters)
             check_tree_reading("draft", model, self.target, sample_of(self.text))
             return model
+        if kind == "quantized":
+            return in_low_precision(self.target, **parameters)
         if kind == "eagle" and self.head is not None:
             return self.head
         if kind in ("medusa", "eagle"):
@@ -94,7 +96,7 @@ class HuggingFacePair:
             return load(self.folder / kind, self.target, **parameters)
         if kind != "online":
             raise ParameterError(
-                "drafter", "be early-exit, layer-skip, medusa, eagle or online", kind
+                "drafter", "be early-exit, layer-skip, quantized, medusa, eagle or online", kind
             )
         if type(self.draft) is not HuggingFaceModel:
             raise ValueError(

@@ -76,6 +76,12 @@ def random_weight(model: torch.nn.Module, dtype: torch.dtype, name: str) -> torc
     )
 
 
+def stored_layer(model: Any, weight: Callable[[str], torch.Tensor], number: int) -> Layer:
+    """The weights of a layer of a model that is not in memory, by what reads each of them."""
+    module = model.model.layers[number]
+    return read_layer(module, lambda name: weight(f"model.layers.{number}.{name}"))
+
+
 class StreamedForward(DirectForward):
     """A forward pass whose layers come from disk."""
 
@@ -84,6 +90,12 @@ class StreamedForward(DirectForward):
     ) -> None:
         super().__init__(model, layers)
         self.weight = weight
+
+    def each_layer(self) -> Iterator[Layer]:
+        return (
+            stored_layer(self.model, self.weight, number)
+            for number in range(len(self.model.model.layers))
+        )
 
     def of(self, layer_ids: Sequence[int], model: Any) -> DirectForward | None:
         """The forward pass of some of the layers, which are brought to memory."""
@@ -142,9 +154,7 @@ def stream_target(
 
     def arranged(number: int) -> Layer:
         """The arrays of a layer, as compiled passes or torch's read them."""
-        layer = read_layer(
-            model.model.layers[number], lambda name: weight(f"model.layers.{number}.{name}")
-        )
+        layer = stored_layer(model, weight, number)
         return compiler.compiled_layer(layer) if compiler else raw_layer(layer)
 
     def layers() -> Iterator[Layer]:

@@ -238,6 +238,7 @@ def toy_pair(
     toys: dict[str, Callable[..., Any]] = {
         "early-exit": lambda layers: toy(TableSession, blend(1 + layers)),
         "layer-skip": lambda skip: toy(TableSession, blend(100 + sum(skip))),
+        "quantized": lambda bits: toy(TableSession, blend(200 + bits)),
         "medusa": medusa,
         "eagle": lambda: toy(ToyEagle, blend(2000)),
         "online": lambda rate: toy(ToyLearning, blend(1)),

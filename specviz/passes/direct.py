@@ -15,7 +15,7 @@ Here
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from torch.nn.functional import scaled_dot_product_attention
 
 from .compiled import compiler_for
-from .layers import fuse, window_of
+from .layers import Layer, fuse, window_of
 
 FAMILIES = (
     "LlamaForCausalLM",
@@ -80,6 +80,10 @@ class DirectForward:
         some = DirectForward(model, [layers[layer] for layer in layer_ids])
         some.compiled = self.compiled and self.compiled.of(layer_ids)
         return some
+
+    def each_layer(self) -> Iterable[Layer]:
+        """The weights of the layers, one after the other, in the model's number format."""
+        return self.layers
 
     def lay_out_again(self) -> None:
         """Follow weights that were changed in place."""

@@ -18,7 +18,8 @@ pytestmark = pytest.mark.adapter
 RULE = specviz.VERIFIERS["target-match"]()
 BUILDERS = {"dyspec": {"size": 24}, "eagle2": {"size": 8, "depth": 4, "width": 3}}
 EVERY = [
-    *(name for name in specviz.DRAFTERS if name != "online"),
+    # A fresh one in low precision reads the text itself, where the other sees the target's keys.
+    *(name for name in specviz.DRAFTERS if name not in ("online", "quantized")),
     "online:rate=0.0,every=1",  # one that learns nothing: a fresh one has learnt nothing either
     "cascade:first=eagle,then=medusa,at=1",
 ]

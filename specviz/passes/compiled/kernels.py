@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .attention import attend, write_keys
+from .low_precision import part_of
 from .numbers import exact
 from .products import Linear, normalise_rows, product, take_chunks
 
@@ -124,7 +125,7 @@ def forward(counters, layer_ids, model, tokens, output, buffers):
         if at == 0 and len(tokens.inputs) and not len(model.join):
             source = tokens.inputs
         _copy_rows(counters, phase, x, output.rows, output.features, output.feature_of[at])
-        qkv = Linear(layers.input_norm[i], layers.qkv[i], layers.qkv_bias[i])
+        qkv = Linear(layers.input_norm[i], part_of(layers.qkv, i), layers.qkv_bias[i])
         product(counters, phase + 1, source, qkv, eps, none, buffers.qkv, False)
         write_keys(
             counters,
@@ -153,11 +154,11 @@ def forward(counters, layer_ids, model, tokens, output, buffers):
             model.scale,
             buffers.mixed,
         )
-        to_output = Linear(no_norm, layers.output[i], layers.output_bias[i])
+        to_output = Linear(no_norm, part_of(layers.output, i), layers.output_bias[i])
         product(counters, phase + 4, buffers.mixed, to_output, eps, x, x, False)
-        gate_up = Linear(layers.mlp_norm[i], layers.gate_up[i], layers.gate_up_bias[i])
+        gate_up = Linear(layers.mlp_norm[i], part_of(layers.gate_up, i), layers.gate_up_bias[i])
         product(counters, phase + 5, x, gate_up, eps, none, buffers.gate, True)
-        down = Linear(no_norm, layers.down[i], layers.down_bias[i])
+        down = Linear(no_norm, part_of(layers.down, i), layers.down_bias[i])
         product(counters, phase + 6, buffers.gate, down, eps, x, x, False)
     number = output.feature_of[len(layer_ids)]
     _copy_rows(counters, end + 1, x, output.rows, output.features, number)

@@ -10,7 +10,7 @@ The self-test compares the logits with torch's.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from typing import Any
 
@@ -22,6 +22,7 @@ from ..layers import Layer, raw, raw_layer
 from . import kernels
 from .dot_products import BLOCK, in_blocks
 from .helpers import run_with_helpers
+from .low_precision import LowPrecision, in_turn, low_precision
 from .products import CHUNKS, Linear, normalise_rows
 
 MAX_TOKENS = 64  # of a call
@@ -95,6 +96,31 @@ class CompiledPasses:
         """The passes of the same model with some of its layers, in memory; no weight is copied."""
         some = copy(self)
         some.layer_ids = self.layer_ids[list(layer_ids)]
+        return some
+
+    def in_low_precision(self, layers: Iterable[Layer], bits: int) -> CompiledPasses:
+        """The passes of the same model with its `layers` in so many bits, in memory."""
+        matrices = [name for name in Layer._fields if name in ("qkv", "output", "gate_up", "down")]
+        numbers: dict[str, list[Any]] = {name: [] for name in Layer._fields}
+        for layer in layers:
+            arrays = raw_layer(layer)
+            for name, array in zip(Layer._fields, arrays, strict=True):
+                numbers[name].append(array)
+            for name in matrices:
+                parts = getattr(layer, name).float().numpy()
+                halves = np.split(parts, 2 if name == "gate_up" else 1)
+                numbers[name][-1] = in_turn([low_precision(half, bits) for half in halves])
+        some = copy(self)
+        some.stream = None
+        stacked = {
+            name: np.stack(arrays) for name, arrays in numbers.items() if name not in matrices
+        }
+        for name in matrices:
+            codes, scales = zip(*numbers[name], strict=True)
+            stacked[name] = LowPrecision(np.stack(codes), np.stack(scales))
+        some.model = self.model._replace(layers=Layer(**stacked))
+        arrays = [part for name in matrices for part in stacked[name]]
+        some.size = sum(part.nbytes for part in arrays) + self.model.head.weights.nbytes
         return some
 
     def after(self, join: torch.Tensor, target: CompiledPasses) -> CompiledPasses:

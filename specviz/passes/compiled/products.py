@@ -15,6 +15,7 @@ from numba.extending import overload
 
 from .dot_products import BLOCK, MAX_TOKENS, atomic_add, atomic_load, multiply
 from .helpers import FAILED
+from .low_precision import block_count, part_of, unpacked
 from .numbers import bf16_to_f32, exact, exp, f32_to_bf16
 from .tiles import (
     HAS_TILES,
@@ -42,7 +43,7 @@ class Linear(NamedTuple):
 
     Args:
         norm: weights of a norm of its inputs, [in]; [0] for none.
-        weights: in blocks, of `in_blocks`.
+        weights: in blocks, of `in_blocks` or `low_precision`.
         bias: of its outputs, [out]; [0] for none.
     """
 
@@ -170,7 +171,7 @@ def product(counters, phase, x, linear, eps, plus, out, gated):
         plus: [m, out], [0, 0] for none; it may be `out` itself.
     """
     (m, outputs), parts = out.shape, 1 + gated
-    blocks = len(linear.weights) // parts
+    blocks = block_count(linear.weights) // parts
     each = max(1, blocks // CHUNKS)
     chunks = -(-blocks // each) if m else 0
     sums = np.empty((parts, m, BLOCK), np.float32)
@@ -183,7 +184,8 @@ def product(counters, phase, x, linear, eps, plus, out, gated):
         for block in range(chunk * each, min(blocks, (chunk + 1) * each)):
             start = block * BLOCK
             for part in range(parts):
-                block_product(linear.weights[parts * block + part], normed, sums[part])
+                weights = unpacked(part_of(linear.weights, parts * block + part), x[0, 0])
+                block_product(weights, normed, sums[part])
             for row in range(m):
                 if len(linear.bias):
                     for part in range(parts):

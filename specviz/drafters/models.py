@@ -161,8 +161,7 @@ class Quantized(Drafter):
     """
 
     name, title = "quantized", "Quantised target"
-    spoken = "the target in low precision"
-    of_tokens = True
+    title_in_sentence = "the target in low precision"
     bits: Literal[4, 8] = Field(4, title="Bits", description="Bits of a weight of the layers.")
 
     def open(self, context):

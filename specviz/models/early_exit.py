@@ -66,12 +66,16 @@ def in_low_precision(target: HuggingFaceModel, bits: int) -> ShallowModel:
     output head and cache are the target's.
 
     Raises:
-        ParameterError: if the target has no compiled passes.
+        ParameterError: if the target has no compiled passes, or odd sizes.
     """
     direct, compiled = copy.copy(target.direct), target.compiled
     if direct is None or compiled is None:
         must = "have a Llama-like target in bfloat16 or float32 on a CPU, of at most 512 MiB"
         raise ParameterError("quantized", must, hint="Choose another drafter.")
+    sizes = (direct.embed.shape[1], direct.heads * direct.width, direct.mlp)
+    if any(size % compiled.GROUP for size in sizes):
+        must = f"have a target whose widths are multiples of {compiled.GROUP}"
+        raise ParameterError("quantized", must, sizes, "Choose another drafter.")
     direct.compiled = compiled.in_low_precision(direct.each_layer(), bits)
     return ShallowModel(target.model, target.vocab_size, target.layers, direct)
 

@@ -18,11 +18,12 @@ import numpy as np
 import torch
 
 from ..cache import TreeCache
-from ..layers import Layer, raw, raw_layer
+from ..layers import Layer, raw
 from . import kernels
 from .dot_products import BLOCK, in_blocks
 from .helpers import run_with_helpers
-from .low_precision import LowPrecision, in_turn, low_precision
+from .layouts import compiled_layer, low_precision_layer, size_of, stack_layers, turns_of
+from .low_precision import GROUP
 from .products import CHUNKS, Linear, normalise_rows
 
 MAX_TOKENS = 64  # of a call
@@ -32,22 +33,6 @@ CAUSAL = ~np.tri(MAX_TOKENS, dtype=bool)
 ONE_THREAD, READING = 3 << 24, 4
 
 
-def compiled_layer(layer: Layer) -> Layer:
-    """The weights of a layer as arrays for `kernels.forward`: matrices in blocks, those of gate and
-    up in turn."""
-    arrays = raw_layer(layer)
-    blocks = Layer(*(in_blocks(array) if array.ndim == 2 else array for array in arrays))
-    gate, up = map(in_blocks, np.split(arrays.gate_up, 2))
-    return blocks._replace(gate_up=np.stack([gate, up], axis=1).reshape(-1, *gate.shape[1:]))
-
-
-def turns_of(rotary: torch.Tensor) -> np.ndarray:
-    """A table of cos and sin, [positions, 2, 1, width], with a last row that turns nothing."""
-    table = rotary[:, :, 0].float().numpy()
-    still = np.stack([np.ones_like(table[0, 0]), np.zeros_like(table[0, 0])])
-    return np.concatenate([table, still[None]])
-
-
 class CompiledPasses:
     """The passes of one model.
 
@@ -55,7 +40,12 @@ class CompiledPasses:
         direct: its `DirectForward`, or what has the same attributes; its weights are laid out.
         stream: its layers from disk, each as `compiled_layer` makes them with an axis of one layer
             in front; None where they are in memory.
+
+    Attributes:
+        GROUP: what the number of inputs of every matrix must be a multiple of in low precision.
     """
+
+    GROUP = GROUP
 
     def __init__(self, direct: Any, stream: Any = None) -> None:
         self.heads, self.kv_heads = direct.heads, direct.kv_heads
@@ -75,9 +65,8 @@ class CompiledPasses:
             norm, in_blocks(raw(direct.head.weight)), no_bias if bias is None else raw(bias)
         )
         if self.stream is None:
-            arrays = zip(*map(compiled_layer, direct.layers), strict=True)
-            layers = Layer(*(np.stack(parts) for parts in arrays))
-            size = sum(part.nbytes for part in layers)
+            layers = stack_layers(map(compiled_layer, direct.layers))
+            size = size_of(layers)
         else:
             layers, size = self.stream.no_layers, self.stream.bytes
         self.model = kernels.Model(
@@ -100,27 +89,10 @@ class CompiledPasses:
 
     def in_low_precision(self, layers: Iterable[Layer], bits: int) -> CompiledPasses:
         """The passes of the same model with its `layers` in so many bits, in memory."""
-        matrices = [name for name in Layer._fields if name in ("qkv", "output", "gate_up", "down")]
-        numbers: dict[str, list[Any]] = {name: [] for name in Layer._fields}
-        for layer in layers:
-            arrays = raw_layer(layer)
-            for name, array in zip(Layer._fields, arrays, strict=True):
-                numbers[name].append(array)
-            for name in matrices:
-                parts = getattr(layer, name).float().numpy()
-                halves = np.split(parts, 2 if name == "gate_up" else 1)
-                numbers[name][-1] = in_turn([low_precision(half, bits) for half in halves])
         some = copy(self)
-        some.stream = None
-        stacked = {
-            name: np.stack(arrays) for name, arrays in numbers.items() if name not in matrices
-        }
-        for name in matrices:
-            codes, scales = zip(*numbers[name], strict=True)
-            stacked[name] = LowPrecision(np.stack(codes), np.stack(scales))
-        some.model = self.model._replace(layers=Layer(**stacked))
-        arrays = [part for name in matrices for part in stacked[name]]
-        some.size = sum(part.nbytes for part in arrays) + self.model.head.weights.nbytes
+        stacked = stack_layers(low_precision_layer(layer, bits) for layer in layers)
+        some.stream, some.model = None, self.model._replace(layers=stacked)
+        some.size = size_of(stacked) + self.model.head.weights.nbytes
         return some
 
     def after(self, join: torch.Tensor, target: CompiledPasses) -> CompiledPasses:

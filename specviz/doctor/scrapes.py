@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from prometheus_client.parser import text_string_to_metric_families
-
 from .log_lines import drafted_per_step
 from .window import MOST, Window
 
@@ -44,6 +42,7 @@ MEANS = {
 }
 FIELDS = COUNTERS | SUMS | MEANS
 POSITIONS = 128
+LONGEST_LINE = 5000
 
 
 @dataclass
@@ -79,9 +78,15 @@ def read_metrics(text: str) -> Iterator[Window]:
 
 def scrapes_of(text: str) -> list[Scrape]:
     """The scrapes in a text; a series that comes again begins another one."""
+    lines = [line for line in text.splitlines() if line.startswith(tuple(PREFIXES))]
+    if not lines:
+        return []
+    # Imported where it is used: it brings a server, which costs every command 70 ms.
+    from prometheus_client.parser import text_string_to_metric_families
+
     scrapes: list[Scrape] = []
-    for line in text.splitlines():
-        if not line.startswith(tuple(PREFIXES)) or len(line) > 5000:
+    for line in lines:
+        if len(line) > LONGEST_LINE:
             continue
         try:
             families = list(text_string_to_metric_families(line))

@@ -27,17 +27,8 @@ EXAMPLE = (
     "results.jsonl"
 )
 WITH_GRID = {"grid", "out", "ray", "cpus", "gpus", "json", "plugin", "help"}
-WITH_SAME_TEXT = {
-    *grid.LOADING,
-    "same_text",
-    "builder",
-    "max_new_tokens",
-    "prompts",
-    "column",
-    "json",
-    "plugin",
-    "help",
-}
+TEXTS = {"prompts", "column", "max_new_tokens"}
+WITH_SAME_TEXT = {*grid.LOADING, *TEXTS, "same_text", "builder", "json", "plugin", "help"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -56,7 +56,7 @@ def test_prompts_of_a_json_file_are_its_texts(tmp_path, capsys):
     assert prompts_of(lines) == ["a", "b"]
     for wrong in ('{"a": 1}', "[]", "[1]", '["a", ""]', "no JSON"):
         path.write_text(wrong)
-        sentence(capsys, ["bench", "--prompts", str(path)], "JSON")
+        sentence(capsys, ["bench", "--prompts", str(path)], "--prompts")
 
 
 def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):

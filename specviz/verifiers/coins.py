@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ..record.step import Step
 from ..sampling.children import SequentialProposal
-from ..sampling.distributions import residual
-from .base import Verifier
+from ..sampling.distributions import Distributions, residual
+from ..sampling.randomness import Randomness
+from ..tree import TokenTree
+from .base import Verdict, Verifier
 from .walk import Walk, bars, explain_coin, ratio
 
 
@@ -22,12 +25,14 @@ class CoinRule(Verifier):
 
     formula: ClassVar[str] = "min(1, residual/remaining draft)"
 
-    def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
+    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
+        walk = Walk(tree)
+        node = 0  # the last accepted one
         while children := tree.children[node]:
             q, r, chart = tree.draft_distributions[node], p[node], bars(p[node])
             proposal = SequentialProposal(q, self.schemes[0])
             if self.only_support:
+                # Known before any is drawn, so the choice tells nothing about the draws.
                 children = children[: int((q > 0).sum())]
             for child in children:
                 token, d = tree.tokens[child], proposal.row
@@ -35,15 +40,17 @@ class CoinRule(Verifier):
                 if walk.flip(child, ratio(r[token], d[token]), rng):
                     node = child
                     break
+                # What the draft already offered is taken off p, whichever token it was; else
+                # tokens that the draft favours would be written too often.
                 r = residual(r, d)
                 proposal.advance(token)
-            else:
+            else:  # no child was accepted
                 bonus = rng.draw(r)
                 walk.note(node, after=chart(token, bonus, residual=r))
                 return walk.end(bonus)
         return walk.end(rng.draw(p[node]))
 
-    def explain(self, step, node):
+    def explain(self, step: Step, node: int) -> str:
         return explain_coin(step, node, self.formula)
 
 

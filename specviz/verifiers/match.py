@@ -10,10 +10,11 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
+from ..record.step import Step
 from ..sampling.distributions import Distributions
-from ..sampling.randomness import first_arrivals
-from ..tree import Chart
-from .base import Verifier
+from ..sampling.randomness import Randomness, first_arrivals
+from ..tree import Chart, TokenTree
+from .base import Verdict, Verifier
 from .walk import ROOT, Walk, bars, follow, untried
 
 ARRIVALS = 5  # of a race that are recorded
@@ -27,13 +28,13 @@ class MatchRule(Verifier):
     match_reason: ClassVar[str] = "the target drew this token"  # why a child was accepted
     mismatch_reason: ClassVar[str] = "the target drew another token"  # why one was rejected
 
-    def explain(self, step, node):
+    def explain(self, step: Step, node: int) -> str:
         outcome = step.outcome[node]
         reason = self.match_reason if outcome == "accepted" else self.mismatch_reason
         return untried(step, node) or f"{outcome.capitalize()}: {reason}."
 
 
-def follow_draws(tree, p: Distributions, draw: Callable[[int], int]):
+def follow_draws(tree: TokenTree, p: Distributions, draw: Callable[[int], int]) -> Verdict:
     """Follow tokens that `draw` takes from p after each node; a child is accepted with its
     probability under p."""
     walk = Walk(tree)
@@ -46,7 +47,7 @@ def follow_draws(tree, p: Distributions, draw: Callable[[int], int]):
     return follow(walk, tree, token_after, p)
 
 
-def race_winner(tree, p: Distributions, rng, node: int) -> int:
+def race_winner(tree: TokenTree, p: Distributions, rng: Randomness, node: int) -> int:
     """The token that arrives first in the race after a node, argmin E / p, with noise E keyed by
     its position."""
     return int(first_arrivals(p[node], rng.noise(tree.position(node), len(p[node])))[0])
@@ -68,7 +69,7 @@ class TargetMatch(MatchRule):
     )
     shared_noise = property(lambda self: self.keyed)
 
-    def __call__(self, tree, p, rng):
+    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         draw = partial(race_winner, tree, p, rng) if self.keyed else lambda node: rng.draw(p[node])
         return follow_draws(tree, p, draw)
 
@@ -84,7 +85,7 @@ class Naive(MatchRule):
     name, title = "naive", "Naive sampling"
     schemes = ("iid", "distinct", "top-draw", "top", "race")
 
-    def __call__(self, tree, p, rng):
+    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         return follow_draws(tree, p, lambda node: rng.draw(p[node]))
 
 
@@ -101,7 +102,7 @@ class Race(MatchRule):
     match_reason = "it won the target's race"
     mismatch_reason = "another token won the target's race"
 
-    def __call__(self, tree, p, rng):
+    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         walk = Walk(tree)
 
         def winner(node: int) -> int:
@@ -135,7 +136,7 @@ class ExactMatch(MatchRule):
     match_reason = "it is the target's most probable token"
     mismatch_reason = "the target's most probable token is different"
 
-    def __call__(self, tree, p, rng):
+    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         return follow(Walk(tree), tree, lambda node: int(np.argmax(p[node])))
 
 
@@ -151,9 +152,9 @@ class PlainRule(Verifier):
     shared_noise = True
     autoregressive = True
 
-    def __call__(self, tree, p, rng):
+    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         greedy = p.sampling.temperature == 0
         return Walk(tree).end(int(np.argmax(p[0])) if greedy else race_winner(tree, p, rng, 0))
 
-    def explain(self, step, node):
+    def explain(self, step: Step, node: int) -> str:
         return ROOT

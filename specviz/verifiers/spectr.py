@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..record.step import Detail
+from ..record.step import Detail, Step
 from ..sampling.children import SequentialProposal
-from ..sampling.distributions import excess
-from .base import Verifier
+from ..sampling.distributions import Distributions, excess
+from ..sampling.randomness import Randomness
+from ..tree import TokenTree
+from .base import Verdict, Verifier
 from .walk import Walk, bars, explain_coin, ratio
 
 CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
@@ -30,14 +32,13 @@ class SpecTr(Verifier):
         "though it may reject the right child and then draw the same token itself."
     )
 
-    def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
+    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
+        walk = Walk(tree)
+        node = 0  # the last accepted one
         while children := tree.children[node]:
-            row, q, chart = (
-                p[node],
-                SequentialProposal(tree.draft_distributions[node], "iid").row,
-                bars(p[node]),
-            )
+            row = p[node]
+            q = SequentialProposal(tree.draft_distributions[node], "iid").row
+            chart = bars(row)
             rho = division_factor(row, q, len(children))
             left, beta = leftover(row, q, len(children), rho)
             walk.note(node, facts={"rho": rho, "beta": beta})
@@ -53,7 +54,7 @@ class SpecTr(Verifier):
             node = child
         return walk.end(rng.draw(p[node]))
 
-    def explain(self, step, node):
+    def explain(self, step: Step, node: int) -> str:
         parent = step.detail.get(step.parents[node], Detail()).facts
         divisor = f"{parent['rho']:.3f} q" if "rho" in parent else "rho q"
         return explain_coin(step, node, f"min(1, p/({divisor}))")
@@ -89,5 +90,7 @@ def leftover(p: np.ndarray, q: np.ndarray, k: int, rho: float) -> tuple[np.ndarr
     beta = min(1.0, float(common.sum()))
     if beta == 0:
         return p, beta
+    # All children together write a token with `common` times 1 + (1 - beta) + ..., k terms; the
+    # rest of p is written here. With a rho below rho* some of it would be negative.
     left = np.maximum(p - common * ((1 - (1 - beta) ** k) / beta), 0.0)
     return (left if left.any() else p), beta

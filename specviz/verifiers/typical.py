@@ -12,10 +12,12 @@ import math
 
 from pydantic import Field
 
-from ..record.step import Detail
+from ..record.step import Detail, Step
 from ..sampling.children import most_probable
-from ..sampling.distributions import entropy
-from .base import Verifier
+from ..sampling.distributions import Distributions, entropy
+from ..sampling.randomness import Randomness
+from ..tree import TokenTree
+from .base import Verdict, Verifier
 from .walk import Walk, untried
 
 
@@ -52,7 +54,7 @@ class Typical(Verifier):
         description="Accept only the target's k most probable tokens; 0 has no limit.",
     )
 
-    def __call__(self, tree, p, rng):
+    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         walk = Walk(tree)
         log_prob = {0: 0.0}  # of the path, for every node that could be accepted
         for node in range(len(tree)):
@@ -61,10 +63,10 @@ class Typical(Verifier):
             row = p[node]
             threshold = min(self.epsilon, self.delta * math.exp(-entropy(row)))
             walk.note(node, facts={"threshold": threshold})
-            best = most_probable(row, self.top_k) if self.top_k else range(len(row))
+            allowed = most_probable(row, self.top_k) if self.top_k else range(len(row))
             for child in tree.children[node]:
                 prob = float(row[tree.tokens[child]])
-                typical = prob > threshold and tree.tokens[child] in best
+                typical = prob > threshold and tree.tokens[child] in allowed
                 walk.order.append(child)
                 walk.outcome[child] = "passed" if typical else "rejected"
                 if typical:
@@ -73,12 +75,13 @@ class Typical(Verifier):
         walk.accept_path(tree, best)
         return walk.end(rng.draw(p[best]))
 
-    def explain(self, step, node):
+    def explain(self, step: Step, node: int) -> str:
         outcome = step.outcome[node]
         if why := untried(step, node):
             return why
         prob, facts = step.target_prob[node], step.detail.get(step.parents[node], Detail()).facts
         threshold = facts.get("threshold", self.epsilon)
+        assert prob is not None  # only the root has none
         if outcome == "rejected" and prob > threshold:
             return f"Rejected: it is not one of the target's {self.top_k} most probable tokens."
         if outcome == "rejected":

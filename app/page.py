@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from functools import wraps
 from importlib.util import find_spec
 from inspect import iscoroutinefunction
+from io import StringIO
 from threading import Event
 from typing import Any
 
@@ -121,7 +122,8 @@ def serve(port: int | None = None, hosts: str = "") -> None:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: over.set())
     demo = build_demo()
-    _, address, _ = launch(demo, hosts, server_port=port)
+    with redirect_stdout(StringIO()):  # gradio prints addresses of its own
+        _, address, _ = launch(demo, hosts, server_port=port)
     print(f"specviz: {address}", flush=True)
     demo.service.pairs.prepare()
     over.wait()

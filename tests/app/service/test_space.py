@@ -183,7 +183,7 @@ def test_a_limit_is_named_with_the_setting_that_moves_it(monkeypatch, limit, ask
     monkeypatch.setattr(limits, limit, 10)
     small = {"max_new_tokens": 10, "builder": specviz.BUILDERS["chain"](depth=9)}
     limits.check(replace(CONFIG, **small))
-    with pytest.raises(ValueError, match=re.escape(sentence)) as error:
+    with pytest.raises(ValueError, match=re.escape(sentence)):
         limits.check(replace(CONFIG, **(small | asked)))
 
 

@@ -66,8 +66,10 @@ def length_of(prompt: Any) -> int:
 
 
 def max_nodes(builder: Any) -> int:
-    """How many nodes the trees of a builder may have: its size, or the nodes of its shape, or a
-    chain of its length."""
+    """How many nodes the trees of a builder may have: its limit or size, or the nodes of its shape,
+    or a chain of its length."""
+    if hasattr(builder, "limit"):
+        return builder.limit
     if hasattr(builder, "size"):
         return builder.size
     if hasattr(builder, "shape"):

@@ -38,6 +38,8 @@ def start(page):
 def changed(name, schema):
     """The text of a value of a parameter that is not its default."""
     default, low, high = schema.get("default"), schema.get("minimum"), schema.get("maximum")
+    if high is None and isinstance(default, float):
+        high = default + 1  # it has no end
     match schema.get("type"):
         case "integer":
             return str(default + 1 if default < high else default - 1)
@@ -47,7 +49,7 @@ def changed(name, schema):
             return str(not default).lower()
         case "array":
             return "3,1"
-    return "0.5,0.25" if name == "acceptance" else "0.25"
+    return {"acceptance": "0.5,0.25", "size": "auto"}.get(name, "0.25")
 
 
 ALL = [("builder", cls) for cls in BUILDERS.values()] + [

@@ -92,14 +92,14 @@ class Strategy(BaseModel):
         return cls.__module__.startswith("specviz.")
 
     def to_text(self, defaults: bool = False) -> str:
-        """A text that `parse_strategy` reads: "sequoia:size=24"; with `defaults`, all but
-        "auto"."""
-        parameters = ",".join(
-            f"{name}={format_value(getattr(self, name))}"
-            for name, field in type(self).model_fields.items()
-            if getattr(self, name) != ("auto" if defaults else field.default)
-        )
-        return f"{self.name}:{parameters}" if parameters else self.name
+        """A text that `parse_strategy` reads: "sequoia:size=24"; with `defaults`, all parameters
+        but those whose default is "auto"."""
+        parameters = []
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if value != field.default or (defaults and value != "auto"):
+                parameters.append(f"{name}={format_value(value)}")
+        return f"{self.name}:{','.join(parameters)}" if parameters else self.name
 
     __str__ = to_text
 

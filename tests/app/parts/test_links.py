@@ -48,7 +48,7 @@ def changed(name, schema):
         case "boolean":
             return str(not default).lower()
         case "array":
-            return "3,1"
+            return "3.0,1.0" if name == "costs" else "3,1"
     return {"acceptance": "0.5,0.25", "size": "auto"}.get(name, "0.25")
 
 

@@ -3,6 +3,7 @@
 
 import { barTable } from '../base/bars.js';
 import { query } from '../base/dom.js';
+import { onPage } from '../base/page.js';
 import { visible } from '../base/text.js';
 
 /**
@@ -26,6 +27,10 @@ export function sampledTexts(element, { runs, stop }, ask) {
   const button = query(element, 'button', HTMLButtonElement),
     bar = query(element, 'progress', HTMLProgressElement),
     status = query(element, '.sv-sampled-count');
+  // it lies over the page, so it makes room for what somebody turns to
+  onPage(element, 'pointerdown', ({ target }) => {
+    if (!element.contains(target)) query(element, 'details', HTMLDetailsElement).open = false;
+  });
   let busy = false,
     done = 0;
   set(false);

@@ -208,7 +208,7 @@ class Framed(Verifier):
         raw = {}
         for tokens in product(range(size), repeat=k):
             generator = np.random.default_rng([self.seed, *tokens])
-            raw[tokens] = generator.dirichlet(np.ones(k + 1))[:k]
+            raw[tokens] = generator.dirichlet(np.ones(k))  # nothing left, so some token is full
         expected = np.zeros(size)
         for tokens, shares in raw.items():
             np.add.at(expected, list(tokens), math.prod(q[x] for x in tokens) * shares)
@@ -259,4 +259,5 @@ def test_random_admissible_plans_are_lossless_and_one_share_too_large_is_not(kin
         q = np.array([random_row("dense", 2) for _ in range(levels)])
         assert enumerate_tree(Framed(seed), shape, p, q, "iid").deviation < 1e-12
         errors.append(enumerate_tree(Framed(seed, 1.05), shape, p, q, "iid").deviation)
-    assert max(errors) > 1e-4
+    # On two tokens a row with a zero is certain, and 5 % more of nothing is nothing.
+    assert kind == "zeros" or max(errors) > 1e-4

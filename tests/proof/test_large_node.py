@@ -11,12 +11,14 @@ nothing is left to sampling:
 - Children without replacement: one more child must not change the distribution.
 """
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from specviz.proof.node import spectr_acceptance
 from specviz.proof.rates import AlwaysReject, try_children
-from specviz.sampling.children import draw_children
+from specviz.sampling.children import draw_children, without
 from specviz.sampling.distributions import softmax, total_variation
 from specviz.sampling.randomness import Seeded
 from specviz.verifiers import coins, spectr
@@ -97,6 +99,25 @@ def independent(rule, p, q, k):
     return total_variation(law + reached * np.mean(residuals, axis=0), p)
 
 
+def every_pair(rule, p, q):
+    """The error summed over every two independent children, for a rule that chooses among them."""
+    law = np.zeros(len(p))
+    for first, second in product(np.flatnonzero(q).tolist(), repeat=2):
+        law += q[first] * q[second] * written(rule, p, q, [first, second], "iid")
+    return total_variation(law, p)
+
+
+def last_draw(rule, p, q, children):
+    """The error summed over the last child, the only one of the scheme top-draw that is drawn."""
+    top = children[:-1]
+    rest = without(q, top)
+    law = sum(
+        rest[token] * written(rule, p, q, [*top, token], "top-draw")
+        for token in np.flatnonzero(rest).tolist()
+    )
+    return total_variation(law, p)
+
+
 def one_more(rule, p, q, children, scheme):
     """How far the first, the middle and the last child each move the distribution."""
     errors = []
@@ -133,6 +154,11 @@ def node_error(rule, kind, scheme, vocab, k):
     children = draw_children(q, k, scheme, Seeded(1), 1)
     if scheme in ("top", "race") or not try_children(rule, p, q, children, scheme, Seeded(3)).flips:
         return total_variation(written(rule, p, q, children, scheme), p)
+    if scheme == "top-draw":
+        return last_draw(rule, p, q, children)
+    if rule.paths_only:
+        likely = np.argsort(-(p + q), kind="stable")[:48]  # every two of them are tried
+        return every_pair(rule, p[likely] / p[likely].sum(), q[likely] / q[likely].sum())
     return independent(rule, p, q, k) if scheme == "iid" else one_more(rule, p, q, children, scheme)
 
 

@@ -155,9 +155,8 @@ class Quantized(Drafter):
     """The target with its layers in a few bits, kept in memory: no training, no second model
     (SubSpec, Wang et al. 2025).
 
-    Its acceptance is the highest of all drafters, and a pass of it costs about as much as one of
-    the target in memory. So it is for targets whose weights come from disk. It shares the target's
-    cache.
+    It reads the target's own cache. A pass of it unpacks its weights and takes longer than one of
+    the target in memory, so it is for targets whose weights come from a slow disk.
     """
 
     name, title = "quantized", "Quantised target"

@@ -14,6 +14,7 @@ const OUTLINES = [
   { d: CIRCLE, dash: '1.5 3.2' },
   { d: SQUARE, dash: '4.5 3' },
   { d: 'M-5 -10H5L11 0L5 10H-5L-11 0Z', dash: 'none' },
+  { d: 'M-5 -10H5L11 0L5 10H-5L-11 0Z', dash: '3 2.5' },
 ];
 
 /** @param {string} name */

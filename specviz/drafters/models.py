@@ -90,13 +90,14 @@ class Online(Drafter):
 class Learning(ModelSession):
     """A draft on one text whose session has `learn(rows, temperature)`, see `models.learning`."""
 
+    session: Any
+
     def __init__(self, name: str, session: Any, every: int, last: int) -> None:
         super().__init__(name, session)
         self.every, self.last = every, last
         self.temperature = 1.0  # of the rows it was asked for
-        self._rows: list[
-            np.ndarray
-        ] = []  # the target's, after the last tokens of the text but its very last
+        # the target's rows after the last tokens of the text but its very last
+        self._rows: list[np.ndarray] = []
         self._steps = 0
 
     def expand(self, tree, nodes, sampling):
@@ -191,6 +192,8 @@ class Eagle(Drafter):
 class FeatureSession(ModelSession):
     """A session that is handed the target's features at every commit, and needs one to begin
     with."""
+
+    session: Any  # a `Session` that also takes features
 
     def __init__(self, name: str, session: Session, vocab_size: int) -> None:
         super().__init__(name, session)

@@ -135,7 +135,9 @@ class EagleSession(HuggingFaceSession):
         super().commit(tree, (), emitted)
 
     def _target_hidden(self, run, order):
-        tree, (text,) = self._tree, self._text_states
+        (text,) = self._text_states
+        tree = self._tree
+        assert tree is not None  # `forward` was given one
         below_root = bool(order) and order[0] != 0
         parents = (
             self.features([tree.parents[node] for node in order])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from ..base.errors import ParameterError
@@ -46,4 +47,6 @@ def short_name(name: str) -> str:
     folder = Path(name).expanduser()
     if folder.parent == PAIR:
         return f"embedded {folder.name}"
-    return folder.resolve().name if folder.exists() and name not in CATALOGUE else name
+    # `os.path.exists` is false for a name that no file can have, where `Path.exists` raises.
+    is_here = os.path.exists(folder)
+    return folder.resolve().name if is_here and name not in CATALOGUE else name

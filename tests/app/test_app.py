@@ -92,11 +92,11 @@ def test_the_models_offered(monkeypatch):
         ref = PairRef.read(name)
         offers[name].load(ref, Loading(ref))
     assert [{**names, "progress": None} for names in loaded] == [
-        {"progress": None},
-        {"draft": "early-exit:3", "progress": None},
-        {"target": "some/Big", "draft": "some/Small", "progress": None},
-        {"target": "/models/one/", "draft": "early-exit:2", "progress": None},
-        {"target": "lonely", "progress": None},
+        {"chat": None, "progress": None},
+        {"draft": "early-exit:3", "chat": None, "progress": None},
+        {"target": "some/Big", "draft": "some/Small", "chat": None, "progress": None},
+        {"target": "/models/one/", "draft": "early-exit:2", "chat": None, "progress": None},
+        {"target": "lonely", "chat": None, "progress": None},
     ]
     monkeypatch.setenv("SPECVIZ_PAIRS", "a|b|c")
     with pytest.raises(ValueError, match="SPECVIZ_PAIRS must be like"):

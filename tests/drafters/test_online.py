@@ -73,7 +73,7 @@ def test_a_pair_whose_draft_has_no_weights_of_its_own_is_rejected_in_a_sentence(
 
     for draft in (None, first_layers(embedded.target, 2)):
         with pytest.raises(ValueError, match="a draft with weights of its own"):
-            HuggingFacePair._drafter(SimpleNamespace(draft=draft), "online", rate=1e-3)
+            HuggingFacePair._make_drafter(SimpleNamespace(draft=draft), "online", rate=1e-3)
 
 
 @pytest.mark.adapter

@@ -25,6 +25,9 @@ if (
 with socket.create_server(("127.0.0.1", 0)) as free:
     os.environ["GRADIO_SERVER_PORT"] = str(free.getsockname()[1])
 
+# A served page would prepare SmolLM2 in the background, beside every test. Tests of that say so.
+os.environ.setdefault("SPECVIZ_PREPARE", "0")
+
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -9,7 +9,8 @@
   };
   const floats = element => {
     for (let box = element; box; box = box.parentElement) {
-      if (/fixed|sticky/.test(getComputedStyle(box).position)) return box;
+      // the card at a node lies over the tree, but never over the accepted path
+      if (/fixed|sticky/.test(getComputedStyle(box).position) || box.matches('.sv-node-card')) return box;
     }
     return null;
   };

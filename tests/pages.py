@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from pathlib import Path
 
 from playwright.sync_api import expect
@@ -122,6 +123,15 @@ def open_tab(page, title):
     tab = page.get_by_role("tab", name=title, exact=True)
     tab.click()
     expect(tab).to_have_attribute("aria-selected", "true")
+
+
+def crowded(page, seconds=20):
+    """The faults of a page once it has settled: figures and trees follow their frames a moment
+    later, on a busy machine a few seconds."""
+    end = time.monotonic() + seconds
+    while (faults := page.evaluate(CROWDED)) and time.monotonic() < end:
+        page.wait_for_timeout(500)
+    return faults
 
 
 def each_tab(page, tabs):

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.page import TABS
-from tests.pages import CROWDED, WIDTHS, Gated, each_tab, open_tab, present, state
+from tests.pages import CROWDED, WIDTHS, Gated, crowded, each_tab, open_tab, present, state
 
 pytestmark = pytest.mark.browser
 # The first of these meet every page, the outermost widths and both themes; the rest come with `make
@@ -37,7 +37,7 @@ def presented(page):
     present(page)
     expect(page.locator("html")).to_have_class("sv-present")
     tabs = re.compile(r"cut off by button\.svelte")  # which are hidden by cutting them off
-    faults = [fault for fault in page.evaluate(CROWDED) if not tabs.match(fault)]
+    faults = [fault for fault in crowded(page, 5) if not tabs.match(fault)]
     page.keyboard.press("Escape")
     expect(page.locator("html")).not_to_have_class("sv-present")
     return faults
@@ -54,9 +54,9 @@ def test_no_text_lies_on_text_or_is_cut_off(serve, visit, scheme, width):
     )
     faults = {}
     for title in each_tab(page, TABS):
-        faults[title] = page.evaluate(CROWDED) + (presented(page) if width == 1440 else [])
+        faults[title] = crowded(page) + (presented(page) if width == 1440 else [])
     if (scheme, width) not in SAMPLE[1:]:
-        faults |= {title: page.evaluate(CROWDED) for title in each_lesson(page)}
+        faults |= {title: crowded(page) for title in each_lesson(page)}
     assert not any(faults.values()), faults
 
 
@@ -72,7 +72,7 @@ def test_no_text_is_crowded_after_runs(serve, visit):
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         for title in each_tab(page, TABS[:2]):
-            assert page.evaluate(CROWDED) == [], (title, width)
+            assert crowded(page) == [], (title, width)
 
 
 def test_the_search_would_find_both(serve, visit):

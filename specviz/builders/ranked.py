@@ -33,7 +33,7 @@ CUT = 8  # how many of the candidates that were cut are recorded
 class Rate:
     """Tokens and costs of the steps so far, whose ratio is the rate of the run."""
 
-    tokens: float = 0.0
+    written: float = 0.0
     cost: float = 0.0
 
 
@@ -49,7 +49,7 @@ def best_count(weights: Sequence[float], costs: np.ndarray, rate: Rate) -> int:
     costs = costs[: len(tokens)]
     if rate.cost == 0:
         return int(np.argmax(tokens / costs)) + 1
-    return int(np.argmax(tokens - rate.tokens / rate.cost * costs)) + 1
+    return int(np.argmax(tokens - rate.written / rate.cost * costs)) + 1
 
 
 class RankedBuilder(TreeBuilder):
@@ -136,7 +136,7 @@ class RankedBuilder(TreeBuilder):
         if state is None:
             return None
         cost = float(self.step_costs[len(tree) - 1])
-        return Rate(state.tokens + len(verdict.path) + 1, state.cost + cost)
+        return Rate(state.written + len(verdict.path) + 1, state.cost + cost)
 
 
 def subtree(tree: TokenTree, nodes: Sequence[int], keys: Sequence[float]) -> TokenTree:

@@ -162,6 +162,7 @@ class Quantized(Drafter):
 
     name, title = "quantized", "Quantised target"
     title_in_sentence = "the target in low precision"
+    small: ClassVar[dict[str, Any]] = {"bits": 4}
     bits: Literal[4, 8] = Field(4, title="Bits", description="Bits of a weight of the layers.")
 
     def open(self, context):

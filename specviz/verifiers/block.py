@@ -94,7 +94,7 @@ class GreedyMultiPath(Block):
             token = max((tree.tokens[child] for child in children), key=lambda one: rank[one])
             nodes = [child for child in children if tree.tokens[child] == token]
             path.append(nodes[0])
-            rows.append(law / chosen)
+            rows.append(law / chosen if chosen > 0 else law)  # 0 below a token that q excludes
             below, prefix, chosen = float(smaller[token]), prefix * float(q[token]), law[token]
         return verify_path(tree, path, rows, p, rng)
 

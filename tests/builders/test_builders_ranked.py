@@ -112,7 +112,7 @@ def test_the_rate_of_the_run_gives_the_best_of_all_ways_to_choose_sizes():
             counts = [best_count(weight, costs, state) for weight in weights]
             tokens = sum(w[:n].sum() for w, n in zip(weights, counts, strict=True))
             cost = sum(costs[n - 1] for n in counts)
-            state = Rate(state.tokens + tokens, state.cost + cost)
+            state = Rate(state.written + tokens, state.cost + cost)
         assert run_rate(weights, costs, counts) == pytest.approx(best)
         own = [best_count(weight, costs, Rate()) for weight in weights]
         worse += run_rate(weights, costs, own) < best - 1e-9

@@ -28,7 +28,10 @@ def run_of_race(temperature=1.0):
     return config, list(specviz.run(PAIR, config).tokens)
 
 
-@pytest.mark.parametrize("verifier", [*VERIFIERS.values(), KEYED[1]])
+GREEDY = [verifier for verifier in VERIFIERS.values() if verifier.exact_at_zero]
+
+
+@pytest.mark.parametrize("verifier", [*GREEDY, KEYED[1]])
 def test_every_rule_with_every_builder_is_greedy_at_temperature_zero(verifier):
     rule = verifier() if isinstance(verifier, type) else verifier
     for seed, name in enumerate(BUILDERS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Sequence
 from copy import copy
 from pathlib import Path
@@ -37,8 +38,12 @@ def find_head(draft: str | Path | None) -> HeadFormat | None:
 def target_of_head(draft: str | Path | None) -> str | None:
     """The name of the target that a head in a folder was made for, where it or the catalogue says
     so."""
-    folder = Path(draft or "").expanduser().resolve()
-    form = find_head(draft) if draft and folder.is_dir() else None
+    folder = Path(draft or "").expanduser()
+    # `os.path.isdir` is false for a name that no folder can have, where `Path.is_dir` raises.
+    if not draft or not os.path.isdir(folder):
+        return None
+    folder = folder.resolve()
+    form = find_head(draft)
     if form is None:
         return None
     own = (name for name, entry in CATALOGUE.items() if entry.head.resolve() == folder)

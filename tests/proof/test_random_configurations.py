@@ -25,6 +25,8 @@ FREE = {
 
 def value_of(name, schema):
     """Any value of a parameter; whole numbers are at most three above their least."""
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
     low, high = schema.get("minimum"), schema.get("maximum")
     match schema.get("type"):
         case "integer":
@@ -33,8 +35,6 @@ def value_of(name, schema):
             return st.sampled_from((low, high, schema["default"])) | st.floats(low, high)
         case "boolean":
             return st.booleans()
-        case "string":
-            return st.sampled_from(schema["enum"])
         case "array" if "enum" in schema["items"]:
             return st.lists(
                 st.sampled_from(schema["items"]["enum"]), min_size=1, max_size=3, unique=True

@@ -55,6 +55,8 @@ def test_the_text_of_a_run_streams_and_all_of_it_is_there_at_its_end(serve, visi
     state(page, "done")
     expect(page.locator(f"{STAGE} .sv-ribbon")).to_have_attribute("data-grows", "false")
     lengths = [length for length in page.evaluate("window.lengths") if length]
+    while lengths and lengths[0] >= max(lengths):  # the run that was there before
+        lengths.pop(0)
     assert lengths == sorted(lengths) and len(set(lengths)) > 4, "token by token"
     page.locator(f"{STAGE} .sv-phases label").last.click()
     hidden = "spans => spans.filter(span => getComputedStyle(span).visibility === 'hidden').length"

@@ -26,6 +26,12 @@ class Progress(Generic[AnyResult]):
     stage: str = ""
     result: AnyResult = None  # type: ignore[assignment]
 
+    @property
+    def share(self) -> float:
+        """The part that is done, from 0 to 1."""
+        all_of_it = self.total
+        return self.done / all_of_it
+
 
 def final_result(updates: Iterable[Progress[Result | None]]) -> Result:
     """The result of the last of a measurement's `updates`; a `ValueError` if there is none."""

@@ -228,9 +228,9 @@ def gap_row(gap: Gap) -> dict[str, str]:
     return {
         "rule": gap.rule,
         "children": f"{gap.children} {gap.scheme}",
-        "accepted": f"{gap.accepted:.4f}",
+        "accepted": f"{gap.acceptance:.4f}",
         "best possible": f"{gap.best:.4f}",
-        "share": f"{gap.accepted / gap.best:.1%}",
+        "share": f"{gap.acceptance / gap.best:.1%}",
     }
 
 

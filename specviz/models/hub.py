@@ -89,7 +89,7 @@ def prepared_folder(
     try:
         with tqdm(total=1.0, bar_format=bar_format, leave=False, disable=None) as bar:
             for progress in prepare(name):
-                fraction = progress.done / progress.total
+                fraction = progress.share
                 report(fraction, progress.stage)
                 bar.set_description(progress.stage, refresh=False)
                 bar.update(fraction - bar.n)

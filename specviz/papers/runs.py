@@ -43,7 +43,7 @@ def runs(workbench: Workbench, text: Text, **settings: Any) -> Sums:
     samples: dict[str, list[float]] = {
         "tree": [float(len(step.parents)) for step in drafted],
         "step": [float(len(step.path)) for step in drafted],
-        "text": [counts.tokens / counts.passes],
+        "text": [counts.tokens_per_pass],
     }
     for name, values in samples.items():  # what their variation follows from
         sums[name] = len(values)

@@ -26,13 +26,13 @@ class Gap:
     Attributes:
         rule, scheme: menu name of the rule, and how the children are drawn.
         children: how many there are.
-        accepted, best: the chance that one is accepted, and the largest possible one.
+        acceptance, best: the chance that one is accepted, and the largest possible one.
     """
 
     rule: str
     scheme: str
     children: int
-    accepted: float
+    acceptance: float
     best: float
 
 

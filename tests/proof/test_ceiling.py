@@ -54,9 +54,9 @@ def test_the_ceiling_of_a_node_is_the_linear_programme(scheme, kind):
 
 def test_rules_of_a_scheme_reach_its_ceiling_or_stay_below():
     for gap in gaps():
-        assert gap.accepted <= gap.best + 1e-9
+        assert gap.acceptance <= gap.best + 1e-9
         if gap.scheme in ("top", "top-draw"):
-            assert gap.accepted == pytest.approx(gap.best, abs=1e-9), gap.rule
+            assert gap.acceptance == pytest.approx(gap.best, abs=1e-9), gap.rule
 
 
 def best_of_tree(shape, p, q, scheme):

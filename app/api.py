@@ -27,23 +27,26 @@ from .service.service import RunService
 
 DESCRIPTION = """Decode a text with tree speculative decoding and watch it step by step.
 
-It streams (text, step, trace), all empty while the models are loaded. While it runs, step is one step as JSON text:
-the drafted tree as columns over its nodes, the target's probability and the outcome of each. At the end step is
-empty and trace is the whole run as JSON text, which specviz.Trace.from_json reads and `specviz replay` plays.
+It streams (text, step, trace), all empty while the models are loaded. While it runs, step is
+one step as JSON text: the drafted tree as columns over its nodes, the target's probability and
+the outcome of each. At the end step is empty and trace is the whole run as JSON text, which
+specviz.Trace.from_json reads and `specviz replay` plays.
 
-prompt is text to continue. messages, a chat as JSON text, [{"role": "user", "content": "..."}], takes its place where
-the pair's target is a chat model.
+prompt is text to continue. messages, a chat as JSON text, [{"role": "user", "content": "..."}],
+takes its place where the pair's target is a chat model.
 
-models is one of the pairs on the page; empty takes the first. weights is "memory", or "disk" to read the target's
-weights again in every pass. builder, verifier and drafter are names, with parameters after a colon:
-"dyspec:size=24,depth=8". Sequoia's tree without size and depth is the fastest on this machine, where `specviz
-calibrate` has measured the embedded pair. Invalid values and incompatible choices raise an error that says what to do.
-Runs are decoded one at a time.
+models is one of the pairs on the page; empty takes the first. weights is "memory", or "disk" to
+read the target's weights again in every pass. builder, verifier and drafter are names, with
+parameters after a colon: "dyspec:size=24,depth=8". Sequoia's tree without size and depth is the
+fastest on this machine, where `specviz calibrate` has measured the embedded pair. Invalid
+values and incompatible choices raise an error that says what to do. Runs are decoded one at a
+time.
 
-After the run, it is timed against plain decoding for plain_rounds alternating rounds (0 for none): the trace then has
-"speedup": {"speedup", "low", "high" (of a round), "rounds", "tokens_per_s", "plain_tokens_per_s",
-"seconds", "plain_seconds" (of all its tokens at those rates), "date", "machine"}, unless it was too short. It is
-timed only while the queue is empty, so there may be fewer rounds or none.
+After the run, it is timed against plain decoding for plain_rounds alternating rounds (0 for
+none): the trace then has "speedup": {"speedup", "low", "high" (of a round), "rounds",
+"tokens_per_s", "plain_tokens_per_s", "seconds", "plain_seconds" (of all its tokens at those
+rates), "date", "machine"}, unless it was too short. It is timed only while the queue is empty,
+so there may be fewer rounds or none.
 """
 MAX_ROUNDS = 10
 TEXTS = ("prompt", "builder", "verifier", "drafter")

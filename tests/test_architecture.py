@@ -47,7 +47,8 @@ ONLY = {
     "numba": "specviz/passes/compiled",
     "llvmlite": "specviz/passes/compiled",
     "plotly": "specviz/view app",
-    "time": "specviz/decode/session.py specviz/passes/streamed specviz/measure specviz/training app",
+    "time": "specviz/decode/session.py specviz/passes/streamed specviz/measure specviz/training "
+    "app",
     "random": "specviz/sampling/randomness.py specviz/training",
 }
 SHARED = {

@@ -32,8 +32,8 @@ ARGUMENTS = """
 record.step: Step
 record.trace: Trace
 config.run_config: Compatibility
-models.base: Session.commit Session.features Session.forward Pair.decode Pair.drafter Pair.encode Pair.open
-    Pair.stream Pair.token_text
+models.base: Session.commit Session.features Session.forward Pair.decode Pair.drafter Pair.encode
+    Pair.open Pair.stream Pair.token_text
 record.metrics: Counts.of
 builders.base: Draft.expand TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
 builders.static: fill

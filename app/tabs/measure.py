@@ -131,8 +131,8 @@ QUESTIONS = {  # name of a figure -> its question, and how it is read
     ),
     "cost": (
         "What does a pass cost?",
-        "The time of a target pass over n nodes, relative to one node. While the line is flat, more "
-        "nodes cost no more time: reading the weights dominates.",
+        "The time of a target pass over n nodes, relative to one node. While the line is flat, "
+        "more nodes cost no more time: reading the weights dominates.",
     ),
     "acceptance": (
         "Which guess is accepted?",

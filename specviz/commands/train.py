@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--drafter",
         choices=("medusa", "eagle", "eagle3"),
-        help="train it for --target, on its samples; eagle3 for a chat model, on conversations that "
-        "it writes with itself",
+        help="train it for --target, on its samples; eagle3 for a chat model, on conversations "
+        "that it writes with itself",
     )
     add(
         "--samples",

@@ -56,8 +56,9 @@ def diagnose(
     Raises:
         ValueError: if nothing is recognised, or the baseline is not a number above 0.
 
-    >>> line = "SpecDecoding metrics: Mean acceptance length: 1.97, Accepted: 630 tokens, Drafted: 652 tokens, "
-    >>> report, = diagnose(line + "Per-position acceptance rate: 0.966, Avg Draft acceptance rate: 96.6%")
+    >>> line = "SpecDecoding metrics: Mean acceptance length: 1.97, Accepted: 630 tokens, "
+    >>> line += "Drafted: 652 tokens, Per-position acceptance rate: 0.966, "
+    >>> report, = diagnose(line + "Avg Draft acceptance rate: 96.6%")
     >>> report.engine, report.steps, round(report.acceptance_length, 3), report.pays
     ('vllm', 652.0, 1.966, None)
     """

@@ -174,7 +174,7 @@ ENGINES: dict[str, dict[str, Engine]] = {
 
 
 class Predicted(NamedTuple):
-    """One way to draft and verify: the shape, tokens per pass and speedup, None if not predicted."""
+    """One way to draft and verify: its shape, tokens per pass and speedup (None: not predicted)."""
 
     shape: Topology
     tokens: float | None = None

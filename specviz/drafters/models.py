@@ -170,8 +170,8 @@ class Quantized(Drafter):
 
 
 class Eagle(Drafter):
-    """One decoder layer that predicts the target's next hidden state (EAGLE, Li et al. 2024; EAGLE-3,
-    Li et al. 2025).
+    """One decoder layer that predicts the target's next hidden state (EAGLE, Li et al. 2024;
+    EAGLE-3, Li et al. 2025).
 
     Its input at a token is that token's embedding beside the hidden state before it: the target's
     own as far as the text goes, its own guesses within the tree. The target's output head makes

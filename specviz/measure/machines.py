@@ -131,8 +131,9 @@ def mixture_of_experts(active: int, experts: int, draft_cost: float = 0.05) -> C
         machine=f"mixture of experts, {active} of {experts} active",
         projection=True,
         note=(
-            f"Projection: a target pass costs the reading of its experts, {active} of {experts} for a token, "
-            f"chosen independently; a draft pass {draft_cost:g} of a token's pass, everything else 0."
+            "Projection: a target pass costs the reading of its experts, "
+            f"{active} of {experts} for a token, chosen independently; "
+            f"a draft pass {draft_cost:g} of a token's pass, everything else 0."
         ),
         plain_s=1.0,
         sizes=MOE_SIZES,

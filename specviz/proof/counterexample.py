@@ -1,4 +1,4 @@
-"""A small tree on which a rule that is declared lossless does not write the target's distribution."""
+"""A small tree on which a rule declared lossless does not write the target's distribution."""
 
 from __future__ import annotations
 

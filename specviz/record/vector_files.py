@@ -1,4 +1,4 @@
-"""Acceptance vectors in files: of `calibrate`, of papers, and those that travel with a checkpoint."""
+"""Acceptance vectors in files: of `calibrate`, of papers, or beside a checkpoint."""
 
 from __future__ import annotations
 

@@ -134,8 +134,8 @@ class SequentialProposal:
 def drafter_of(q: Blend, scheme: str, tokens: Sequence[int]) -> list[int]:
     """The number of the drafter that each child of a node came from.
 
-    Among "top", "top-draw" and "race" there are no turns: a child counts for the drafter with the highest
-    probability.
+    Among "top", "top-draw" and "race" there are no turns: a child counts for the drafter with the
+    highest probability.
     """
     if scheme in ("top", "top-draw", "race"):
         return [int(np.argmax([part[token] for part in q.parts])) for token in tokens]

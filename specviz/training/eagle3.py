@@ -139,7 +139,8 @@ def neighbours(conversations: list[Conversation], rng: np.random.Generator) -> l
 def unroll(
     head: Eagle3Head, batch: Batch, rotary: torch.Tensor, levels: int
 ) -> Iterator[torch.Tensor]:
-    """The guessed states of each level, [rows, m, width]; place i of level j guesses token i + 2 + j.
+    """The guessed states of each level, [rows, m, width]; place i of level j guesses token
+    i + 2 + j.
 
     Args:
         head: the weights.

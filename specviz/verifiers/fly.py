@@ -1,5 +1,5 @@
-"""FLy (arXiv 2511.22972), as vLLM has it: a biased rule that keeps a rejected token where the target
-is unsure and agrees with what follows.
+"""FLy (arXiv 2511.22972), as vLLM has it: a biased rule that keeps a rejected token where the
+target is unsure and agrees with what follows.
 
 vLLM's window counts the tokens after the rejected one; the authors' code counts it as well.
 """

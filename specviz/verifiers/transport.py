@@ -38,8 +38,8 @@ class Plan:
 
 
 def plan(weight: float, p: np.ndarray, q: np.ndarray, tokens: Sequence[int]) -> Plan:
-    """The plan of a node (Hu et al. 2025 with weight 1; any weight by the frame of Weng et al. 2026,
-    reconstructed here from its abstract).
+    """The plan of a node (Hu et al. 2025 with weight 1; any weight by the frame of Weng et al.
+    2026, reconstructed here from its abstract).
 
     Args:
         weight: the chance that the node or one below it is accepted.

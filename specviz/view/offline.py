@@ -46,7 +46,8 @@ def offline_page(trace: Trace) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>specviz: {title}</title>\n<style>\n{style}</style></head>\n"
-        f'<body class="gradio-container sv-offline">\n{heading(trace)}\n{asset("stage/stage.html")}\n'
+        f'<body class="gradio-container sv-offline">\n{heading(trace)}\n'
+        f"{asset('stage/stage.html')}\n"
         f'<script type="application/json" id="run">{message}</script>\n'
         f"<script>(() => {{\n{script}}})();</script>\n</body></html>\n"
     )

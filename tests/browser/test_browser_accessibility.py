@@ -16,21 +16,25 @@ STILL = "* { transition: none !important; }"  # a colour that is still fading ha
 # Numbers what can be used in Live, and says how many there are; what lies in a closed menu is not
 # there yet.
 WANTED = """() => {
-  const own = '.sv :is(button, [type=range], :checked, select, summary, .sv-svg), #sv-run, #sv-prompt textarea';
+  const own = '.sv :is(button, [type=range], :checked, select, summary, .sv-svg), #sv-run, ' +
+    '#sv-prompt textarea';
   const there = element => element.offsetParent !== null || element instanceof SVGElement;
   const closed = element => element.closest('details:not([open])') && element.tagName !== 'SUMMARY';
-  return [...document.querySelectorAll(own)].filter(element => there(element) && !closed(element) && !element.disabled)
+  return [...document.querySelectorAll(own)]
+    .filter(element => there(element) && !closed(element) && !element.disabled)
     .map((element, i) => { element.dataset.wanted = i; }).length;
 }"""
 # Marks the page of a tab that is shown: axe would go through all that was ever shown.
 CHECKED = """() => document.querySelectorAll('[role=tabpanel]').forEach(panel =>
-  panel.checkVisibility() && !panel.querySelector('[role=tabpanel]') && panel.setAttribute('data-checked', ''))"""
+  panel.checkVisibility() && !panel.querySelector('[role=tabpanel]') &&
+    panel.setAttribute('data-checked', ''))"""
 FOCUSED = """() => {
   const element = document.activeElement, style = getComputedStyle(element);
   const around = element.closest('.sv-canvas, label, .block');
   const ring = parseFloat(style.outlineWidth) > 0 && style.outlineStyle !== 'none';
   const shadow = [element, around].some(box => box && getComputedStyle(box).boxShadow !== 'none');
-  return { wanted: element.dataset.wanted ?? null, html: element.outerHTML.slice(0, 100), seen: ring || shadow };
+  const html = element.outerHTML.slice(0, 100);
+  return { wanted: element.dataset.wanted ?? null, html, seen: ring || shadow };
 }"""
 
 
@@ -100,7 +104,8 @@ def test_present_is_one_sentence_and_a_tree_that_the_last_row_can_read(serve, vi
     present(page)
     expect(page.locator("#sv-stage .sv-player")).to_be_hidden()
     sizes = """() => ['.sv-caption', '.sv-ribbon', '.sv-svg .node text'].map(place => {
-      const at = document.querySelector('#sv-stage ' + place), scale = at.getScreenCTM ? at.getScreenCTM().a : 1;
+      const at = document.querySelector('#sv-stage ' + place);
+      const scale = at.getScreenCTM ? at.getScreenCTM().a : 1;
       return scale * parseFloat(getComputedStyle(at).fontSize); })"""
     caption, text, label = page.evaluate(sizes)
     assert caption >= 28 and text >= 28 and label >= 24

@@ -79,8 +79,10 @@ def test_the_search_would_find_both(serve, visit):
     page = visit(serve())
     assert not [fault for fault in page.evaluate(CROWDED) if "moved here" in fault]
     page.evaluate("""() => document.body.insertAdjacentHTML('beforeend',
-      '<div style="position: absolute; top: 200px; left: 300px"><p style="margin: 0">moved here once</p>' +
-      '<p style="margin: -1em 0 0">moved here twice</p><p style="width: 3em; overflow: hidden; white-space: nowrap">' +
+      '<div style="position: absolute; top: 200px; left: 300px">' +
+      '<p style="margin: 0">moved here once</p>' +
+      '<p style="margin: -1em 0 0">moved here twice</p>' +
+      '<p style="width: 3em; overflow: hidden; white-space: nowrap">' +
       'moved here and cut</p></div>')""")
     found = [fault for fault in page.evaluate(CROWDED) if "moved here" in fault]
     assert {fault.split(":")[0] for fault in found} == {"cut off by p", "on one another"}, found

@@ -19,7 +19,8 @@ CLIPPED = f"""() => {{ {TREE} const box = svg.parentElement.getBoundingClientRec
   return marks.filter(at => at.right > box.right + 1 || at.bottom > box.bottom + 1
     || at.left < box.left - 1 || at.top < box.top - 1).length; }}"""
 SMALLEST = f"""() => {{ {TREE} const texts = [...svg.querySelectorAll('.node > text')];
-  return Math.min(...texts.map(text => parseFloat(getComputedStyle(text).fontSize))) * svg.getScreenCTM().a; }}"""
+  const sizes = texts.map(text => parseFloat(getComputedStyle(text).fontSize));
+  return Math.min(...sizes) * svg.getScreenCTM().a; }}"""
 
 
 @pytest.fixture

@@ -48,8 +48,9 @@ def test_the_text_of_a_run_streams_and_all_of_it_is_there_at_its_end(serve, visi
     page = visit(serve(Gated()), settings=False)
     page.locator("#sv-prompt textarea").fill("abc")
     page.evaluate(
-        """() => { window.lengths = []; setInterval(() => window.lengths.push([...document
-          .querySelectorAll('#sv-stage [data-grows=true] [data-step]:not(.later)')].length), 60); }"""
+        """() => { window.lengths = []; setInterval(() => {
+          const grown = '#sv-stage [data-grows=true] [data-step]:not(.later)';
+          window.lengths.push(document.querySelectorAll(grown).length); }, 60); }"""
     )
     page.locator("#sv-run").click()
     state(page, "done")

@@ -119,7 +119,10 @@ def test_what_cannot_run_is_said_and_a_failure_harms_no_other(serve, visit, capl
 
 
 def test_a_link_fills_in_the_columns(serve, visit):
-    query = "&a.decodes=speculation&a.builder=k-ary:width=3&a.verifier=specinfer&b.decodes=plain&seed=7&temperature=0.8"
+    query = (
+        "&a.decodes=speculation&a.builder=k-ary:width=3&a.verifier=specinfer"
+        "&b.decodes=plain&seed=7&temperature=0.8"
+    )
     page = visit(f"{serve()}{LINK}{query}", ready=READY, settings=False)
     page.locator("#sv-compare-opener button").click()
     expect(page.get_by_label("Tree builder of A", exact=True)).to_have_value("k-ary")

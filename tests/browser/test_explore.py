@@ -160,9 +160,11 @@ def test_pointing_at_a_node_or_clicking_it_says_what_happened_where_the_eye_is(s
 
 COVERS = """() => {
   const box = document.querySelector('#sv-stage .sv-node-card').getBoundingClientRect();
-  return [...document.querySelectorAll('#sv-stage .sv-svg .node:is(.r, .a, .bonus, .correction)')].filter(node => {
+  const verified = '#sv-stage .sv-svg .node:is(.r, .a, .bonus, .correction)';
+  return [...document.querySelectorAll(verified)].filter(node => {
     const other = node.getBoundingClientRect();
-    return box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
+    return box.left < other.right && other.left < box.right &&
+      box.top < other.bottom && other.top < box.bottom;
   }).map(node => node.textContent);
 }"""
 

@@ -13,13 +13,17 @@ EXPECTED = json.loads((SAMPLES / "expected.json").read_text("utf-8"))
 BASELINES = {"vllm": 100.0, "llama.cpp": 60.0, "sglang": 2500.0, "tensorrt-llm": 200.0}
 # What https://github.com/vllm-project/vllm/issues/39680 reports: 96.6 % accepted, and slower.
 SLOWER = """without mtp
-(APIServer pid=1422509) INFO 04-09 11:27:10 [loggers.py:259] Engine 000: Avg prompt throughput: 967.2 tokens/s, Avg \
+(APIServer pid=1422509) INFO 04-09 11:27:10 [loggers.py:259] Engine 000: Avg prompt \
+throughput: 967.2 tokens/s, Avg \
 generation throughput: 342.2 tokens/s, Running: 1 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.1%
 with mtp
-(APIServer pid=1409788) INFO 04-09 11:17:53 [loggers.py:259] Engine 000: Avg prompt throughput: 1357.9 tokens/s, Avg \
+(APIServer pid=1409788) INFO 04-09 11:17:53 [loggers.py:259] Engine 000: Avg prompt \
+throughput: 1357.9 tokens/s, Avg \
 generation throughput: 128.3 tokens/s, Running: 1 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.2%
-(APIServer pid=1409788) INFO 04-09 11:17:53 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 1.97, \
-Accepted throughput: 63.00 tokens/s, Drafted throughput: 65.20 tokens/s, Accepted: 630 tokens, Drafted: 652 tokens, \
+(APIServer pid=1409788) INFO 04-09 11:17:53 [metrics.py:101] SpecDecoding metrics: \
+Mean acceptance length: 1.97, \
+Accepted throughput: 63.00 tokens/s, Drafted throughput: 65.20 tokens/s, Accepted: 630 tokens, \
+Drafted: 652 tokens, \
 Per-position acceptance rate: 0.966, Avg Draft acceptance rate: 96.6%
 """
 
@@ -246,8 +250,9 @@ HOSTILE = [
     'vllm:spec_decode_num_accepted_tokens_per_pos_total{position="99999999999"} NaN',
     "vllm:spec_decode_num_drafts_total -5",
     '{"speculative_decoding": {"num_spec_steps": 1e999, "acceptance_histogram": ["\x1b"]}}',
-    '{"speculative_decoding": {"num_spec_steps": 2, "num_draft_tokens": 3, "per_step_drafted": [9999999, 1], '
-    '"per_step_accepted": [99, 0], "num_accepted_draft_tokens": 1}}',
+    '{"speculative_decoding": {"num_spec_steps": 2, "num_draft_tokens": 3, '
+    '"per_step_drafted": [9999999, 1], "per_step_accepted": [99, 0], '
+    '"num_accepted_draft_tokens": 1}}',
     '{"iterLatencyMS": true, "specDecodingStats": []}',
     '{"predicted_ms": -1, "predicted_n": null}',
     '{"speculative_decoding": ' + "[" * 5000,

@@ -39,22 +39,28 @@ def test_a_wrong_use_gets_a_sentence(use, words):
 
 
 BAD_PARAMETERS = """
-builder chain depth=0; chain depth=65; chain depth=four; chain depth=2.5; chain depth=true; chain size=3
+builder chain depth=0; chain depth=65; chain depth=four; chain depth=2.5
+builder chain depth=true; chain size=3
 builder heuristic depth=0
-builder svip h=4; svip c=0; svip h=nan; cape counts=0; cape counts=; k-ary width=0; k-ary width=30,depth=30
-builder branching widths=; branching widths=2,0; branching widths=64,64; branching widths=four; batch width=257
+builder svip h=4; svip c=0; svip h=nan; cape counts=0; cape counts=; k-ary width=0
+builder k-ary width=30,depth=30
+builder branching widths=; branching widths=2,0; branching widths=64,64; branching widths=four
+builder batch width=257
 builder k-sequences width=64,depth=64; sequoia size=0; sequoia size=1025; sequoia acceptance=2
 builder sequoia acceptance=0.9,0.9
 builder sequoia acceptance=much; sequoia acceptance=[[0.5],[2]]; optimal depth=0; dyspec batch=0
 builder dyspec reorder=yes
 builder dyspec-threshold threshold=0; dyspec-threshold threshold=2; dyspec-threshold threshold=often
 builder svip-tree width=33
-builder eagle2 width=0; ddd mass=1.5; prompt-lookup ngram=0; lookahead guesses=0; lookahead ngram=1; sequoia 4
+builder eagle2 width=0; ddd mass=1.5
+builder prompt-lookup ngram=0; lookahead guesses=0; lookahead ngram=1; sequoia 4
 builder oak size=3
 verifier typical epsilon=2; typical top_k=-1; target-match keyed=2; sequoia size=3; oak size=3
-drafter early-exit layers=0; layer-skip skip=1; medusa heads=17; ngram order=9; retrieval shortest=3,longest=2
+drafter early-exit layers=0; layer-skip skip=1; medusa heads=17; ngram order=9
+drafter retrieval shortest=3,longest=2
 drafter several drafters=
-drafter several drafters=model,model; several drafters=oracle; cascade then=model; staged guesser=model
+drafter several drafters=model,model; several drafters=oracle; cascade then=model
+drafter staged guesser=model
 drafter online rate=1
 """
 

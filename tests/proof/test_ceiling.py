@@ -1,5 +1,5 @@
-"""The best that any lossless rule can do: closed forms against linear programmes, and the frame that
-makes every admissible plan lossless."""
+"""The best that any lossless rule can do: closed forms against linear programmes, and the frame
+that makes every admissible plan lossless."""
 
 import math
 from itertools import product
@@ -60,8 +60,8 @@ def test_rules_of_a_scheme_reach_its_ceiling_or_stay_below():
 
 
 def best_of_tree(shape, p, q, scheme):
-    """The largest mean number of accepted tokens of any rule that accepts a prefix, adds a token and
-    leaves later targets alone.
+    """The largest mean number of accepted tokens of any rule that accepts a prefix, adds a token
+    and leaves later targets alone.
 
     z(T, v) is the chance that T is drafted and acceptance ends at the text v of one of its nodes.
     """
@@ -193,8 +193,8 @@ def test_block_is_hierarchical_speculative_decoding(levels):
 
 
 class Framed(Verifier):
-    """Random shares for independent children, scaled so that no token gets more than weight p; times
-    `excess` for one token."""
+    """Random shares for independent children, scaled so that no token gets more than weight p;
+    times `excess` for one token."""
 
     name = "framed"
     title = "Framed"

@@ -24,12 +24,16 @@ from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter
 LETTERS = "abcdefghijklmnop"
-TEMPLATE = "{% for m in messages %}<{{ m['content'] }}>{% endfor %}{% if add_generation_prompt %}[{% endif %}"
+TEMPLATE = (
+    "{% for m in messages %}<{{ m['content'] }}>{% endfor %}"
+    "{% if add_generation_prompt %}[{% endif %}"
+)
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory, one_thread):
-    """A folder with a chat model that knows one conversation by heart; > is token 0 and ends its turns."""
+    """A folder with a chat model that knows one conversation by heart; > is token 0 and ends
+    its turns."""
     folder = tmp_path_factory.mktemp("chat") / "target"
     vocabulary = {letter: number for number, letter in enumerate(">" + LETTERS + "<[")}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<"))

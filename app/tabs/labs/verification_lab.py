@@ -55,8 +55,8 @@ EXAMPLES = (
         "rule": "specinfer",
         "children": 2,
         "seed": 1,
-        "about": "Two children drawn without replacement are both tokens, so Sequoia always accepts. "
-        "SpecInfer and "
+        "about": "Two children drawn without replacement are both tokens, so Sequoia always "
+        "accepts. SpecInfer and "
         "SpecTr draw with replacement: the wrong token twice with probability 1/4.",
     },
     {

@@ -1,5 +1,5 @@
-"""What is in the files of a model: no tensor may be missing or left over, and each is of a type that
-its configuration names.
+"""What is in the files of a model: no tensor may be missing or left over, and each is of a type
+that its configuration names.
 
 A scale that nobody applies, or packed numbers that are read as they are, give other text without a
 word.
@@ -50,8 +50,8 @@ def check_format(role: str, name: str, folder: Path, config: Any) -> None:
                 )
     elif method not in AUTO_QUANTIZATION_CONFIG_MAPPING:
         raise ValueError(
-            f"{role} {name!r} has a quantisation, {method}, that transformers does not read. Choose "
-            "the checkpoint in bfloat16, or one that is quantised by another method."
+            f"{role} {name!r} has a quantisation, {method}, that transformers does not read. "
+            "Choose the checkpoint in bfloat16, or one that is quantised by another method."
         )
 
 

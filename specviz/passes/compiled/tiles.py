@@ -39,7 +39,7 @@ HAS_TILES = _may_use_tiles()
 
 
 def _shapes(tokens: int) -> np.ndarray:
-    """What `tile_configure` reads: rows and bytes of a row of every register, for so many tokens."""
+    """What `tile_configure` reads: rows, and bytes of a row, of each register."""
     first, more = min(tokens, TILE_ROWS), max(0, tokens - TILE_ROWS)
     rows = [first, first, more, more, first, more, TILE_PAIRS, TILE_PAIRS]
     shapes = np.zeros(64, np.uint8)

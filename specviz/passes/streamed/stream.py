@@ -142,10 +142,12 @@ class LayerStream:
         times = [(seconds(first), seconds(first)) for first in parts]
         unread = _bytes_from_disk() - before < size * each * len(parts)  # of twice as many
         if unread or all(first > MANY * second and first > SHORT for first, second in times):
+            reason = f"a second read is more than {MANY} times as fast as the first"
+            if unread:
+                reason = "no disk was read"
             raise ValueError(
                 f"offload cannot be disk for {self.file.path.name}: the file stays in memory, as "
-                f"{'no disk was read' if unread else f'a second read is more than {MANY} times as fast as the first'}. "
-                ""
+                f"{reason}. "
                 "Set SPECVIZ_CACHE to a folder on a disk."
             )
         return size * each / median(second for both in times for second in both)

@@ -35,6 +35,7 @@ WEB = ASSETS / "web"  # what the browser gets: scripts, styles, templates
 CURVES = ASSETS / "curves.json"
 TALES = ASSETS / "library" / "tales.txt"
 HELD_OUT = ASSETS / "prompts.json"
+QUESTIONS = ASSETS / "questions.txt"  # for chat models, one a line
 
 MOST_TEXT = 64_000_000  # bytes of a text
 MOST_TRACE = (

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field
 
 from ..base.codec import Probability
-from ..record.vectors import RunningAcceptance, check_acceptance, find_acceptance, reach
+from ..record.vectors import RunningAcceptance, check_acceptance, find_acceptance, reach, stored
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree, Topology
@@ -31,7 +31,8 @@ _reach = lru_cache(maxsize=64)(reach)  # a shape is planned once for many steps
 
 class PlannedBuilder(StaticBuilder):
     """A static builder with an `acceptance`: "auto" (stored for pair, drafter, rule and
-    temperature), "measured" (its first level at first, then following the run), or numbers."""
+    temperature, "measured" where nothing is), "measured" (a stored one's first level at first, then
+    following the run), or numbers."""
 
     key_title = "estimated acceptance probability"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
@@ -43,9 +44,9 @@ class PlannedBuilder(StaticBuilder):
     acceptance: Literal["auto", "measured"] | Acceptance = Field(
         "auto",
         title="Acceptance",
-        description="The acceptance vector: auto (stored for this drafter, rule and temperature), "
-        "measured (follows "
-        "the run), or numbers, one list for all levels or one per level.",
+        description="The acceptance vector: auto (stored for this pair, drafter, rule and "
+        "temperature; measured where none is), measured (follows the run), or numbers, one list "
+        "for all levels or one per level.",
     )
 
     def plan(self, acceptance: tuple) -> Topology:
@@ -78,8 +79,10 @@ class PlannedBuilder(StaticBuilder):
     def prepare(self, verifier: Verifier, temperature: float, drafter: str, pair: str) -> Self:
         if not isinstance(self.acceptance, str):
             return self
-        stored = find_acceptance(verifier.name, temperature, drafter, pair)
-        resolved = RunningAcceptance.begin(stored) if self.acceptance == "measured" else stored
+        vector = find_acceptance(verifier.name, temperature, drafter, pair)
+        # Another pair's or drafter's vector is only where learning begins.
+        learns = self.acceptance == "measured" or stored(drafter, pair) is None
+        resolved = RunningAcceptance.begin(vector) if learns else vector
         return self.model_copy(update={"acceptance": resolved})
 
     def start(self) -> Any:

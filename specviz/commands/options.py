@@ -161,7 +161,7 @@ def add_prompts(
         metavar="FILE",
         help="texts to continue: a prompt a line, a JSON list of texts, or a file of Spec-Bench, "
         "MT-Bench, HumanEval, GSM8K, ShareGPT, Alpaca, or a table (default: openings of tales "
-        "and code)",
+        "and code, or questions for a chat model)",
     )
     parser.add_argument(
         "--column",
@@ -173,7 +173,15 @@ def add_prompts(
 
 def source_of(args: argparse.Namespace) -> str:
     """Where the prompts come from, in words."""
-    return Path(args.prompts).name if args.prompts else "the built-in prompts"
+    if args.prompts:
+        return Path(args.prompts).name
+    return "the built-in questions" if _asks(args) else "the built-in prompts"
+
+
+def _asks(args: argparse.Namespace) -> bool:
+    """Whether prompts are questions of a user, as far as the options say before a model is
+    loaded."""
+    return args.target in CATALOGUE if args.chat is None else args.chat
 
 
 def prompts_of(args: argparse.Namespace, count: int | None = None) -> list[str]:
@@ -182,7 +190,7 @@ def prompts_of(args: argparse.Namespace, count: int | None = None) -> list[str]:
         return read_prompts(args.prompts, args.column)
     if args.column:
         raise ValueError("--column is not used without --prompts. Omit it.")
-    return prompts(count)
+    return prompts(count, _asks(args))
 
 
 def load(args: argparse.Namespace, **other: Any) -> Any:

@@ -88,8 +88,8 @@ class Profile(Record):
             )
 
     def to_json(self) -> str:
-        """The profile as JSON text."""
-        return codec.lines(self, exact=True) + "\n"
+        """The profile as JSON text, six digits of each number."""
+        return codec.lines(self) + "\n"
 
 
 def read_profile(path: str | Path) -> Profile:

@@ -13,7 +13,7 @@ from itertools import chain, count, islice
 from math import ceil, log2
 from time import perf_counter
 
-from ..base.files import HELD_OUT, parse_json
+from ..base.files import HELD_OUT, QUESTIONS, parse_json
 from ..base.progress import Progress
 from ..builders import BUILDERS
 from ..config.run_config import RunConfig
@@ -144,7 +144,10 @@ def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
     return Clocked(**drafter.parameters)
 
 
-def prompts(count: int | None = None) -> list[str]:
-    """The first `count` prompts, or all, that no training text holds: prose and code in turns."""
+def prompts(count: int | None = None, chat: bool = False) -> list[str]:
+    """The first `count` prompts, or all, that no training text holds: prose and code in turns, or
+    questions for a chat model."""
+    if chat:
+        return QUESTIONS.read_text(encoding="utf-8").splitlines()[:count]
     kinds = parse_json(HELD_OUT.read_text(encoding="utf-8")).values()
     return list(chain.from_iterable(zip(*kinds, strict=False)))[:count]

@@ -19,9 +19,9 @@ from ..tree import Topology
 MAX_BYTES = 4_000_000  # bytes
 MAX_RANKS = 64  # ranks of a vector, and levels
 EMBEDDED = "embedded pair"
-STORED = {
-    EMBEDDED: ACCEPTANCE / "embedded"
-}  # pair -> the folder of its vectors, a file for each drafter
+# pair -> the folder of its vectors, a file for each drafter
+STORED = {folder.name: folder for folder in ACCEPTANCE.iterdir() if folder.is_dir()}
+STORED[EMBEDDED] = ACCEPTANCE / "embedded"
 ROUNDED = 5e-4  # what five digits of each of 64 numbers can add to a sum
 
 
@@ -177,7 +177,8 @@ def find_acceptance(
     level where they differ.
 
     Where a rule has none it is Sequoia's, where the pair has none the embedded pair's, and where
-    the drafter has none the draft model's: `planned_with` says so.
+    the drafter has none the draft model's: trees that begin with these learn, and `planned_with`
+    says so.
 
     Args:
         verifier: menu name of the rule.
@@ -210,23 +211,19 @@ def find_row(record: dict[str, Any], verifier: str, temperature: float) -> dict[
 
 
 def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
-    """A sentence where a tree is planned with a stored vector of another pair or drafter; else
-    ""."""
+    """A sentence where a tree is not planned with a vector of its own pair and drafter; else ""."""
     if getattr(builder, "acceptance", None) not in ("auto", "measured"):
         return ""
-    record = stored(drafter.name, pair) or stored(drafter.name)
-    other = {
-        "pair": pair != EMBEDDED and stored(drafter.name, pair) is None,
-        "drafter": record is None,
-    }
-    if owner := " and ".join(name for name, is_other in other.items() if is_other):
-        with_whom = f"with {drafter.title_in_sentence}" if record else "with its draft model"
-        sentence = (
-            f"The tree is planned with another {owner}'s vector, the embedded pair's {with_whom}"
+    title = drafter.title_in_sentence
+    record = stored(drafter.name, pair)
+    if record is None:
+        return (
+            f"Learning: no acceptance of this pair with {title} is stored, so the tree begins with "
+            "another's and follows the run."
         )
-        return f"{sentence}; it may not be the best tree. Measure its own vector."
-    if record and as_json(drafter.parameters) != record["drafter"]["parameters"]:
-        title = drafter.title_in_sentence
-        sentence = f"The tree is planned with the vector of {title} with other parameters"
-        return f"{sentence}; it may not be the best tree. Measure its own vector."
+    if as_json(drafter.parameters) != record["drafter"]["parameters"]:
+        return (
+            f"The tree is planned with the vector of {title} with other parameters; it may not be "
+            "the best tree. Measure its own vector."
+        )
     return ""

@@ -1,5 +1,7 @@
 """One file holds acceptance and costs, and every command reads it."""
 
+import json
+
 import pytest
 
 import specviz
@@ -42,7 +44,7 @@ def test_a_profile_survives_its_file_and_a_builder_reads_its_vector(profile, tmp
     again = read_profile(path)
     for before, after in zip(profile.vectors, again.vectors, strict=True):
         assert after.acceptance == pytest.approx(before.acceptance, abs=1e-6)
-    assert again.to_json() == profile.to_json() and again.machine == profile.machine
+    assert json.loads(again.to_json()) == json.loads(profile.to_json())
     for rule, temperature, place in (
         ("sequoia", 0.8, 1),
         ("race", 0.7, 2),

@@ -202,10 +202,10 @@ def test_a_tree_is_planned_with_the_vector_of_its_pair_and_drafter(kept):
 def test_a_pair_without_a_vector_of_its_own_learns_one(kept, name, learns):
     """`auto` is `measured` there: the vector of another pair is only the beginning."""
     rule, steps = specviz.VERIFIERS["sequoia"](), {}
-    for acceptance in ("auto", "measured"):
-        builder = specviz.BUILDERS["sequoia"](acceptance=acceptance)
+    for source in ("auto", "measured"):
+        builder = specviz.BUILDERS["sequoia"](acceptance=source)
         config = specviz.RunConfig("abab", builder, rule, 1.0, max_new_tokens=60, drafter=name)
-        steps[acceptance] = [step.growth.acceptance for step in specviz.run(TOY, config).steps]
+        steps[source] = [step.growth.acceptance for step in specviz.run(TOY, config).steps]
     assert (len(set(steps["auto"])) > 1) == learns
     assert (steps["auto"] == steps["measured"]) == learns
     config = specviz.RunConfig(

@@ -151,6 +151,12 @@ def describe(target: str, draft: str) -> Description:
     Raises:
         ValueError: if a model cannot be had, or cannot be what it says.
     """
+    # First of all: with a tokenizer its model's configuration is read, which lists every layer.
+    for role, name in {"target": target, "draft": draft}.items():
+        folder = Path(name).expanduser()
+        if name and folder.is_dir():
+            check_layers(role, folder)
+
     from specviz.models.early_exit import count_layers
     from specviz.models.loading import load_config, longest_text
     from specviz.models.pair import read_tokenizers
@@ -159,10 +165,6 @@ def describe(target: str, draft: str) -> Description:
     exit_layers = bool(draft) and count_layers(draft)
     roles = {"target": target} | ({"draft": draft} if draft and not exit_layers else {})
     tokenizer, draft_tokenizer = read_tokenizers(target, draft or None)
-    for role, name in roles.items():
-        folder = Path(name).expanduser()
-        if folder.is_dir():
-            check_layers(role, folder)
     tokens = tokenizer.vocab_size if target.startswith(RANDOM) else len(tokenizer)
     sentences = [f"The vocabulary has {tokens:,} tokens."]
     if draft_tokenizer is not None:

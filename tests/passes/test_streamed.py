@@ -251,10 +251,10 @@ def test_without_direct_reads_the_system_is_told_to_forget(folder, monkeypatch):
     assert len(advice) >= 3
 
 
-def test_memory_and_descriptors_stay_flat(folder):
-    def descriptors():  # of files: pipes and sockets belong to other tests of this process
+def test_memory_and_descriptors_stay_flat(folder, cache):
+    def descriptors():  # of the model's files: others belong to other tests of this process
         links = (Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd"))
-        return sum(link.exists() and os.readlink(link).startswith("/") for link in links)
+        return sum(link.exists() and os.readlink(link).startswith(str(cache)) for link in links)
 
     def resident():
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -262,7 +262,7 @@ def test_memory_and_descriptors_stay_flat(folder):
     if not Path("/proc/self/fd").exists():
         pytest.skip("this system does not list descriptors")
     gc.collect()  # what tests before this one left
-    before, model = descriptors(), open_target(folder)
+    model = open_target(folder)
     for step in range(300):
         session = model.open([3, 1, step % V])
         tree = random_tree(np.random.default_rng(step), session.context, 9)
@@ -270,10 +270,10 @@ def test_memory_and_descriptors_stay_flat(folder):
         if step == 100:
             first = resident()
     assert resident() - first < 4_000_000
-    threads = threading.active_count()
+    threads, opened = threading.active_count(), descriptors()
     del model, session
     gc.collect()
-    assert descriptors() == before and threading.active_count() <= threads
+    assert opened == 1 and descriptors() == 0 and threading.active_count() <= threads
 
 
 def test_random_weights_are_streamed_and_the_same_every_time():

@@ -2,12 +2,13 @@
 
 import { make } from './dom.js';
 
-/** The tokens of a step. @param {Step} step */
+/** The tokens of a step, all of them later ones until `follow` reaches them. @param {Step} step */
 export function spansOf(step) {
   return step.pieces.map((piece, i) => {
     const own = step.last && i === step.pieces.length - 1;
     const span = make('span', piece, (own && step.last) || 'accepted');
     if (/^\s*\n\s*$/.test(piece)) span.classList.add('newline');
+    span.classList.add('later'); // or the end of a text would be there before its turn
     span.dataset.step = String(step.index);
     span.dataset.key = own ? 'last' : String(step.path[i]);
     return span;

@@ -93,9 +93,9 @@ test('the text of a step: a span a token, with the node that wrote it', () => {
   assert.deepEqual(
     spans.map(span => [span.textContent, span.className, span.dataset.step, span.dataset.key]),
     [
-      ['<b>', 'accepted', '3', '2'],
-      ['\n', 'accepted newline', '3', '3'],
-      ['!', 'correction', '3', 'last'],
+      ['<b>', 'accepted later', '3', '2'],
+      ['\n', 'accepted newline later', '3', '3'],
+      ['!', 'correction later', '3', 'last'],
     ],
   );
 });

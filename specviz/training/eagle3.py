@@ -25,10 +25,11 @@ from .loop import check_same_run, fit
 from .new_head import begin, save_head
 
 SAMPLE_TIME = 0.3  # fraction of the time, where samples are made
-RATE = 6e-4
+RATE = 6e-4  # at its peak
+LATER_RATE = 1.5e-4  # of a head that goes on: at the first rate its loss rises for an hour
 BATCH = 2600  # tokens of a step
 LONGEST = 224  # tokens of a conversation that are read
-LEVELS = 4  # of the training-time test; fewer in the first part of the time
+LEVELS = 4  # of the training-time test; fewer in the first part of a new head's time
 DECAY = 0.8  # a level counts this much less than the one before
 CHECKED_LEVELS = 5  # in the evaluation
 
@@ -81,6 +82,7 @@ def train_eagle3(
             f"{len(shards(samples))} files of them. Leave --samples out to make some."
         )
     torch.manual_seed(seed)
+    goes_on = (out / "model.safetensors").is_file()
     head, form, ids = begin(out, state, teacher, trained)
     head.to(place)
     rotary = rotary_table(form.layer, LONGEST + LEVELS + CHECKED_LEVELS, torch.float32).to(place)
@@ -89,10 +91,11 @@ def train_eagle3(
     def batch_loss(step: int, done: float) -> torch.Tensor:
         rng = np.random.default_rng([seed, 3, step])
         batch = Batch(neighbours(trained, rng), teacher, form)
-        levels = min(LEVELS, 1 + int(done * 2 * LEVELS))
+        levels = LEVELS if goes_on else min(LEVELS, 1 + int(done * 2 * LEVELS))
         return head_loss(head, batch, teacher, ids.to(place), rotary, levels)
 
-    line = fit("eagle3", head, batch_loss, state / "state.pt", seconds, RATE, clock)
+    rate = LATER_RATE if goes_on else RATE
+    line = fit("eagle3", head, batch_loss, state / "state.pt", seconds, rate, clock)
     save_head(head, form, ids, out, target)
     held_out = [one for one in conversations if one.is_held_out and one.temperature == 0]
     return f"{line}; {accepted(head, held_out, teacher, form, ids.to(place), rotary)}"

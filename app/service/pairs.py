@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from threading import Event, Lock, Thread
+from time import monotonic
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -105,6 +106,7 @@ class Loading:
         done: the share that is done, from 0 to 1; None where it is not known.
         result: the pair, once it is there.
         unwanted: set where nobody waits for it any more.
+        until: when, on the monotonic clock, nobody waits for it any longer.
     """
 
     def __init__(self, ref: PairRef, visitor: Visitor | None = None) -> None:
@@ -113,6 +115,7 @@ class Loading:
         self.done: float | None = None
         self.result: Future[Any] = Future()
         self.unwanted = Event()
+        self.until = monotonic() + limits.LOADING
         self.waiting = 1
 
     def leave(self) -> None:

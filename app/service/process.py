@@ -27,10 +27,7 @@ NICE = 10  # a run that wants the same core has nine tenths of it, and nothing s
 MEMORY = 3 << 30  # bytes
 STARTS = 60  # seconds that a process may take until it is there
 WAITS = 3  # times its CPU time that a request may take, for one that waits or is stopped
-TOO_LONG = (
-    "A request may use at most {} s of CPU time. Reduce the input (SPECVIZ_MAX_SECONDS sets the "
-    "limit)."
-)
+TOO_LONG = "A request may use at most {} s of CPU time. Reduce the input."
 LOST = "This was not computed: its process ended, perhaps because memory ran out. Reduce the input."
 
 

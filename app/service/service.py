@@ -29,6 +29,7 @@ SLICE = 5.0  # seconds that a run computes while others wait
 PATIENCE = 5.0  # seconds that a short call waits for a step; it then computes beside it
 # Runs that have begun and made way; each has its caches in memory.
 BEGUN_OF_NETWORK, BEGUN, IN_USE = 3, 24, 2  # the last: pairs that they have
+TOO_LONG = "Loading the models took longer than this server allows. Choose smaller models."
 STOPPING = "The server is shutting down. Try again in a minute."
 CUT = "The server was shut down. What was decoded so far is shown."
 END = object()
@@ -131,8 +132,14 @@ class RunService:
             self._changed.notify()
 
     def note(self, run: Run) -> Note:
-        """What to tell the page of a run that does not compute."""
+        """What to tell the page of a run that does not compute.
+
+        Raises:
+            ValueError: if loading its pair takes too long.
+        """
         with self._changed:
+            if run.loading is not None and monotonic() > run.loading.until:
+                raise ValueError(TOO_LONG)
             if run.loading is not None:
                 return Note(run.loading.note, run.loading.done)
             order = self._queue.order()

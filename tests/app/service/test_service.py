@@ -4,6 +4,7 @@ import asyncio
 import gc
 import threading
 from time import monotonic, sleep
+from types import SimpleNamespace
 
 import pytest
 
@@ -264,7 +265,7 @@ def test_others_compute_while_a_pair_is_loaded():
         gate.permits.release(1)
         await gate.visit(Visitor("a"), ref=PairRef("a"))
         waits = asyncio.create_task(gate.visit(Visitor("b"), ref=PairRef("b")))
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(1.0)  # the page looks twice a second what it is told
         gate.permits.release(2)
         found = await gate.visit(Visitor("a"), ref=PairRef("a"))
         assert not waits.done() and items_of(found) == [0]
@@ -290,6 +291,23 @@ def test_loading_can_be_left_at_once_and_the_next_run_has_what_it_loaded():
 
     assert items_of(in_a_loop(leave())) == [0] and len(loads.calls) <= 2
     until(lambda: not gate.service.busy)
+
+
+def test_nobody_waits_for_ever_for_a_pair():
+    loads = Loads()
+    gate = Gate(pairs=loads.pairs)
+    gate.permits.release(9)
+
+    async def waits():
+        waiting = asyncio.create_task(gate.visit(Visitor("a"), ref=PairRef("a")))
+        await asyncio.sleep(0.2)
+        loads.pairs.load(PairRef("a")).until = 0.0
+        with pytest.raises(ValueError, match="took longer than this server allows"):
+            await waiting
+        loads.go.release(2)
+        return await gate.visit(Visitor("b"), ref=PairRef("b"))
+
+    assert items_of(in_a_loop(waits()))[-1] == 0
 
 
 def test_a_pair_that_cannot_be_loaded_is_said_to_everyone_who_asks():
@@ -320,6 +338,24 @@ def test_two_pairs_are_in_memory_and_one_that_went_is_freed():
     for name in "abcde":
         pairs.load_here(PairRef(name))
     assert len(freed) == 3 and pairs.holds(PairRef("e")) and not pairs.holds(PairRef("a"))
+
+
+def test_a_pair_whose_layers_were_changed_on_disk_is_loaded_again():
+    is_intact = True
+    loaded = []
+
+    def load():
+        layers = SimpleNamespace(is_intact=lambda: is_intact or pair is not loaded[0])
+        pair = SimpleNamespace(target=SimpleNamespace(direct=SimpleNamespace(layers=layers)))
+        loaded.append(pair)
+        return pair
+
+    pairs = one_pair(load)
+    first = pairs.load_here(pairs.first)
+    assert pairs.load_here(pairs.first) is first
+    is_intact = False
+    assert not pairs.holds(pairs.first)
+    assert pairs.load_here(pairs.first) is loaded[1] and pairs.holds(pairs.first)
 
 
 def test_one_folder_under_many_spellings_is_one_pair(tmp_path, monkeypatch):
@@ -370,7 +406,7 @@ def test_on_the_way_down_waiting_runs_are_rejected_and_running_ones_end():
         ]
         await asyncio.sleep(0.2)
         down = asyncio.create_task(asyncio.to_thread(gate.service.shut_down, 30))
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(1.0)  # the page looks twice a second what it is told
         gate.permits.release(2)
         await down
         late = gate.visit(Visitor("late"))

@@ -99,11 +99,11 @@ $(VECTORS): $(STAMPS)/vectors-%: $(WEIGHTS)
 	@touch $@
 
 $(TRACES): $(STAMPS)/traces-%: $(VECTORS)
-	$(IDLE) -m app.record_traces --only $*
+	$(IDLE) -m app.tabs.record $*
 	@touch $@
 
 $(STAMPS)/curves: $(VECTORS)
-	$(IDLE) -m app.record_curves
+	$(IDLE) -m app.tabs.record curves
 	@touch $@
 
 $(STAMPS)/traces-lessons: $(STAMPS)/curves  # a lesson shows what a step costs here

@@ -33,7 +33,7 @@ specviz/__main__
 app/service
 app/parts
 app/tabs
-app/api  app/record_traces  app/record_curves
+app/api
 app/page
 app/app
 """

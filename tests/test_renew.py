@@ -15,8 +15,8 @@ from tests.drafter_table import DOCUMENT, TABLE, table
 ROOT = Path(__file__).resolve().parent.parent
 STEPS = (
     "specviz calibrate",
-    "app.record_traces",
-    "app.record_curves",
+    "app.tabs.record explore",
+    "app.tabs.record curves",
     "tests.drafter_table",
     "papers --measure",
 )
@@ -36,7 +36,7 @@ def test_a_finished_step_is_not_done_again(tmp_path):
         < whole.index("papers --measure")
         < whole.index("tests.screenshots")
     )
-    timed = [line for line in whole.splitlines() if re.search("record_|drafter_table", line)]
+    timed = [line for line in whole.splitlines() if re.search("tabs.record|drafter_table", line)]
     assert timed and all("specviz.measure.quiet" in line for line in timed)
     for name in re.findall(r"--drafter ([\w-]+)", whole):
         (tmp_path / f"vectors-{name}").touch()

@@ -17,7 +17,7 @@ from ..service.service import RunService
 from ..service.sizes import Description, describe
 from .card import status, status_text
 from .failures import explained
-from .pairs import menus_of
+from .pairs import choices, menus_of
 
 TARGET, DRAFT, CHECK, USE, REPORT = (
     f"sv-own-{part}" for part in ("target", "draft", "check", "use", "report")
@@ -89,8 +89,8 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
         # whoever uses this machine's page finds the pair again; elsewhere it is for this page alone
         own = service.pairs.own if local() else {}
         own[ref.models] = found.label
-        choices = dict.fromkeys([*service.pairs.choices(), (found.label, ref.models)])
-        menu = gr.Dropdown(choices=list(choices), value=ref.models, info="")
+        listed = dict.fromkeys([(found.label, ref.models), *choices(service)])
+        menu = gr.Dropdown(choices=list(listed), value=ref.models, info="")
         yield {report: status_text(f"In use: {found.label}. {found.text}")} | dict.fromkeys(
             menus, menu
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import gradio as gr
@@ -14,6 +15,16 @@ from ..service.service import RunService
 
 MODELS = "sv-models"  # the class of every menu of pairs
 FETCHED = "Well-known pairs are downloaded from the hub at their first run."
+OWN = "own"
+# Opens the form of own_pair.py, in the drawer of Explore; the menu then shows what it did before.
+OPENS = """name => {
+  const menu = document.querySelector('.sv-models');
+  if (name !== 'own') return (menu.dataset.last = name);
+  document.querySelector('[role=tab]').click();
+  document.querySelector('#sv-settings-opener [aria-expanded=false]')?.click();
+  document.querySelector('#sv-own .label-wrap:not(.open)')?.click();
+  return menu.dataset.last ?? FIRST;
+}"""
 FOLDERS = "Folders of this machine can be named under Own pair."
 
 
@@ -21,15 +32,24 @@ def models_menu(service: RunService, opening: PairRef) -> gr.Dropdown:
     """The menu of pairs; `connect` adds those of a hub and those that a visitor named."""
     pairs = service.pairs
     menu = gr.Dropdown(
-        pairs.choices(),
+        choices(service),
         value=opening.models,
-        label="Model pair",
+        label="Model",
         filterable=False,
-        elem_classes=MODELS,
-        visible=len(pairs.offers) > 1 or pairs.other is not None,
+        elem_classes=[MODELS, "sv-menu-of-pairs"],
+        visible=len(choices(service)) > 1,
     )
     menu.accepts = pairs.accepts
+    if pairs.other is not None:
+        opens = OPENS.replace("FIRST", json.dumps(opening.models))
+        menu.input(None, menu, menu, js=opens, api_visibility="private")
     return menu
+
+
+def choices(service: RunService) -> list[tuple[str, str]]:
+    """The choices of the menu of pairs, label and name; the last opens the form for another."""
+    own = [] if service.pairs.other is None else [("Your own …", OWN)]
+    return [*service.pairs.choices(), *own]
 
 
 def weights_menu(service: RunService, opening: PairRef) -> gr.Radio:
@@ -66,10 +86,8 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
             info = FETCHED if offers else NO_HUB
             if not offers and service.pairs.other is not None:
                 info = f"{NO_HUB} {FOLDERS}"
-        info = f"{info} {service.pairs.progress}".strip()
-        choices = service.pairs.choices()
-        visible = len(choices) > 1 or service.pairs.other is not None
-        menu = gr.Dropdown(choices=choices, info=info, visible=visible)
+        listed = choices(service)
+        menu = gr.Dropdown(choices=listed, info=info, visible=len(listed) > 1)
         return menu if len(menus) == 1 else [menu] * len(menus)
 
     demo.load(

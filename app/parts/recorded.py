@@ -1,5 +1,5 @@
 """The measurements that Measure opens with, as JSON in assets/curves.json;
-`python -m app.record_curves` makes them."""
+`python -m app.tabs.record curves` makes them."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def offered() -> dict[str, Offer]:
     if only:
         toy = Offer(LABELS[TOY], lambda ref, loading: specviz.toy_pair(vocab=12), has_disk=False)
         return {TOY: toy}
-    names = [TALES, EARLY_EXIT, SMOLLM2]
+    names = [SMOLLM2, TALES, EARLY_EXIT]
     offers = {name: Offer(LABELS[name], load_named, name != EARLY_EXIT) for name in names}
     for text in filter(None, map(str.strip, os.environ.get("SPECVIZ_PAIRS", "").split(","))):
         try:

@@ -152,8 +152,9 @@ class Pairs:
 
     @property
     def first(self) -> PairRef:
-        """The pair of whoever chooses none."""
-        return PairRef.read(next(iter(self.offers)))
+        """The pair of whoever chooses none: the first that can be had."""
+        names = [name for name in self.offers if name != SMOLLM2 or not self.problem]
+        return PairRef.read(names[0])
 
     def find(self, models: Any, weights: Any = "memory") -> PairRef:
         """The pair that the page or a program asks for, in memory where it cannot be on disk.
@@ -241,23 +242,17 @@ class Pairs:
         gc.collect()
 
     def prepare(self) -> None:
-        """Download, convert and load the first real model in the background, where it is offered;
-        `preparing` and `progress` say how far that is."""
+        """Download, convert and load SmolLM2 in the background, as the page opens with it;
+        `preparing` says how far that is, and `problem` why it cannot be had."""
         if SMOLLM2 in self.offers and not zero_gpu.ON and limits.flag("SPECVIZ_PREPARE", True):
-            self.preparing = self.load(PairRef(SMOLLM2))
+            self.preparing = self.load(PairRef(SMOLLM2, weights="disk"))
 
     @property
-    def progress(self) -> str:
-        """A sentence on the model that is being prepared: how far it is, or why it cannot be had;
-        nothing where it is ready."""
-        loading = self.preparing
-        if loading is None:
-            return ""
-        if not loading.result.done():
-            share = "" if loading.done is None else f" ({loading.done:.0%})"
-            return f"{LABELS[SMOLLM2]}: {loading.note.rstrip('.')}{share}."
-        error = loading.result.exception()
-        return f"{LABELS[SMOLLM2]} is not available: {error}" if error else ""
+    def problem(self) -> str:
+        """Why SmolLM2 cannot be had; nothing where it can, or where that is not known yet."""
+        result = self.preparing and self.preparing.result
+        error = result.exception() if result and result.done() else None
+        return f"{LABELS[SMOLLM2]} is not available. {error}" if error else ""
 
     def _placed(self, ref: PairRef) -> PairRef:
         return ref if self.offer(ref).has_disk else replace(ref, weights="memory")

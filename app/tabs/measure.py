@@ -98,8 +98,9 @@ def build(service: RunService) -> None:
     @explained("The measurement failed. The figures are unchanged.", failed)
     async def run(request: gr.Request, value: Any, names: Any) -> AsyncIterator[dict]:
         result: MachineMeasurement | None = None
-        first = service.pairs.first
-        async with service.stream(visitor_of(request), first, measure, nearest(value)) as items:
+        # the one whose acceptance is in the figures, where it is offered
+        pair = PairRef(TALES) if TALES in service.pairs.offers else service.pairs.first
+        async with service.stream(visitor_of(request), pair, measure, nearest(value)) as items:
             async for item in items:
                 if isinstance(item, Note):
                     yield {line: status_text(item.text)}

@@ -15,6 +15,7 @@ import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
 import { freshness, headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
+import { promptHelp } from './stage/prompts.js';
 import { kindOf } from './stage/run.js';
 import { sampledTexts } from './stage/sampled.js';
 import { sendFile } from './stage/save.js';
@@ -69,6 +70,12 @@ export function picker({ element, props, values, watch, menus }, options) {
 }
 /** @type {Component} */
 export const headline = ({ element }) => headlineView(element);
+/** @param {Host} host @param {Parameters<typeof promptHelp>[1]} options */
+export function prompts({ element, props, server }, options) {
+  const { show, follow } = promptHelp(element, options, server.preparing);
+  show(props.value);
+  follow();
+}
 /** @type {Component} */
 export const opener = ({ element }) => openerButton(element);
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */

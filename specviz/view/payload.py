@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ..base.codec import json_data
-from ..config.run_config import compatible
+from ..config.run_config import RunConfig, compatible
 from ..config.strategy import REGISTRIES
 from ..drafters import DRAFTERS
 from ..record.metrics import COMPARED, Counts
@@ -215,7 +215,11 @@ def worth_showing(steps: Sequence[Step]) -> int:
 
 
 def recorded_message(
-    trace: Trace, name: str = "recorded", badge: str = "recorded run", **pair: str
+    trace: Trace,
+    name: str = "recorded",
+    badge: str = "recorded run",
+    config: RunConfig | None = None,
+    **pair: str,
 ) -> str:
     """A recorded run as one message, opened at a step with a rejection, the one that writes the
     most tokens.
@@ -224,6 +228,8 @@ def recorded_message(
         trace: the run.
         name: of the run on the page.
         badge: what the page calls it.
+        config: as it was asked for, where that is not its own: a pair may have replaced the
+            drafter by its default.
         pair: its `models` and `weights` as the menus name them, where they do.
 
     Raises:
@@ -231,12 +237,10 @@ def recorded_message(
     """
     if not trace.steps:
         raise ValueError("trace must have at least one step to be shown.")
-    config = trace.config
-    verifier, match = config.verifier, compatible(config)
     setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
-    steps = [step_payload(step, None if setting else verifier) for step in trace.steps]
-    lossy = None if match.lossless else match.reason
-    about = head(config, trace.prompt_text, described(trace.pair), lossy, trace.pair.get("offload"))
+    verifier = None if setting else trace.config.verifier
+    steps = [step_payload(step, verifier) for step in trace.steps]
+    about = head(config or trace.config, trace)
     if setting:
         about |= {"title": str(setting), "settings": ""}
     return message(
@@ -250,31 +254,27 @@ def recorded_message(
     )
 
 
-def head(
-    config: Any, prompt: str, pair: str, lossy: str | None = None, offload: str | None = None
-) -> dict[str, Any]:
-    """The configuration of a run, sent once.
-
-    Args:
-        config: of it.
-        prompt: its text.
-        pair: the name of the models.
-        lossy: why its text is lossy, or None.
-        offload: where the target's weights are read from for every pass; None where they are in
-            memory.
-    """
-    builder, verifier = config.builder, config.verifier
+def head(config: RunConfig, trace: Trace) -> dict[str, Any]:
+    """What a run is, sent once: its configuration as it was asked for, and its trace."""
+    match, verifier = compatible(config), config.verifier
     return {
-        "title": f"{settings_title(config)}, seed {config.seed}",
-        "pair": pair,
-        "prompt": prompt,
-        "lossy": lossy,
-        "key": builder.key_title,
+        "title": f"{settings_title(trace.config)}, seed {config.seed}",
+        "pair": described(trace.pair),
+        "prompt": typed(trace),
+        "chat": trace.config.is_chat,
+        "lossy": None if match.lossless else match.reason,
+        "key": config.builder.key_title,
         "rule": verifier.name,
         "settings": settings_text(config),
-        "offload": offload,
+        "offload": trace.pair.get("offload"),
         "declared": not type(verifier).__module__.startswith("specviz."),
     }
+
+
+def typed(trace: Trace) -> str:
+    """The prompt of a run as it was typed; of a chat the last message."""
+    text = trace.prompt_text
+    return text.removesuffix("\n\n") if trace.config.is_chat else text
 
 
 def settings_title(config: Any) -> str:

@@ -13,7 +13,7 @@ from app.parts.decoding import PACE, Pace
 from app.parts.failures import explained, reason
 from app.service import offers as offering
 from app.service import pairs
-from app.service.pairs import EARLY_EXIT, TALES, Loading, PairRef
+from app.service.pairs import EARLY_EXIT, SMOLLM2, TALES, Loading, PairRef
 from specviz.base.files import WEB
 from specviz.record.step import Timing
 from tests.loops import in_a_loop
@@ -85,7 +85,7 @@ def test_the_models_offered(monkeypatch):
     monkeypatch.setenv("SPECVIZ_PAIRS", "some/Big|some/Small, /models/one/|early-exit:2 ,lonely")
     offers = offering.offered()
     named = ["some/Big|some/Small", "/models/one/|early-exit:2", "lonely"]
-    assert [name for name in offers if name != pairs.SMOLLM2] == [TALES, EARLY_EXIT, *named]
+    assert list(offers) == [SMOLLM2, TALES, EARLY_EXIT, *named]
     assert [offers[name].label for name in named] == ["Big + Small", "one + early-exit:2", "lonely"]
     assert not loaded, "nothing is loaded before it is asked for"
     for name in (TALES, EARLY_EXIT, *named):
@@ -123,7 +123,7 @@ def test_a_pair_whose_weights_cannot_be_on_disk_has_them_in_memory_and_says_so(m
         ("Embedded pair, weights on disk", "memory", PairRef(TALES, weights="disk")),
         ("Tales 28M", "disk", PairRef(TALES, weights="disk")),
         ("tales|early-exit:3", "disk", PairRef(TALES, "early-exit:3")),
-        ("", "memory", PairRef(TALES)),
+        ("", "memory", PairRef(SMOLLM2)),
     ],
 )
 def test_a_pair_is_found_by_its_names_its_label_and_what_older_links_call_it(models, weights, ref):

@@ -80,7 +80,7 @@ def rejected_token(walk):
 def race(walk):
     """What a tree is good for: a recorded race at true speed."""
     walk.click(walk.page.get_by_role("tab", name="Compare", exact=True))
-    for name in ("Plain decoding", "Chain of 5", "Sequoia 64"):
+    for name in ("Plain decoding", "Chain of 5", "Sequoia 32"):
         expect(walk.page.locator("#sv-compare")).to_contain_text(name)
 
 

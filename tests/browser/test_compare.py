@@ -37,7 +37,7 @@ def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
     expect(page.locator(f"{BOARD} .sv-play")).to_have_accessible_name("pause")
     # it stands still when the first is through
     expect(page.locator(f"{BOARD} .sv-standing")).to_contain_text(
-        re.compile(r"Done: Sequoia 64 in .* Plain decoding is at \d+ of 64")
+        re.compile(r"Done: Sequoia 32 in .* Plain decoding is at \d+ of 64")
     )
     expect(page.locator(f"{BOARD} .sv-play")).to_have_accessible_name("play")
     factors = data["factors"]
@@ -84,7 +84,7 @@ def test_two_runs_are_decoded_compared_and_timed_and_hostile_text_is_text(serve,
     page.locator("#sv-compare-run").click()
     expect(page.locator(f"{BOARD} .sv-title-line")).not_to_contain_text("recorded", timeout=60_000)
     titles = page.locator(f"{BOARD} .sv-run-title").all_inner_texts()
-    assert titles == ["Plain decoding", "Chain of 5", "Sequoia 64"], "plain decoding stays"
+    assert titles == ["Plain decoding", "Chain of 5", "Sequoia 32"], "plain decoding stays"
     assert page.locator(f"{BOARD} .sv-run").evaluate_all(COLOURS) == colours
     expect(page.locator("#sv-compare-stop")).to_be_hidden(timeout=60_000)
     at_end(page)

@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 import specviz
-from app.service.pairs import TALES, PairRef
+from app.service.pairs import SMOLLM2
 from app.tabs import explore
-from app.tabs.explore import recordings
+from app.tabs.explore import prompts, recordings
 from tests.matrix import rest_of
 from tests.pages import (
     STAGE,
@@ -80,9 +80,8 @@ def test_presets_and_temperatures_answer_at_once(serve, visit):
     ]:
         pick(page, preset)
         pick(page, temperature)
-        found = json.loads(
-            recordings.Recording(preset, float(temperature), PairRef(TALES)).message()
-        )
+        ref = recordings.opening().ref
+        found = json.loads(recordings.Recording(preset, float(temperature), ref).message())
         headline = f"{found['figures']['per_pass']:.1f} tokens per target pass"
         expect(page.locator("#sv-headline")).to_contain_text(headline)
         expect(page.locator(f"{STAGE} .sv")).to_have_attribute("data-recorded", "true")
@@ -91,9 +90,12 @@ def test_presets_and_temperatures_answer_at_once(serve, visit):
     page.get_by_label("number input for Temperature").press("Tab")
     expect(page.locator("#sv-temperature :checked")).to_have_count(0)
     expect(page.locator("#sv-headline")).to_contain_text("The settings changed: press Run.")
-    page.locator("#sv-prompt textarea").click()
-    page.get_by_role("button", name="A ship").click()
-    expect(page.locator("#sv-prompt textarea")).to_have_value(explore.PROMPTS["A ship"])
+    example = prompts.EXAMPLES[SMOLLM2]
+    chips = page.locator("#sv-prompts .sv-chips button")
+    expect(chips).to_have_count(6)
+    page.get_by_role("button", name="Story").click()
+    expect(page.locator("#sv-prompt textarea")).to_have_value(example["prompts"]["Story"])
+    expect(page.locator("#sv-prompts .sv-about-model")).to_have_text(example["about"])
 
 
 def test_verification_plays_when_a_step_is_opened_and_can_be_paused(serve, visit):

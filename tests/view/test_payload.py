@@ -113,7 +113,9 @@ def test_the_growth_of_a_tree_is_sent(builder):
 
 def test_messages_cannot_be_mistaken_for_markup(trace):
     hostile = "</script><img src=x onerror=alert(1)>${alert(1)}{{alert(1)}}`"
-    text = payload.message("run", [], head=payload.head(CONFIG, hostile, "pair"))
+    text = payload.message(
+        "run", [], head=payload.head(CONFIG, replace(trace, prompt_text=hostile))
+    )
     assert "<" not in text
     assert json.loads(text)["head"]["prompt"] == hostile
 

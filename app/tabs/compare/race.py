@@ -10,13 +10,13 @@ from specviz.base.files import TRACES
 from specviz.config.run_config import RunConfig
 from specviz.record.trace import Trace
 
-from ...service.pairs import TALES, PairRef
+from ...service.pairs import SMOLLM2, PairRef
 from .entry import LETTERS, Entry
 from .messages import of_traces
 
-REF = PairRef(TALES, weights="disk")
-PROMPT = "Once upon a time there was a little"
-TREE = RunConfig(PROMPT, "sequoia:size=64,depth=10", "sequoia", temperature=0, max_new_tokens=64)
+REF = PairRef(SMOLLM2, weights="disk")
+PROMPT = "Why is the sky blue?"
+TREE = RunConfig(PROMPT, "sequoia:size=32,depth=8", "sequoia", temperature=0, max_new_tokens=64)
 CHAIN = RunConfig(PROMPT, "chain:depth=5", "sequoia", temperature=0, max_new_tokens=64)
 CONFIGS = {"plain": TREE.autoregressive(), "chain": CHAIN, "tree": TREE}
 

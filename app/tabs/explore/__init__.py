@@ -21,29 +21,28 @@ from ...parts.controls import Controls, controls, mark
 from ...parts.failures import explained
 from ...parts.frame import Tab
 from ...parts.job import Job
-from ...parts.pairs import models_menu, weights_menu
+from ...parts.pairs import OWN, models_menu, weights_menu
 from ...parts.stage import ask, notice, opener, sentence, stage
 from ...parts.web import QUIET, component
 from ...service.pairs import TALES, PairRef, Pairs
 from ...service.queue import visitor_of
 from ...service.service import RunService
-from . import recordings
+from . import prompts, recordings
 from .messages import play, shown
 from .sampler import STOPPED, noted, sample
 
 TITLE = "Explore"
 # what the run on the stage shows
-HEADLINE = '<h2 class="sv-headline"><em></em><span></span> <small></small></h2>'
-PROMPTS = {
-    "A tale": "Once upon a time there was a little",
-    "A ship": "The captain looked at the sea and said",
-    "Code": 'def read_lines(path):\n    """Return the lines of a file."""\n',
-}
+HEADLINE = (
+    '<h2 class="sv-headline"><em></em><span></span> <small></small></h2>'
+    '<progress class="sv-progress" aria-label="loading" hidden></progress>'
+)
 
 
 def build(service: RunService) -> Controls:
     """Lay out the tab and connect it; returns its controls, for other tabs to set."""
-    pairs, first = service.pairs, recordings.opening()
+    pairs = service.pairs
+    first = recordings.opening(pairs.first.target)
     for recording in recordings.RECORDINGS:
         service.runs.ship(recording.name, recording.read)
     opened = first.config
@@ -57,13 +56,13 @@ def build(service: RunService) -> Controls:
             )
         with gr.Row(elem_classes="sv-ask"):
             prompt, go, stop = ask(str(opened.prompt), "sv")
-            chips(prompt)
+        prompts.lay_out(service, ref)
         with gr.Row(elem_classes="sv-opts"):
+            models = models_menu(service, ref)
             choices = presets.lay_out(opened)
             weights = weights_menu(service, ref)
             opener("All settings", opens="sv-settings", elem_id="sv-settings-opener")
         with gr.Column(elem_id="sv-settings"):
-            models = models_menu(service, ref)
             own_pair.lay_out(service)
             settings = controls(prompt, opened)
         with gr.Row(elem_classes="sv-said"):
@@ -78,14 +77,6 @@ def build(service: RunService) -> Controls:
     return settings
 
 
-def chips(prompt: gr.Textbox) -> None:
-    """Prompts to begin with; a click fills in the prompt in the browser, no request is made."""
-    with gr.Row(elem_classes="sv-chips"):
-        for label, text in PROMPTS.items():
-            chip = gr.Button(label, size="sm", min_width=60, elem_classes="sv-chip")
-            chip.click(None, None, prompt, js=f"() => {json.dumps(text)}", api_visibility="private")
-
-
 def events(
     service: RunService,
     settings: Controls,
@@ -98,6 +89,8 @@ def events(
     pairs = [boxes["models"], boxes["weights"]]
 
     def check(models: Any, weights: Any, *values: Any) -> tuple[Any, ...]:
+        if models == OWN:
+            return tuple(gr.skip() for _ in checked)
         try:
             config = settings.read(("any", *values[1:]))
             ref = service.pairs.find(models, weights)
@@ -116,6 +109,24 @@ def events(
     checked = [notice_box, boxes["go"], *boxes["choices"], stage_box, *settings.strategies.values()]
     changes = [control.change for control in (*pairs, *settings.inputs[1:])]
     gr.on(changes, check, [*pairs, *settings.inputs], checked, trigger_mode="always_last", **QUIET)
+
+    def switch(models: Any, weights: Any, prompt: Any) -> list[Any]:
+        """Of another pair, the prompt that it opens with in place of one for the pair before."""
+        example = prompts.EXAMPLES.get(models)
+        known = [text for other in prompts.EXAMPLES.values() for text in other["prompts"].values()]
+        if example is None or prompt not in known or prompt in example["prompts"].values():
+            return [gr.skip(), gr.skip(), gr.skip()]
+        opening = recordings.OPENINGS[models]
+        ref = service.pairs.find(models, weights)
+        picture = recorded(service.pairs, opening.prompt, opening, ref)
+        return [opening.prompt, opening.seed, picture or gr.skip()]
+
+    pairs[0].input(
+        switch,
+        [*pairs, settings.prompt],
+        [settings.prompt, settings.scalars["seed"], stage_box],
+        **QUIET,
+    )
 
     def failed(text: str) -> dict:
         return {notice_box: sentence("error", text), stage_box: message("", state="done")}
@@ -156,10 +167,11 @@ def events(
 
 def recorded(pairs: Pairs, prompt: Any, config: RunConfig, ref: PairRef) -> str | None:
     """The message of the recording of a configuration, where there is one; the page's own pair has
-    those of the embedded one."""
+    those that the page opens with."""
     if not isinstance(prompt, str) or not prompt.strip():
         return None
-    recorded_as = replace(ref, target=TALES, draft="") if ref.models == pairs.first.models else ref
+    opens = recordings.opening(pairs.first.target).ref.target
+    recorded_as = replace(ref, target=opens, draft="") if ref.models == pairs.first.models else ref
     recording = recordings.find(replace(config, prompt=prompt), recorded_as)
     return recording and recording.message(ref)
 

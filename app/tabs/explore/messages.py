@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 from specviz.base.codec import json_data
-from specviz.config.run_config import RunConfig, compatible
+from specviz.config.run_config import RunConfig
 from specviz.measure.timing import ROUNDS
 from specviz.proof.same_text import Comparison, comparing, promised
 from specviz.record.metrics import Counts
 from specviz.record.trace import Trace
-from specviz.view.payload import described, figures, head, message, step_payload, worth_showing
+from specviz.view.payload import figures, head, message, step_payload, worth_showing
 
 from ...parts.decoding import Pace, decode, timing
 from ...parts.failures import reason
@@ -38,7 +38,7 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
     with runs.growing(blank, turn.visitor) as run:
         say = partial(message, run.name)
         counts, pace, payloads = Counts(), Pace(), list[dict[str, Any]]()
-        more = {"head": about(config, blank), "models": ref.models, "weights": ref.weights}
+        more = {"head": head(config, blank), "models": ref.models, "weights": ref.weights}
         more |= {"note": turn.note} if turn.note else {}
         try:
             for step in steps:
@@ -70,14 +70,6 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
         if promised(config.verifier, config.temperature):
             for same in turn.compute(comparing, config, list(run.trace.tokens)):
                 yield compared(run, same, counts.tokens)
-
-
-def about(config: RunConfig, blank: Trace) -> dict[str, Any]:
-    """What runs, for the page."""
-    match = compatible(config)
-    lossy = None if match.lossless else match.reason
-    pair = described(blank.pair)
-    return head(config, blank.prompt_text, pair, lossy, blank.pair.get("offload"))
 
 
 def timed(turn: Turn, run: GrowingRun, counts: Counts) -> Iterator[str | None]:
@@ -117,4 +109,6 @@ def compared(run: GrowingRun, same: Comparison, total: int) -> str | None:
 
 def shown(item: Any) -> str:
     """What the page gets of an item of a run's stream: a message, or a note while it waits."""
-    return message("", state="loading", note=item.text) if isinstance(item, Note) else item
+    if not isinstance(item, Note):
+        return item
+    return message("", state="loading", note=item.text, done=item.done)

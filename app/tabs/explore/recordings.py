@@ -1,5 +1,5 @@
-"""Recorded runs: every preset at three temperatures on the opening prompt, with weights in memory
-and on disk."""
+"""Recorded runs of the two pairs that the page offers: every preset at three temperatures on their
+opening prompts, with weights in memory and on disk."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from specviz.record.trace import Trace
 from specviz.view.payload import recorded_message
 
 from ...parts.presets import PRESETS, TEMPERATURES, TREE
-from ...service.pairs import TALES, WEIGHTS, PairRef
+from ...service.pairs import SMOLLM2, TALES, WEIGHTS, PairRef
+from .prompts import EXAMPLES
 
-OPENING = RunConfig(
-    "Once upon a time there was a little", temperature=0.6, seed=2, max_new_tokens=64
-)
+OPENINGS = {  # by pair, the one that the page opens with first
+    target: RunConfig(example["opening"], temperature=0.6, seed=example["seed"], max_new_tokens=64)
+    for target, example in EXAMPLES.items()
+}
+OPENING = OPENINGS[SMOLLM2]
 
 
 class Recording(NamedTuple):
@@ -30,12 +33,15 @@ class Recording(NamedTuple):
 
     @property
     def config(self) -> RunConfig:
-        return replace(OPENING, builder=PRESETS[self.preset], temperature=self.temperature)
+        opening = OPENINGS[self.ref.target]
+        return replace(opening, builder=PRESETS[self.preset], temperature=self.temperature)
 
     @property
     def name(self) -> str:
+        pair = "" if self.ref.target == TALES else f"{self.ref.target}-"  # as older links have it
         disk = "-disk" if self.ref.on_disk else ""
-        return f"recorded-{self.preset.lower().replace(' ', '-')}-{self.temperature:g}{disk}"
+        preset = self.preset.lower().replace(" ", "-")
+        return f"recorded-{pair}{preset}-{self.temperature:g}{disk}"
 
     @property
     def path(self) -> Path:
@@ -54,7 +60,8 @@ class Recording(NamedTuple):
 
 
 RECORDINGS = tuple(
-    Recording(preset, temperature, PairRef(TALES, weights=weights))
+    Recording(preset, temperature, PairRef(target, weights=weights))
+    for target in OPENINGS
     for weights in WEIGHTS
     for preset in PRESETS
     for temperature in TEMPERATURES
@@ -73,17 +80,20 @@ def find(config: RunConfig, ref: PairRef) -> Recording | None:
     return available().get((config, ref))
 
 
-@cache
-def opening() -> Recording:
-    """The run that the page opens with, on disk where that was recorded; the controls hold its
-    settings."""
-    refs = [PairRef(TALES, weights=weights) for weights in reversed(WEIGHTS)]
-    choices = [Recording(TREE, OPENING.temperature, ref) for ref in refs]
-    return next(recording for recording in choices if recording.path.exists())
+def opening(target: str = SMOLLM2) -> Recording:
+    """The run that a page opens with whose own pair has this target, SmolLM2's where none of it is
+    recorded; the controls hold its settings."""
+    target = target if target in OPENINGS else SMOLLM2
+    return Recording(TREE, OPENINGS[target].temperature, PairRef(target, weights="disk"))
 
 
 @cache
 def _message(recording: Recording, ref: PairRef) -> str:
     return recorded_message(
-        recording.trace(), recording.name, "recorded", models=ref.models, weights=ref.weights
+        recording.trace(),
+        recording.name,
+        "recorded",
+        recording.config,
+        models=ref.models,
+        weights=ref.weights,
     )

@@ -19,13 +19,15 @@ from specviz.base.errors import cause
 from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig, compatible
 from specviz.config.strategy import SCHEMES
+from specviz.decode import speculate
+from specviz.models.table import TableModel, TablePair
 from specviz.proof.enumerate import Outcome, enumerate_node
 from specviz.verifiers import VERIFIERS
+from specviz.view.payload import step_payload
 from specviz.view.web import asset
 
 from ...parts.request import answer
 from ...parts.web import component
-from .node_run import run_node
 
 TITLE = "Verification lab"
 TOKENS = "abcdefgh"
@@ -171,12 +173,9 @@ def table(request: Any) -> str:
 def one_rule(request: NodeRequest) -> dict[str, Any]:
     """What `preview` answers."""
     row, outcome = result(request, request.rule)
-    data = {"p": request.p, "q": request.q, "row": row, "run": None, "law": None}
+    data = {"p": request.p, "q": request.q, "row": row, "step": None, "law": None}
     if row["scheme"]:
-        rule = VERIFIERS[request.rule]()
-        data["run"] = run_node(
-            request.p, request.q, builder(request), rule, row["scheme"], request.seed
-        )
+        data["step"] = drawn(request, row["scheme"])
     if outcome:
         texts = sorted(
             outcome.texts, key=lambda text: -max(outcome.texts[text], outcome.target[text])
@@ -188,6 +187,20 @@ def one_rule(request: NodeRequest) -> dict[str, Any]:
             "rule": [outcome.texts[text] for text in sorted(texts)],
         }
     return data
+
+
+def drawn(request: NodeRequest, scheme: str) -> dict[str, Any]:
+    """One run of the chosen rule, for the page: a step of the real loop on a pair whose
+    distributions are p and q after every text."""
+    with np.errstate(divide="ignore"):  # of a probability of 0
+        target, draft = np.log(np.array(request.p)), np.log(np.array(request.q))
+    models = (TableModel(lambda context: target), TableModel(lambda context: draft))
+    pair = TablePair(*models, len(target), (), "distributions typed by hand")
+    rule = VERIFIERS[request.rule]()
+    config = RunConfig(
+        [0], builder(request), rule, temperature=1.0, max_new_tokens=8, seed=request.seed
+    )
+    return step_payload(next(speculate(pair, config, scheme=scheme)), rule)
 
 
 def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | None]:

@@ -95,6 +95,8 @@ interface Head {
   title: string;
   pair: string;
   prompt: string;
+  /** Whether it is a message to a chat model, which answers it. */
+  chat?: boolean;
   lossy: string | null;
   key: string;
   rule: string;

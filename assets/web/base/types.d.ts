@@ -26,6 +26,8 @@ interface Message {
   weights?: string;
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
   note?: string;
+  /** The share of the loading that is done. */
+  done?: number;
   figures?: Figures;
   /** Against plain decoding, timed in turns. */
   speedup?: PairedSpeedup;
@@ -44,6 +46,8 @@ type Answer<Data> = (Data & { error?: undefined }) | { error: string };
 
 /** A node of a run that is taken into the Verification lab. */
 interface Taken {
+  /** What the run drew there. */
+  drawn: import('../labs/types.js').Run;
   names: string[];
   p: number[];
   q: number[];
@@ -68,6 +72,8 @@ interface Headline {
   strong: string;
   text: string;
   small: string;
+  /** The share of the loading that is done. */
+  done?: number;
   /** Whether it is slower than plain decoding. */
   slow?: boolean;
   stale: boolean;

@@ -3,6 +3,7 @@
 // for it.
 
 import { publish } from '../base/bus.js';
+import { runOf } from './draws.js';
 import { normalised } from './rows.js';
 
 const MOST_TAKEN = 8,
@@ -25,6 +26,8 @@ export function opensInLab(step, key, head, index) {
   };
 }
 
+/** @typedef {{ token: number | null, text: string, p: number, q: number }} Token */
+
 /** @param {Step} step @param {string} key @returns {Taken | null} */
 export function nodeOf(step, key) {
   if (!/^(last|\d+)$/.test(key)) return null;
@@ -33,28 +36,39 @@ export function nodeOf(step, key) {
   const parent = key === 'last' ? end : Math.max(0, step.parents[node]);
   const children = step.parents.flatMap((above, i) => (above === parent ? [i] : []));
   if (!children.length) return null;
-  const tokens = /** @type {Map<number, { text: string, p: number, q: number }>} */ (new Map());
+  const tokens = /** @type {Map<number, Token>} */ (new Map());
   for (const i of children) {
     const p = step.p[i],
       q = step.q[i];
     if (typeof p !== 'number' || typeof q !== 'number') return null;
-    tokens.set(step.tokens[i], { text: step.texts[i], p, q });
+    tokens.set(step.tokens[i], { token: step.tokens[i], text: step.texts[i], p, q });
   }
   // before the first try the draft is still whole
   const tried = (step.detail[children[0]] || {}).tried;
   if (tried && tried.rows.p && tried.rows.draft) {
     tried.tokens.forEach((token, i) => {
       if (!tokens.has(token))
-        tokens.set(token, { text: tried.texts[i], p: tried.rows.p[i], q: tried.rows.draft[i] });
+        tokens.set(token, {
+          token,
+          text: tried.texts[i],
+          p: tried.rows.p[i],
+          q: tried.rows.draft[i],
+        });
     });
   }
   const listed = [...tokens.values()].slice(0, MOST_TAKEN - 1);
   const remainder = (/** @type {'p' | 'q'} */ name) =>
     Math.max(0, 1 - listed.reduce((sum, token) => sum + token[name], 0));
-  const left = { text: '(rest)', p: remainder('p'), q: remainder('q') };
+  /** @type {Token} */
+  const left = { token: null, text: '(rest)', p: remainder('p'), q: remainder('q') };
   const whole = left.p < 5e-4 && left.q < 5e-4 && listed.length > 1; // payloads are rounded
   if (!whole) listed.push(left);
   return {
+    drawn: runOf(
+      step,
+      listed.map(({ token }) => token),
+      parent,
+    ),
     names: listed.map(token => token.text),
     p: normalised(listed.map(({ p }) => p)),
     q: normalised(listed.map(({ q }) => q)),

@@ -35,7 +35,7 @@ export function tryStepper(root) {
   }
 
   /** @param {Run} of */
-  function track({ drafted, tries, emitted, corrected }) {
+  function track({ drafted, tries, emitted, goesOn, corrected }) {
     const seen = new Map(tries.slice(0, at.at + 1).map(item => [item.node, item.outcome])),
       now = at.atEnd ? null : tries[at.at]?.node;
     const items = drafted.map((token, i) => {
@@ -49,7 +49,7 @@ export function tryStepper(root) {
       if (i + 1 === now) item.setAttribute('aria-current', 'step');
       return item;
     });
-    if (at.atEnd) {
+    if (at.atEnd && !goesOn) {
       const item = make('li', '', corrected ? 'correction' : 'bonus');
       item.append(
         make('b', MARKS.bonus),
@@ -86,7 +86,8 @@ export function tryStepper(root) {
   }
 
   /** @param {Run} of */
-  function result({ emitted, corrected, last }) {
+  function result({ emitted, goesOn, corrected, last }) {
+    if (goesOn) return [make('h3', resultBelow(emitted))];
     const token = emitted[emitted.length - 1],
       accepted = emitted.slice(0, -1).map(quoted).join(', ');
     return [
@@ -104,6 +105,12 @@ export function tryStepper(root) {
         : table('its distribution', { p: rows.p }, token),
     ];
   }
+
+  /** @param {number[]} emitted the accepted child, where there is one */
+  const resultBelow = emitted =>
+    emitted.length
+      ? `${quoted(emitted[0])} was accepted; the run goes on below it.`
+      : 'The run did not reach this node.';
 
   /** @param {string} caption @param {Rows} of @param {number} selected the token in question */
   function table(caption, of, selected) {

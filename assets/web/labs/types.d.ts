@@ -67,11 +67,15 @@ export interface Try {
   why: string;
 }
 
-/** A run: what was drafted, the tries in the rule's order, what was written. */
+/**
+ * The draws of a step: what was drafted, the tries in the rule's order, what was written, and
+ * whether the run goes on below an accepted child.
+ */
 export interface Run {
   drafted: number[];
   tries: Try[];
   emitted: number[];
+  goesOn: boolean;
   corrected: boolean;
   /** What the last token was drawn from, where the rule recorded it. */
   last: (number | null)[] | null;
@@ -99,6 +103,6 @@ export interface Seen {
   p: number[];
   q: number[];
   row: RuleRow;
-  run: Run | null;
+  step: Sent | null;
   law: { of: number; texts: number[][]; target: number[]; rule: number[] } | null;
 }

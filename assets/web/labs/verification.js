@@ -7,6 +7,7 @@ import { keys } from '../base/keys.js';
 import { visible } from '../base/text.js';
 import { linkedNode } from './address.js';
 import { asker } from './asker.js';
+import { runOf } from './draws.js';
 import { writeLaw, writeRules } from './results.js';
 import { normalised, rowControls } from './rows.js';
 import { tryStepper } from './tries.js';
@@ -31,8 +32,11 @@ export function verificationLab(element, start, server) {
     scheme: null,
     seed: 0,
   });
+  // what a run of the page drew, until something else is asked for
+  let recorded = /** @type {import('./types.js').Run | null} */ (null);
   const tries = tryStepper(root),
     rows = rowControls(root, state, () => {
+      recorded = null;
       unmark();
       ask(60);
     });
@@ -57,6 +61,7 @@ export function verificationLab(element, start, server) {
   /** @param {number} number of an example @param {string} [first] */
   function load(number, first = '') {
     const { about, p, q, children, levels, rule, scheme, seed } = start.examples[number];
+    recorded = null;
     mark(number);
     put(
       {
@@ -88,6 +93,7 @@ export function verificationLab(element, start, server) {
 
   /** @param {Partial<State>} change */
   function set(change) {
+    recorded = null;
     Object.assign(state, change);
     if (Object.keys(change).some(name => name !== 'rule' && name !== 'seed')) unmark();
     controls();
@@ -103,8 +109,9 @@ export function verificationLab(element, start, server) {
   }
 
   /** @param {Messages['node']} node of a run */
-  function showNode({ names, p, q, children, scheme, rule, from, rest }) {
+  function showNode({ drawn, names, p, q, children, scheme, rule, from, rest }) {
     mark(-1);
+    recorded = drawn;
     const listed = start.rules.some(([name]) => name === rule) ? rule : start.rules[0][0];
     put(
       {
@@ -115,7 +122,7 @@ export function verificationLab(element, start, server) {
         rule: listed,
         scheme: start.schemes.some(([name]) => name === scheme) ? scheme : null,
       },
-      `p and q of a node of ${from} of the run; the draws are new.${rest ? REST : ''}`,
+      `A node of ${from} of the run, as it was drawn there.${rest ? REST : ''}`,
     );
     root.scrollIntoView({ block: 'start' });
   }
@@ -198,7 +205,8 @@ export function verificationLab(element, start, server) {
     if (data.error !== undefined) return failed(data.error);
     $('error').textContent = '';
     root.classList.remove('stale');
-    tries.show(data.run, [...state.names], { p: data.p, q: data.q });
+    const drawn = data.step && runOf(data.step, [...state.names.keys()]);
+    tries.show(recorded ?? drawn, [...state.names], { p: data.p, q: data.q });
     writeLaw(root, data, state.names, state.levels);
   }
 

@@ -29,9 +29,9 @@ function exactness({ settings, lossy, declared }) {
  * @param {Run} run
  * @returns {Omit<Headline, 'stale'> | null}
  */
-export function headlineOf({ figures, head, against, state, note, isNext }) {
+export function headlineOf({ figures, head, against, state, note, done, isNext }) {
   if (state === 'loading') {
-    return { strong: note, text: '', small: 'The picture is still that of the run before.' };
+    return { strong: note, text: '', small: 'The picture is still that of the run before.', done };
   }
   if (!figures?.per_pass) return null;
   const timed = state === 'running' ? null : against;

@@ -9,10 +9,13 @@ import { isOver, kindOf } from './run.js';
 
 /** @param {HTMLElement} element */
 export function headline(element) {
-  subscribe('headline', element, ({ strong, text, small, slow, stale }) => {
+  subscribe('headline', element, ({ strong, text, small, done, slow, stale }) => {
     const line = query(element, '.sv-headline');
     line.classList.toggle('stale', stale);
     line.classList.toggle('slow', slow ?? false);
+    const bar = query(element, '.sv-progress', HTMLProgressElement);
+    bar.hidden = typeof done !== 'number';
+    bar.value = done ?? 0;
     const [first, second, third] = line.children;
     sayTerms(first, strong);
     sayTerms(second, text);

@@ -85,7 +85,7 @@ export function runPlayer(element, around = {}) {
     at.reset();
     tree.clear();
     $('ribbon').replaceChildren($('prompt'));
-    $('prompt').textContent = run.head.prompt || '';
+    writePrompt($('prompt'), run.head);
     run.steps.forEach(writeStep);
     if (isOver(run) && run.steps.length) at.open(run.head.show ?? run.show ?? 0);
   }
@@ -105,7 +105,7 @@ export function runPlayer(element, around = {}) {
     if (taken.isBegun) taken.run.isNext = fresh?.takeNext() ?? false;
     if (taken.run === run) taken.steps.forEach(writeStep);
     else put(taken.run);
-    $('prompt').textContent = run.head.prompt || '';
+    writePrompt($('prompt'), run.head);
     if (at.current < 0 && run.steps.length && run.head.show !== undefined) at.open(run.head.show);
     else at.grown(message.show);
     arrive();
@@ -248,6 +248,12 @@ function addressWriter(address) {
     if (written) address?.(run);
     written = run;
   };
+}
+
+/** @param {HTMLElement} place @param {Run['head']} head */
+function writePrompt(place, { prompt = '', chat = false }) {
+  place.textContent = prompt;
+  place.classList.toggle('chat', chat);
 }
 
 /** How many tokens of a step are in the text by a frame. @param {Step} step @param {Frame} frame */

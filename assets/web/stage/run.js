@@ -12,6 +12,7 @@ export function emptyRun(name) {
     head: /** @type {Partial<Head>} */ ({}),
     state: '',
     note: '',
+    done: /** @type {number | undefined} */ (undefined), // the share of its loading
     steps: /** @type {Step[]} */ ([]),
     same: /** @type {Message['same'] | null} */ (null), // how its text compares with plain decoding
     figures: /** @type {Message['figures'] | null} */ (null),
@@ -47,6 +48,7 @@ export function takeMessage(run, update) {
   else if (update.state) {
     run.state = update.state;
     run.note = update.note || '';
+    run.done = update.done;
   }
   if (update.show !== undefined) run.show = update.show;
   if (update.timing) run.timing = update.timing;

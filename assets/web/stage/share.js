@@ -6,6 +6,9 @@ import { kindOf } from './run.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
+// What the page calls pairs that have no name elsewhere.
+const SHIPPED = ['tales', 'toy', 'This pair'];
+
 /** A check sum of the text of a run (FNV-1a, 32 bits). @param {Pick<Run, 'steps'>} run */
 export function checkSum({ steps }) {
   let sum = 0x811c9dc5;
@@ -63,13 +66,24 @@ function settingsOf({ head: { prompt = '', settings = '' } }) {
   return [['prompt', prompt], ...new URLSearchParams(settings)];
 }
 
+/** The names of the models of a run; none for those that ship with specviz. @param {Run} run */
+function pairOf({ models = '', head: { offload } }) {
+  const [target, draft] = models.split('|');
+  return { target: SHIPPED.includes(target) ? '' : target, draft, offload };
+}
+
 /** A run in Python. @param {Run} run */
 export function pythonOf(run) {
   const values = settingsOf(run).map(([name, text]) => {
     const isNumber = text !== '' && Number.isFinite(Number(text)) && name !== 'prompt';
     return `    ${name}=${isNumber ? text : JSON.stringify(text)},`;
   });
-  const place = run.head.offload ? `offload=${JSON.stringify(run.head.offload)}` : '';
+  const { target, draft, offload } = pairOf(run);
+  const place = Object.entries({ target, draft, offload })
+    .filter(([, value]) => value)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .concat('chat=None')
+    .join(', ');
   return [
     'import specviz',
     '',
@@ -87,6 +101,8 @@ export function commandOf(run) {
   const flags = settingsOf(run).map(
     ([name, text]) => `--${name.replace(/_/g, '-')} ${quoted(text)}`,
   );
-  const place = run.head.offload ? ` --offload ${run.head.offload}` : '';
-  return `specviz generate ${flags.join(' ')}${place}`;
+  const place = Object.entries(pairOf(run))
+    .filter(([, value]) => value)
+    .map(([name, value]) => ` --${name} ${quoted(value ?? '')}`);
+  return `specviz generate ${flags.join(' ')}${place.join('')}`;
 }

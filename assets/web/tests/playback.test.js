@@ -230,8 +230,11 @@ test('a run in Python and as a command', () => {
   );
   assert.match(
     pythonOf({ ...run, head: { ...run.head, offload: 'disk' } }),
-    /load_pair\(offload="disk"\)/,
+    /load_pair\(offload="disk", chat=None\)/,
   );
+  const chat = { ...run, models: 'smollm2|early-exit:8' };
+  assert.match(pythonOf(chat), /load_pair\(target="smollm2", draft="early-exit:8", chat=None\)/);
+  assert.match(commandOf(chat), /--target 'smollm2' --draft 'early-exit:8'$/);
   assert.equal(
     commandOf(run),
     `specviz generate --prompt 'it'\\''s "a"' --builder 'chain:depth=2' --seed '3'`,

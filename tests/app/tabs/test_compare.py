@@ -223,7 +223,7 @@ def test_the_recorded_race_needs_no_model_and_its_texts_are_identical():
     assert [column["title"] for column in data["columns"]] == [
         "Plain decoding",
         "Chain of 5",
-        "Sequoia 64",
+        "Sequoia 32",
     ]
     assert data["state"] == "done" and data["badge"] == "recorded" and " cores" in data["when"]
     assert (

@@ -12,13 +12,13 @@ import specviz
 from app.page import build_demo
 from app.parts import presets
 from app.parts.controls import Controls
-from app.service.pairs import TALES, PairRef
+from app.service.pairs import SMOLLM2, TALES, Loading, PairRef
 from app.service.queue import Visitor
 from app.service.run import Turn
 from app.service.runs import GrowingRun, RunStore
 from app.service.service import RunService
 from app.tabs import explore
-from app.tabs.explore import recordings
+from app.tabs.explore import prompts, recordings
 from specviz.config import run_config as configuration
 from specviz.proof.same_text import comparing
 from specviz.view.payload import settings_text, step_payload
@@ -171,23 +171,55 @@ def test_a_difference_is_told_with_its_margin():
     )
 
 
-def test_every_preset_answers_at_once_at_three_temperatures():
-    pairs, ref = one_pair(None), PairRef(TALES)
-    for preset in presets.PRESETS:
-        for temperature in (0.0, 0.6, 1.0):
-            config = replace(
-                recordings.OPENING, builder=presets.PRESETS[preset], temperature=temperature
-            )
-            data = json.loads(explore.recorded(pairs, config.prompt, config, ref))
-            assert data["head"]["recorded"] and data["head"]["settings"] == settings_text(config)
-            assert data["run"].startswith("recorded-") and data["speedup"]["rounds"] > 1
-    other = replace(recordings.OPENING, temperature=0.35)
+def test_every_preset_answers_at_once_with_both_pairs_at_three_temperatures():
+    pairs = one_pair(None)
+    assert len(recordings.RECORDINGS) == 2 * 2 * len(presets.PRESETS) * 3
+    for recording in recordings.RECORDINGS:
+        config, ref = recording.config, recording.ref
+        data = json.loads(explore.recorded(pairs, config.prompt, config, ref))
+        assert data["head"]["recorded"] and data["head"]["settings"] == settings_text(config)
+        assert data["head"]["prompt"] == config.prompt and data["models"] == ref.models
+        assert data["run"].startswith("recorded-") and data["speedup"]["rounds"] > 1
+    opening, ref = recordings.OPENING, recordings.opening().ref
+    other = replace(opening, temperature=0.35)
     assert explore.recorded(pairs, other.prompt, other, ref) is None
-    assert explore.recorded(pairs, "Another", recordings.OPENING, ref) is None
-    assert explore.recorded(pairs, ["<b>"], recordings.OPENING, ref) is None
-    # the page's own pair shows those of the embedded one, wherever its weights are
-    opening = recordings.OPENING
+    assert explore.recorded(pairs, "Another", opening, ref) is None
+    assert explore.recorded(pairs, ["<b>"], opening, ref) is None
+    # the page's own pair shows those that the page opens with, wherever its weights are
     assert explore.recorded(pairs, opening.prompt, opening, pairs.first)
+
+
+def test_another_model_brings_the_prompt_that_it_opens_with(monkeypatch):
+    monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
+    demo = build_demo()
+    switch = next(
+        event.fn.__wrapped__
+        for event in demo.fns.values()
+        if getattr(event.fn, "__name__", "") == "switch"
+    )
+    prompt, seed, picture = switch(TALES, "disk", recordings.OPENING.prompt)
+    tales = recordings.OPENINGS[TALES]
+    assert (prompt, seed) == (tales.prompt, tales.seed)
+    assert json.loads(picture)["head"]["prompt"] == prompt
+    own = switch(TALES, "disk", "A prompt of my own")
+    assert all(update.get("__type__") == "update" and "value" not in update for update in own)
+
+
+def test_below_the_prompt_it_is_said_how_far_the_model_is_and_why_it_cannot_be_had(monkeypatch):
+    monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
+    service = build_demo().service
+    ref = PairRef(SMOLLM2, weights="disk")
+    preparing = prompts.preparing(service)
+    assert json.loads(preparing({})) == {}
+    loading = service.pairs.preparing = Loading(ref)
+    loading.report(0.25, "Downloading SmolLM2 135M (chat)")
+    found = json.loads(preparing({}))
+    assert found["done"] == 0.25 and "Downloading" in found["text"]
+    assert service.pairs.first.target == SMOLLM2
+    loading.result.set_exception(ValueError("The index cannot be reached."))
+    found = json.loads(preparing({}))
+    assert found["instead"] == TALES and found["text"].endswith("The index cannot be reached.")
+    assert service.pairs.first.target == TALES, "the page opens with a pair that is there"
 
 
 @pytest.mark.parametrize(("error", "sentence"), FAILURES)

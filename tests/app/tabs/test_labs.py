@@ -45,8 +45,8 @@ def test_the_examples_are_what_their_sentences_say():
         lossy["typical"]["kind"] == "differs"
         and lossy["typical"]["accepted"] > lossy["sequoia"]["accepted"]
     )
-    tries = json.loads(preview(example("Several")))["run"]["tries"]
-    assert len(tries) >= 2 and tries[0]["outcome"] == "rejected"
+    step = json.loads(preview(example("Several")))["step"]
+    assert len(step["order"]) >= 2 and step["outcome"][step["order"][0]] == "x"
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -55,7 +55,7 @@ def test_a_built_in_rule_writes_what_it_declares(rule, children, levels):
     data = json.loads(preview(request(rule=rule, children=children, levels=levels)))
     row = data["row"]
     if row["kind"] == "impossible":
-        assert data["run"] is None and data["law"] is None and row["reason"].endswith(".")
+        assert data["step"] is None and data["law"] is None and row["reason"].endswith(".")
         return
     assert row["kind"] in (("equal", "proven") if row["declared"] else ("differs", "equal"))
     assert (row["kind"] == "proven") == (row["accepted"] is None), "only what was not computed"
@@ -115,14 +115,18 @@ def test_a_rule_that_fails_does_not_hide_the_others(too_kind, monkeypatch):
 def test_the_tries_tell_what_the_rule_compared():
     p, q = np.array(GOOD["p"]), np.array(GOOD["q"])
     for seed in range(12):
-        run = json.loads(preview(request(seed=seed)))["run"]
-        first, token = run["tries"][0], run["tries"][0]["token"]
-        assert first["accept_prob"] == pytest.approx(min(1, p[token] / q[token]), abs=1e-5)
-        assert (first["coin"] < first["accept_prob"]) == (first["outcome"] == "accepted")
-        if first["outcome"] == "rejected":
-            assert first["after"]["residual"] == pytest.approx(residual(p, q), abs=1e-5)
-        nodes = [one["node"] for one in run["tries"]]
-        assert run["emitted"][-1] in range(3) and nodes == sorted(nodes)
+        step = json.loads(preview(request(seed=seed)))["step"]
+        first = step["order"][0]
+        token, outcome = step["tokens"][first], step["outcome"][first]
+        assert step["accept"][first] == pytest.approx(min(1, p[token] / q[token]), abs=1e-5)
+        assert (step["coin"][first] < step["accept"][first]) == (outcome == "a")
+        if outcome == "x":
+            following = step["order"][1:2]
+            chart = step["detail"][str(following[0])]["tried"] if following else None
+            chart = chart or step["detail"]["0"]["after"]
+            row = [chart["rows"]["residual"][chart["tokens"].index(token)] for token in range(3)]
+            assert row == pytest.approx(residual(p, q), abs=1e-5)
+        assert step["own"] in range(3)
 
 
 def test_numbers_are_normalised_and_a_seed_repeats_its_run():

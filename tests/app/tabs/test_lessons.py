@@ -9,8 +9,7 @@ from statistics import mean
 import pytest
 
 import specviz
-from app import record_traces
-from app.tabs import lessons
+from app.tabs import lessons, record
 from app.tabs.lessons import accept, cost, markdown, race_figure
 from app.tabs.lessons import lesson as parts
 from app.tabs.lessons.markdown import text_of
@@ -66,7 +65,7 @@ def toy_recordings():
     pair, found = Wordy(), {}
     for name, lesson in lessons.LESSONS.items():
         if name != "cost":
-            found[name] = record_traces.record(pair, lesson)
+            found[name] = record.record(pair, lesson)
     return found
 
 
@@ -96,7 +95,7 @@ def written(text):
 def test_a_lesson_is_short_and_whole(name):
     recorded, facts = shipped(name)
     assert facts is not None, (
-        "the recordings do not show the point; run: python -m app.record_traces"
+        "the recordings do not show the point; run: python -m app.tabs.record lessons"
     )
     text = text_of(name, facts.values)
     assert 60 < len(written(text._replace(answer=[], notes=[])).split()) < 220, (
@@ -320,12 +319,12 @@ def test_the_recorder_writes_what_the_lessons_read(monkeypatch, tmp_path, toy_re
 
     for name, recorded in toy_recordings.items():
         for recording, trace in zip(lessons.LESSONS[name].recordings, recorded, strict=False):
-            record_traces.write(lessons.LESSONS[name].path(recording), trace)
+            record.write(lessons.LESSONS[name].path(recording), trace)
         assert lessons.LESSONS[name].facts(*lessons.read(lessons.LESSONS[name])) is not None
 
 
 def test_the_recorder_says_when_no_seed_suits(monkeypatch):
-    monkeypatch.setattr(record_traces, "SEEDS", range(1, 2))
+    monkeypatch.setattr(record, "SEEDS", range(1, 2))
     lesson = replace(lessons.LESSONS["trees"], facts=lambda *_: None)
     with pytest.raises(SystemExit, match="trees"):
-        record_traces.record(Wordy(), lesson)
+        record.record(Wordy(), lesson)

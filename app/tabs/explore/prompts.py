@@ -1,0 +1,54 @@
+"""Below the prompt: what to try with a pair, one sentence on it, and how far it is prepared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+
+from specviz.base.files import ASSETS
+
+from ...parts.web import component
+from ...service.pairs import LABELS, SMOLLM2, TALES, PairRef
+from ...service.service import RunService
+
+# by pair: the prompt that the page opens with and its seed, what the pair is, and six prompts
+EXAMPLES = json.loads((ASSETS / "examples.json").read_text("utf-8"))
+TEMPLATE = (
+    '<div class="sv-chips" role="group" aria-label="prompts to try"></div>'
+    '<p class="sv-about-model"></p>'
+    '<p class="sv-preparing" role="status" hidden><span class="sv-preparing-text"></span>'
+    '<progress class="sv-progress" aria-label="prepared"></progress></p>'
+)
+
+
+def lay_out(service: RunService, ref: PairRef) -> gr.HTML:
+    """The room below the prompt, as it is for a pair."""
+    return component(
+        "prompts",
+        TEMPLATE,
+        ref.target,
+        {"prompt": "#sv-prompt", "examples": EXAMPLES},
+        server_functions=[preparing(service)],
+        elem_id="sv-prompts",
+    )
+
+
+def preparing(service: RunService) -> Callable[[Any], str]:
+    """The function with which the page asks how far SmolLM2 is."""
+
+    def preparing(_: Any) -> str:
+        """A sentence while it is prepared and the share that is done, as JSON; where it cannot be
+        had, why, and the pair to use instead."""
+        pairs = service.pairs
+        if pairs.problem:
+            return json.dumps({"text": pairs.problem, "instead": TALES})
+        loading = pairs.preparing
+        if loading is None or loading.result.done():
+            return "{}"
+        text = f"Preparing {LABELS[SMOLLM2]}, once: {loading.note}"
+        return json.dumps({"text": text, "done": loading.done})
+
+    return preparing

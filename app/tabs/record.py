@@ -1,0 +1,132 @@
+"""Write what the page shows without a model: `python -m app.tabs.record`, on an idle machine.
+
+For Explore every preset at three temperatures with both pairs, for Compare a race, all with weights
+in memory and on disk and timed against plain decoding; for each lesson the runs it asks for, with
+the first seed whose runs show what the lesson is about; for Measure the costs of this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache, partial
+from itertools import islice
+from os import cpu_count
+from pathlib import Path
+from typing import Any
+
+import specviz
+from specviz.base import codec
+from specviz.base.files import CURVES, TRACES
+from specviz.measure.timing import measure_speedup
+from specviz.view.measurement import measure_machine
+
+from ..parts.decoding import offload_info
+from ..parts.recorded import Recorded
+from ..service.offers import load_named
+from ..service.pairs import TALES, WEIGHTS, Loading, PairRef
+from .compare import race
+from .explore import recordings
+from .lessons import LESSONS
+from .lessons.lesson import Lesson, Recording
+
+SEEDS = range(1, 101)
+FEWEST = 6  # steps of a lesson's run
+ROUNDS = 5  # of timing against plain decoding
+SIZES = {"memory": (2, 4, 8, 16, 32), "disk": (4, 8, 16, 32, 64)}  # of the trees of Measure
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    help = "only those whose names begin with it, such as explore/smollm2-chain"
+    parser.add_argument("names", nargs="*", default=[""], help=help)
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of timing, for each run")
+    args = parser.parse_args()
+    for name, write in recorded(args.rounds).items():
+        if name.startswith(tuple(args.names)):
+            write()
+
+
+def recorded(rounds: int) -> dict[str, Callable[[], None]]:
+    """What writes each recording, by name."""
+    work: dict[str, Callable[[], None]] = {}
+    timed = [(one.path, one.ref, one.config) for one in recordings.RECORDINGS]
+    timed += [(race.path(name), race.REF, config) for name, config in race.CONFIGS.items()]
+    for path, ref, config in timed:
+        name = path.relative_to(TRACES).with_suffix("").as_posix()
+        work[name] = partial(write_timed, path, ref, config, rounds)
+    for name, lesson in LESSONS.items():
+        work[f"lessons/{name}"] = partial(write_lesson, lesson)
+    return {**work, "curves": write_curves}
+
+
+@cache
+def pair_of(ref: PairRef) -> Any:
+    """A pair, loaded once."""
+    return load_named(ref, Loading(ref))
+
+
+def write_timed(path: Path, ref: PairRef, config: specviz.RunConfig, rounds: int) -> None:
+    """A run after one that warms up, with its speedup over plain decoding in alternating rounds."""
+    pair = pair_of(ref)
+    specviz.run(pair, replace(config, max_new_tokens=8))
+    trace = specviz.run(pair, config)
+    speedup = None
+    if config.builder.name != "plain":
+        for update in measure_speedup(pair, config, trace.counts, rounds):
+            speedup = update or speedup
+    write(path, replace(trace, pair=trace.pair | offload_info(pair), speedup=speedup))
+
+
+def write_lesson(lesson: Lesson) -> None:
+    """The runs of a lesson, and what else it measures."""
+    found = record(pair_of(PairRef(TALES)), lesson)
+    for recording, trace in zip(lesson.recordings, found, strict=False):
+        write(lesson.path(recording), trace)
+    if lesson.measure:
+        lesson.measured.write_text(codec.dumps(found[-1]) + "\n", encoding="utf-8")
+
+
+def record(pair: Any, lesson: Lesson) -> list[Any]:
+    """The runs of a lesson and what else it measures, with the first seed that suits it."""
+    measured = [codec.json_data(lesson.measure(pair, SEEDS[0]))] if lesson.measure else []
+    for seed in SEEDS:
+        traces = [decode(pair, recording, seed) for recording in lesson.recordings]
+        is_long = all(len(trace.steps) >= FEWEST for trace in traces)
+        if is_long and lesson.facts(*traces, *measured) is not None:
+            return [*traces, *measured]
+    raise SystemExit(f"No seed up to {SEEDS[-1]} shows the point of the lesson “{lesson.name}”.")
+
+
+def decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:
+    """As many steps of a lesson's run as it shows."""
+    config = replace(recording.config, seed=seed)
+    config = config.autoregressive() if recording.autoregressive else config
+    return specviz.run(pair, config, islice(specviz.speculate(pair, config), recording.steps))
+
+
+def write_curves() -> None:
+    """The costs of this machine and what trees gain on it, with weights in memory and on disk."""
+    costs, points = {}, {}
+    for weights in WEIGHTS:
+        for update in measure_machine(pair_of(PairRef(TALES, "", weights)), sizes=SIZES[weights]):
+            print(f"{weights}: {update.done} of {update.total} runs", flush=True)
+            result = update.result or None
+        assert result
+        costs[weights], points[weights] = result.cost, result.points
+    date = datetime.now(UTC).date().isoformat()
+    text = codec.dumps(Recorded(costs, points, f"{cpu_count()} cores", date))
+    CURVES.write_text(text + "\n", encoding="utf-8")
+
+
+def write(path: Path, trace: specviz.Trace) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(trace.to_json() + "\n", encoding="utf-8")
+    print(f"{path.name}: {len(trace.tokens)} tokens, {len(trace.steps)} steps: {trace.text!r}")
+    print(trace.speedup and round(trace.speedup.speedup, 2), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+// The draws of a step as the Verification lab shows them, try by try: those of the lab's own runs,
+// and those that a run on the page recorded.
+
+import { pathOf } from '../base/ribbon.js';
+import { OUTCOMES } from '../base/words.js';
+
+/**
+ * @param {Sent} step
+ * @param {(number | null)[]} tokens those that the lab names, in its order; the last stands for all
+ *   others where it is null
+ * @param {number | null} [parent] the node whose children are shown; all nodes where it is null
+ * @returns {import('./types.js').Run}
+ */
+export function runOf(step, tokens, parent = null) {
+  const isShown = (/** @type {number} */ node) =>
+    node > 0 && (parent === null || step.parents[node] === parent);
+  const place = (/** @type {number} */ token) => {
+    const at = tokens.indexOf(token);
+    return at < 0 ? tokens.length - 1 : at;
+  };
+  const rows = (/** @type {Chart | undefined} */ chart) => chartRows(chart, tokens);
+  const nodes = step.parents.map((_, node) => node).filter(isShown);
+  const compared = step.order.filter(isShown);
+
+  /** What a rejection leaves: the rows of the next try, or of the token that follows. */
+  const after = (/** @type {number} */ node, /** @type {number | undefined} */ next) => {
+    const above = step.parents[node];
+    const follows = next !== undefined && step.parents[next] === above;
+    const left = rows(follows ? step.detail[next]?.tried : step.detail[above]?.after);
+    delete left.p;
+    return left;
+  };
+  const tries = compared.map((node, i) => ({
+    node: nodes.indexOf(node) + 1,
+    token: place(step.tokens[node]),
+    outcome: OUTCOMES[step.outcome[node]],
+    accept_prob: step.accept[node],
+    coin: step.coin[node],
+    before: rows(step.detail[node]?.tried),
+    after: step.outcome[node] === 'x' ? after(node, compared[i + 1]) : {},
+    why: step.sentences[step.why[node]] ?? '',
+  }));
+
+  const path = pathOf(step);
+  const accepted = path.filter(isShown);
+  const end = path.at(-1) ?? 0;
+  // below an accepted child the run goes on
+  const isEnd = step.own !== null && (parent === null || (parent === end && !accepted.length));
+  const emitted = accepted.map(node => place(step.tokens[node]));
+  const { after: chart, race } = step.detail[end] ?? {};
+  return {
+    drafted: nodes.map(node => place(step.tokens[node])),
+    tries,
+    emitted: isEnd ? [...emitted, place(/** @type {number} */ (step.own))] : emitted,
+    goesOn: !isEnd,
+    corrected: step.last === 'correction',
+    last: isEnd && !Object.keys(race ?? {}).length ? (rows(chart).residual ?? null) : null,
+  };
+}
+
+/**
+ * The rows of a chart in the order of the lab's tokens.
+ * @param {Chart | undefined} chart
+ * @param {(number | null)[]} tokens
+ * @returns {import('./types.js').Rows}
+ */
+function chartRows(chart, tokens) {
+  if (!chart) return {};
+  const at = tokens.map(token => (token === null ? -1 : chart.tokens.indexOf(token)));
+  return Object.fromEntries(
+    Object.entries(chart.rows).map(([name, row]) => [name, at.map(i => row[i] ?? null)]),
+  );
+}

@@ -1,0 +1,60 @@
+// Below the prompt: what to try with the chosen model, one sentence on it, and how far it is
+// prepared.
+
+import { publish, subscribe } from '../base/bus.js';
+import { button, finder, say } from '../base/dom.js';
+
+const LOOK = 1000; // milliseconds between two looks at how far a model is
+
+/**
+ * @typedef {{ about: string, opening: string, seed: number,
+ *   prompts: Record<string, string> }} Examples
+ */
+
+/**
+ * @param {HTMLElement} element
+ * @param {{ prompt: string, examples: Record<string, Examples> }} options `prompt` selects its box
+ * @param {Ask | undefined} preparing how far the model is that the page opens with
+ */
+export function promptHelp(element, { prompt, examples }, preparing) {
+  const $ = finder(element);
+  let chosen = '';
+
+  /** @param {string} models */
+  function show(models) {
+    if (models === chosen) return;
+    chosen = models;
+    const { about = 'A pair of your own.', prompts = {} } = examples[models] ?? {};
+    say($('about-model'), about);
+    const chips = Object.entries(prompts).map(([name, text]) => button(name, () => fill(text)));
+    $('chips').replaceChildren(...chips);
+  }
+
+  /** @param {string} text */
+  function fill(text) {
+    const box = /** @type {HTMLTextAreaElement | null} */ (
+      document.querySelector(`${prompt} :is(textarea, input)`)
+    );
+    if (!box) return;
+    box.value = text;
+    box.dispatchEvent(new Event('input', { bubbles: true }));
+  }
+
+  /** Shows how far the model is, until it is there; another takes its place where it cannot be. */
+  async function follow() {
+    const { text, done, instead } = JSON.parse((await preparing?.({})) ?? '{}');
+    $('preparing').hidden = !text;
+    say($('preparing-text'), text ?? '');
+    $('progress').hidden = Boolean(instead);
+    if (done === null || done === undefined) $('progress').removeAttribute('value');
+    else $('progress').value = done;
+    if (text && !instead) setTimeout(follow, LOOK);
+    const { opening, seed } = examples[instead] ?? {};
+    if (!opening || chosen === instead || location.search.includes('prompt=')) return;
+    const settings = { models: instead, prompt: opening, seed: String(seed) };
+    publish('opened', { search: `?${new URLSearchParams(settings)}`, why: 'fix' });
+  }
+
+  subscribe('settings', element, ({ models }) => show(models));
+  return { show, follow };
+}

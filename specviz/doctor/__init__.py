@@ -23,7 +23,7 @@ from .log_lines import (
 )
 from .report import Report, pool, throughput_of
 from .scrapes import read_metrics
-from .window import NAMES, Window
+from .window import Window
 
 READERS = (
     read_vllm_log,
@@ -79,21 +79,17 @@ def diagnose(
         )
     simulated = simulated_by(text)
     reports = []
-    for engine in NAMES:
-        of_engine = [window for window in windows if window.engine == engine]
-        for report in pool(engine, of_engine) if of_engine else ():
-            comparable = [
-                window
-                for window in plain
-                if window.engine == engine
-                and (
-                    report.running_requests is None
-                    or window.running_requests in (None, report.running_requests)
-                )
-            ]
-            measured = baseline or throughput_of(comparable)
-            report = replace(report, baseline=measured, simulated=simulated)
-            reports.append(replace(report, advice=tuple(advice_on(report))))
+    for report in pool(windows):
+        load = report.running_requests
+        comparable = [
+            window
+            for window in plain
+            if window.engine == report.engine
+            and (load is None or window.running_requests in (None, load))
+        ]
+        measured = baseline or throughput_of(comparable)
+        report = replace(report, baseline=measured, simulated=simulated)
+        reports.append(replace(report, advice=tuple(advice_on(report))))
     return tuple(reports)
 
 

@@ -12,12 +12,23 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any
 
 from ..record.chain_rates import read_profile_rates
-from .log_lines import drafted_per_step
-from .window import NAMES, Window, histogram, number, of_histogram, rates_of
+from .window import (
+    FORMATS,
+    NAMES,
+    Window,
+    drafted_per_step,
+    histogram,
+    number,
+    of_histogram,
+    rates_of,
+)
 
+Json = dict[str, Any]
+Numbers = dict[str, Any]  # fields of a `Window`, and numbers that some of them follow from
 LONGEST_OBJECT = 1_000_000  # characters of an object that Python printed
 BRACKETS = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|[\[\](){}]")
 
@@ -27,7 +38,7 @@ def read_json(text: str) -> Iterator[Window]:
 
     Of several objects with one id, the parts of a streamed answer, the last one counts.
     """
-    answers: dict[Any, list[Window]] = {}
+    answers: dict[object, list[Window]] = {}
     for place, value in enumerate(objects_in(text)):
         windows = list(_windows(value, 0))
         answer = value.get("id") if isinstance(value, dict) else None
@@ -70,164 +81,123 @@ def _printed_by_python(text: str, start: int, end: int) -> tuple[Any, int]:
     return None, end
 
 
-def _windows(value: Any, depth: int) -> Iterator[Window]:
-    if depth > 20:
-        return
-    if isinstance(value, list):
+def _windows(value: object, depth: int) -> Iterator[Window]:
+    """The windows in a value; the first known key of an object decides what reads it."""
+    if isinstance(value, dict):
+        reader = next((READERS[key] for key in READERS if key in value), None)
+        window = reader(value) if reader else None
+        if window:
+            yield window
+        # What a reader knows but makes nothing of has nothing else in it.
+        value = [] if reader else list(value.values())
+    if isinstance(value, list) and depth <= 20:
         for item in value:
             yield from _windows(item, depth + 1)
-    if not isinstance(value, dict):
-        return
-    for key, reader in READERS.items():
-        if key in value:
-            window = reader(value)
-            if window:
-                yield window
-            return
-    for item in value.values():
-        yield from _windows(item, depth + 1)
 
 
-def _child(record: dict[str, Any], name: str) -> dict[str, Any]:
+def _child(record: Json, name: str) -> Json:
     child = record.get(name)
     return child if isinstance(child, dict) else {}
 
 
-def tensorrt_iteration(record: dict[str, Any]) -> Window | None:
+def numbers(record: Json, form: str) -> Numbers:
+    """The numbers of an object by their names in the table of a format.
+
+    What is missing is left out, and so is a 0, which counts nothing, but for accepted tokens.
+    """
+    found: Numbers = {}
+    for name, places in FORMATS["object"][form].items():
+        for place in places.split():
+            *parents, last = place.split(".")
+            value = number(reduce(_child, parents, record).get(last))
+            if value or (name == "accepted" and value is not None):
+                found.setdefault(name, value)
+    return found
+
+
+def tensorrt_iteration(record: Json) -> Window:
     """An iteration; one that also reads prompts gives no throughput."""
-    drafts, batch = _child(record, "specDecodingStats"), _child(record, "inflightBatchingStats")
-    drafted, accepted = number(drafts, "numDraftTokens"), number(drafts, "numAcceptedTokens")
-    steps = number(drafts, "numRequestsWithDraftTokens")
-    running = number(batch, "numGenRequests") or steps
-    milliseconds, prompts = number(record, "iterLatencyMS"), number(batch, "numContextRequests")
-    speculates = drafted and steps and accepted is not None
-    throughput = None
-    if milliseconds and running and not prompts:
-        written = running + (accepted or 0.0 if speculates else 0.0)
-        throughput = 1000 * written / milliseconds
-    return Window(
-        "tensorrt-llm",
-        "iterations",
-        steps=steps if speculates else None,
-        drafted=drafted if speculates else None,
-        accepted=accepted if speculates else None,
-        running_requests=running,
-        throughput=throughput,
-        seconds=milliseconds / 1000 if throughput and milliseconds else None,
-        draft_share=number(drafts, "draftOverhead") if speculates else None,
-    )
+    found = numbers(record, "tensorrt")
+    milliseconds = found.pop("milliseconds", 0.0)
+    prompts = found.pop("prompts", 0.0)
+    if not {"drafted", "steps", "accepted"} <= found.keys():
+        for name in ("drafted", "steps", "accepted", "draft_share"):
+            found.pop(name, None)
+    if milliseconds and not prompts and "running_requests" in found:
+        found["seconds"] = milliseconds / 1000
+        written = found["running_requests"] + found.get("accepted", 0.0)
+        found["throughput"] = written / found["seconds"]
+    return Window("tensorrt-llm", "iterations", **found)
 
 
-def vllm_response(record: dict[str, Any]) -> Window | None:
+def vllm_response(record: Json) -> Window | None:
     """The acceptance of one request: a response of vLLM, or a record of AIPerf."""
-    found = _child(record, "speculative_decoding") or _child(record, "spec_decode_acceptance")
-    counts = of_histogram(histogram(found.get("acceptance_histogram")))
-    steps = number(found, "num_spec_steps") or counts.get("steps")
-    accepted = number(found, "num_accepted_draft_tokens")
-    if accepted is None:
-        accepted = counts.get("accepted")
-    drafted, rate = number(found, "num_draft_tokens"), number(found, "draft_acceptance_rate")
-    if drafted is None and accepted and rate:
-        drafted = float(round(accepted / rate))
-    length = number(found, "mean_acceptance_length")
-    if steps is None and length is None:
+    answer = _child(record, "speculative_decoding") or _child(record, "spec_decode_acceptance")
+    found = of_histogram(histogram(answer.get("acceptance_histogram"))) | numbers(answer, "vllm")
+    rate = found.pop("rate", 0.0)
+    if rate and found.get("accepted"):
+        found.setdefault("drafted", float(round(found["accepted"] / rate)))
+    if not found.keys() & {"steps", "acceptance_length"}:
         return None
-    engine = found.get("engine")
-    return Window(
-        engine if isinstance(engine, str) and engine in NAMES else "vllm",
-        "responses",
-        steps=steps,
-        drafted=drafted,
-        accepted=accepted,
-        acceptance_length=length,
-        per_position=counts.get("per_position", ()),
-    )
+    engine = str(answer.get("engine"))
+    return Window(engine if engine in NAMES else "vllm", "responses", **found)
 
 
-def sglang_response(record: dict[str, Any]) -> Window | None:
+def sglang_response(record: Json) -> Window:
     """The `meta_info` of one request; its time includes reading the prompt."""
     info = _child(record, "meta_info")
-    tokens, seconds = number(info, "completion_tokens"), number(info, "e2e_latency")
-    counts = of_histogram(
-        histogram(info.get("spec_correct_drafts_histogram") or info.get("spec_accept_histogram"))
+    found = numbers(info, "sglang")
+    tokens = found.pop("tokens", 0.0)
+    seconds = found.pop("seconds", 0.0)
+    steps = found.get("steps")
+    if steps and tokens:
+        found.setdefault("acceptance_length", tokens / steps)
+    if steps and "acceptance_length" in found:
+        found.setdefault("accepted", steps * (found["acceptance_length"] - 1))
+    if not steps:
+        found.pop("accepted", None)
+    counts = histogram(
+        info.get("spec_correct_drafts_histogram") or info.get("spec_accept_histogram")
     )
-    steps = number(info, "spec_verify_ct")
-    length = number(info, "spec_accept_length")
-    if length is None and steps and tokens:
-        length = tokens / steps
-    accepted = number(info, "spec_num_correct_drafts", "spec_accept_token_num")
-    if accepted is None and steps and length:
-        accepted = steps * (length - 1)
-    timed = tokens and seconds
-    return Window(
-        "sglang",
-        "responses",
-        steps=steps or None,
-        drafted=number(info, "spec_num_proposed_drafts", "spec_draft_token_num"),
-        accepted=accepted if steps else None,
-        acceptance_length=length if steps or length else None,
-        per_position=counts.get("per_position", ()),
-        running_requests=1.0 if timed else None,
-        throughput=tokens / seconds if tokens and seconds else None,
-        seconds=seconds if timed else None,
-        prompts=1.0 if timed else None,
-    )
+    found["per_position"] = of_histogram(counts).get("per_position", ())
+    if tokens and seconds:
+        found |= {"throughput": tokens / seconds, "seconds": seconds}
+        found |= {"running_requests": 1.0, "prompts": 1.0}
+    return Window("sglang", "responses", **found)
 
 
-def sglang_server(record: dict[str, Any]) -> Window | None:
+def sglang_server(record: Json) -> Window:
     """A state of `/server_info`."""
-    length, rate = number(record, "avg_spec_accept_length"), number(record, "avg_spec_accept_rate")
-    return Window(
-        "sglang",
-        "server info",
-        acceptance_length=length or None,
-        draft_length=drafted_per_step([(length or 0.0, rate or 0.0)]),
-        throughput=number(record, "last_gen_throughput") or None,
-    )
+    found = numbers(record, "sglang_server")
+    rate = found.pop("rate", 0.0)
+    drafted = drafted_per_step([(found.get("acceptance_length", 0.0), rate)])
+    return Window("sglang", "server info", draft_length=drafted, **found)
 
 
-def llama_response(record: dict[str, Any]) -> Window | None:
+def llama_response(record: Json) -> Window | None:
     """The `timings` of one request; a step is any pass after the first token."""
-    timings = _child(record, "timings")
-    tokens, milliseconds = number(timings, "predicted_n"), number(timings, "predicted_ms")
-    drafted, accepted = number(timings, "draft_n"), number(timings, "draft_n_accepted")
-    if not tokens or not milliseconds:
+    found = numbers(record, "llama")
+    tokens = found.pop("tokens", 0.0)
+    seconds = found.pop("milliseconds", 0.0) / 1000
+    if not tokens or not seconds:
         return None
-    steps = None
-    if drafted and accepted is not None:
-        steps = max(1.0, tokens - 1 - accepted)
-    return Window(
-        "llama.cpp",
-        "responses",
-        steps=steps,
-        drafted=drafted or None,
-        accepted=accepted if drafted else None,
-        throughput=1000 * tokens / milliseconds,
-        seconds=milliseconds / 1000,
-    )
+    if "drafted" not in found:
+        found.pop("accepted", None)
+    if "accepted" in found:
+        found["steps"] = max(1.0, tokens - 1 - found["accepted"])
+    return Window("llama.cpp", "responses", throughput=tokens / seconds, seconds=seconds, **found)
 
 
-def benchmark_result(record: dict[str, Any]) -> Window | None:
+def benchmark_result(record: Json) -> Window:
     """What `vllm bench serve --save-result` or SGLang's `bench_serving` stores."""
-    length = number(record, "spec_decode_acceptance_length")
-    vllm = length is not None or "accept_length" not in record
+    vllm = "spec_decode_acceptance_length" in record or "accept_length" not in record
+    found = numbers(record, "benchmark")
     rates = rates_of(record.get("spec_decode_per_position_acceptance_rates"))
-    return Window(
-        "vllm" if vllm else "sglang",
-        "benchmark",
-        steps=number(record, "spec_decode_num_drafts"),
-        drafted=number(record, "spec_decode_draft_tokens"),
-        accepted=number(record, "spec_decode_accepted_tokens"),
-        acceptance_length=length or number(record, "accept_length"),
-        per_position=rates,
-        running_requests=number(record, "max_concurrency"),
-        throughput=number(record, "output_throughput"),
-        seconds=number(record, "duration"),
-        prompts=1.0,
-    )
+    engine = "vllm" if vllm else "sglang"
+    return Window(engine, "benchmark", per_position=rates, prompts=1.0, **found)
 
 
-def specdec_bench(record: dict[str, Any]) -> Window | None:
+def specdec_bench(record: Json) -> Window | None:
     """The acceptance of ModelOpt's specdec_bench, whose lengths contain the bonus token."""
     counts = of_histogram(histogram(record["Acceptance_Length_Histogram"]), bonus=1)
     if not counts:
@@ -236,27 +206,23 @@ def specdec_bench(record: dict[str, Any]) -> Window | None:
     return Window("profile", "specdec_bench", acceptance_length=length, **counts)
 
 
-def profile(record: dict[str, Any]) -> Window | None:
+def profile(record: Json) -> Window | None:
     """An acceptance profile; one that was not measured says nothing."""
     try:
         rates = read_profile_rates(record)
     except ValueError:
         return None
-    length = number(record, "mean_accept_length")
-    if record.get("measured") is False or (rates is None and length is None):
+    found = numbers(record, "profile")
+    if rates:
+        found["per_position"] = rates.marginal
+        found.setdefault("acceptance_length", 1 + sum(rates.marginal))
+    if record.get("measured") is False or "acceptance_length" not in found:
         return None
-    marginal = rates.marginal if rates else ()
-    return Window(
-        "profile",
-        "profile",
-        acceptance_length=1 + sum(marginal) if length is None else length,
-        draft_length=number(record, "num_speculative_tokens"),
-        per_position=marginal,
-    )
+    return Window("profile", "profile", **found)
 
 
 # a key of an object -> what reads the object; the first key that it has decides
-READERS: dict[str, Callable[[dict[str, Any]], Window | None]] = {
+READERS: dict[str, Callable[[Json], Window | None]] = {
     "inflightBatchingStats": tensorrt_iteration,
     "specDecodingStats": tensorrt_iteration,
     "speculative_decoding": vllm_response,

@@ -2,86 +2,32 @@
 
 Formats of vLLM (v1/spec_decode/metrics.py, v1/metrics/loggers.py, benchmarks/serve.py; the engine
 V0 until 0.9), llama.cpp (tools/server, examples/speculative), SGLang (scheduler metrics,
-bench_serving).
+bench_serving). What numbers are called in them is in `assets/doctor/formats.toml`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from statistics import fmean
 from typing import Any
 
-from .window import Window, add_ranks, rates_of, steps_of
+from .window import FORMATS, Window, add_ranks, drafted_per_step, rates_of, steps_of
 
-INT = r" {0,40}(\d{1,12})"
+Numbers = dict[str, Any]  # fields of a `Window`, and numbers that some of them follow from
 REAL = r" {0,40}(\d{1,12}(?:\.\d{1,9})?)"
+# Every repetition is limited: a line of any length is read in the time of its length.
+MARKS = {"<int>": r" {0,40}(\d{1,12})", "<real>": REAL}
 LONGEST_LINE = 4000
 RATES = re.compile(
     r"(?:Per-position acceptance rate: |rate per position = \(|acc rate/pos = \()"
     r"(\d\.\d{1,9}(?:, \d\.\d{1,9}){0,127})"
 )
+CLOCK = re.compile(r"\b(\d\d):(\d\d):(\d\d)\b")
 V0 = "V0 log"
-MOST_DRAFTED, ROUNDED = 65, 0.006
 SAME_INTERVAL = 5  # seconds; engines of one server print every ten
-VLLM = {
-    "rank": rf"Engine{INT}:",
-    "throughput": rf"Avg generation throughput:{REAL} tokens/s",
-    "prompts": rf"Avg prompt throughput:{REAL} tokens/s",
-    "running_requests": rf"Running:{INT} reqs",
-    "accepted": rf"Accepted:{INT} tokens",
-    "drafted": rf"Drafted:{INT} tokens",
-    "acceptance_length": rf"Mean acceptance length:{REAL}",
-}
-VLLM_V0 = {
-    "tokens": rf"Number of speculative tokens:{INT}",
-    "accepted": rf"Number of accepted tokens:{INT}",
-    "drafted": rf"Number of draft tokens:{INT}",
-    "emitted": rf"Number of emitted tokens:{INT}",
-}
-BENCHMARK = {
-    "running_requests": rf"Maximum request concurrency:{INT}|Concurrency:{REAL}",
-    "seconds": rf"Benchmark duration \(s\):{REAL}",
-    "throughput": rf"Output token throughput \(tok/s\):{REAL}",
-    "acceptance_length": rf"Accept(?:ance)? length:{REAL}",
-    "steps": rf"Drafts:{INT}",
-    "drafted": rf"Draft tokens:{INT}",
-    "accepted": rf"Accepted tokens:{INT}",
-}
-OFFLINE = {
-    "steps": rf"^num_drafts:{INT}",
-    "drafted": rf"^num_draft_tokens:{INT}",
-    "accepted": rf"^num_accepted_tokens:{INT}",
-}
-LLAMA = {
-    "milliseconds": rf"(?<!prompt )eval time ={REAL} ms /",
-    "tokens": rf"(?<!prompt )eval time = {{0,20}}[\d.]{{1,20}} ms /{INT} (?:tokens|runs)",
-    "accepted": rf"draft acceptance[^(]{{1,40}}\({INT} accepted",
-    "drafted": rf"accepted /{INT} generated",
-    "acceptance_length": rf"mean (?:acceptance length|len) ={REAL}",
-}
-LLAMA_TOTALS = {
-    "steps": rf"#gen drafts ={INT}",
-    "drafted": rf"#gen tokens ={INT}",
-    "accepted": rf"#acc tokens ={INT}",
-    "milliseconds": rf"dur\(b,g,a\) = [\d.]{{1,20}},{REAL},",
-}
-LLAMA_TOOL = {
-    "tokens": rf"^n_predict +={INT}",
-    "drafted": rf"^n_drafted +={INT}",
-    "accepted": rf"^n_accept +={INT}",
-    "throughput": rf"^decoded {INT} tokens in {REAL} seconds, speed:{REAL} t/s",
-}
 # The drafters that take time for each token; the others draft all of a step at once.
 TOKEN_BY_TOKEN = {"draft", "draft-simple", "draft-eagle3", "draft-mtp"}
-SGLANG = {
-    "rank": r"\bDP(\d{1,4})\b",
-    "running_requests": rf"#running-req:{INT}",
-    "acceptance_length": rf"accept len:{REAL}",
-    "rate": rf"accept rate:{REAL}",
-    "throughput": rf"gen throughput \(token/s\):{REAL}",
-}
 
 
 def read_vllm_log(text: str) -> Iterator[Window]:
@@ -89,42 +35,25 @@ def read_vllm_log(text: str) -> Iterator[Window]:
 
     Ranks of a data-parallel server print in turn; what they print at one time is added up.
     """
-    marks = ("Avg generation throughput:", "SpecDecoding metrics:")
-    lines = [line for line in _lines_with(text, marks) if "Pending:" not in line]
-    yield from _intervals(_records(lines, VLLM, marks[0]), _vllm_window)
+    first = "Avg generation throughput:"
+    lines = [
+        line for line in _lines_with(text, first, "SpecDecoding metrics:") if "Pending:" not in line
+    ]
+    yield from _intervals(_records(lines, "vllm", first), _vllm_window)
 
 
-def _intervals(
-    records: Iterable[dict[str, Any]], window_of: Callable[..., Window]
-) -> Iterator[Window]:
-    """A window for each time at which ranks print in turn: it ends where one comes again."""
-    ranks: dict[float, Window] = {}
-    began = None
-    for record in records:
-        rank, time = record.pop("rank", -1.0), record.pop("time", None)
-        late = began is not None and time is not None and abs(time - began) > SAME_INTERVAL
-        if ranks and (rank < 0 or rank in ranks or late):
-            yield add_ranks(list(ranks.values()))
-            ranks = {}
-        if not ranks:
-            began = time
-        ranks[rank] = window_of(**record)
-    if ranks:
-        yield add_ranks(list(ranks.values()))
-
-
-def _vllm_window(**record: Any) -> Window:
-    if not (record.get("throughput") and record.get("running_requests")):
+def _vllm_window(**found: Any) -> Window:
+    if not (found.get("throughput") and found.get("running_requests")):
         # The engine was idle for a part of the time.
         for name in ("throughput", "running_requests", "prompts"):
-            record.pop(name, None)
-    rates = record.get("per_position", ())
-    if "accepted" in record and "drafted" in record:
-        length = sum(rates) or record.get("acceptance_length", 1.0) - 1
-        record["steps"] = steps_of(record["accepted"], length)
-        if record["steps"] is None and rates:
-            record["steps"] = record["drafted"] / len(rates)
-    return Window("vllm", "log", **record)
+            found.pop(name, None)
+    if "accepted" in found and "drafted" in found:
+        rates = found.get("per_position", ())
+        length = sum(rates) or found.get("acceptance_length", 1.0) - 1
+        found["steps"] = steps_of(found["accepted"], length)
+        if found["steps"] is None and rates:
+            found["steps"] = found["drafted"] / len(rates)
+    return Window("vllm", "log", **found)
 
 
 def read_vllm_v0_log(text: str) -> Iterator[Window]:
@@ -132,25 +61,27 @@ def read_vllm_v0_log(text: str) -> Iterator[Window]:
 
     Its accepted tokens include those behind a rejected one; its emitted tokens do not.
     """
-    counted: dict[str, Any] = {}
-    for line in _lines_with(text, ("Speculative metrics:",)):
-        record = _fields(VLLM_V0, line)
-        if record.get("tokens") and record.get("drafted") and "emitted" in record:
-            steps = max(1.0, record["drafted"] // record["tokens"])
-            counted = {
-                "steps": steps,
-                "drafted": record["drafted"],
-                "accepted": record.get("accepted"),
-                "acceptance_length": record["emitted"] / steps,
-            }
+    counted: Numbers = {}
+    for line in _lines_with(text, "Speculative metrics:"):
+        found = _numbers(line, "vllm_v0")
+        tokens = found.pop("tokens", 0.0)
+        if tokens and found.get("drafted") and "emitted" in found:
+            steps = max(1.0, found["drafted"] // tokens)
+            length = found.pop("emitted") / steps
+            counted = found | {"steps": steps, "acceptance_length": length}
     length = counted.get("acceptance_length")
-    for line in _lines_with(text, ("Pending:",)):
-        record = _fields(VLLM, line)
-        if record.get("throughput") and record.get("running_requests"):
-            fields: dict[str, Any] = {
-                name: record[name] for name in ("throughput", "running_requests")
-            }
-            yield Window("vllm", V0, acceptance_length=length, **fields)
+    for line in _lines_with(text, "Pending:"):
+        found = _numbers(line, "vllm")
+        throughput = found.get("throughput")
+        running = found.get("running_requests")
+        if throughput and running:
+            yield Window(
+                "vllm",
+                V0,
+                acceptance_length=length,
+                throughput=throughput,
+                running_requests=running,
+            )
     if counted:
         yield Window("vllm", V0, **counted)
 
@@ -159,22 +90,21 @@ def read_benchmark(text: str) -> Iterator[Window]:
     """A window for each result of `vllm bench serve` or SGLang's `bench_serving`."""
     for part in text.split("= Serving Benchmark Result =")[1:]:
         part = part.partition("\n=====")[0][:20_000]
-        record = _fields(BENCHMARK, part)
+        found = _numbers(part, "benchmark")
         rates = re.findall(rf"^ {{1,8}}Position \d{{1,3}}:{REAL}", part, re.M)
-        record["per_position"] = rates_of([float(rate) for rate in rates], percent=True)
+        found["per_position"] = rates_of([*map(float, rates)], 100)
         # Nothing else of the two outputs differs for certain.
-        sglang = re.search(r"Accept length:", part) or re.search(r"Backend: +sglang", part)
-        yield Window("sglang" if sglang else "vllm", "benchmark", prompts=1.0, **record)
+        sglang = re.search(r"Accept length:|Backend: +sglang", part)
+        yield Window("sglang" if sglang else "vllm", "benchmark", prompts=1.0, **found)
 
 
 def read_offline_example(text: str) -> Iterator[Window]:
     """What vLLM's example of offline speculative decoding prints at its end."""
-    lines = _lines_with(text, ("num_drafts:", "num_draft_tokens:", "num_accepted_tokens:"))
-    record = _fields(OFFLINE, "\n".join(lines))
-    if len(record) == len(OFFLINE):
+    lines = _lines_with(text, "num_drafts:", "num_draft_tokens:", "num_accepted_tokens:")
+    found = _numbers("\n".join(lines), "offline_example")
+    if len(found) == 3:
         rates = re.findall(rf"^acceptance at token \d{{1,3}}:{REAL}", text, re.M)
-        record["per_position"] = rates_of([float(rate) for rate in rates])
-        yield Window("vllm", "example", **record)
+        yield Window("vllm", "example", per_position=rates_of([*map(float, rates)]), **found)
 
 
 def read_llama_log(text: str) -> Iterator[Window]:
@@ -184,45 +114,43 @@ def read_llama_log(text: str) -> Iterator[Window]:
     "statistics" counts since the server was started; it gives the time of drafting, and the rates
     by position where the lines of requests have none.
     """
-    totals: dict[str, dict[str, Any]] = {}
-    for line in _lines_with(text, ("statistics ",)):
-        record = _fields(LLAMA_TOTALS, line)
-        if record.get("drafted"):
-            totals[line.partition("statistics ")[2].partition(":")[0].strip()] = record
-    drafting = sum(record.pop("milliseconds", 0.0) for record in totals.values()) / 1000
-    drafted = sum(record["drafted"] for record in totals.values())
-    marks = ("eval time =", "draft acceptance")
-    lines = [line for line in _lines_with(text, marks) if "llama_perf" not in line]
-    for record in _records(lines, LLAMA):
-        seconds, tokens = record.pop("milliseconds", 0.0) / 1000, record.pop("tokens", 0.0)
-        timed = bool(seconds and tokens > 1)
+    totals: dict[str, Numbers] = {}
+    for line in _lines_with(text, "statistics "):
+        found = _numbers(line, "llama_totals")
+        if found.get("drafted"):
+            totals[line.partition("statistics ")[2].partition(":")[0].strip()] = found
+    drafting = sum(total.pop("milliseconds", 0.0) for total in totals.values()) / 1000
+    drafted = sum(total["drafted"] for total in totals.values())
+    lines = _lines_with(text, "eval time =", "draft acceptance")
+    for found in _records([line for line in lines if "llama_perf" not in line], "llama"):
+        seconds = found.pop("milliseconds", 0.0) / 1000
+        tokens = found.pop("tokens", 0.0)
+        timed = seconds and tokens > 1
         if timed:
-            record |= {"throughput": tokens / seconds, "seconds": seconds}
-        if record.get("drafted") and "accepted" in record:
-            length = record.get("acceptance_length", 1.0) - 1
-            record["steps"] = steps_of(record["accepted"], length)
-            if record["steps"] is None and timed:
-                record["steps"] = max(1.0, tokens - 1 - record["accepted"])
+            found |= {"throughput": tokens / seconds, "seconds": seconds}
+        if found.get("drafted") and "accepted" in found:
+            accepted = found["accepted"]
+            found["steps"] = steps_of(accepted, found.get("acceptance_length", 1.0) - 1)
+            if found["steps"] is None and timed:
+                found["steps"] = max(1.0, tokens - 1 - accepted)
             if timed and drafting and totals.keys() <= TOKEN_BY_TOKEN:
-                record["draft_share"] = min(1.0, drafting / drafted * record["drafted"] / seconds)
+                found["draft_share"] = min(1.0, drafting / drafted * found["drafted"] / seconds)
             if len(totals) == 1:
-                (total,) = totals.values()
-                record.setdefault("per_position", total.get("per_position", ()))
-        yield Window("llama.cpp", "log", **record)
-    for record in totals.values():
-        yield Window("llama.cpp", "statistics", **record)
+                found = totals[min(totals)] | found
+        yield Window("llama.cpp", "log", **found)
+    for found in totals.values():
+        yield Window("llama.cpp", "statistics", **found)
 
 
 def read_llama_tool(text: str) -> Iterator[Window]:
     """What `llama-speculative` prints at the end of its text; every step writes a token of its
     own beside the accepted ones."""
-    for part in re.split(
-        r"^(?=decoded {1,20}\d)", text[: text.rfind("n_accept") + 200], flags=re.M
-    ):
-        record = _fields(LLAMA_TOOL, part[:LONGEST_LINE])
-        if len(record) == len(LLAMA_TOOL):
-            record["steps"] = max(1.0, record.pop("tokens") - record["accepted"])
-            yield Window("llama.cpp", "tool", **record)
+    end = text.rfind("n_accept") + 200
+    for part in re.split(r"^(?=decoded {1,20}\d)", text[:end], flags=re.M):
+        found = _numbers(part[:LONGEST_LINE], "llama_tool")
+        if len(found) == 4:
+            found["steps"] = max(1.0, found.pop("tokens") - found["accepted"])
+            yield Window("llama.cpp", "tool", **found)
 
 
 def read_sglang_log(text: str) -> Iterator[Window]:
@@ -230,71 +158,81 @@ def read_sglang_log(text: str) -> Iterator[Window]:
 
     Data-parallel ranks print in turn; what they print at one time is added up.
     """
-    records = []
-    for line in _lines_with(text, ("Decode batch",)):
-        record = _fields(SGLANG, line)
-        running = record.get("throughput") and record.get("running_requests")
-        if running and record.get("acceptance_length") != 0:
-            records.append(record)
-    drafted = drafted_per_step(
-        [(record.get("acceptance_length", 0.0), record.pop("rate", 0.0)) for record in records]
-    )
-    yield from _intervals(records, partial(Window, "sglang", "log", draft_length=drafted))
+    every = [_numbers(line, "sglang") for line in _lines_with(text, "Decode batch")]
+    records = [
+        found
+        for found in every
+        if found.get("throughput")
+        and found.get("running_requests")
+        and found.get("acceptance_length") != 0
+    ]
+    pairs = [(found.get("acceptance_length", 0.0), found.pop("rate", 0.0)) for found in records]
+    window_of = partial(Window, "sglang", "log", draft_length=drafted_per_step(pairs))
+    yield from _intervals(records, window_of)
 
 
-def drafted_per_step(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Drafted tokens of a step, from SGLang's lengths and rates; None where there are none.
+def _intervals(records: Sequence[Numbers], window_of: Callable[..., Window]) -> Iterator[Window]:
+    """A window for each time at which ranks print in turn: it ends where one comes again."""
+    ranks: dict[float, Window] = {}
+    start = None
+    for found in records:
+        rank = found.pop("rank", -1.0)
+        time = found.pop("time", None)
+        late = start is not None and time is not None and abs(time - start) > SAME_INTERVAL
+        if ranks and (rank < 0 or rank in ranks or late):
+            yield add_ranks(list(ranks.values()))
+            ranks = {}
+        if not ranks:
+            start = time
+        ranks[rank] = window_of(**found)
+    if ranks:
+        yield add_ranks(list(ranks.values()))
 
-    The rate is that of drafted tokens, (length - 1) / drafted. Until 2025 it was length / (drafted
-    + 1): what fits all lines with one whole number is meant.
-    """
-    known = [(length, rate) for length, rate in pairs if length > 1 and rate > 0]
-    if not known:
-        return None
-    for bonus in (0, 1):  # the newer meaning first, since both fit where lengths hardly differ
-        misfits = [
-            fmean(abs(rate - (length - 1 + bonus) / (drafted + bonus)) for length, rate in known)
-            for drafted in range(1, MOST_DRAFTED)
-        ]
-        if min(misfits) <= ROUNDED:
-            return 1.0 + misfits.index(min(misfits))
-    return fmean((length - 1) / rate for length, rate in known)  # it changes from step to step
 
-
-def _lines_with(text: str, marks: tuple[str, ...]) -> list[str]:
+def _lines_with(text: str, *marks: str) -> list[str]:
     lines = (line for line in text.splitlines() if any(mark in line for mark in marks))
     return [line[:LONGEST_LINE] for line in lines]
 
 
-def _fields(patterns: dict[str, str], text: str) -> dict[str, Any]:
-    """The numbers in a text, by the names of the patterns that match, the rates of positions and
-    the time of day in seconds, if any."""
-    record: dict[str, Any] = {}
-    for name, pattern in patterns.items():
-        match = re.search(pattern, text, re.M)
+def _pattern(text: str) -> re.Pattern[str]:
+    for mark, number in MARKS.items():
+        text = text.replace(mark, number)
+    return re.compile(text, re.M)
+
+
+PATTERNS = {
+    form: {name: _pattern(text) for name, text in names.items()}
+    for form, names in FORMATS["log"].items()
+}
+
+
+def _numbers(text: str, form: str) -> Numbers:
+    """The numbers in a text of a format by their names, the rates of positions, and where engines
+    have ranks the time of day in seconds."""
+    found: Numbers = {}
+    for name, pattern in PATTERNS[form].items():
+        match = pattern.search(text)
         if match:
-            record[name] = float([group for group in match.groups() if group][-1])
+            found[name] = float([group for group in match.groups() if group][-1])
     rates = RATES.search(text)
     if rates:
-        record["per_position"] = tuple(map(float, rates[1].split(", ")))
-    clock = re.search(r"\b(\d\d):(\d\d):(\d\d)\b", text[:200])
-    if clock and "rank" in patterns:
+        found["per_position"] = tuple(map(float, rates[1].split(", ")))
+    clock = CLOCK.search(text[:200])
+    if clock and "rank" in PATTERNS[form]:
         hours, minutes, seconds = map(int, clock.groups())
-        record["time"] = float(3600 * hours + 60 * minutes + seconds)
-    return record
+        found["time"] = 3600 * hours + 60 * minutes + seconds
+    return found
 
 
-def _records(lines: list[str], patterns: dict[str, str], first: str = "") -> list[dict[str, Any]]:
+def _records(lines: Sequence[str], form: str, first: str = "\n") -> list[Numbers]:
     """The numbers of lines; neighbours that say different things are taken together.
 
     A line with the text `first` begins a record.
     """
-    records: list[dict[str, Any]] = []
+    records: list[Numbers] = []
     for line in lines:
-        record = _fields(patterns, line)
-        begins = bool(first) and first in line
-        again = records and (records[-1].keys() - {"time"}) & record.keys()
-        if not records or begins or again:
+        found = _numbers(line, form)
+        if not records or first in line or (records[-1].keys() - {"time"}) & found.keys():
             records.append({})
-        records[-1] = record | records[-1]
+        records[-1] = found | records[-1]
     return records

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, median_low
 from typing import Any, NamedTuple
 
 from ..record.chain_rates import ChainRates
-from .window import Window, mean_rates
+from .log_lines import V0
+from .window import NAMES, Window, mean_rates
 
 OTHER_LOAD = 2.0  # requests that are so many times as many are another load
 RARE_LOAD = 0.1  # of the windows; a rarer load is one of a start or an end
@@ -112,28 +113,31 @@ class Report(Window):
         return {name: getattr(self, name) for name in names} | {"advice": advice}
 
 
-def pool(engine: str, windows: Sequence[Window]) -> Iterator[Report]:
-    """Take the windows of one engine together, a report for each load."""
+def pool(windows: Sequence[Window]) -> Iterator[Report]:
+    """Take the windows of each engine together, a report for each load."""
+    for engine in NAMES:
+        of_engine = [window for window in windows if window.engine == engine]
+        if of_engine:
+            yield from _loads(of_engine)
+
+
+def _loads(windows: Sequence[Window]) -> Iterator[Report]:
     active = [window for window in windows if window.speculates]
     if not active:
-        yield _report(engine, windows, windows, ())
+        yield _report(windows, windows, ())
         return
     # Counts come from the format that counted most, since two formats may count the same steps.
-    sources = dict.fromkeys(window.source for window in active)
-    counted_by = max(sources, key=lambda source: _weight_of(active, source))
+    sources = [window.source for window in active]
+    steps = dict.fromkeys(sources, 0.0)
+    for window in active:
+        steps[window.source] += window.steps or 0.0
+    counted_by = max(steps, key=lambda source: (steps[source], sources.count(source)))
     counted = [window for window in active if window.source == counted_by]
-    timed = [window for window in counted if window.throughput]
-    if not timed:
-        timed = [window for window in active if window.throughput]
-        yield _report(engine, counted, timed, active)
-        return
-    for load in loads_of(counted):
-        yield _report(engine, load, [one for one in load if one.throughput], load)
-
-
-def _weight_of(windows: Sequence[Window], source: str) -> tuple[float, int]:
-    same = [window for window in windows if window.source == source]
-    return sum(window.steps or 0.0 for window in same), len(same)
+    if any(window.throughput for window in counted):
+        for load in loads_of(counted):
+            yield _report(load, load, load)
+    else:
+        yield _report(counted, active, active)
 
 
 def loads_of(windows: Sequence[Window]) -> list[list[Window]]:
@@ -142,22 +146,16 @@ def loads_of(windows: Sequence[Window]) -> list[list[Window]]:
     A load is another one where the number at least doubles from one window to the next larger one.
     What is rare, or does not say its load, goes to a load that is near, or the largest.
     """
-    ordered = sorted(
-        (window for window in windows if window.running_requests),
-        key=lambda window: window.running_requests or 0.0,
-    )
+    ordered = sorted((window for window in windows if window.running_requests), key=_requests)
     groups: list[list[Window]] = []
     for window in ordered:
-        last = groups[-1][-1].running_requests if groups else None
-        if last and window.running_requests and window.running_requests < OTHER_LOAD * last:
-            groups[-1].append(window)
-        else:
-            groups.append([window])
+        if not groups or _requests(window) >= OTHER_LOAD * _requests(groups[-1][-1]):
+            groups.append([])
+        groups[-1].append(window)
     loads: list[list[Window]] = []
+    rare = RARE_LOAD * len(ordered)
     for group in groups:
-        if (loads and len(group) < RARE_LOAD * len(ordered)) or (
-            loads and len(loads[-1]) < RARE_LOAD * len(ordered)
-        ):
+        if loads and min(len(group), len(loads[-1])) < rare:
             loads[-1] += group
         else:
             loads.append(group)
@@ -168,68 +166,60 @@ def loads_of(windows: Sequence[Window]) -> list[list[Window]]:
     return loads
 
 
-def _report(
-    engine: str, counted: Sequence[Window], timed: Sequence[Window], active: Sequence[Window]
-) -> Report:
+def _report(counted: Sequence[Window], timed: Sequence[Window], active: Sequence[Window]) -> Report:
     """One load: what was counted, what was timed, and all that drafted."""
+    timed = [one for one in timed if one.throughput]
     complete = [one for one in counted if one.steps and one.drafted and one.accepted is not None]
     with_counts = complete or counted
     steps = _sum(one.steps for one in with_counts)
-    drafted = _sum(one.drafted for one in with_counts)
     accepted = _sum(one.accepted for one in with_counts)
+    length = _mean((one.acceptance_length, _requests(one)) for one in with_counts)
+    # The engine V0 counts accepted tokens behind a rejected one: its own length is right.
+    if steps and accepted is not None and not any(one.source == V0 for one in with_counts):
+        length = 1 + accepted / steps
     loads = [one.running_requests for one in timed or counted if one.running_requests]
     running = median_low(loads) if loads else None
+    with_rates = [one for one in counted if one.per_position]
     return Report(
-        engine,
+        counted[0].engine,
         "",
         steps=steps and float(round(steps)),
-        drafted=drafted,
+        drafted=_sum(one.drafted for one in with_counts),
         accepted=accepted,
-        acceptance_length=_length(with_counts, steps, accepted),
-        draft_length=_mean([(one.draft_length, _requests(one)) for one in counted]),
+        acceptance_length=length,
+        draft_length=_mean((one.draft_length, _requests(one)) for one in counted),
         per_position=mean_rates(
-            [one.per_position for one in counted if one.per_position],
-            [one.steps or 1.0 for one in counted if one.per_position],
+            [one.per_position for one in with_rates], [one.steps or 1.0 for one in with_rates]
         ),
         running_requests=running,
         throughput=throughput_of([one for one in timed if one.running_requests == running]),
-        draft_share=_mean([(one.draft_share, one.seconds or 1.0) for one in active]),
+        draft_share=_mean((one.draft_share, one.seconds or 1.0) for one in active),
         windows=tuple(counted) if active else (),
     )
-
-
-def _length(windows: Sequence[Window], steps: float | None, accepted: float | None) -> float | None:
-    """Tokens per step: from counts, or the mean of what the windows say."""
-    # The engine V0 counts accepted tokens behind a rejected one: its own length is right.
-    if steps and accepted is not None and not any(one.source == "V0 log" for one in windows):
-        return 1 + accepted / steps
-    return _mean([(one.acceptance_length, _requests(one)) for one in windows])
 
 
 def throughput_of(windows: Sequence[Window]) -> float | None:
     """Tokens per second: over the whole time if all windows say how long they were, else their
     median."""
     timed = [window for window in windows if window.throughput]
-    if timed and all(window.seconds for window in timed):
-        return _mean([(window.throughput, window.seconds or 0.0) for window in timed])
-    return median([window.throughput or 0.0 for window in timed]) if timed else None
+    if all(window.seconds for window in timed):
+        return _mean((window.throughput, window.seconds or 0.0) for window in timed)
+    return median(window.throughput or 0.0 for window in timed)
 
 
 def _requests(window: Window) -> float:
-    """The weight of a window that gives no counts: how many requests it is of."""
+    """How many requests a window is of: its weight where it gives no counts."""
     return window.running_requests or 1.0
 
 
-def _sum(values: Iterator[float | None]) -> float | None:
+def _sum(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
-def _mean(weighted: Sequence[tuple[float | None, float]]) -> float | None:
+def _mean(weighted: Iterable[tuple[float | None, float]]) -> float | None:
     known = [(value, weight) for value, weight in weighted if value is not None and weight]
-    if not known:
-        return None
-    return fmean([value for value, _ in known], [weight for _, weight in known])
+    return fmean(*zip(*known, strict=True)) if known else None
 
 
 def rows_of(report: Report) -> list[tuple[str, str]]:

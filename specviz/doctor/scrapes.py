@@ -4,66 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from .log_lines import drafted_per_step
-from .window import MOST, Window
+from .window import FORMATS, MOST, Window, drafted_per_step
 
-PREFIXES = {
-    "vllm:": "vllm",
-    "llamacpp:": "llama.cpp",
-    "sglang:": "sglang",
-    "trtllm_": "tensorrt-llm",
-}
-# The name of a metric without its prefix -> what it counts.
-COUNTERS = {
-    "spec_decode_num_drafts_total": "steps",
-    "spec_decode_num_draft_tokens_total": "drafted",
-    "spec_decode_num_accepted_tokens_total": "accepted",
-    "spec_decode_drafted_tokens_total": "drafted_at",
-    "spec_decode_num_accepted_tokens_per_pos_total": "accepted_at",
-    "spec_decode_accepted_tokens_total": "accepted_at",
-    "tokens_predicted_total": "tokens",
-    "tokens_predicted_seconds_total": "seconds",
-}
-SUMS = {
-    "gen_throughput": "throughput",
-    "num_requests_running": "running_requests",
-    "num_running_reqs": "running_requests",
-    "num_generation_requests": "running_requests",
-}
-MEANS = {
-    "spec_accept_length": "acceptance_length",
-    "spec_accept_rate": "rate",
-    "spec_decode_acceptance_length": "acceptance_length",
-    "spec_decode_draft_overhead": "draft_share",
-}
-FIELDS = COUNTERS | SUMS | MEANS
+METRICS = FORMATS["metrics"]
+PREFIXES: dict[str, str] = METRICS["prefixes"]
+# The name of a metric without its prefix -> the number that it gives.
+FIELDS: dict[str, str] = METRICS["counters"] | METRICS["sums"] | METRICS["means"]
+COUNTED = set(METRICS["counters"].values())
+MEANS = set(METRICS["means"].values())
 POSITIONS = 128
+NO_POSITION = -1
 LONGEST_LINE = 5000
 
-
-@dataclass
-class Scrape:
-    """The samples of one moment: engine -> field -> position (-1 without one) -> values of all
-    workers."""
-
-    samples: dict[str, dict[str, dict[int, list[float]]]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    )
-    series: set[Any] = field(default_factory=set)
-
-    def record(self, engine: str) -> dict[str, dict[int, float]]:
-        """field -> position -> the workers' mean or sum."""
-        return {
-            name: {
-                position: fmean(values) if name in MEANS.values() else sum(values)
-                for position, values in positions.items()
-            }
-            for name, positions in self.samples[engine].items()
-        }
+Series = tuple[Any, ...]  # engine, number, position, then the labels that tell workers apart
+Record = dict[tuple[str, int], float]  # number and position -> all workers' mean or sum
 
 
 def read_metrics(text: str) -> Iterator[Window]:
@@ -71,12 +28,14 @@ def read_metrics(text: str) -> Iterator[Window]:
     scrapes = scrapes_of(text)
     if not scrapes:
         return
-    for engine in scrapes[-1].samples:
-        first, last = scrapes[0].record(engine), scrapes[-1].record(engine)
-        yield _window(engine, _since(first, last) if len(scrapes) > 1 else last)
+    for engine in dict.fromkeys(series[0] for series in scrapes[-1]):
+        record = _record(scrapes[-1], engine)
+        if len(scrapes) > 1:
+            record = _since(_record(scrapes[0], engine), record)
+        yield _window(engine, record)
 
 
-def scrapes_of(text: str) -> list[Scrape]:
+def scrapes_of(text: str) -> list[dict[Series, float]]:
     """The scrapes in a text; a series that comes again begins another one."""
     lines = [line for line in text.splitlines() if line.startswith(tuple(PREFIXES))]
     if not lines:
@@ -84,7 +43,7 @@ def scrapes_of(text: str) -> list[Scrape]:
     # Imported where it is used: it brings a server, which costs every command 70 ms.
     from prometheus_client.parser import text_string_to_metric_families
 
-    scrapes: list[Scrape] = []
+    scrapes: list[dict[Series, float]] = []
     for line in lines:
         if len(line) > LONGEST_LINE:
             continue
@@ -95,44 +54,43 @@ def scrapes_of(text: str) -> list[Scrape]:
         for sample in (sample for family in families for sample in family.samples):
             prefix = next(prefix for prefix in PREFIXES if sample.name.startswith(prefix))
             name = FIELDS.get(sample.name.removeprefix(prefix))
-            text_position = sample.labels.get("position", sample.labels.get("token_position", "-1"))
-            if name is None or not 0 <= sample.value < MOST:
+            at = sample.labels.get("position") or sample.labels.get("token_position") or "-1"
+            # A longer number is no position either, and `int` refuses the longest.
+            position = int(at[:6]) if at == "-1" or at.isdecimal() else POSITIONS
+            if name is None or position >= POSITIONS or not 0 <= sample.value < MOST:
                 continue
-            if text_position != "-1" and not text_position.isdecimal():
-                continue
-            position = int(text_position[:6])
-            if position >= POSITIONS:
-                continue
-            series = sample.name, tuple(sorted(sample.labels.items()))
-            if not scrapes or series in scrapes[-1].series:
-                scrapes.append(Scrape())
-            scrapes[-1].series.add(series)
-            scrapes[-1].samples[PREFIXES[prefix]][name][position].append(sample.value)
+            labels = sorted(sample.labels.items())
+            series = (PREFIXES[prefix], name, position, sample.name, *labels)
+            if not scrapes or series in scrapes[-1]:
+                scrapes.append({})
+            scrapes[-1][series] = sample.value
     return scrapes
 
 
-def _since(first: dict[str, dict[int, float]], last: dict[str, dict[int, float]]) -> dict[str, Any]:
+def _record(scrape: dict[Series, float], engine: str) -> Record:
+    values: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for (of_engine, name, position, *_), value in scrape.items():
+        if of_engine == engine:
+            values[name, position].append(value)
+    return {key: fmean(each) if key[0] in MEANS else sum(each) for key, each in values.items()}
+
+
+def _since(first: Record, last: Record) -> Record:
     """What was counted between two scrapes; all of the last one if the server was started again."""
-    change = {
-        name: {
-            position: value - first.get(name, {}).get(position, 0.0)
-            for position, value in positions.items()
-        }
-        for name, positions in last.items()
-        if name in COUNTERS.values()
-    }
-    restarted = any(value < 0 for positions in change.values() for value in positions.values())
-    return last if restarted else last | change
+    change = {key: value - first.get(key, 0.0) for key, value in last.items() if key[0] in COUNTED}
+    return last if any(value < 0 for value in change.values()) else last | change
 
 
-def _window(engine: str, record: dict[str, dict[int, float]]) -> Window:
-    accepted, drafted = (
-        [value for _, value in sorted(record.pop(name, {}).items())]
-        for name in ("accepted_at", "drafted_at")
-    )
+def _window(engine: str, record: Record) -> Window:
     fields: dict[str, Any] = {
-        name: positions[-1] for name, positions in record.items() if positions.get(-1)
+        name: value
+        for (name, position), value in record.items()
+        if position == NO_POSITION and value and not name.endswith("_at")
     }
+    accepted, drafted = (
+        [value for (name, _), value in sorted(record.items()) if name == wanted]
+        for wanted in ("accepted_at", "drafted_at")
+    )
     rate = fields.pop("rate", 0.0)
     fields["draft_length"] = drafted_per_step([(fields.get("acceptance_length", 0.0), rate)])
     if drafted and drafted[0]:  # every step drafts its first token

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from statistics import fmean
 from typing import Any
 
+from ..base.files import ASSETS
+
+# What numbers are called in each format of each engine.
+FORMATS = tomllib.loads((ASSETS / "doctor" / "formats.toml").read_text(encoding="utf-8"))
 NAMES = {
     "vllm": "vLLM",
     "llama.cpp": "llama.cpp",
@@ -16,6 +22,9 @@ NAMES = {
     "profile": "acceptance profile",
 }
 MOST = 1e12  # larger numbers are damaged
+MOST_POSITIONS = 128
+MOST_DRAFTED = 64
+ROUNDED = 0.006  # what two digits of a rate can be off by
 
 
 @dataclass(frozen=True)
@@ -56,24 +65,19 @@ class Window:
         return bool(self.drafted) or self.acceptance_length is not None
 
 
-def number(record: Mapping[str, Any], *names: str) -> float | None:
-    """The first of some entries that is a number from 0; None where none is."""
-    for name in names:
-        value = record.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < MOST:
-            return float(value)
-    return None
+def number(value: object) -> float | None:
+    """A number from 0 as it is; None for anything else."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < MOST:
+        return None
+    return float(value)
 
 
-def rates_of(values: Any, percent: bool = False) -> tuple[float, ...]:
-    """Fractions by position; () for anything else."""
-    if not isinstance(values, Sequence) or isinstance(values, str) or len(values) > 128:
+def rates_of(values: object, scale: float = 1.0) -> tuple[float, ...]:
+    """Fractions by position from values up to `scale`; () for anything else."""
+    if not isinstance(values, list | tuple) or len(values) > MOST_POSITIONS:
         return ()
-    scale = 100.0 if percent else 1.0
-    rates = [number({"": value}, "") for value in values]
-    if any(rate is None or rate > scale for rate in rates):
-        return ()
-    return tuple(rate / scale for rate in rates if rate is not None)
+    rates = [rate for rate in map(number, values) if rate is not None and rate <= scale]
+    return tuple(rate / scale for rate in rates) if len(rates) == len(values) else ()
 
 
 def of_histogram(counts: Mapping[int, float], bonus: int = 0) -> dict[str, Any]:
@@ -86,20 +90,16 @@ def of_histogram(counts: Mapping[int, float], bonus: int = 0) -> dict[str, Any]:
     steps = sum(counts.values())
     if not steps:
         return {}
-    longest = max(counts) - bonus
     # A draft is accepted up to position k by every step that accepted k tokens or more.
     reached = [
         sum(count for length, count in counts.items() if length - bonus >= position)
-        for position in range(1, longest + 1)
+        for position in range(1, max(counts) - bonus + 1)
     ]
-    return {
-        "steps": steps,
-        "accepted": sum(reached),
-        "per_position": tuple(count / steps for count in reached),
-    }
+    rates = tuple(count / steps for count in reached)
+    return {"steps": steps, "accepted": sum(reached), "per_position": rates}
 
 
-def histogram(value: Any) -> dict[int, float]:
+def histogram(value: object) -> dict[int, float]:
     """A histogram that is a list, or an object with numbers as keys; {} for anything else."""
     if isinstance(value, list):
         value = dict(enumerate(value))
@@ -107,7 +107,7 @@ def histogram(value: Any) -> dict[int, float]:
         return {}
     counts = {}
     for key, entry in value.items():
-        count = number({"": entry}, "")
+        count = number(entry)
         if count is None or not str(key).isdecimal() or int(key) > 1000:
             return {}
         counts[int(key)] = count
@@ -119,6 +119,25 @@ def steps_of(accepted: float, length: float) -> float | None:
     if not accepted or length <= 0 or not math.isfinite(length):
         return None
     return max(1.0, round(accepted / length))
+
+
+def drafted_per_step(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Drafted tokens of a step, from SGLang's lengths and rates; None where there are none.
+
+    The rate is that of drafted tokens, (length - 1) / drafted. Until 2025 it was length / (drafted
+    + 1): what fits all lines with one whole number is meant.
+    """
+    known = [(length, rate) for length, rate in pairs if length > 1 and rate > 0]
+    if not known:
+        return None
+    for bonus in (0, 1):  # the newer meaning first, since both fit where lengths hardly differ
+        misfits = [
+            fmean(abs(rate - (length - 1 + bonus) / (drafted + bonus)) for length, rate in known)
+            for drafted in range(1, MOST_DRAFTED + 1)
+        ]
+        if min(misfits) <= ROUNDED:
+            return 1.0 + misfits.index(min(misfits))
+    return fmean((length - 1) / rate for length, rate in known)  # it changes from step to step
 
 
 def add_ranks(ranks: Sequence[Window]) -> Window:
@@ -142,8 +161,5 @@ def add_ranks(ranks: Sequence[Window]) -> Window:
 
 def mean_rates(rates: Sequence[tuple[float, ...]], weights: Sequence[float]) -> tuple[float, ...]:
     """Means by position; a shorter draft accepted nothing further down."""
-    means = []
-    for position in range(max(map(len, rates), default=0)):
-        column = [sum(each[position : position + 1]) for each in rates]
-        means.append(fmean(column, weights))
-    return tuple(means)
+    columns = zip_longest(*rates, fillvalue=0.0)
+    return tuple(fmean(column, weights) for column in columns)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..builders.plans import best_tree, isotonic, priority_queue_tree
+from ..builders.plans import isotonic, priority_queue_tree
 from ..proof.bounds import (
     bretagnolle_huber_bound,
     harmonic_bound,
@@ -18,8 +18,7 @@ from ..proof.bounds import (
     tunstall_bound,
 )
 from ..proof.node import sequoia_acceptance
-from ..record.vector_files import published
-from ..record.vectors import expected_tokens, reach
+from ..record.vectors import expected_tokens
 from ..sampling.distributions import entropy, total_variation
 from ..sampling.randomness import Seeded
 from .along import planned
@@ -94,14 +93,11 @@ def index_bound(workbench: Workbench, method: str) -> float:
         workbench: not used.
         method: "rejection" of independent drafts, or "distinct", drawn without replacement.
     """
-    error = -math.inf
-    for p, q in rows():
-        if method == "distinct":
-            index_entropy = entropy(sequoia_acceptance(p, q, len(p)))
-        else:
-            index_entropy = rejection_index_entropy(p, q)
-        error = max(error, (kl_divergence(p, q) - index_entropy) / math.log(2))
-    return error
+    entropy_of = {
+        "rejection": rejection_index_entropy,
+        "distinct": lambda p, q: entropy(sequoia_acceptance(p, q, len(p))),
+    }[method]
+    return max(kl_divergence(p, q) - entropy_of(p, q) for p, q in rows()) / math.log(2)
 
 
 @measurement("proof")
@@ -118,32 +114,4 @@ def tree_bound(workbench: Workbench, name: str) -> float:
         else:
             bound = tail_bound(vector, k, int(tree.rank.max()) + 1)
         error = max(error, expected_tokens(tree, vector) - bound)
-    return error
-
-
-@measurement("proof")
-def tunstall_code(workbench: Workbench) -> float:
-    """The optimal tree of six drafts as the inside of a Tunstall tree: its leaves' mean length
-    against its tokens."""
-    head = isotonic(planned(1.0))[:6]
-    ranks = max(1, math.ceil((1 - sum(head)) / max(head[-1], 1e-3)))
-    vector = (*head, *([(1 - sum(head)) / ranks] * ranks))
-    tree = priority_queue_tree(vector, 7, 6, len(vector))
-    mean = sum(
-        chance * (int(tree.depth[node]) + 1) * sum(vector[len(tree.children[node]) :])
-        for node, chance in enumerate(reach(tree, vector))
-    )
-    return abs(mean - expected_tokens(tree, vector))
-
-
-@measurement("proof")
-def queue_of_print(workbench: Workbench) -> float:
-    """What Sequoia's trees for its printed vector lack to those of a priority queue."""
-    vector = published()["llama3-8b-70b-cnn"]["acceptance"]
-    falls = tuple(sorted(vector, reverse=True))
-    error = 0.0
-    for size in (8, 16, 32, 64, 128, 256):
-        depth = min(64, size - 1)
-        other = expected_tokens(priority_queue_tree(falls, size, depth, 32), vector)
-        error = max(error, other - best_tree(vector, size, depth, 32)[1])
     return error

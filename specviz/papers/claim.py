@@ -7,6 +7,7 @@ of it as a number, a relation and a bound.
 from __future__ import annotations
 
 import tomllib
+from math import inf, nextafter
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -62,6 +63,16 @@ class Claim(_Part):
     def is_proof(self) -> bool:
         """Whether it is proven, not measured on texts."""
         return bool(self.number) and all(kind_of(call) == "proof" for call in self.data)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The least and the greatest number that fulfil it."""
+        if isinstance(self.bound, tuple):
+            return self.bound
+        # "greater" and "less" leave the bound itself out
+        if self.relation == ">":
+            return nextafter(self.bound, inf), inf
+        return -inf, nextafter(self.bound, -inf)
 
 
 class Entry(_Part):

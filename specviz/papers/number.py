@@ -2,15 +2,14 @@
 
 `ratio(runs(builder='chain', verifier='block', temperature=1.0), 'tokens', 'passes') - 1` calls a
 measurement, `runs`, whose sums are stored under the text of that call, and a statistic of the sums,
-`ratio`. Anything else than calls of registered functions, constants and + - * / is refused.
+`ratio`. Anything else than calls of registered functions, constants and arithmetic is refused.
 """
 
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 Sums = Mapping[str, float]  # name -> sum; a proof's only name is "error"
@@ -31,12 +30,19 @@ class Measurement(NamedTuple):
 
 MEASUREMENTS: dict[str, Measurement] = {}
 STATISTICS: dict[str, Callable[..., float]] = {}
-OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
+SYNTAX = (
+    ast.Expression,
+    ast.Call,
+    ast.keyword,
+    ast.expr_context,
+    ast.Constant,
+    ast.Tuple,
+    ast.List,
+    ast.BinOp,
+    ast.operator,
+    ast.UnaryOp,
+    ast.unaryop,
+)
 
 
 def measurement(kind: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -66,48 +72,44 @@ def evaluate(number: str, sums: Mapping[str, Sums]) -> float:
         ValueError: if it is not written as the module says.
     """
 
-    def value(node: ast.expr) -> Any:
-        match node:
-            case ast.Constant():
-                return node.value
-            case ast.UnaryOp(op=ast.USub()):
-                return -value(node.operand)
-            case ast.BinOp() if type(node.op) in OPERATORS:
-                return OPERATORS[type(node.op)](value(node.left), value(node.right))
-            case ast.Call(func=ast.Name(id=name)) if name in STATISTICS:
-                return STATISTICS[name](*map(value, node.args))
-            case ast.Call(func=ast.Name(id=name)) if name in MEASUREMENTS:
-                found = sums[ast.unparse(node)]
-                return found["error"] if MEASUREMENTS[name].kind == "proof" else found
-        raise ValueError(
-            f"number must be made of {', '.join([*MEASUREMENTS, *STATISTICS])}, constants and "
-            f"+ - * /; got {ast.unparse(node)!r}."
-        )
+    def look_up(name: str, /, **arguments: object) -> Sums | float:
+        words = [f"{key}={value!r}" for key, value in arguments.items()]
+        found = sums[f"{name}({', '.join(words)})"]
+        return found.get("error", found)
 
-    return value(_parse(number))
-
-
-@lru_cache(maxsize=256)
-def _parse(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
-
-
-def calls_in(number: str) -> tuple[str, ...]:
-    """The texts of the measurements' calls in a number, each once."""
-    calls = {
-        ast.unparse(node): None
-        for node in ast.walk(_parse(number))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in MEASUREMENTS
-    }
-    return tuple(calls)
+    return _value(number, look_up)
 
 
 def parse_call(call: str) -> tuple[Measurement, dict[str, Any]]:
     """The measurement that the text of a call names, and its arguments."""
-    node = _parse(call)
-    assert isinstance(node, ast.Call)
-    arguments = {str(item.arg): ast.literal_eval(item.value) for item in node.keywords}
-    return MEASUREMENTS[ast.unparse(node.func)], arguments
+    return _value(call, lambda name, /, **arguments: (MEASUREMENTS[name], arguments))
+
+
+def _value(number: str, measured: Callable[..., Any]) -> Any:
+    """What a number is, if a measurement's call gives `measured(name, **arguments)`."""
+    calls_in(number)  # refuses what is no number before Python reads it
+    names = {name: partial(measured, name) for name in MEASUREMENTS}
+    return eval(number, {"__builtins__": {}}, {**STATISTICS, **names})
+
+
+@lru_cache(maxsize=256)
+def calls_in(number: str) -> tuple[str, ...]:
+    """The texts of the measurements' calls in a number, each once.
+
+    Raises:
+        ValueError: if there is anything in it that a number is not made of.
+    """
+    known = [*MEASUREMENTS, *STATISTICS]
+    calls: dict[str, None] = {}
+    for node in ast.walk(ast.parse(number, mode="eval")):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in MEASUREMENTS:
+            calls[ast.unparse(node)] = None
+        elif not isinstance(node, SYNTAX) and ast.unparse(node) not in known:
+            raise ValueError(
+                f"number must be made of {', '.join(known)}, constants and arithmetic; got "
+                f"{ast.unparse(node)!r}."
+            )
+    return tuple(calls)
 
 
 def kind_of(call: str) -> str:

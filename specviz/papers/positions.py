@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..proof.bounds import (
     pinsker_bound,
     race_acceptance,
 )
-from ..proof.node import specinfer_acceptance
+from ..proof.node import ceiling, specinfer_acceptance
 from ..proof.rates import accepted_within
 from ..sampling.distributions import entropy
 from ..sampling.randomness import Seeded
@@ -37,29 +37,36 @@ def moments(name: str, weight: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict
     return {f"{name} {kind}".strip(): float(weight @ values) for kind, values in kinds.items()}
 
 
-def total(rows: Iterable[Row], values: Callable[[Row], dict[str, Any]]) -> Sums:
-    """The sums over rows of what a function gives for each; {} without rows."""
-    sums: Counter[str] = Counter()
-    for row in rows:
-        sums.update(values(row))
-    return sums
+def of_rows(at_row: Callable[..., dict[str, float]]) -> Callable[..., Sums]:
+    """Register a measurement that adds up what a function gives for every row of a text; {} for a
+    text without rows."""
+
+    @measurement("counted")
+    @wraps(at_row)
+    def total(workbench: Workbench, text: Text, temperature: float, **arguments: int) -> Sums:
+        sums: Counter[str] = Counter()
+        for row in workbench.rows(text, temperature=temperature):
+            sums.update(at_row(row, **arguments))
+        return sums
+
+    return total
 
 
 @measurement("counted")
-def rejection(workbench: Workbench, text: Text, **settings: Any) -> Sums:
+def rejection(workbench: Workbench, text: Text, **settings: float) -> Sums:
     """How often every rule rejects all k children, at every second position."""
     rows = workbench.rows(text, **settings)[::2]
+    if not rows:
+        return {}
     rng = Seeded(text.seed)
     widths = [k for k in WIDTHS if k <= workbench.pair.vocab_size]
     sums = {"positions": float(len(rows))}
-    for name in RULES if rows else ():
-        rule = VERIFIERS[name]()
-        accepted = np.zeros(len(widths))
+    for name in RULES:
+        rejected = np.zeros(len(widths))
         for position, row in enumerate(rows, 1):
-            accepted += accepted_within(rule, row.p, row.q, widths, rng, position)
-        for k, value in zip(widths, accepted, strict=True):
-            sums[f"{name} {k}"] = len(rows) - value
-    return sums if rows else {}
+            rejected += 1 - accepted_within(VERIFIERS[name](), row.p, row.q, widths, rng, position)
+        sums |= {f"{name} {k}": value for k, value in zip(widths, rejected, strict=True)}
+    return sums
 
 
 @measurement("counted")
@@ -70,18 +77,14 @@ def uncertainty(workbench: Workbench, text: Text, temperature: float) -> Sums:
     if not rows:
         return {}
     entropies = np.array([entropy(row.q) for row in rows])
-    if temperature == 0:
+    if temperature == 0:  # the drafted token is the most probable one: accepted or not
         acceptance = np.array([float(row.q.argmax() == row.token) for row in rows])
-        token_acceptance = acceptance
+        of_token = acceptance
     else:
-        acceptance = np.array([np.minimum(row.p, row.q).sum() for row in rows]).clip(max=1)
-        token_acceptance = np.array([row.q[row.token] / row.p[row.token] for row in rows]).clip(
-            max=1
-        )
+        acceptance = np.array([row.overlap for row in rows])
+        of_token = np.array([min(1.0, row.q[row.token] / row.p[row.token]) for row in rows])
     starts = max(0, len(rows) - LONGEST + 1)  # positions with so much text behind them
-    length = np.array(
-        [np.cumprod(token_acceptance[at : at + LONGEST]).sum() for at in range(starts)]
-    )
+    length = np.array([np.cumprod(of_token[at : at + LONGEST]).sum() for at in range(starts)])
     certain = entropies[:starts] < CERTAIN
     return {
         **moments("acceptance", np.ones(len(rows)), entropies, acceptance),
@@ -91,87 +94,64 @@ def uncertainty(workbench: Workbench, text: Text, temperature: float) -> Sums:
     }
 
 
-@measurement("counted")
-def bounds(workbench: Workbench, text: Text, temperature: float) -> Sums:
-    """SVIP's bounds of the acceptance and the ratio of cross-entropy and entropy, position by
-    position."""
-
-    def at_row(row: Row) -> dict[str, float]:
-        draft_entropy = entropy(row.q)
-        cross = cross_entropy(row.q, row.p)
-        finite = math.isfinite(cross)  # else Pinsker's bound says nothing
-        kl = max(0.0, cross - draft_entropy)
-        acceptance = min(1.0, float(np.minimum(row.p, row.q).sum()))
-        estimate = max(0.0, entropy_estimate(draft_entropy, C))
-        pinsker = pinsker_bound(kl)
-        has_ratio = finite and draft_entropy > 1e-3
-        return {
-            "positions": 1,
-            "under": estimate <= acceptance,
-            "estimate off": abs(acceptance - estimate),
-            "bound off": acceptance - max(0.0, pinsker),
-            "pinsker gap": acceptance - pinsker if finite else 0.0,
-            "huber gap": acceptance - bretagnolle_huber_bound(kl) if finite else 0.0,
-            "ratios": has_ratio,
-            "1 to 1.3": has_ratio and 1 <= cross / draft_entropy <= 1.3,
-        }
-
-    return total(workbench.rows(text, temperature=temperature), at_row)
+@of_rows
+def bounds(row: Row) -> dict[str, float]:
+    """SVIP's bounds of the acceptance, and the ratio of cross-entropy and entropy."""
+    draft_entropy = entropy(row.q)
+    cross = cross_entropy(row.q, row.p)
+    finite = math.isfinite(cross)  # else Pinsker's bound says nothing
+    kl = max(0.0, cross - draft_entropy)
+    estimate = max(0.0, entropy_estimate(draft_entropy, C))
+    pinsker = pinsker_bound(kl)
+    has_ratio = finite and draft_entropy > 1e-3
+    return {
+        "positions": 1,
+        "under": estimate <= row.overlap,
+        "estimate off": abs(row.overlap - estimate),
+        "bound off": row.overlap - max(0.0, pinsker),
+        "pinsker gap": row.overlap - pinsker if finite else 0.0,
+        "huber gap": row.overlap - bretagnolle_huber_bound(kl) if finite else 0.0,
+        "ratios": has_ratio,
+        "1 to 1.3": has_ratio and 1 <= cross / draft_entropy <= 1.3,
+    }
 
 
-@measurement("counted")
-def agreement(workbench: Workbench, text: Text, temperature: float) -> Sums:
+@of_rows
+def agreement(row: Row) -> dict[str, float]:
     """The draft's probability of a drafted token against the target's and against its acceptance,
     over all drafts."""
-
-    def at_row(row: Row) -> dict[str, float]:
-        drafted = row.q > 1e-6
-        q, p = row.q[drafted], row.p[drafted]
-        accepted = np.minimum(p, q)
-        return moments("target", q, q, p) | {
-            "likely": q[q >= 0.5].sum(),
-            "likely accepted": accepted[q >= 0.5].sum(),
-            "unlikely": q[q < 0.1].sum(),
-            "unlikely accepted": accepted[q < 0.1].sum(),
-        }
-
-    return total(workbench.rows(text, temperature=temperature), at_row)
+    drafted = row.q > 1e-6
+    q, p = row.q[drafted], row.p[drafted]
+    accepted = np.minimum(p, q)
+    return moments("target", q, q, p) | {
+        "likely": q[q >= 0.5].sum(),
+        "likely accepted": accepted[q >= 0.5].sum(),
+        "unlikely": q[q < 0.1].sum(),
+        "unlikely accepted": accepted[q < 0.1].sum(),
+    }
 
 
 @measurement("counted")
 def raced(workbench: Workbench, text: Text, temperature: float) -> Sums:
     """The first race: run, in closed form, and its ceiling 1 - TV."""
     rng = Seeded(text.seed)
-    positions = iter(range(workbench.tokens))
-
-    def at_row(row: Row) -> dict[str, float]:
-        noise = rng.noise(next(positions), len(row.p))
+    sums: Counter[str] = Counter()
+    for number, row in enumerate(workbench.rows(text, temperature=temperature)):
+        noise = rng.noise(number, len(row.p))
         with np.errstate(divide="ignore"):
-            winners = np.argmin(noise / row.p), np.argmin(noise / row.q)
-        return {
-            "positions": 1,
-            "won": winners[0] == winners[1],
-            "exact": race_acceptance(row.p, row.q),
-            "ceiling": np.minimum(row.p, row.q).sum(),
-        }
-
-    return total(workbench.rows(text, temperature=temperature), at_row)
+            won = np.argmin(noise / row.p) == np.argmin(noise / row.q)
+        exact = race_acceptance(row.p, row.q)
+        sums.update({"positions": 1, "won": won, "exact": exact, "ceiling": row.overlap})
+    return sums
 
 
-@measurement("counted")
-def transport(workbench: Workbench, text: Text, temperature: float, k: int) -> Sums:
+@of_rows
+def transport(row: Row, k: int) -> dict[str, float]:
     """What traversal accepts of k independent drafts at one node, which is SpecInfer's acceptance
-    there, and the most that any rule can: 1 + min over H of p(H) - q(H)^k, where H need only begin
-    with the least p / q (Hu et al. 2025)."""
-
-    def at_row(row: Row) -> dict[str, float]:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            order = np.argsort(row.p / row.q)  # where both are 0 it does not matter
-        inside = np.cumsum(row.p[order]) - np.cumsum(row.q[order]) ** k
-        return {
-            "positions": 1,
-            "traversal": specinfer_acceptance(row.p, row.q, k).sum(),
-            "optimum": 1 + min(0.0, inside.min()),
-        }
-
-    return total(workbench.rows(text, temperature=temperature), at_row)
+    there, and the most that any rule can."""
+    traversal = specinfer_acceptance(row.p, row.q, k).sum()
+    return {
+        "positions": 1,
+        "traversal": traversal,
+        "optimum": ceiling(row.p, row.q, k, "iid"),
+    }

@@ -9,16 +9,18 @@ from itertools import combinations, product
 import numpy as np
 
 from ..builders.base import Draft
-from ..builders.plans import best_tree, priority_queue_tree
+from ..builders.plans import best_tree, isotonic, priority_queue_tree
 from ..config.run_config import RunConfig, compatible
 from ..drafters.models import ModelSession
 from ..models.table import toy_pair
 from ..proof.lossless import cases
 from ..proof.node import ACCEPTANCE
+from ..record.vector_files import published
 from ..record.vectors import expected_tokens, reach
 from ..sampling.distributions import Sampling, total_variation
 from ..sampling.randomness import Seeded
 from ..tree import TokenTree, Topology
+from .along import planned
 from .number import measurement
 from .workbench import Workbench
 
@@ -29,12 +31,8 @@ exact = measurement("proof")
 def lossless(workbench: Workbench, builder: str, verifier: str) -> float:
     """The error of the row of `check` for a builder and a rule; 1 where a text differs that must be
     equal."""
-    own = [
-        case
-        for case in cases([builder], [verifier])
-        if case.scheme == compatible(case.config).scheme
-    ]
-    row = own[0].prove()
+    found = cases([builder], [verifier])
+    row = next(case for case in found if case.scheme == compatible(case.config).scheme).prove()
     return float(row.difference is not None) if row.error is None else row.error
 
 
@@ -81,6 +79,14 @@ def best_of_all(workbench: Workbench) -> float:
     return error
 
 
+def mean_length(tree: Topology, vector: Sequence[float]) -> float:
+    """Mean tokens of a step over the nodes where it can end, for a vector that sums to 1."""
+    return sum(
+        chance * (int(tree.depth[node]) + 1) * sum(vector[len(tree.children[node]) :])
+        for node, chance in enumerate(reach(tree, tuple(vector)))
+    )
+
+
 @exact
 def scores(workbench: Workbench) -> float:
     """The sum of the nodes' scores against the mean number of tokens over everything that can be
@@ -88,25 +94,44 @@ def scores(workbench: Workbench) -> float:
     error = 0.0
     for tree, values in product(labelled_trees(5), vectors()):
         vector = tuple(values / max(1.0, values.sum()))
-        chance = reach(tree, vector)
-        mean = 0.0
-        for node in range(len(tree)):
-            ends_here = chance[node] - sum(chance[child] for child in tree.children[node])
-            mean += ends_here * (int(tree.depth[node]) + 1)
+        mean = mean_length(tree, (*vector, 1 - sum(vector)))
         error = max(error, abs(mean - expected_tokens(tree, vector)))
     return error
 
 
 @exact
+def tunstall_code(workbench: Workbench) -> float:
+    """The optimal tree of six drafts as the inside of a Tunstall tree: its leaves' mean length
+    against its tokens."""
+    head = isotonic(planned(1.0))[:6]
+    ranks = max(1, math.ceil((1 - sum(head)) / max(head[-1], 1e-3)))
+    vector = (*head, *([(1 - sum(head)) / ranks] * ranks))
+    tree = priority_queue_tree(vector, 7, 6, len(vector))
+    return abs(mean_length(tree, vector) - expected_tokens(tree, vector))
+
+
+@exact
 def queue(workbench: Workbench) -> float:
     """What the priority queue lacks to the dynamic programme, for falling vectors."""
-    error = 0.0
-    for values, n in product(vectors(), (4, 8, 16, 64)):
-        vector = tuple(np.sort(values / max(1.0, values.sum()))[::-1].tolist())
-        depth = min(n - 1, 8)
-        tokens = expected_tokens(priority_queue_tree(vector, n, depth, 5), vector)
-        error = max(error, abs(best_tree(vector, n, depth, 5)[1] - tokens))
-    return error
+    falling = [tuple(np.sort(v / max(1.0, v.sum()))[::-1].tolist()) for v in vectors()]
+    return max(
+        abs(lack_of_queue(vector, n, min(n - 1, 8)))
+        for vector, n in product(falling, (4, 8, 16, 64))
+    )
+
+
+@exact
+def queue_of_print(workbench: Workbench) -> float:
+    """What Sequoia's trees for its printed vector lack to those of a priority queue."""
+    vector = published()["llama3-8b-70b-cnn"]["acceptance"]
+    return max(-lack_of_queue(vector, n, min(64, n - 1)) for n in (8, 16, 32, 64, 128, 256))
+
+
+def lack_of_queue(vector: tuple[float, ...], size: int, depth: int) -> float:
+    """How many tokens more the dynamic programme's tree brings than the priority queue's."""
+    falling = tuple(sorted(vector, reverse=True))  # what the queue takes for the vector
+    tree = priority_queue_tree(falling, size, depth, len(vector))
+    return best_tree(vector, size, depth, len(vector))[1] - expected_tokens(tree, vector)
 
 
 @exact

@@ -26,23 +26,17 @@ ORDERS: dict[str, Callable[[Topology], Sequence[int]]] = {
 
 
 @measurement("counted")
-def runs(workbench: Workbench, text: Text, **settings: Any) -> Sums:
+def runs(workbench: Workbench, text: Text, max_new_tokens: int = TOKENS, **settings: Any) -> Sums:
     """One run in counts; settings as for `RunConfig`."""
-    config = workbench.config(text, **{"max_new_tokens": TOKENS, **settings})
+    config = workbench.config(text, max_new_tokens=max_new_tokens, **settings)
     steps = run(workbench.pair, config).steps
     counts = Counts.of(steps)
     drafted = [step for step in steps[:-1] if len(step.parents) > 1]
-    sums: dict[str, float] = {
-        "tokens": counts.tokens,
-        "passes": counts.passes,
-        "nodes": counts.nodes,
-        "draft passes": counts.draft_passes,
-        "accepted": counts.accepted,
-        "compared": counts.compared,
-    }
+    counted = ("tokens", "passes", "nodes", "draft passes", "accepted", "compared")
+    sums: dict[str, float] = {name: getattr(counts, name.replace(" ", "_")) for name in counted}
     samples: dict[str, list[float]] = {
-        "tree": [float(len(step.parents)) for step in drafted],
-        "step": [float(len(step.path)) for step in drafted],
+        "tree": [len(step.parents) for step in drafted],
+        "step": [len(step.path) for step in drafted],
         "text": [counts.tokens_per_pass],
     }
     for name, values in samples.items():  # what their variation follows from

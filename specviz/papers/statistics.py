@@ -30,16 +30,12 @@ def tokens_per_pass(sums: Sums, name: str = "") -> float:
 
 
 @statistic
-def speed(sums: Sums, way: str) -> float:
-    """Tokens per second of one way to decode."""
-    return ratio(sums, f"{way} tokens", f"{way} seconds")
-
-
-@statistic
-def speed_over_fastest(sums: Sums, way: str, *kinds: str) -> float:
-    """The speed of one way over the fastest of those that begin with one of the other words."""
+def speedup(sums: Sums, builder: str, *others: str) -> float:
+    """Tokens per second of one builder over those of the fastest whose name begins with one of the
+    others."""
     names = [name.removesuffix(" seconds") for name in sums if name.endswith(" seconds")]
-    return speed(sums, way) / max(speed(sums, name) for name in names if name.startswith(kinds))
+    speed = {name: sums[f"{name} tokens"] / sums[f"{name} seconds"] for name in names}
+    return speed[builder] / max(speed[name] for name in names if name.startswith(others))
 
 
 @statistic

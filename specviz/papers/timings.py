@@ -1,9 +1,9 @@
-"""The time that runs, passes and trees take, one text and way after the other in alternating
+"""The time that runs, passes and trees take, one text and builder after the other in alternating
 order."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from ..base.progress import final_result
 from ..builders.plans import best_tree
 from ..builders.sequoia import Sequoia
-from ..config.run_config import RunConfig, default_rule
+from ..config.run_config import RunConfig
 from ..decode import run
 from ..measure.forecast import forecast
 from ..measure.this_machine import PROMPT, measure_cost
@@ -35,16 +35,16 @@ SIZES = (4, 8, 16, 32, 64)  # nodes of the trees that the chosen one is compared
 def speeds(
     workbench: Workbench,
     text: Text,
-    ways: Sequence[str],
+    builders: Sequence[str],
     tokens: int = TOKENS,
     offload: str = "",
     **settings: Any,
 ) -> Sums:
-    """Tokens and seconds of plain decoding and of every way.
+    """Tokens and seconds of plain decoding and of every builder.
 
     Args:
-        workbench, text, tokens, settings: what is decoded.
-        ways: a builder, and perhaps a rule, with " | " between them.
+        workbench, text, tokens, settings: what is decoded, and by which rule.
+        builders: as on the command line.
         offload: "disk" for the embedded pair with its target's layers on the disk.
     """
     pair = workbench.pair
@@ -53,21 +53,21 @@ def speeds(
         from ..models.pair import load_pair
 
         pair = workbench.cached(("pair", offload), lambda: load_pair(offload=offload))
-    count = min(tokens, workbench.pair.max_positions - 64)
-    plain = workbench.config(text, max_new_tokens=count, **settings)
-    configs = {}
-    for way in ways:
-        builder, _, rule = way.partition(" | ")
-        config = replace(plain, builder=builder)
-        configs[way] = replace(config, verifier=rule or default_rule(config))
-    return _timed(workbench, pair, plain, configs, text.number)
+    count = min(tokens, pair.max_positions - 64)
+    config = workbench.config(text, max_new_tokens=count, **settings)
+    return _timed(workbench, pair, config, {builder: builder for builder in builders}, text.number)
 
 
 def _timed(
-    workbench: Workbench, pair: Pair, plain: RunConfig, ways: dict[str, RunConfig], number: int
+    workbench: Workbench,
+    pair: Pair,
+    config: RunConfig,
+    builders: Mapping[str, str | Sequoia],
+    number: int,
 ) -> Sums:
-    configs = {"plain": plain.autoregressive(), **ways}
-    first = number % len(configs)  # no way always runs behind the same other one
+    configs = {"plain": config.autoregressive()}
+    configs |= {name: replace(config, builder=builder) for name, builder in builders.items()}
+    first = number % len(configs)  # none always runs behind the same other one
     names = [*list(configs)[first:], *list(configs)[:first]]
     # The first run of all would pay for what the models set up.
     workbench.cached(("warm", id(pair), *names), lambda: run(pair, configs[names[0]]))
@@ -97,12 +97,12 @@ def choice(workbench: Workbench, text: Text, temperature: float) -> Sums:
         sizes[f"tree {n}"] = (n, 6)
         sizes[f"unlimited {n}"] = (n, n - 1)
     rule = "exact-match" if temperature == 0 else "sequoia"
-    plain = workbench.config(text, temperature=temperature, max_new_tokens=TOKENS, verifier=rule)
-    ways = {
-        name: replace(plain, builder=Sequoia(acceptance=vector, size=size, depth=depth))
+    config = workbench.config(text, temperature=temperature, max_new_tokens=TOKENS, verifier=rule)
+    trees = {
+        name: Sequoia(acceptance=vector, size=size, depth=depth)
         for name, (size, depth) in sizes.items()
     }
-    return _timed(workbench, workbench.pair, plain, ways, text.number)
+    return _timed(workbench, workbench.pair, config, trees, text.number)
 
 
 @measurement("timed")

@@ -2,7 +2,7 @@
 
 A measurement returns sums for each text. A claim's number follows from their totals, and its
 interval from the totals without each text in turn, so texts are the unit and no verdict is written
-by hand.
+by hand. A proof's number has no interval.
 """
 
 from __future__ import annotations
@@ -64,9 +64,10 @@ class Finding:
     @property
     def check(self) -> str:
         """The command that proves it, for a claim of losslessness; else ""."""
-        arguments = parse_call(self.claim.data[0])[1] if self.claim.is_proof else {}
-        options = [f"--{name} {value}" for name, value in arguments.items()]
-        return " ".join(["specviz check", *options]) if "verifier" in arguments else ""
+        if not self.claim.number.startswith("lossless("):
+            return ""
+        arguments = parse_call(self.claim.number)[1]
+        return "specviz check --builder {builder} --verifier {verifier}".format(**arguments)
 
     @property
     def measured(self) -> str:
@@ -86,36 +87,35 @@ def find(entry: Entry, claim: Claim, measured: Mapping[str, Columns]) -> Finding
         entry, claim: the claim, and where it stands.
         measured: what was measured, by call; nothing, or {}, where something was not.
     """
-
     finding = partial(Finding, entry, claim)
-
     if claim.missing:
         return finding(MISSING, claim.missing)
     tables = {call: measured.get(call) or {} for call in claim.data}
     if not all(tables.values()):
-        timed = " --timed" if any(kind_of(call) == "timed" for call in tables) else ""
+        timed = " --timed" if "timed" in map(kind_of, tables) else ""
         return finding(MISSING, f"Not measured yet: specviz papers --measure{timed}.")
     first = next(iter(tables.values()))
-    texts = [text for text in first if all(columns.get(text) for columns in tables.values())]
+    texts = [text for text in first if all(table.get(text) for table in tables.values())]
     try:
         number, margin = estimate(claim.number, tables, texts)
-    except (ArithmeticError, IndexError):
-        number = math.nan
     except (KeyError, TypeError, ValueError):
         return finding(MISSING, "The stored measurement cannot be read; measure it again.")
+    except (ArithmeticError, IndexError):
+        number = math.nan
     if not math.isfinite(number):
         return finding(MISSING, "The texts are too short for it, or give no number.")
     if claim.is_proof:
-        holds = compare(number, number, claim) == REPRODUCED
-        return finding(PROVEN, "", number) if holds else finding(DIFFERS, claim.why, number)
+        if compare(number, number, claim) == REPRODUCED:
+            return finding(PROVEN, "", number)
+        return finding(DIFFERS, claim.why, number)
     if margin is None:
-        return finding(UNDECIDED, "One text gives no interval.", number, None, None, len(texts))
+        return finding(UNDECIDED, "One text gives no interval.", number, texts=len(texts))
     low = number - margin
     high = number + margin
     verdict = compare(low, high, claim)
     reason = claim.why if verdict == DIFFERS else ""
     if verdict == UNDECIDED:
-        reason = texts_needed(number, margin, claim.bound, len(texts))
+        reason = texts_needed(number, margin, claim, len(texts))
     return finding(verdict, reason, number, low, high, len(texts))
 
 
@@ -124,43 +124,31 @@ def estimate(
 ) -> tuple[float, float | None]:
     """A number from the totals of each table, and half of its 95 % interval, None for one text."""
 
-    def without(left_out: str | None) -> float:
-        counted = [text for text in texts if text != left_out]
+    def value_of(counted: Sequence[str]) -> float:
         sums = {}
         for call, rows in tables.items():
             names = rows[counted[0]]
             sums[call] = {name: sum(rows[text][name] for text in counted) for name in names}
         return evaluate(number, sums)
 
+    number_of_all = value_of(texts)
     if len(texts) < 2:
-        return without(None), None
-    left = np.array([without(text) for text in texts])
-    return without(None), float(left_out_margin(left))
+        return number_of_all, None
+    left = [value_of([text for text in texts if text != left_out]) for left_out in texts]
+    return number_of_all, float(left_out_margin(np.array(left)))
 
 
 def compare(low: float, high: float, claim: Claim) -> str:
-    """Whether an interval fulfils a claim's relation as a whole, violates it as a whole, or
-    neither."""
-    bound = claim.bound
-    if isinstance(bound, tuple):
-        inside = bound[0] <= low and high <= bound[1]
-        outside = high < bound[0] or low > bound[1]
-    elif claim.relation == ">":
-        inside = low > bound
-        outside = high <= bound
-    else:
-        inside = high < bound
-        outside = low >= bound
-    if inside:
+    """Whether an interval fulfils a claim as a whole, violates it as a whole, or neither."""
+    least, greatest = claim.interval
+    if least <= low and high <= greatest:
         return REPRODUCED
-    return DIFFERS if outside else UNDECIDED
+    return DIFFERS if high < least or greatest < low else UNDECIDED
 
 
-def texts_needed(
-    number: float, margin: float, bound: float | tuple[float, float], texts: int
-) -> str:
+def texts_needed(number: float, margin: float, claim: Claim, texts: int) -> str:
     """How many texts would decide: the margin falls with the root of their number."""
-    gap = min(abs(number - end) for end in np.atleast_1d(bound).tolist())
+    gap = min(abs(number - end) for end in claim.interval)
     needed = texts * (margin / gap) ** 2 if gap else math.inf
     if needed > 1e6:
         return "No number of texts would decide it."

@@ -48,6 +48,11 @@ class Row(NamedTuple):
     q: np.ndarray
     token: int
 
+    @property
+    def overlap(self) -> float:
+        """The acceptance of one draft, 1 - TV."""
+        return min(1.0, float(np.minimum(self.p, self.q).sum()))
+
 
 @dataclass
 class Workbench:
@@ -84,23 +89,19 @@ class Workbench:
 
     def config(self, text: Text, **settings: Any) -> RunConfig:
         """The configuration that continues a text."""
-        return RunConfig(
-            **{
-                "prompt": text.prompt,
-                "max_new_tokens": self.tokens,
-                "seed": text.seed,
-                **settings,
-            }
-        )
+        own: dict[str, Any] = {
+            "prompt": text.prompt,
+            "max_new_tokens": self.tokens,
+            "seed": text.seed,
+        }
+        return RunConfig(**own | settings)
 
-    def rows(
-        self, text: Text, draft_temperature: float | None = None, **settings: Any
-    ) -> list[Row]:
+    def rows(self, text: Text, **settings: Any) -> list[Row]:
         """Both models' distributions at every token of the target's own continuation."""
         config = self.config(text, **settings)
-        key = ("written", text.name, *settings.items())
+        # What the target writes does not depend on how the draft is sampled.
+        key = (text.name, config.temperature, config.top_p)
         written = self.cached(key, lambda: next(continuations(self.pair, [text.prompt], config)))
-        config = self.config(text, draft_temperature=draft_temperature, **settings)
         return [
             Row(p, q, written.tokens[at + 1])
             for at, p, q in distributions_on_text(self.pair, written, config)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from specviz.base.files import HELD_OUT
 from specviz.measure.grid import cells_of, measure_cell
-from specviz.measure.results import append_result, key_of, read_results
+from specviz.measure.results import append_result, read_results
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs/strategies.md"
 DRAFTERS = (
@@ -45,12 +45,11 @@ def measure(path: str) -> dict[tuple[str, str, float], dict]:
     for kind, prompts in json.loads(HELD_OUT.read_text(encoding="utf-8")).items():
         cells, prompts = cells_of(GRID, prompts[:5])
         for cell in cells:
-            if "result" not in results.get(key_of(cell), {}):
-                results[key_of(cell)] = measure_cell(cell, prompts)
-                append_result(path, results[key_of(cell)])
-            rows[cell["drafter"], KINDS[kind], cell["temperature"]] = results[key_of(cell)][
-                "result"
-            ]
+            if "result" not in results.get(cell.key, {}):
+                results[cell.key] = measure_cell(cell, prompts)
+                append_result(path, results[cell.key])
+            at = cell.data["drafter"], KINDS[kind], cell.data["temperature"]
+            rows[at] = results[cell.key]["result"]
     return rows
 
 

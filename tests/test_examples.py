@@ -40,7 +40,7 @@ builders.static: fill
 verifiers.base: Verdict Verifier.__call__
 verifiers.walk: follow
 drafters.base: Drafter.open DrafterContext DrafterSession.commit DrafterSession.expand TargetOutputs
-measure.on_text: Acceptance measure_acceptance
+measure.on_text: measure_acceptance
 measure.texts: Text continuations
 doctor.report: Report Window
 measure.choose: HeldOut candidates held_out

@@ -207,7 +207,7 @@ def test_a_mean_is_its_standard_error_times_t_and_one_text_has_no_interval():
         1.75,
         None,
     )
-    assert share_interval([1], [4]) == share_interval([1, 2], [4, 4], ["a", "a"]) == (None, None)
+    assert share_interval([1], [4]) == (None, None)
     assert share_interval([1, 2, 0], [4, 4, 0]) == share_interval([1, 2], [4, 4]), (
         "a text without tries"
     )

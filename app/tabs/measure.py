@@ -4,7 +4,6 @@ from this machine."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -13,7 +12,7 @@ from specviz.base import codec
 from specviz.base.progress import Progress
 from specviz.measure.cost_table import CostTable
 from specviz.measure.forecast import Forecast, forecast
-from specviz.record.vectors import find_acceptance, measured
+from specviz.record.vectors import find_acceptance, stored
 from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
 from specviz.view.measurement import MachineMeasurement, measure_machine
@@ -36,9 +35,7 @@ OPENING = 0.6  # that of Explore
 PLACES = {"memory": "in memory", "disk": "on disk"}  # of the target's weights
 HERE = "this machine"
 RULE = "sequoia"
-RULES = tuple(
-    dict.fromkeys(row["verifier"] for row in measured() if row["verifier"] != "exact-match")
-)
+RULES = tuple(dict.fromkeys(one.verifier for one in stored() if one.verifier != "exact-match"))
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256)
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 CHAIN = Recording("Chain", OPENING, PairRef(TALES))  # in which acceptance is counted
@@ -242,10 +239,8 @@ def draw_acceptance(temperature: float, rules: Any) -> Any:
         if temperature == 0
         else [name for name in RULES if name in list(rules or ())]
     )
-    rows = [
-        row for row in measured() if row["temperature"] == temperature and row["verifier"] in names
-    ]
-    return plot("acceptance", [SimpleNamespace(**row) for row in rows])
+    vectors = [one for one in stored() if one.temperature == temperature and one.verifier in names]
+    return plot("acceptance", vectors)
 
 
 TAB = Tab(TITLE, build)

@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from ..record.vectors import by_level
 from ..tree import Topology
 
 
@@ -42,7 +43,7 @@ def best_trees(
 
 def levels_of(acceptance: tuple, depth: int, width: int) -> tuple[tuple[float, ...], ...]:
     """The vector of each level."""
-    vectors = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
+    vectors = by_level(acceptance)
     return tuple(vectors[min(level, len(vectors) - 1)][:width] for level in range(depth))
 
 

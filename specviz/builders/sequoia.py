@@ -12,7 +12,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field
 
 from ..base.codec import Probability
-from ..record.vectors import RunningAcceptance, check_acceptance, find_acceptance, reach, stored
+from ..record.running_acceptance import RunningAcceptance
+from ..record.vectors import check_acceptance, find_acceptance, reach, stored
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree, Topology
@@ -81,7 +82,7 @@ class PlannedBuilder(StaticBuilder):
             return self
         vector = find_acceptance(verifier.name, temperature, drafter, pair)
         # Another pair's or drafter's vector is only where learning begins.
-        learns = self.acceptance == "measured" or stored(drafter, pair) is None
+        learns = self.acceptance == "measured" or not stored(drafter, pair)
         resolved = RunningAcceptance.begin(vector) if learns else vector
         return self.model_copy(update={"acceptance": resolved})
 

@@ -6,31 +6,20 @@ from typing import Any
 
 from ..base.files import printable
 from ..measure.engine_ways import SAMPLED
+from ..measure.timing import Range
 from ..view.terminal import text_table
 from .display import plus_minus, warn_if_busy
 
+Data = dict[str, Any]  # plain JSON data
 
-def print_advice(data: dict[str, Any], prompts: str) -> None:
+
+def print_advice(data: Data, prompts: str) -> None:
     """The plain data of an advice for people; `prompts` says where the texts come from."""
     print(
         "tokens per pass and speedup over plain decoding, 95 % intervals over texts; "
         f"texts: {prompts}"
     )
-    rows = []
-    for one in data["options"]:
-        row = {"draft": one["draft"], "tree": one["tree"], "price": one["predicted_price"]}
-        for name, predicted in (("tokens", "predicted_tokens_per_pass"), ("speedup", "predicted")):
-            value, low, high = one[predicted]
-            row[f"{name}, predicted"] = (
-                f"{value:.2f}" if low is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
-            )
-        if timed := one["measured"]:
-            row["tokens, timed"] = (
-                f"{timed['tokens_per_pass']:.2f}{plus_minus(timed['tokens_margin'])}"
-            )
-            row["speedup, timed"] = f"{timed['speedup']:.2f}{plus_minus(timed['margin'])}"
-        rows.append(row)
-    print(text_table(rows))
+    print(text_table([option_row(option) for option in data["options"]]))
     for name, error in data["failed"].items():
         print(printable(f"{name}: not available: {error}"))
     print(printable(f"\n{data['sentence']}"))
@@ -39,36 +28,63 @@ def print_advice(data: dict[str, Any], prompts: str) -> None:
     warn_if_busy(data["busy_cores"])
 
 
-def print_best(data: dict[str, Any]) -> None:
+def with_interval(estimate: Range, unit: str = "") -> str:
+    """A value with its interval, as far as it has one."""
+    value, low, high = estimate
+    interval = "" if low is None else f" [{low:.2f}, {high:.2f}]"
+    return f"{value:.2f}{unit}{interval}"
+
+
+def option_row(option: Data) -> Data:
+    """A drafter with one tree."""
+    row = {
+        "draft": option["draft"],
+        "tree": option["tree"],
+        "price": option["predicted_price"],
+        "tokens, predicted": with_interval(option["predicted_tokens_per_pass"]),
+        "speedup, predicted": with_interval(option["predicted"]),
+    }
+    return row | timed_columns(option["measured"])
+
+
+def timed_columns(timed: Data | None) -> Data:
+    """What was timed, if it was."""
+    if timed is None or timed["speedup"] is None:
+        return {}
+    return {
+        "tokens, timed": f"{timed['tokens_per_pass']:.2f}{plus_minus(timed['tokens_margin'])}",
+        "speedup, timed": f"{timed['speedup']:.2f}{plus_minus(timed['margin'])}",
+    }
+
+
+def print_best(data: Data) -> None:
     """Why the best is as fast as it is, several texts, categories, and the flags of engines."""
     best = data["best"]
     print(data["why"])
-    categories = best["measured"]["categories"] if best["measured"] else {}
-    if categories:
+    if best["measured"] and best["measured"]["categories"]:
         print("\nthe best by category of the prompts, timed:")
-        rows = [{"category": name or "none"} | row for name, row in categories.items()]
-        print(text_table(rows))
+        categories = best["measured"]["categories"].items()
+        print(text_table([{"category": name or "none"} | row for name, row in categories]))
     if best["by_texts"]:
         print("\nseveral texts decoded together, predicted:")
         print(text_table([batch_row(best, texts) for texts in best["by_texts"]]))
     if data["engine_ways"]:
         print("\nwhat engines do with the drafter, on this machine:")
-        print(text_table([engine_row(way, one) for way, one in data["engine_ways"].items()]))
-    if data["faster"]:
-        print(data["faster"])
-    if not data["engine_ways"]:
+        print(text_table([engine_row(way, row) for way, row in data["engine_ways"].items()]))
+    else:
         rules = "--verifier target-match --verifier speculative-sampling"
         print(f"\nThe profile has no rule of engines: calibrate with {rules} for a prediction.")
+    if data["faster"]:
+        print(data["faster"])
     print("\nsettings of engines that do this, whose own costs differ from those measured here:")
-    for one in data["engines"]:
-        speedup = "" if one["speedup"] is None else f"{one['speedup']:.2f} x"
-        note = f"  ({one['note']})" if one["note"] else ""
-        flags = one["flags"] or "-"
-        line = f"  {one['engine']:12} {one['algorithm']:8} {speedup:>7}  {flags}{note}"
-        print(printable(line))
+    for engine in data["engines"]:
+        speedup = "" if engine["speedup"] is None else f"{engine['speedup']:.2f} x"
+        note = f"  ({engine['note']})" if engine["note"] else ""
+        name = f"{engine['engine']:12} {engine['algorithm']:8}"
+        print(printable(f"  {name} {speedup:>7}  {engine['flags'] or '-'}{note}"))
 
 
-def batch_row(best: dict[str, Any], texts: int) -> dict[str, Any]:
+def batch_row(best: Data, texts: int) -> Data:
     """One number of texts: the best tree, an engine's fixed chain, and adaptive verification."""
     tree, speedup = best["by_texts"][texts]
     batch = best["batches"][texts]
@@ -84,16 +100,13 @@ def batch_row(best: dict[str, Any], texts: int) -> dict[str, Any]:
     }
 
 
-def engine_row(way: str, one: dict[str, Any]) -> dict[str, Any]:
+def engine_row(way: str, row: Data) -> Data:
     """One way to draft and verify."""
-    row = {
+    predicted = {
         "drafts by": "sampling" if way == SAMPLED else "argmax",
-        "rule": one["verifier"],
-        "tree": one["tree"],
-        "tokens, predicted": one["predicted_tokens_per_pass"],
-        "speedup, predicted": one["predicted"],
+        "rule": row["verifier"],
+        "tree": row["tree"],
+        "tokens, predicted": row["predicted_tokens_per_pass"],
+        "speedup, predicted": with_interval(row["predicted"]),
     }
-    if one["speedup"] is not None:
-        row["tokens, timed"] = one["tokens_per_pass"]
-        row["speedup, timed"] = f"{one['speedup']:.2f}{plus_minus(one['margin'])}"
-    return row
+    return predicted | timed_columns(row)

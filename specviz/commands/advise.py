@@ -13,16 +13,17 @@ from ..base.files import __version__
 from ..config.run_config import RunConfig
 from ..doctor.engine_flags import EngineSettings, Predicted, engine_flags
 from ..drafters import DRAFTERS
+from ..drafters.base import Drafter
 from ..measure.advice import Advice, Option, advise, reason
-from ..measure.choose import Candidate
 from ..measure.engine_ways import CHAIN, SAMPLED, EngineWay
 from ..measure.machine_profile import machine as this_machine
 from ..measure.machines import MACHINES, machine
 from ..measure.profile import read_profile
 from ..measure.quiet import Watch
+from ..measure.timing import TimedRun
 from ..models.base import Pair
 from . import options
-from .advice_tables import print_advice
+from .advice_tables import print_advice, with_interval
 from .display import until_stopped
 
 EXAMPLE = "--target org/target --draft org/small --draft early-exit:3 --prompts mine.txt"
@@ -73,12 +74,14 @@ def run(args: argparse.Namespace) -> int:
     if profile and args.no_timing and args.prompts:
         raise ValueError("--prompts is not used with --profile and --no-timing. Omit it.")
     choices, failed = choices_of(args)
-    first, second = prompts[0::2][:CALIBRATED], (prompts[1::2] or prompts)[: args.each]
-    timed = [] if args.no_timing or args.machine else second
+    # Calibrated on every second prompt, timed on the others.
+    calibrated, timed = prompts[0::2][:CALIBRATED], (prompts[1::2] or prompts)[: args.each]
+    if args.no_timing or args.machine:
+        timed = []
     watch = Watch()
-    advice, stopped = until_stopped(
-        advise(choices, config, first, timed, profile, costs, args.texts), "parts"
-    )
+    updates = advise(choices, config, calibrated, timed, profile, costs, args.texts)
+    advice, stopped = until_stopped(updates, "parts")
+    busy = [watch.cores, *(option.busy for option in advice.options)]
     pair, _ = next(iter(choices.values()))
     data = data_of(advice) | {
         "failed": failed | advice.failed,
@@ -87,9 +90,7 @@ def run(args: argparse.Namespace) -> int:
         "machine": this_machine(),
         "dtype": pair.info.get("dtype"),
         "version": __version__,
-        "busy_cores": 0.0
-        if args.machine
-        else max([watch.cores, *(one.busy for one in advice.options)]),
+        "busy_cores": 0.0 if args.machine else max(busy),
     }
     if args.json:
         print(json.dumps(data))
@@ -98,16 +99,21 @@ def run(args: argparse.Namespace) -> int:
     return 130 if stopped else 0
 
 
-def choices_of(args: argparse.Namespace) -> tuple[dict[str, tuple[Pair, Any]], dict[str, str]]:
+def choices_of(args: argparse.Namespace) -> tuple[dict[str, tuple[Pair, Drafter]], dict[str, str]]:
     """The drafters to try, each with its pair, and those that cannot be loaded."""
-    drafters, drafts = options.strategies(args, "drafter"), list(dict.fromkeys(args.draft or ()))
-    model, base = DRAFTERS["model"](), None if args.target or not drafts else drafts[0]
-    trials = [(draft, draft, model) for draft in drafts]
-    trials += [(str(drafter), base, drafter) for drafter in drafters]
-    choices: dict[str, tuple[Pair, Any]] = {}
+    drafts = list(dict.fromkeys(args.draft or ()))
+    trials: list[tuple[str, str | None, Drafter]] = []
+    for draft in drafts:
+        trials.append((draft, draft, DRAFTERS["model"]()))
+    for drafter in options.strategies(args, "drafter"):
+        base = None if args.target or not drafts else drafts[0]
+        trials.append((str(drafter), base, drafter))
+    if not trials:
+        own = "the target's own draft" if args.target else "embedded draft"
+        trials.append((own, None, DRAFTERS["model"]()))
+    choices: dict[str, tuple[Pair, Drafter]] = {}
     failed: dict[str, str] = {}
-    own = "the target's own draft" if args.target else "embedded draft"
-    for name, draft, drafter in trials or [(own, None, model)]:
+    for name, draft, drafter in trials:
         try:
             like = next((pair for pair, _ in choices.values()), None)
             pair = options.load(args, draft=draft, like=like)
@@ -121,22 +127,17 @@ def choices_of(args: argparse.Namespace) -> tuple[dict[str, tuple[Pair, Any]], d
 
 def sentence_of(best: Option) -> str:
     """The answer in one sentence."""
-    speedup, low, high = best.speedup
-    interval = "" if low is None else f" [{low:.2f}, {high:.2f}]"
-    what = (
-        f"{speedup:.2f} x{interval}, {best.tree.name}, {best.tree.predicted.size} nodes, with "
-        f"{best.name}"
-    )
+    size = best.tree.predicted.size
+    what = f"{with_interval(best.speedup, ' x')}, {best.tree.name}, {size} nodes, with {best.name}"
     if best.timing is None:
         return f"predicted, not timed: {what}"
     if best.verdict != "undecided":
         return f"pays: {what}" if best.verdict == "pays" else f"does not pay: the best is {what}"
-    margin, distance, why = best.timing.margin, abs(speedup - 1), "the interval contains 1"
+    margin, distance = best.timing.margin, abs(best.timing.speedup - 1)
+    why = "the interval contains 1"
     if margin is None:
-        why, more = (
-            "one text gives no interval",
-            f"Give at least {2 * ENOUGH} prompts: half are timed.",
-        )
+        why = "one text gives no interval"
+        more = f"Give at least {2 * ENOUGH} prompts: half are timed."
     elif distance < 0.02:
         more = "It is as fast as plain decoding."
     else:  # a half-width falls with the root of the number of prompts
@@ -148,8 +149,8 @@ def sentence_of(best: Option) -> str:
 def data_of(advice: Advice) -> dict[str, Any]:
     """The options, the answer with its reason, and the nearest flags of other engines as plain
     data."""
-    rows = [row_of(one) for one in advice.options]
-    if not advice.options:
+    rows = [row_of(option) for option in advice.options]
+    if not rows:
         return {
             "verdict": "undecided",
             "sentence": "undecided: no drafter could be used.",
@@ -162,16 +163,17 @@ def data_of(advice: Advice) -> dict[str, Any]:
             "engines": [],
         }
     best = advice.options[0]
+    _, *interval = best.speedup
     return {
         "verdict": best.verdict,
         "sentence": sentence_of(best),
-        "interval": None if best.speedup[1] is None else best.speedup[1:],
+        "interval": None if None in interval else interval,
         "best": rows[0],
         "why": reason(best),
         "options": rows,
-        "engine_ways": {way: way_of(one) for way, one in best.engines.items()},
+        "engine_ways": {way: way_of(engine) for way, engine in best.engines.items()},
         "faster": faster_way(best.engines),
-        "engines": [one._asdict() for one in settings_of(best)],
+        "engines": [settings._asdict() for settings in settings_of(best)],
     }
 
 
@@ -180,65 +182,61 @@ def settings_of(best: Option) -> tuple[EngineSettings, ...]:
     drafter = "early-exit" if best.name.startswith("early-exit") else best.config.drafter.name
     # Without the engines' rules in a profile the shape is the best of another rule.
     predicted = {CHAIN: Predicted(best.chain.builder.shape)}
-    for way, one in best.engines.items():
-        predicted[way] = Predicted(one.tree.builder.shape, *prediction_of(one.tree))
-    by_batch = {way: one.by_batch for way, one in best.engines.items()}
+    by_batch = {}
+    for way, engine in best.engines.items():
+        cell = engine.tree.predicted
+        predicted[way] = Predicted(engine.tree.builder.shape, cell.tokens_per_pass, cell.speedup)
+        by_batch[way] = engine.by_batch
     return engine_flags(drafter, best.name, predicted, by_batch)
 
 
-def prediction_of(tree: Candidate) -> tuple[float, float]:
-    """Tokens per pass and speedup."""
-    return tree.predicted.tokens_per_pass, tree.predicted.speedup
-
-
-def way_of(one: EngineWay) -> dict[str, Any]:
+def way_of(engine: EngineWay) -> dict[str, Any]:
     """A way to draft and verify as plain data."""
-    tokens, speedup = prediction_of(one.tree)
-    timing = one.timing
     return {
-        "verifier": one.config.verifier.name,
-        "tree": one.tree.name,
-        "predicted_tokens_per_pass": tokens,
-        "predicted": speedup,
-        "tokens_per_pass": timing and timing.counts.tokens_per_pass,
+        "verifier": engine.config.verifier.name,
+        "tree": engine.tree.name,
+        "predicted_tokens_per_pass": engine.tree.predicted.tokens_per_pass,
+        "predicted": engine.predicted,
+        **figures_of(engine.timing),
+    }
+
+
+def figures_of(timing: TimedRun | None) -> dict[str, Any]:
+    """What was timed, None where nothing was."""
+    return {
         "speedup": timing and timing.speedup,
         "margin": timing and timing.margin,
+        "tokens_per_pass": timing and timing.counts.tokens_per_pass,
+        "tokens_margin": timing and timing.tokens_margin,
     }
 
 
 def faster_way(ways: Mapping[str, EngineWay]) -> str | None:
-    """Which of an engine's own rule and the switch is faster here for a chain, as a sentence."""
+    """Which of an engine's own rule and the switch is faster here for a chain, as a sentence; only
+    where their intervals are apart."""
     if not {CHAIN, SAMPLED} <= ways.keys():
         return None
-    timed = all(ways[way].timing for way in (CHAIN, SAMPLED))
-    speedups = {}
-    for way in (CHAIN, SAMPLED):
-        timing = ways[way].timing
-        speedups[way] = timing.speedup if timed and timing else prediction_of(ways[way].tree)[1]
-    own, switch = speedups[CHAIN], speedups[SAMPLED]
-    how = "timed" if timed else "predicted"
-    if abs(own - switch) < 0.02:
-        return f"engines' own rule and the switch are equally fast here ({how}: {own:.2f} x)."
-    if own > switch:
-        return f"engines' own rule is faster here: {own:.2f} x, the switch {switch:.2f} x ({how})."
-    return f"the switch is faster here: {switch:.2f} x, engines' own rule {own:.2f} x ({how})."
+    own, switch = ways[CHAIN], ways[SAMPLED]
+    how = "timed" if own.timing and switch.timing else "predicted"
+    figures = f"{with_interval(own.speedup)} x, the switch {with_interval(switch.speedup)} x"
+    for faster, other, name in ((own, switch, "engines' own rule"), (switch, own, "the switch")):
+        low, high = faster.speedup[1], other.speedup[2]
+        if low is not None and high is not None and low > high:
+            return f"{name} is faster here ({how}): own rule {figures}."
+    return f"engines' own rule and the switch are not apart here ({how}): own rule {figures}."
 
 
 def row_of(option: Option) -> dict[str, Any]:
     """An option as plain data."""
     timing = option.timing
-    measured = timing and {
-        "speedup": timing.speedup,
-        "margin": timing.margin,
-        "tokens_per_pass": timing.counts.tokens_per_pass,
-        "tokens_margin": timing.tokens_margin,
+    measured = timing and figures_of(timing) | {
         "step_s": timing.counts.seconds_per_step,
         "step_price": timing.step_price,
         "parts": timing.counts.step_parts,
         "steps": timing.counts.passes,
         "categories": {
-            category: {"speedup": one.speedup, "tokens_per_pass": one.counts.tokens_per_pass}
-            for category, one in timing.categories.items()
+            category: {"speedup": row.speedup, "tokens_per_pass": row.counts.tokens_per_pass}
+            for category, row in timing.categories.items()
         },
     }
     return {
@@ -253,7 +251,7 @@ def row_of(option: Option) -> dict[str, Any]:
         "predicted_price": option.tree.predicted.price,
         "texts": option.texts,
         "by_texts": option.by_texts,
-        "batches": {texts: asdict(one) for texts, one in option.batches.items()},
+        "batches": {texts: asdict(batch) for texts, batch in option.batches.items()},
         "busy_cores": option.busy,
         "measured": measured,
     }

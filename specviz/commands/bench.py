@@ -4,8 +4,9 @@ decoding."""
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
@@ -15,8 +16,9 @@ from ..base.files import check_output, file_lock, printable
 from ..base.progress import Progress
 from ..config.strategy import REGISTRIES
 from ..measure import grid
-from ..measure.against_engines import check_engine
-from ..measure.results import append_result, key_of, read_results
+from ..measure.against_engines import TRANSFORMERS, check_engine
+from ..measure.against_transformers import compare_greedy
+from ..measure.results import append_result, read_results
 from ..view.terminal import text_table
 from . import options
 from .display import plus_minus, until_stopped, warn_if_busy
@@ -124,20 +126,20 @@ def run(args: argparse.Namespace) -> int:
     cells, prompts = grid.cells_of(data, options.prompts_of(args, FEW))
     with file_lock(args.out) if args.out else nullcontext():
         results = read_results(args.out)
-        missing = [
-            cell for cell in cells if "failed" in results.get(key_of(cell), {"failed": "not yet"})
-        ]
+        missing = []
+        for cell in cells:
+            if cell.key not in results or "failed" in results[cell.key]:
+                missing.append(cell)
         if args.out:
-            print(
-                f"{len(cells)} cells, {len(cells) - len(missing)} of them in {printable(args.out)}",
-                file=sys.stderr,
-            )
+            there = f"{len(cells) - len(missing)} of them in {printable(args.out)}"
+            print(f"{len(cells)} cells, {there}", file=sys.stderr)
         updates = measure(missing, prompts, args, results)
         stopped = bool(missing) and until_stopped(updates, "cells")[1]
-    outcomes = [results[key] for key in map(key_of, cells) if key in results]
+    outcomes = [results[cell.key] for cell in cells if cell.key in results]
+    rows = []
     try:
-        measured = [outcome for outcome in outcomes if "result" in outcome]
-        rows = [row for outcome in measured for row in rows_of(outcome)]
+        for outcome in outcomes:
+            rows += rows_of(outcome) if "result" in outcome else []
     except (KeyError, TypeError, ValueError, OverflowError):
         raise ValueError(
             f"results {args.out!r} are damaged: a result lacks its numbers. Remove its line."
@@ -146,51 +148,54 @@ def run(args: argparse.Namespace) -> int:
         print(lines(outcomes))
     else:
         print_outcomes(rows, outcomes)
-    return 130 if stopped else 1 if any("failed" in outcome for outcome in outcomes) else 0
+    failed = any("failed" in outcome for outcome in outcomes)
+    return 130 if stopped else int(failed)
 
 
 def grid_of(args: argparse.Namespace) -> dict[str, Any]:
     """The grid that the options describe."""
     options.check_draft(args, args.draft)
-    pair = {
-        name: value for name in grid.LOADING if (value := getattr(args, name)) not in (None, "auto")
-    }
+    loading = {name: getattr(args, name) for name in grid.LOADING}
+    pair = {name: value for name, value in loading.items() if value not in (None, "auto")}
     lists: dict[str, Any] = {
         f"{kind}s": [*map(str, options.strategies(args, kind))] for kind in REGISTRIES
     }
-    others = [check_engine(text) for text in args.against or ()]
+    engines = [check_engine(text) for text in args.against or ()]
     if args.transformers:
-        others += grid.TRANSFORMERS
-    if others:
-        lists["builders"] = [*(lists["builders"] or ["all"]), *others]
+        engines += TRANSFORMERS
+    if engines:
+        lists["builders"] = [*(lists["builders"] or ["all"]), *engines]
     lists |= {"pairs": [pair or "embedded"], "temperatures": args.temperature, "sizes": args.size}
     numbers = {name: getattr(args, name) for name in (*grid.NUMBERS, *grid.ROWS)}
     return {name: value for name, value in lists.items() if value} | numbers
 
 
 def measure(
-    cells: list[dict], prompts: list[str], args: argparse.Namespace, results: dict[str, dict]
+    cells: list[grid.Cell],
+    prompts: Sequence[str],
+    args: argparse.Namespace,
+    results: dict[str, dict[str, Any]],
 ) -> Iterator[Progress[dict[str, Any]]]:
     """Measure cells, each stored as it comes."""
-    local = (grid.measure_cell(cell, prompts) for cell in cells)
-    outcomes = grid.on_ray(cells, prompts, args.ray, args.cpus, args.gpus) if args.ray else local
+    if args.ray:
+        outcomes = grid.on_ray(cells, prompts, args.ray, args.cpus, args.gpus)
+    else:
+        outcomes = (grid.measure_cell(cell, prompts) for cell in cells)
     for done, outcome in enumerate(outcomes, 1):
         if args.out:
             append_result(args.out, outcome)
-        results[key_of(outcome["cell"])] = outcome
+        results[json.dumps(outcome["cell"], sort_keys=True)] = outcome
         yield Progress(done, len(cells), result=outcome)
 
 
 def rows_of(outcome: dict[str, Any]) -> list[dict[str, Any]]:
     """A result as a row of the table, and one of each category of the prompts."""
     cell, result = outcome["cell"], outcome["result"]
-    pair = cell["pair"].get("target") or ("toy" if "toy" in cell["pair"] else "embedded")
-    if "offload" in cell["pair"]:
-        pair = f"{pair}, {cell['pair']['offload']}"
-    size = f" {cell['size']}" if cell.get("size") else ""
+    spec = cell["pair"]
+    pair = spec.get("target") or ("toy" if "toy" in spec else "embedded")
     run = {
-        "pair": pair,
-        "builder": f"{cell['builder']}{size}",
+        "pair": f"{pair}, {spec['offload']}" if "offload" in spec else pair,
+        "builder": f"{cell['builder']} {cell.get('size', '')}".rstrip(),
         "rule": cell.get("verifier", ""),
         "drafter": cell.get("drafter", ""),
         "T": f"{cell['temperature']:g}",
@@ -228,67 +233,45 @@ def print_outcomes(rows: list[dict[str, Any]], outcomes: list[dict[str, Any]]) -
             "± 95 % over prompts; plain ms: milliseconds per token of plain decoding next "
             "to each row"
         )
-        shared = {name for name in ("pair", "drafter", "") if len({row[name] for row in rows}) == 1}
-        print(
-            *(
-                f"{name}: {printable(rows[0][name])}"
-                for name in ("pair", "drafter")
-                if name in shared
-            ),
-            sep=", ",
-        )
+        alike = {name: rows[0][name] for name in ("pair", "drafter", "")}
+        for name in list(alike):
+            if any(row[name] != alike[name] for row in rows):
+                del alike[name]
+        print(", ".join(f"{name}: {printable(alike[name])}" for name in alike if name))
         print(
             text_table(
-                [{name: value for name, value in row.items() if name not in shared} for row in rows]
+                [{name: value for name, value in row.items() if name not in alike} for row in rows]
             )
         )
+    busy = [0.0]
     for outcome in outcomes:
-        cell = outcome["cell"]
-        for side, used in outcome.get("result", {}).get("settings", {}).items():
-            print(
-                printable(
-                    f"{cell['builder']}: {side} in {used['dtype']} on {used['threads']} threads"
-                )
-            )
+        cell, result = outcome["cell"], outcome.get("result", {})
+        busy.append(result.get("busy_cores") or 0.0)
+        for side, used in result.get("settings", {}).items():
+            where = f"{used['dtype']} on {used['threads']} threads"
+            print(printable(f"{cell['builder']}: {side} in {where}"))
         for kind in outcome.keys() & {"impossible", "failed"}:
             what = f"{cell['builder']} + {cell.get('verifier', '')}, T {cell['temperature']:g}"
             print(printable(f"{what}: {kind}: {outcome[kind]}"))
-    warn_if_busy(
-        max(
-            (outcome.get("result", {}).get("busy_cores") or 0.0 for outcome in outcomes),
-            default=0.0,
-        )
-    )
+    warn_if_busy(max(busy))
 
 
 def compare_texts(args: argparse.Namespace) -> int:
     """Compare greedy texts with those of transformers; exit code 1 if one differs."""
-    from ..measure.against_transformers import compare_greedy
-
-    pair, prompts, builders = options.load(args), options.prompts_of(args), args.builder or ()
-    texts, stopped = until_stopped(
-        compare_greedy(pair, prompts, args.max_new_tokens, builders), "prompts"
-    )
+    pair, prompts = options.load(args), options.prompts_of(args)
+    updates = compare_greedy(pair, prompts, args.max_new_tokens, args.builder or ())
+    texts, stopped = until_stopped(updates, "prompts")
     different = [text for text in texts if not text[2].equal]
     if args.json:
-        print(
-            lines(
-                [
-                    {"method": writer, "prompt": prompt} | asdict(text)
-                    for writer, prompt, text in different
-                ]
-            )
-        )
+        rows = [{"method": writer, "prompt": at} | asdict(text) for writer, at, text in different]
+        print(lines(rows))
     else:
         for writer, prompt, text in different:
-            print(
-                printable(
-                    f"{writer}, after {prompt!r:.60}: {text.sentence(pair.info.get('dtype'))}"
-                )
-            )
+            sentence = text.sentence(pair.info.get("dtype"))
+            print(printable(f"{writer}, after {prompt!r:.60}: {sentence}"))
         done = len({prompt for _, prompt, _ in texts})
         print(
             f"{done} prompts x {args.max_new_tokens} tokens in {args.dtype}: "
             f"{len(different)} differences"
         )
-    return 130 if stopped else 1 if different else 0
+    return 130 if stopped else int(bool(different))

@@ -15,13 +15,12 @@ from ..base.files import check_output, printable, read_text, write_text
 from ..config.run_config import RunConfig, compatible
 from ..measure.advice import calibrate
 from ..measure.machine_profile import machine, store_costs
-from ..measure.on_text import Acceptance
 from ..measure.profile import Profile
 from ..measure.quiet import MAX_CORES
 from ..measure.texts import Text, continuations, limited, windows
 from ..measure.this_machine import PROMPT
-from ..record.chain_rates import ChainRates
-from ..record.vectors import MAX_RANKS
+from ..record.chain_rates import to_profile
+from ..record.vectors import MAX_RANKS, AcceptanceVector, Plan, by_level
 from ..verifiers import VERIFIERS
 from ..view.terminal import text_table
 from . import options
@@ -130,14 +129,13 @@ def run(args: argparse.Namespace) -> int:
     return 130 if stopped else 0
 
 
-def pretty_rates(one: Acceptance, drafter: Any, dataset: str) -> str:
+def pretty_rates(one: AcceptanceVector, drafter: Any, dataset: str) -> str:
     """The rates of a chain by position as JSON text; what is below the last level is alike."""
-    levels = one.levels or (one.acceptance,)
-    conditional = [level[0] for level in levels]
+    conditional = list(one.conditional)
     conditional += conditional[-1:] * (CHAIN - len(conditional))
-    rates = ChainRates.of_conditional(conditional)
     conditions = {"dataset": dataset, "osl": TOKENS, "temperature": one.temperature}
-    profile = rates.to_profile(drafter.name, len(one.by_text), rule=one.verifier, **conditions)
+    samples = len(one.by_text)
+    profile = to_profile(conditional, drafter.name, samples, rule=one.verifier, **conditions)
     return lines(profile, exact=True) + "\n"
 
 
@@ -195,7 +193,7 @@ def print_profile(profile: Profile) -> None:
         warn_if_busy(table.settings.get("busy_cores", 0.0))
 
 
-def vector_rows(one: Acceptance) -> list[dict[str, Any]]:
+def vector_rows(one: AcceptanceVector) -> list[dict[str, Any]]:
     """A vector as a row of the table, and one of each category of the texts."""
     margin = None if one.low[0] is None else one.acceptance[0] - one.low[0]
     rows = [_row(one.verifier, f"{one.temperature:g}", one.plan, margin)]
@@ -204,8 +202,8 @@ def vector_rows(one: Acceptance) -> list[dict[str, Any]]:
     return rows
 
 
-def _row(rule: str, temperature: str, plan: tuple, margin: float | None) -> dict[str, Any]:
-    levels = plan if isinstance(plan[0], tuple) else (plan,)
+def _row(rule: str, temperature: str, plan: Plan, margin: float | None) -> dict[str, Any]:
+    levels = by_level(plan)
     first = [*levels[0][:RANKS], *[None] * RANKS][:RANKS]
     return {
         "rule": rule,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any
 
-from ..record.chain_rates import read_profile_rates
+from ..record.chain_rates import marginal_rates, read_rates
 from .window import (
     FORMATS,
     NAMES,
@@ -209,13 +209,13 @@ def specdec_bench(record: Json) -> Window | None:
 def profile(record: Json) -> Window | None:
     """An acceptance profile; one that was not measured says nothing."""
     try:
-        rates = read_profile_rates(record)
+        rates = read_rates(record)
     except ValueError:
         return None
     found = numbers(record, "profile")
     if rates:
-        found["per_position"] = rates.marginal
-        found.setdefault("acceptance_length", 1 + sum(rates.marginal))
+        found["per_position"] = marginal = marginal_rates(rates)
+        found.setdefault("acceptance_length", 1 + sum(marginal))
     if record.get("measured") is False or "acceptance_length" not in found:
         return None
     return Window("profile", "profile", **found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean, median, median_low
 from typing import Any, NamedTuple
 
-from ..record.chain_rates import ChainRates
+from ..record.chain_rates import conditional_rates
 from .log_lines import V0
 from .window import NAMES, Window, mean_rates
 
@@ -65,7 +65,7 @@ class Report(Window):
     @property
     def conditional(self) -> tuple[float, ...]:
         """Of the steps that accepted the position before, the fraction that accepted this one."""
-        return ChainRates.of_marginal(self.per_position).conditional
+        return conditional_rates(self.per_position)
 
     @property
     def drafted_per_step(self) -> float | None:

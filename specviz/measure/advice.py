@@ -17,7 +17,7 @@ from ..config.run_config import RunConfig, default_rule
 from ..drafters.base import Drafter
 from ..models.base import Pair
 from ..verifiers.base import Verifier
-from .choose import Candidate, candidates, diverse, held_out
+from .choose import Candidate, Trial, candidates, diverse, held_out
 from .cost_table import CostTable
 from .engine_ways import (
     CHAIN,
@@ -31,65 +31,47 @@ from .on_text import measure_acceptance
 from .profile import Profile
 from .texts import Text, continuations
 from .this_machine import PROMPT, measure_cost
-from .timing import TimedRun, time_runs
+from .timing import Range, time_runs
 
 SECONDS = 15.0  # of measuring the costs of a drafter
 TIMED = 3  # trees that are timed, of all drafters together
 OF_EACH = 2  # trees of one drafter that may be among them
-Range = tuple[float, float | None, float | None]
 
 
-@dataclass(frozen=True)
-class Option:
+@dataclass(frozen=True, kw_only=True)
+class Option(Trial):
     """A drafter with one tree: what is predicted, and what was timed.
 
     Attributes:
-        name: of the drafter, as it was requested; config: what is run.
-        tree: the tree, as the vector predicts it; chain: the best chain, for engines that draft no
-            trees.
-        predicted, tokens: speedup and tokens per pass on held-out texts, with 95 % intervals (None
-            for a single text).
+        name: of the drafter, as it was requested.
+        chain: the best chain, for engines that draft no trees.
+        tokens: tokens per pass as predicted on held-out texts, with an interval.
         first: the chance that the first child of a node is accepted; texts: how many it was
             measured on.
         by_texts: number of texts decoded together -> the best tree and its predicted speedup.
         busy: cores that other processes used while the costs were measured.
-        timing: None where it was not timed.
         engines: what engines would do with the drafter, by the way to draft and verify.
         batches: number of texts decoded together -> a fixed chain and adaptive verification.
     """
 
     name: str
-    config: RunConfig
-    tree: Candidate
     chain: Candidate
-    predicted: Range
     tokens: Range
     first: float
     texts: int
     by_texts: dict[int, tuple[str, float]] = field(default_factory=dict)
     busy: float = 0.0
-    timing: TimedRun | None = None
     engines: dict[str, EngineWay] = field(default_factory=dict)
     batches: dict[int, BatchForecast] = field(default_factory=dict)
-
-    @property
-    def speedup(self) -> Range:
-        """As it was timed, or else as it is predicted."""
-        if self.timing is None:
-            return self.predicted
-        speedup, margin = self.timing.speedup, self.timing.margin
-        return (
-            (speedup, None, None)
-            if margin is None
-            else (speedup, max(0.0, speedup - margin), speedup + margin)
-        )
 
     @property
     def verdict(self) -> str:
         """Whether it "pays", "does-not-pay", or is "undecided": its interval holds 1, or there is
         none."""
         _, low, high = self.speedup
-        return "pays" if low and low > 1 else "does-not-pay" if high and high < 1 else "undecided"
+        if low and low > 1:
+            return "pays"
+        return "does-not-pay" if high and high < 1 else "undecided"
 
 
 @dataclass(frozen=True)
@@ -121,21 +103,20 @@ def calibrate(
         width: most children per position.
         seconds: time limit of the costs; 0 leaves them out.
     """
+    width = min(width, pair.vocab_size)
     for config, verifiers in rules.items():
         before, stage = profile.vectors, f"acceptance at temperature {config.temperature:g}"
-        width = min(width, pair.vocab_size)
-        for update in measure_acceptance(
-            pair, verifiers, texts(config), config, width, positions=positions
-        ):
+        measuring = measure_acceptance(pair, verifiers, texts(config), config, width, positions)
+        for update in measuring:
             profile = replace(profile, vectors=(*before, *update.result))
             yield Progress(update.done, update.total, stage, profile)
-    config, verifiers = next(iter(rules.items()))
-    config = replace(
-        config, verifier=next((rule for rule in verifiers if not rule.chain_only), verifiers[0])
-    )
-    for costs in measure_cost(pair, config, seconds=seconds) if seconds else ():
-        profile = replace(profile, costs=costs.result)
-        yield Progress(costs.done, costs.total, costs.stage, profile)
+    if seconds:
+        config, verifiers = next(iter(rules.items()))
+        of_trees = [rule for rule in verifiers if not rule.chain_only]
+        config = replace(config, verifier=(of_trees or verifiers)[0])
+        for costs in measure_cost(pair, config, seconds=seconds):
+            profile = replace(profile, costs=costs.result)
+            yield Progress(costs.done, costs.total, costs.stage, profile)
 
 
 def advise(
@@ -163,26 +144,24 @@ def advise(
     for name, (pair, drafter) in choices.items():
         own = replace(config, drafter=drafter, prompt=PROMPT, builder="sequoia")
         own = replace(own, verifier=default_rule(own))
-        measured = profile or Profile("measured by advise", pair.info, {"name": drafter.name}, ())
-        texts_of, positions = (
-            partial(continuations, pair, prompts),
-            len(prompts) * config.max_new_tokens,
-        )
-        seconds = 0 if costs else SECONDS
-        rules = {own: [own.verifier, *engine_rules(own)]}
-        updates = calibrate(pair, rules, texts_of, measured, 16, positions, seconds)
         try:
-            for update in () if profile else updates:
-                measured = update.result
-                yield Progress(
-                    update.done, update.total, f"{update.stage}: {name}", Advice(tuple(options))
-                )
             if profile:
                 profile.check(pair, own)
+                measured = profile
+            else:
+                rules = {own: [own.verifier, *engine_rules(own)]}
+                continued = partial(continuations, pair, prompts)
+                positions = len(prompts) * config.max_new_tokens
+                measured = Profile("measured by advise", pair.info, {"name": drafter.name}, ())
+                seconds = 0 if costs else SECONDS
+                for update in calibrate(pair, rules, continued, measured, 16, positions, seconds):
+                    measured = update.result
+                    stage = f"{update.stage}: {name}"
+                    yield Progress(update.done, update.total, stage, Advice(tuple(options)))
             options += _options(name, own, measured, costs or measured.costs, texts)
         except ValueError as error:
             failed[name] = str(error)
-    options.sort(key=lambda one: -one.speedup[0])
+    options.sort(key=_slowness)
     if timed and options:
         for timing in _time(options, choices, timed):
             options = timing.result
@@ -191,27 +170,33 @@ def advise(
     yield Progress(1, 1, "done", Advice(tuple(options), failed))
 
 
+def _slowness(option: Option) -> float:
+    return -option.speedup[0]
+
+
 def _time(
     options: list[Option], choices: Mapping[str, tuple[Pair, Drafter]], timed: Sequence[str]
 ) -> Iterator[Progress[list[Option]]]:
     """Time the first options, and of the best drafter what engines would do; the fastest first."""
     best, others = options[:TIMED], options[TIMED:]
-    ways = best[0].engines
-    pairs = {one.name: choices[one.name][0] for one in best}
-    runs = {f"{one.name}, {one.tree.name}": (pairs[one.name], one.config) for one in best}
-    runs |= {f"engines, {way}": (pairs[best[0].name], one.config) for way, one in ways.items()}
+    first = best[0]
+    runs = {}
+    for option in best:
+        runs[f"{option.name}, {option.tree.name}"] = choices[option.name][0], option.config
+    for way, engine in first.engines.items():
+        runs[f"engines, {way}"] = choices[first.name][0], engine.config
     for update in time_runs(runs, timed, whole=True):
         rows = {row.name: row for row in update.result}
-        engines = {
-            way: replace(one, timing=rows.get(f"engines, {way}")) for way, one in ways.items()
+        ways = {
+            way: replace(engine, timing=rows.get(f"engines, {way}"))
+            for way, engine in first.engines.items()
         }
-        timed_options = []
-        for one in best:
-            row = rows.get(f"{one.name}, {one.tree.name}")
-            own = engines if one.name == best[0].name else one.engines
-            timed_options.append(replace(one, timing=row, engines=own))
-        ordered = sorted(timed_options, key=lambda one: -one.speedup[0])
-        yield Progress(update.done, update.total, result=[*ordered, *others])
+        after = []
+        for option in best:
+            row = rows.get(f"{option.name}, {option.tree.name}")
+            engines = ways if option.name == first.name else option.engines
+            after.append(replace(option, timing=row, engines=engines))
+        yield Progress(update.done, update.total, result=[*sorted(after, key=_slowness), *others])
 
 
 def _options(
@@ -225,29 +210,28 @@ def _options(
     acceptance = profile.vector(config.verifier.name, config.temperature)
     ranked = candidates(acceptance.plan, costs, config)
     promise = held_out(acceptance, costs, config)
-    chain = next((one for one in ranked if not one.builder.shape.rank.any()), ranked[0])
-    by_texts = {}
-    for count in texts:
-        shared = costs.per_text(count)
-        best = candidates(acceptance.plan, shared, config)[0]
-        by_texts[count] = best.name, promise.speedup(best, shared)[0]
     engines = engine_ways(profile, config, costs, texts)
     chains = acceptance
     if CHAIN in engines:
         chains = profile.vector(engines[CHAIN].config.verifier.name, config.temperature)
-    batches = {count: adaptive_verification(chains, costs, count) for count in texts}
+    by_texts, batches = {}, {}
+    for count in texts:
+        shared = costs.per_text(count)
+        best = candidates(acceptance.plan, shared, config)[0]
+        by_texts[count] = best.name, promise.speedup(best, shared)[0]
+        batches[count] = adaptive_verification(chains, costs, count)
     for tree in diverse(ranked, OF_EACH):
         yield Option(
-            name,
-            replace(config, builder=tree.builder),
-            tree,
-            chain,
-            promise.speedup(tree, costs),
-            promise.tokens(tree.predicted),
-            acceptance.acceptance[0],
-            promise.texts,
-            by_texts,
-            costs.settings.get("busy_cores", 0.0),
+            config=replace(config, builder=tree.builder),
+            tree=tree,
+            predicted=promise.speedup(tree, costs),
+            name=name,
+            chain=next((tree for tree in ranked if tree.is_chain), ranked[0]),
+            tokens=promise.tokens(tree.predicted),
+            first=acceptance.acceptance[0],
+            texts=promise.texts,
+            by_texts=by_texts,
+            busy=costs.settings.get("busy_cores", 0.0),
             engines=engines,
             batches=batches,
         )
@@ -255,23 +239,16 @@ def _options(
 
 def reason(option: Option) -> str:
     """Why it is as fast as it is: tokens a pass against the price of a step, in plain steps."""
-    if timing := option.timing:
-        tokens, price, parts = (
-            timing.counts.tokens_per_pass,
-            timing.step_price,
-            dict(timing.counts.step_parts),
-        )
+    if option.timing:
+        counts, price = option.timing.counts, option.timing.step_price
+        tokens, parts = counts.tokens_per_pass, dict(counts.step_parts)
         parts["overhead"] = parts.pop("verify") + parts.pop("other")
     else:
-        tokens, price, parts = (
-            option.tokens[0],
-            option.tree.predicted.price,
-            option.tree.predicted.parts,
-        )
+        predicted = option.tree.predicted
+        tokens, price, parts = option.tokens[0], predicted.price, predicted.parts
     parts = {part: price * spent / sum(parts.values()) for part, spent in parts.items()}
-    dearest = max(
-        parts, key=lambda part: parts[part] - (part == "target")
-    )  # the target's pass costs a plain step
+    # The target's pass costs a plain step in any case.
+    dearest = max(parts, key=lambda part: parts[part] - (part == "target"))
     if tokens > price:
         advice = ""
     elif option.first < 0.3:
@@ -286,6 +263,5 @@ def reason(option: Option) -> str:
     listed = ", ".join(f"{part} {spent:.2f}" for part, spent in parts.items())
     return (
         f"A step writes {tokens:.2f} tokens and costs {price:.2f} plain steps ({listed}); "
-        "the first draft token is "
-        f"accepted {option.first:.0%} of the time.{advice}"
+        f"the first draft token is accepted {option.first:.0%} of the time.{advice}"
     )

@@ -1,31 +1,43 @@
-"""llama.cpp and OpenVINO GenAI on this machine, timed in turns with plain decoding.
+"""Other engines on this machine, timed in turns with plain decoding: transformers, llama.cpp and
+OpenVINO GenAI.
 
-Both are optional: `pip install xllamacpp` and `pip install openvino-genai`. They read a GGUF file,
-OpenVINO also a folder of its own format; the tokens of the prompt are the same for all sides. Their
-number format is that of the file, so what is compared is tokens per second, not a text.
+The last two are optional: `pip install xllamacpp` and `pip install openvino-genai`. They read a
+GGUF file, OpenVINO also a folder of its own format; the tokens of the prompt are the same for all
+sides. Their number format is that of the file, so what is compared is tokens per second, not a
+text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from ..base.errors import ParameterError
 from ..config.run_config import RunConfig
 from ..decode.session import prompt_tokens
 from ..record.metrics import Counts
-from .against_transformers import Generate, Side
+from .against_transformers import OTHER, Generate, Side, transformers_side
 from .machine_profile import machine
 
 PACKAGES = {"llama.cpp": "xllamacpp", "openvino": "openvino-genai"}  # engine -> what to install
+TRANSFORMERS = {OTHER: False, f"{OTHER}-assisted": True}  # name -> with its assistant
 
 
 def engine_of(builder: str) -> tuple[str, str]:
     """The engine and its model in a text such as "llama.cpp:model.gguf"; "" for any other."""
     engine, _, model = builder.partition(":")
     return (engine, model) if engine in PACKAGES and model else ("", "")
+
+
+def is_engine(builder: str) -> bool:
+    """Whether what stands for a builder is another engine, which decodes by itself."""
+    return builder in TRANSFORMERS or engine_of(builder)[0] != ""
 
 
 def check_engine(text: str) -> str:
@@ -43,14 +55,20 @@ def check_engine(text: str) -> str:
     return text
 
 
-def side_of(builder: str, spec: dict[str, Any]) -> Side:
-    """What opens an engine, for `time_beside`."""
+def side_of(builder: str, spec: dict[str, Any]) -> tuple[str, Side]:
+    """The name of an engine, and what opens it, for `time_beside`."""
+    if builder in TRANSFORMERS:
+        return OTHER, partial(transformers_side, spec, TRANSFORMERS[builder])
     engine, model = engine_of(builder)
-    return partial(_llama_cpp if engine == "llama.cpp" else _openvino, spec, model)
+    return engine, partial(_llama_cpp if engine == "llama.cpp" else _openvino, spec, model)
 
 
-def _missing(engine: str) -> ValueError:
-    return ValueError(f"{engine} is not installed: pip install {PACKAGES[engine]}")
+def _import(engine: str, *modules: str) -> list[ModuleType]:
+    try:
+        return [import_module(module) for module in modules]
+    except ImportError:
+        missing = f"{engine} is not installed: pip install {PACKAGES[engine]}"
+        raise ValueError(missing) from None
 
 
 def _text_side(spec: dict[str, Any]) -> Any:
@@ -60,10 +78,7 @@ def _text_side(spec: dict[str, Any]) -> Any:
 
 
 def _llama_cpp(spec: dict[str, Any], model: str) -> Iterator[tuple[dict[str, Any], Generate]]:
-    try:
-        import xllamacpp
-    except ImportError:
-        raise _missing("llama.cpp") from None
+    (xllamacpp,) = _import("llama.cpp", "xllamacpp")
     pair = _text_side(spec)
     cores = int(machine()[-1])
     settings = xllamacpp.CommonParams()
@@ -95,12 +110,7 @@ def _llama_cpp(spec: dict[str, Any], model: str) -> Iterator[tuple[dict[str, Any
 
 
 def _openvino(spec: dict[str, Any], model: str) -> Iterator[tuple[dict[str, Any], Generate]]:
-    try:
-        import numpy as np
-        import openvino
-        import openvino_genai
-    except ImportError:
-        raise _missing("openvino") from None
+    openvino, openvino_genai = _import("openvino", "openvino", "openvino_genai")
     pair = _text_side(spec)
     pipeline = openvino_genai.LLMPipeline(model, "CPU")
 

@@ -24,6 +24,7 @@ from ..builders import BUILDERS
 from ..config.run_config import RunConfig
 from ..decode import autoregress, run
 from ..decode.session import prompt_tokens
+from ..models.base import Pair
 from ..proof.same_text import Comparison, comparing
 from ..record.metrics import Counts
 from .machine_profile import machine
@@ -34,13 +35,6 @@ OTHER = "transformers"
 Generate = Callable[[RunConfig], Counts]
 Side = Callable[[], Iterator[tuple[dict[str, Any], Generate]]]
 _generate: Generate  # in a process of a pool: its side with the fastest setting
-
-
-def time_transformers(
-    spec: dict[str, Any], assisted: bool, prompts: Sequence[str], config: RunConfig, rounds: int = 1
-) -> tuple[tuple[TimedRun, ...], dict[str, Any]]:
-    """`time_beside` of transformers' `generate`, with the draft as its assistant or without."""
-    return time_beside(spec, OTHER, partial(_transformers, spec, assisted), prompts, config, rounds)
 
 
 def time_beside(
@@ -101,7 +95,7 @@ def _run(config: RunConfig) -> Counts:
     return _generate(config)
 
 
-def _engine(spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Callable]]:
+def _engine(spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Generate]]:
     """Plain decoding by this engine, with all threads: its settings, and what generates with
     each."""
     import torch
@@ -111,12 +105,16 @@ def _engine(spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Callable]]:
     for dtype in _dtypes(spec, "auto", "float32"):
         pair: Any = load_pair(**spec | {"dtype": dtype})
         setting = {"dtype": pair.info["dtype"], "threads": torch.get_num_threads()}
-        yield setting, lambda config, pair=pair: autoregress(pair, config).counts
+        yield setting, partial(_plain, pair)
 
 
-def _transformers(
+def _plain(pair: Pair, config: RunConfig) -> Counts:
+    return autoregress(pair, config).counts
+
+
+def transformers_side(
     spec: dict[str, Any], assisted: bool
-) -> Iterator[tuple[dict[str, Any], Callable]]:
+) -> Iterator[tuple[dict[str, Any], Generate]]:
     """`generate` of transformers with the same weights: number formats and threads, and what
     generates with each."""
     import torch
@@ -238,19 +236,17 @@ def compare_greedy(
     far it is equal.
     """
     comparisons: list[tuple[str, str, Comparison]] = []
-    menu = [
-        name
-        for name, cls in BUILDERS.items()
-        if not cls.autoregressive and (pair.draft or not cls.reads_draft)
-    ]
+    menu = []
+    for name, builder in BUILDERS.items():
+        if not builder.autoregressive and (pair.draft or not builder.reads_draft):
+            menu.append(name)
     for done, prompt in enumerate(prompts, 1):
         config = RunConfig(
             prompt, temperature=0.0, verifier="exact-match", max_new_tokens=max_new_tokens
         )
         texts: dict[str, Sequence[int]] = {OTHER: _continue(pair.target.model, pair, config)}
-        texts |= {
-            name: run(pair, replace(config, builder=name)).tokens for name in builders or menu
-        }
+        for name in builders or menu:
+            texts[name] = run(pair, replace(config, builder=name)).tokens
         for writer, tokens in texts.items():
             *_, comparison = comparing(pair, config, tokens)
             comparisons.append((writer, prompt, comparison))

@@ -16,15 +16,13 @@ from ..builders.sequoia import PlannedBuilder
 from ..builders.static import StaticBuilder
 from ..config.run_config import RunConfig, compatible
 from ..record.metrics import estimate
-from ..record.vectors import expected_tokens
+from ..record.vectors import AcceptanceVector, Plan, expected_tokens
 from .cost_table import CostTable
 from .forecast import Cell, forecast, predict
-from .on_text import Acceptance
+from .timing import Range, TimedRun
 
 CHAINS = (*range(1, 13), 14, 16, 20, 24)
-SEQUENCES = tuple(
-    (width, length) for width in (2, 3, 4, 6, 8, 16) for length in (1, 2, 3, 4, 6, 8, 12)
-)
+WIDTHS, LENGTHS = (2, 3, 4, 6, 8, 16), (1, 2, 3, 4, 6, 8, 12)  # of k sequences
 FOLDS = 5
 
 
@@ -39,12 +37,34 @@ class Candidate:
     def name(self) -> str:
         """The builder as it is written on the command line, without the vector that it was planned
         with."""
-        one = self.builder
-        planned = isinstance(one, PlannedBuilder)
-        return (one.replace(acceptance="auto") if planned else one).to_text(defaults=True)
+        builder = self.builder
+        if isinstance(builder, PlannedBuilder):
+            builder = builder.replace(acceptance="auto")
+        return builder.to_text(defaults=True)
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether no node has a sibling."""
+        return not self.builder.shape.rank.any()
 
 
-def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candidate]:
+@dataclass(frozen=True)
+class Trial:
+    """A tree under a configuration: its speedup as it is predicted on held-out texts, and what was
+    timed, if it was."""
+
+    config: RunConfig
+    tree: Candidate
+    predicted: Range
+    timing: TimedRun | None = None
+
+    @property
+    def speedup(self) -> Range:
+        """As it was timed, or else as it is predicted."""
+        return self.timing.interval if self.timing else self.predicted
+
+
+def candidates(vector: Plan, cost: CostTable, config: RunConfig) -> list[Candidate]:
     """Every tree that is considered, the one of largest predicted speedup first, the smaller among
     equals.
 
@@ -54,39 +74,41 @@ def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candid
         config: rule, drafter and temperatures; what cannot run under them is left out, and so is
             what they make lossy where something else is lossless.
     """
-    chain, sequences = BUILDERS["chain"], BUILDERS["k-sequences"]
+    chain, sequences, sequoia = (BUILDERS[name] for name in ("chain", "k-sequences", "sequoia"))
     fixed = [chain(depth=depth) for depth in CHAINS]
-    fixed += [sequences(width=width, depth=length) for width, length in SEQUENCES]
+    for width in WIDTHS:
+        fixed += [sequences(width=width, depth=length) for length in LENGTHS]
     options = [Candidate(builder, predict(builder.shape, vector, cost)) for builder in fixed]
     if not config.verifier.chain_only:
-        for cell in (cell for row in forecast(vector, cost).cells for cell in row if cell):
-            options.append(Candidate(_planned(cell, vector), cell))
-    matches = [compatible(replace(config, builder=one.builder)) for one in options]
-    some = any(match.lossless for match in matches)
-    pairs = zip(options, matches, strict=True)
-    options = [one for one, match in pairs if match.possible and (match.lossless or not some)]
-    return sorted(options, key=lambda one: (-one.predicted.speedup, one.predicted.size))
-
-
-def _planned(cell: Cell, vector: tuple) -> StaticBuilder:
-    """Sequoia's tree of a cell, called a chain where it is one."""
-    tree = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=vector)
-    return BUILDERS["chain"](depth=cell.depth) if cell.size == cell.depth + 1 <= 65 else tree
+        for cell in forecast(vector, cost).trees:
+            # A tree that is a chain is called one, as far as chains go.
+            if cell.size == cell.depth + 1 <= 65:
+                builder = chain(depth=cell.depth)
+            else:
+                builder = sequoia(size=cell.size, depth=cell.depth, acceptance=vector)
+            options.append(Candidate(builder, cell))
+    matches = [compatible(replace(config, builder=option.builder)) for option in options]
+    some_lossless = any(match.lossless for match in matches)
+    usable = []
+    for option, match in zip(options, matches, strict=True):
+        if match.possible and (match.lossless or not some_lossless):
+            usable.append(option)
+    return sorted(usable, key=lambda option: (-option.predicted.speedup, option.predicted.size))
 
 
 def diverse(ranked: Sequence[Candidate], count: int) -> list[Candidate]:
     """The first candidates that differ from each other by a quarter of their nodes, or in kind."""
     selection: list[Candidate] = []
-    for one in ranked:
-        if len(selection) < count and not any(_alike(one, other) for other in selection):
-            selection.append(one)
+    for option in ranked:
+        if len(selection) < count and not any(_alike(option, other) for other in selection):
+            selection.append(option)
     return selection
 
 
-def _alike(one: Candidate, other: Candidate) -> bool:
-    sizes = one.predicted.size, other.predicted.size
-    near = one.builder.name == other.builder.name and 4 * (max(sizes) - min(sizes)) < max(sizes)
-    return near or one.builder.shape.parents == other.builder.shape.parents
+def _alike(a: Candidate, b: Candidate) -> bool:
+    small, large = sorted((a.predicted.size, b.predicted.size))
+    near = a.builder.name == b.builder.name and 4 * (large - small) < large
+    return near or a.builder.shape.parents == b.builder.shape.parents
 
 
 @dataclass(frozen=True)
@@ -105,27 +127,24 @@ class HeldOut:
     margin: float | None = None
     texts: int = 1
 
-    def tokens(self, cell: Cell) -> tuple[float, float | None, float | None]:
+    def tokens(self, cell: Cell) -> Range:
         """Tokens per pass of a tree that was chosen, and its interval."""
         tokens = max(1.0, self.ratio * cell.tokens_per_pass)
         if self.margin is None:
             return tokens, None, None
-        return (
-            tokens,
-            max(1.0, tokens - self.margin * cell.tokens_per_pass),
-            tokens + self.margin * cell.tokens_per_pass,
-        )
+        margin = self.margin * cell.tokens_per_pass
+        return tokens, max(1.0, tokens - margin), tokens + margin
 
-    def speedup(self, one: Candidate, cost: CostTable) -> tuple[float, float | None, float | None]:
+    def speedup(self, tree: Candidate, cost: CostTable) -> Range:
         """The predicted speedup of a tree that was chosen, with an interval over texts and
         costs."""
-        tokens, low, high = self.tokens(one.predicted)
-        cheap, dear = cost.price_range(one.builder.shape)
-        price = one.predicted.price
+        tokens, low, high = self.tokens(tree.predicted)
+        cheap, dear = cost.price_range(tree.builder.shape)
+        price = tree.predicted.price
         return tokens / price, low and low / max(price, dear), high and high / min(price, cheap)
 
 
-def held_out(acceptance: Acceptance, cost: CostTable, config: RunConfig) -> HeldOut:
+def held_out(acceptance: AcceptanceVector, cost: CostTable, config: RunConfig) -> HeldOut:
     """Choose without each part of the texts in turn, and see what the chosen tree brings on that
     part.
 
@@ -136,16 +155,13 @@ def held_out(acceptance: Acceptance, cost: CostTable, config: RunConfig) -> Held
     texts = range(len(acceptance.by_text))
     if len(texts) < 2:
         return HeldOut()
-    seen, unseen = [0.0] * len(texts), [0.0] * len(texts)
+    rows = {}  # of each text the tokens per pass there, and where the tree was chosen
     folds = min(FOLDS, len(texts))
     for fold in range(folds):
         training = acceptance.over([text for text in texts if text % folds != fold])
         best = candidates(training, cost, config)[0]
         for text in texts[fold::folds]:
-            seen[text] = best.predicted.tokens_per_pass
-            unseen[text] = expected_tokens(best.builder.shape, acceptance.by_text[text][1])
-    counts = [count for count, _ in acceptance.by_text]
-    rows = [
-        (count * new, count * old) for count, new, old in zip(counts, unseen, seen, strict=True)
-    ]
-    return HeldOut(*estimate(rows), len(texts))
+            count, plan = acceptance.by_text[text]
+            unseen = expected_tokens(best.builder.shape, plan)
+            rows[text] = count * unseen, count * best.predicted.tokens_per_pass
+    return HeldOut(*estimate([rows[text] for text in texts]), len(texts))

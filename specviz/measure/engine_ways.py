@@ -13,33 +13,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..config.run_config import RunConfig, compatible
-from ..verifiers import VERIFIERS
+from ..record.vectors import AcceptanceVector, Plan, by_level
 from ..verifiers.base import Verifier
-from .choose import CHAINS, Candidate, candidates
+from .choose import CHAINS, Trial, candidates, held_out
 from .cost_table import CostTable
-from .on_text import Acceptance
 from .profile import Profile
-from .timing import TimedRun
 
 OWN_DRAW, REJECTION = "target-match", "speculative-sampling"
 CHAIN, TREE, SAMPLED = "chain", "tree", "sampled"
+WAYS = {CHAIN: OWN_DRAW, TREE: OWN_DRAW, SAMPLED: REJECTION}  # way -> its rule
 BUDGETS = 65  # numbers of verified slots that are tried
 
 
 @dataclass(frozen=True)
-class EngineWay:
-    """One way to draft and verify: the best shape for it, and what was timed.
+class EngineWay(Trial):
+    """One way to draft and verify, with the best shape for it; `by_batch` is (fewest, most, length
+    of the chain) by the number of requests."""
 
-    Attributes:
-        config: what is run; tree: the shape with its prediction.
-        by_batch: (fewest, most, length of the chain) by the number of requests.
-        timing: None where it was not timed.
-    """
-
-    config: RunConfig
-    tree: Candidate
     by_batch: tuple[tuple[int, int, int], ...] = ()
-    timing: TimedRun | None = None
 
 
 @dataclass(frozen=True)
@@ -60,12 +51,12 @@ class BatchForecast:
 
 def engine_rules(config: RunConfig) -> list[Verifier]:
     """The rules of engines that a configuration's drafter goes with, besides its own."""
-    if config.temperature == 0:
-        return []
-    rules = [VERIFIERS[name]() for name in (OWN_DRAW, REJECTION)]
-    chain = replace(config, builder="chain")
-    fitting = [rule for rule in rules if compatible(replace(chain, verifier=rule)).lossless]
-    return [rule for rule in fitting if rule.name != config.verifier.name]
+    rules = []
+    for name in (OWN_DRAW, REJECTION) if config.temperature > 0 else ():
+        chain = replace(config, builder="chain", verifier=name)
+        if name != config.verifier.name and compatible(chain).lossless:
+            rules.append(chain.verifier)
+    return rules
 
 
 def engine_ways(
@@ -81,43 +72,43 @@ def engine_ways(
     """
     greedy = config.temperature == 0
     ways = {}
-    for way, rule in ((CHAIN, OWN_DRAW), (TREE, OWN_DRAW), (SAMPLED, REJECTION)):
+    for way, rule in WAYS.items():
         name = config.verifier.name if greedy else rule
-        measured = any(one.verifier == name for one in profile.vectors)
+        measured = name in {vector.verifier for vector in profile.vectors}
         if not measured or (greedy and way == SAMPLED):
             continue
         own = replace(config, verifier=name)
         acceptance = profile.vector(name, config.temperature)
-        tree = _best(acceptance, costs, own, chain=way != TREE)
+        ranked = candidates(acceptance.plan, costs, own)
+        tree = next((tree for tree in ranked if way == TREE or tree.is_chain), None)
         if tree is not None:
             by_batch = () if way == TREE else lengths_by_batch(acceptance, costs, own, texts)
-            ways[way] = EngineWay(replace(own, builder=tree.builder), tree, by_batch)
+            predicted = held_out(acceptance, costs, own).speedup(tree, costs)
+            own = replace(own, builder=tree.builder)
+            ways[way] = EngineWay(own, tree, predicted, by_batch=by_batch)
     return ways
 
 
-def _best(
-    acceptance: Acceptance, costs: CostTable, config: RunConfig, chain: bool
-) -> Candidate | None:
-    ranked = candidates(acceptance.plan, costs, config)
-    shapes = (one for one in ranked if not (chain and one.builder.shape.rank.any()))
-    return next(shapes, None)
-
-
 def lengths_by_batch(
-    acceptance: Acceptance, costs: CostTable, config: RunConfig, texts: Sequence[int]
+    acceptance: AcceptanceVector, costs: CostTable, config: RunConfig, texts: Sequence[int]
 ) -> tuple[tuple[int, int, int], ...]:
     """The best length of a chain by the number of requests; 0 where plain decoding is faster."""
     ranges = []
     fewest = 1
     for count in sorted(set(texts)):
-        chain = _best(acceptance, costs.per_text(count), config, chain=True)
-        pays = chain is not None and chain.predicted.speedup > 1
-        ranges.append((fewest, count, chain.predicted.depth if chain and pays else 0))
+        length = 0
+        for tree in candidates(acceptance.plan, costs.per_text(count), config):
+            if tree.is_chain:
+                length = tree.predicted.depth if tree.predicted.speedup > 1 else 0
+                break
+        ranges.append((fewest, count, length))
         fewest = count + 1
     return tuple(ranges)
 
 
-def adaptive_verification(acceptance: Acceptance, costs: CostTable, texts: int) -> BatchForecast:
+def adaptive_verification(
+    acceptance: AcceptanceVector, costs: CostTable, texts: int
+) -> BatchForecast:
     """A fixed draft for each text, of which the slots are verified that most probably survive.
 
     Slots of all texts compete, and as many are verified as write the most tokens per second. What
@@ -131,33 +122,30 @@ def adaptive_verification(acceptance: Acceptance, costs: CostTable, texts: int) 
     Source: vLLM 0.32, adaptive verification; DySpec (Xiong et al. 2024), trees of a batch.
     """
     shared = costs.per_text(texts)
+
+    def price(length: int, verified: float) -> float:
+        """Plain steps of a step that drafts a chain and verifies a part of it."""
+        drafting = length * (shared.draft(1) + shared.row_s) + shared.opening_s
+        step = drafting + shared.target(1 + verified) + shared.overhead(1 + verified)
+        return max(1.0, step / shared.plain_s) if shared.plain_s else 1.0
+
     plans = [plan for _, plan in acceptance.by_text] or [acceptance.plan]
     survival = np.array([chain_survival(plans[text % len(plans)]) for text in range(texts)])
-    best_fixed, best_adaptive = (0, 1.0), (0, 0.0, 1.0)
-    for length in (length for length in CHAINS if length <= survival.shape[1]):
+    fixed, adaptive = (0, 1.0), (0, 0.0, 1.0)
+    for length in CHAINS:
         slots = np.sort(survival[:, :length].ravel())[::-1]
-        accepted = np.concatenate([[0.0], np.cumsum(slots)]) / texts
+        tokens = 1 + np.concatenate([[0.0], np.cumsum(slots)]) / texts  # by slots verified
         for budget in np.unique(np.linspace(0, len(slots), BUDGETS).astype(int)).tolist():
             verified = budget / texts
-            speedup = (1 + accepted[budget]) / _price(shared, length, verified)
-            if speedup > best_adaptive[2]:
-                best_adaptive = (length, verified, float(speedup))
-        everything = (1 + accepted[-1]) / _price(shared, length, length)
-        if everything > best_fixed[1]:
-            best_fixed = (length, float(everything))
-    return BatchForecast(best_fixed, *best_adaptive)
+            speedup = float(tokens[budget] / price(length, verified))
+            adaptive = max(adaptive, (length, verified, speedup), key=lambda best: best[-1])
+        speedup = float(tokens[-1] / price(length, length))
+        fixed = max(fixed, (length, speedup), key=lambda best: best[-1])
+    return BatchForecast(fixed, *adaptive)
 
 
-def _price(costs: CostTable, length: int, verified: float) -> float:
-    """Plain steps of a step that drafts a chain and verifies a part of it."""
-    passes = length * costs.draft(1) + costs.opening_s
-    nodes = 1 + verified
-    rest = costs.target(nodes) + costs.overhead(nodes) + costs.row_s * length
-    return max(1.0, (passes + rest) / costs.plain_s) if costs.plain_s else 1.0
-
-
-def chain_survival(plan: tuple) -> list[float]:
+def chain_survival(plan: Plan) -> list[float]:
     """How often a chain is accepted up to each position: products of first children's chances."""
-    levels = plan if isinstance(plan[0], tuple) else (plan,)
+    levels = by_level(plan)
     chances = [levels[min(place, len(levels) - 1)][0] for place in range(max(CHAINS))]
     return np.cumprod(chances).tolist()

@@ -86,11 +86,14 @@ class Forecast:
     cost: CostTable
 
     @property
+    def trees(self) -> list[Cell]:
+        """All cells, row by row."""
+        return [cell for row in self.cells for cell in row if cell]
+
+    @property
     def best(self) -> Cell:
         """The cell of largest predicted speedup, the smaller tree among equals."""
-        return max(
-            (cell for row in self.cells for cell in row if cell), key=lambda cell: cell.speedup
-        )
+        return max(self.trees, key=lambda cell: cell.speedup)
 
 
 def forecast(

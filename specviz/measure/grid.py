@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from itertools import product
@@ -22,12 +22,12 @@ from ..base.files import __version__, parse_json, read_text
 from ..base.progress import final_result
 from ..builders import BUILDERS
 from ..config.plugins import load_known, sources
-from ..config.run_config import RunConfig, compatible, default_rule
+from ..config.run_config import RunConfig, compatible
 from ..models.base import Pair
-from .against_engines import engine_of, side_of
+from . import against_transformers
+from .against_engines import is_engine, side_of
 from .machine_profile import machine
 from .quiet import Watch
-from .results import key_of
 from .timing import TimedRun, time_runs
 
 LISTS = {
@@ -38,28 +38,61 @@ LISTS = {
     "drafters": ["model"],
     "sizes": [None],
 }
+TEXTS = {"builders", "verifiers", "drafters", "prompts"}  # lists of texts
 NUMBERS = {"max_new_tokens": 64, "seed": 0, "rounds": 1}
 ROWS = ("draft_temperature", "top_p", "top_k")  # of `RunConfig`
+RUN = ("builder", "verifier", "drafter", "temperature", "max_new_tokens", "seed", *ROWS)
 ENTRIES = (*LISTS, *NUMBERS, *ROWS, "prompts")
 LOADING = ("target", "draft", "device", "dtype", "offload", "offload_folder", "chat")
 PAIRS = {"embedded": {}, "toy": {"toy": 12}}
-# builder -> with its assistant
-TRANSFORMERS = {"transformers": False, "transformers-assisted": True}
+NO_STEP = "the models end every text at once, so there is no step to time. Use other prompts."
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry of the grid.
+
+    Attributes:
+        data: plain JSON data, by which results know it.
+        config: what is run, its builder not yet of the cell's size; of another engine, what both
+            sides generate.
+    """
+
+    data: dict[str, Any]
+    config: RunConfig
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> Cell:
+        """The cell of plain data, which may lack a rule and a drafter."""
+        settings = {name: data[name] for name in RUN if name in data}
+        if is_engine(data["builder"]):
+            del settings["builder"]
+        config = RunConfig(**settings)
+        return cls(data, config.autoregressive() if config.builder.autoregressive else config)
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others."""
+        return json.dumps(self.data, sort_keys=True)
+
+    @property
+    def speculates(self) -> bool:
+        """Whether it has a rule, a drafter and a size."""
+        return not (is_engine(self.data["builder"]) or self.config.builder.autoregressive)
 
 
 def read_grid(path: str | Path) -> Any:
     """The data of a TOML or JSON file."""
-    kind, parse = (
-        ("TOML", tomllib.loads) if Path(path).suffix.lower() == ".toml" else ("JSON", parse_json)
-    )
+    is_toml = Path(path).suffix.lower() == ".toml"
     text = read_text(path, "grid")
     try:
-        return parse(text)
+        return tomllib.loads(text) if is_toml else parse_json(text)
     except (ValueError, RecursionError) as error:
+        kind = "TOML" if is_toml else "JSON"
         raise ValueError(f"grid {str(path)!r} is not valid {kind}: {str(error)[:100]}.") from None
 
 
-def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
+def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[Cell], Sequence[str]]:
     """The cells of a grid, each once and pair by pair, and the prompts that all of them continue.
 
     The grid has any of `ENTRIES`; what it leaves out has a default. The builder "all" stands for
@@ -70,69 +103,55 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
     """
     if not isinstance(grid, dict):
         raise ParameterError("grid", f"be one object with any of {', '.join(ENTRIES)}")
-    if unknown := [name for name in grid if name not in ENTRIES]:
-        raise UnknownName("entry of the grid", unknown[0], ENTRIES)
+    for name in grid:
+        if name not in ENTRIES:
+            raise UnknownName("entry of the grid", name, ENTRIES)
     lists = {name: grid.get(name, default) for name, default in LISTS.items()}
-    continued = grid.get("prompts", [*prompts])
-    for name, values in (*lists.items(), ("prompts", continued)):
-        of_texts = name in ("builders", "verifiers", "drafters", "prompts")
+    prompts = grid.get("prompts", [*prompts])
+    for name, values in (*lists.items(), ("prompts", prompts)):
         good = isinstance(values, list) and len(values) > 0
-        if good and of_texts:
+        if good and name in TEXTS:
             good = all(isinstance(value, str) and value for value in values)
         if not good:
-            raise ParameterError(name, f"be a non-empty list{' of texts' * of_texts}", values)
+            raise ParameterError(
+                name, f"be a non-empty list{' of texts' * (name in TEXTS)}", values
+            )
     shared = {name: grid.get(name, default) for name, default in NUMBERS.items()}
     for name in ROWS:
         if grid.get(name) not in (None, getattr(RunConfig, name)):
             shared[name] = grid[name]
-    shared["prompts"] = sha256(json.dumps(continued).encode()).hexdigest()[:12]
+    shared["prompts"] = sha256(json.dumps(prompts).encode()).hexdigest()[:12]
     _check_whole("rounds", shared["rounds"], 1, 10**6)
-    builders: list[str] = []
-    for name in lists["builders"]:
-        menu = [other for other, builder in BUILDERS.items() if not builder.autoregressive]
-        builders += menu if name == "all" else [name]
-    lists["builders"] = builders
+    if "all" in lists["builders"]:
+        menu = [name for name, builder in BUILDERS.items() if not builder.autoregressive]
+        others = [name for name in lists["builders"] if name != "all"]
+        lists["builders"] = [*menu, *others]
     cells = {}
     for pair, temperature, builder, verifier, drafter, size in product(*lists.values()):
-        cell = {"pair": _pair(pair), "builder": builder, "temperature": temperature} | shared
-        if not is_foreign(builder) and not config_of(cell).builder.autoregressive:
-            rule = default_rule(config_of(cell)).name if verifier == "auto" else verifier
-            cell["drafter"] = drafter
-            cell["verifier"] = rule
+        data = {"pair": _pair(pair), "builder": builder, "temperature": temperature} | shared
+        cell = Cell.of(data)
+        data["temperature"] = cell.config.temperature
+        if cell.speculates:
+            rule = cell.config.verifier.name if verifier == "auto" else verifier
+            data |= {"drafter": drafter, "verifier": rule}
             if size is not None:
                 _check_whole("sizes", size, 2, 1024)
-                cell["size"] = size
-        cell["temperature"] = config_of(cell).temperature
-        cells[key_of(cell)] = cell
-    return list(cells.values()), continued
-
-
-def is_foreign(builder: Any) -> bool:
-    """Whether what stands for a builder is another engine, which decodes by itself."""
-    return builder in TRANSFORMERS or (isinstance(builder, str) and engine_of(builder)[0] != "")
-
-
-def config_of(cell: dict[str, Any]) -> RunConfig:
-    """What is run for a cell, apart from its size."""
-    names = ("builder", "verifier", "drafter", "temperature", "max_new_tokens", "seed", *ROWS)
-    config = RunConfig(
-        **{name: cell[name] for name in names if name in cell and not is_foreign(cell[name])}
-    )
-    return config.autoregressive() if config.builder.autoregressive else config
+                data["size"] = size
+            cell = Cell.of(data)
+        cells[cell.key] = cell
+    return list(cells.values()), prompts
 
 
 def _pair(value: Any) -> dict[str, Any]:
     if isinstance(value, str) and value in PAIRS:
         return PAIRS[value]
-    if (
-        isinstance(value, dict)
-        and value
-        and all(
-            k in LOADING and isinstance(v, bool if k == "chat" else str) for k, v in value.items()
-        )
-    ):
-        return value
-    raise ParameterError("pairs", f"be embedded, toy or texts under {', '.join(LOADING)}", value)
+    good = isinstance(value, dict) and len(value) > 0
+    for name, option in value.items() if good else ():
+        good = good and name in LOADING and isinstance(option, bool if name == "chat" else str)
+    if not good:
+        must = f"be embedded, toy or texts under {', '.join(LOADING)}"
+        raise ParameterError("pairs", must, value)
+    return value
 
 
 def _check_whole(name: str, value: Any, low: int, high: int) -> None:
@@ -140,12 +159,17 @@ def _check_whole(name: str, value: Any, low: int, high: int) -> None:
         raise ParameterError(name, f"be a whole number from {low} to {high}", value)
 
 
-def measure_cell(
-    cell: dict[str, Any], prompts: Sequence[str], plugins: Sequence[str] = ()
+def measure_data(
+    data: dict[str, Any], prompts: Sequence[str], plugins: Sequence[str] = ()
 ) -> dict[str, Any]:
+    """`measure_cell` of a cell's plain data, in a process that does not know the plugins yet."""
+    load_known(plugins)
+    return measure_cell(Cell.of(data), prompts)
+
+
+def measure_cell(cell: Cell, prompts: Sequence[str]) -> dict[str, Any]:
     """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it
     "failed"."""
-    load_known(plugins)
     watch = Watch()
     try:
         outcome = _measure(cell, prompts)
@@ -157,40 +181,31 @@ def measure_cell(
             "machine": machine(),
             "busy_cores": round(watch.cores, 2),
         }
-    return {"cell": cell} | outcome
+    return {"cell": cell.data} | outcome
 
 
-def _failure(cell: dict[str, Any], error: Exception) -> dict[str, Any]:
+def _failure(cell: Cell, error: Exception) -> dict[str, Any]:
     kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-    return {"cell": cell, "failed": f"{kind}{' '.join(str(error).split())[:300]}"}
+    return {"cell": cell.data, "failed": f"{kind}{' '.join(str(error).split())[:300]}"}
 
 
-def _measure(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
-    config, rounds = config_of(cell), cell["rounds"]
-    builder = config.builder
-    engine, _ = engine_of(cell["builder"])
-    if engine:
-        from .against_transformers import time_beside
-
-        side = side_of(cell["builder"], cell["pair"])
-        rows, settings = time_beside(cell["pair"], engine, side, prompts, config, rounds)
-        more = {"settings": settings, "lossless": True}
-    elif cell["builder"] in TRANSFORMERS:
-        from .against_transformers import time_transformers
-
-        rows, settings = time_transformers(
-            cell["pair"], TRANSFORMERS[cell["builder"]], prompts, config, rounds
-        )
+def _measure(cell: Cell, prompts: Sequence[str]) -> dict[str, Any]:
+    config, spec, rounds = cell.config, cell.data["pair"], cell.data["rounds"]
+    builder = cell.data["builder"]
+    if is_engine(builder):
+        name, side = side_of(builder, spec)
+        rows, settings = against_transformers.time_beside(spec, name, side, prompts, config, rounds)
         more = {"settings": settings, "lossless": True}
     else:
         try:
-            if "size" in cell:
-                parameters = builder.sized(cell["size"]) | builder.model_dump(exclude_unset=True)
-                config = replace(config, builder=builder.replace(**parameters))
+            if size := cell.data.get("size"):
+                own = config.builder.model_dump(exclude_unset=True)
+                sized = config.builder.replace(**config.builder.sized(size) | own)
+                config = replace(config, builder=sized)
             match = compatible(config).required()
         except ValueError as error:
             return {"impossible": str(error)}
-        pair = load_cell_pair(key_of(cell["pair"]))
+        pair = load_cell_pair(json.dumps(spec, sort_keys=True))
         rows = final_result(time_runs({"tree": (pair, config)}, prompts, rounds))
         more = {
             "dtype": pair.info.get("dtype"),
@@ -198,16 +213,14 @@ def _measure(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
             "lossless": match.lossless,
         }
     if not rows:
-        raise ValueError(
-            "the models end every text at once, so there is no step to time. Use other prompts."
-        )
+        raise ValueError(NO_STEP)
     return {"result": summary(rows[0]) | more}
 
 
 def summary(row: TimedRun) -> dict[str, Any]:
     """A timed run as plain data; times in milliseconds."""
     counts, plain = row.counts, row.plain
-    categories = {category: summary(one) for category, one in row.categories.items()}
+    categories = {category: summary(part) for category, part in row.categories.items()}
     return ({"categories": categories} if categories else {}) | {
         "tokens_per_pass": counts.tokens_per_pass,
         "tokens_margin": row.tokens_margin,
@@ -228,7 +241,7 @@ def summary(row: TimedRun) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def load_cell_pair(pair: str) -> Pair:
-    """The pair of a cell, kept until another is needed."""
+    """The pair of a cell, cached until another is needed."""
     spec = json.loads(pair)
     if "toy" in spec:
         from ..models.table import toy_pair
@@ -240,28 +253,24 @@ def load_cell_pair(pair: str) -> Pair:
 
 
 def on_ray(
-    cells: Sequence[dict], prompts: Sequence[str], address: str, cpus: float = 1, gpus: float = 0
+    cells: Sequence[Cell], prompts: Sequence[str], address: str, cpus: float = 1, gpus: float = 0
 ) -> Iterator[dict[str, Any]]:
     """The outcomes of cells in the order in which a Ray cluster finishes them; specviz must be
     installed there."""
     try:
         import ray
     except ImportError:
-        raise ValueError(
-            '--ray needs ray, which is not installed: pip install "ray>=2.9".'
-        ) from None
+        missing = '--ray needs ray, which is not installed: pip install "ray>=2.9".'
+        raise ValueError(missing) from None
     try:
         ray.init(address=address)
     except Exception as error:
-        raise ValueError(
-            f"--ray: no cluster found at {address!r}: {' '.join(str(error).split())[:200]}"
-        ) from error
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"--ray: no cluster found at {address!r}: {reason}") from error
     try:
-        task, texts = (
-            ray.remote(measure_cell).options(num_cpus=cpus, num_gpus=gpus),
-            ray.put(list(prompts)),
-        )
-        pending = {task.remote(cell, texts, sources()): cell for cell in cells}
+        task = ray.remote(measure_data).options(num_cpus=cpus, num_gpus=gpus)
+        texts = ray.put(list(prompts))
+        pending = {task.remote(cell.data, texts, sources()): cell for cell in cells}
         while pending:
             (done, *_), _ = ray.wait(list(pending), num_returns=1)
             cell = pending.pop(done)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..record.metrics import student, sum_by_text
+from ..record.metrics import student
 
 
-def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) -> tuple[Any, Any]:
+def share_interval(hits: Any, tries: Any) -> tuple[Any, Any]:
     """A 95 % interval of the ratio that hits have of tries: Wilson's (1927), which holds for rare
     hits too.
 
@@ -19,14 +18,12 @@ def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) ->
 
     Args:
         hits, tries: of each text, [..., texts] and [texts]; a text without tries does not count.
-        texts: as in `estimate`.
 
     >>> [round(end, 2) for end in share_interval([6, 7, 5], [10, 10, 10])]
     [0.26, 0.87]
     """
     rows = np.stack(np.broadcast_arrays(np.asarray(hits, dtype=float), tries), -1)
-    names = texts and [name for name, count in zip(texts, tries, strict=True) if count]
-    rows = sum_by_text(rows[..., np.asarray(tries) > 0, :], names)
+    rows = rows[..., np.asarray(tries) > 0, :]
     number = rows.shape[-2]
     if number < 2:
         return None, None
@@ -44,9 +41,7 @@ def wilson(ratio: Any, tries: Any, t: float) -> tuple[Any, Any]:
     """Wilson's interval for a ratio of so many independent tries (1927); `t` standard errors to
     either side."""
     centre = (ratio + t * t / (2 * tries)) / (1 + t * t / tries)
-    spread = (
-        t / (1 + t * t / tries) * np.sqrt(ratio * (1 - ratio) / tries + t * t / (4 * tries * tries))
-    )
-    return np.clip(centre - spread, 0.0, ratio), np.clip(
-        centre + spread, ratio, 1.0
-    )  # whatever rounding does
+    error = np.sqrt(ratio * (1 - ratio) / tries + t * t / (4 * tries * tries))
+    spread = t / (1 + t * t / tries) * error
+    # The ratio lies inside, whatever rounding does.
+    return np.clip(centre - spread, 0.0, ratio), np.clip(centre + spread, ratio, 1.0)

@@ -6,7 +6,8 @@ The vectors that are shipped in assets/acceptance have the same form, without co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,9 @@ from ..base.files import parse_json, read_text
 from ..config.run_config import RunConfig
 from ..models.base import Pair
 from ..record.chain_rates import PROFILE
-from ..record.vector_files import row_of_profile
-from ..record.vectors import MAX_BYTES, find_row
+from ..record.vector_files import MAX_BYTES, vector_of_rates
+from ..record.vectors import AcceptanceVector, find_vector
 from .cost_table import CostTable
-from .on_text import Acceptance
 
 OWN_RULE, ANY_RULE = "target-match", "sequoia"  # the second stands in where a rule has no vector
 
@@ -40,18 +40,14 @@ class Profile(Record):
     source: str
     pair: dict[str, Any]
     drafter: dict[str, Any]
-    vectors: tuple[Acceptance, ...]
+    vectors: tuple[AcceptanceVector, ...]
     costs: CostTable | None = None
     machine: tuple[str | Positive, ...] = ()
 
-    def vector(self, verifier: str, temperature: float) -> Acceptance:
+    def vector(self, verifier: str, temperature: float) -> AcceptanceVector:
         """The vector for a rule at the nearest measured temperature, Sequoia's where the rule has
         none."""
-        rows = [
-            {"verifier": one.verifier, "temperature": one.temperature, "row": one}
-            for one in self.vectors
-        ]
-        return find_row({"vectors": rows}, verifier, temperature)["row"]
+        return find_vector(self.vectors, verifier, temperature)
 
     def check(self, pair: Pair, config: RunConfig) -> None:
         """Check that the profile is one of a pair and a drafter.
@@ -61,27 +57,25 @@ class Profile(Record):
         """
         if not self.pair:
             return  # published rates, which name no pair
-        names = {
-            "pair": (self.pair, pair.info.get("name")),
-            "drafter": (self.drafter, config.drafter.name),
-        }
-        for name, (about, used) in names.items():
-            measured = about.get("name")
+        for kind, measured, used in (
+            ("pair", self.pair.get("name"), pair.info.get("name")),
+            ("drafter", self.drafter.get("name"), config.drafter.name),
+        ):
             if measured != used:
                 raise ValueError(
-                    f"the profile is of the {name} {measured!r}, not {used!r}. Run "
+                    f"the profile is of the {kind} {measured!r}, not {used!r}. Run "
                     "`calibrate` for this one."
                 )
-        if self.costs and (measured := self.costs.settings.get("offload")) != (
-            used := getattr(pair, "offload", None)
-        ):
+        measured = self.costs and self.costs.settings.get("offload")
+        used = getattr(pair, "offload", None)
+        if self.costs and measured != used:
             raise ValueError(
                 f"the costs were measured with offload {measured}, not {used}. Run "
                 "`calibrate` again."
             )
-        temperatures = sorted({one.temperature for one in self.vectors})
-        if not any(abs(config.temperature - one) <= 0.05 for one in temperatures):
-            listed = ", ".join(f"{one:g}" for one in temperatures)
+        temperatures = sorted({vector.temperature or 0.0 for vector in self.vectors})
+        if not any(abs(config.temperature - measured) <= 0.05 for measured in temperatures):
+            listed = ", ".join(f"{measured:g}" for measured in temperatures)
             raise ValueError(
                 f"the profile has temperature {listed}, not {config.temperature:g}. Use one "
                 "of these, or calibrate."
@@ -94,49 +88,25 @@ class Profile(Record):
 
 def read_profile(path: str | Path) -> Profile:
     """The profile in a file."""
+    name = f"profile {str(path)!r}"
     text = read_text(path, "profile", MAX_BYTES)
     try:
         data = parse_json(text)
     except ValueError:
-        raise ValueError(
-            f"profile {str(path)!r} is not valid JSON. Make it with `calibrate --out`."
-        ) from None
+        raise ValueError(f"{name} is not valid JSON. Make it with `calibrate --out`.") from None
     if isinstance(data, dict) and data.keys() & PROFILE:
-        return _published(data, f"profile {str(path)!r}")
+        return _published(data, name)
     if not isinstance(data, dict) or not {"pair", "drafter", "vectors"} <= data.keys():
-        raise ValueError(
-            f"profile {str(path)!r} must be a file from `calibrate --out`; it is other JSON."
-        )
-    pair = data.get("pair")
-    shared = (
-        {"pair": pair.get("name", ""), "dtype": pair.get("dtype", "")}
-        if isinstance(pair, dict)
-        else {}
-    )
-    vectors = data.get("vectors")
-    if isinstance(vectors, list):
-        data = data | {
-            "vectors": [shared | row if isinstance(row, dict) else row for row in vectors]
-        }
-    return codec.read(Profile, data, f"profile {str(path)!r}")
+        raise ValueError(f"{name} must be a file from `calibrate --out`; it is other JSON.")
+    return codec.read(Profile, data, name)
 
 
-def _published(data: dict[str, Any], where: str) -> Profile:
+def _published(data: Mapping[str, Any], where: str) -> Profile:
     """An acceptance profile as it travels with a checkpoint: rates of a chain, by an engine's own
     rule; what it says stands for all rules, since nothing else is known."""
-    row = row_of_profile(data, where)
+    vector = vector_of_rates(data, where)
     vectors = tuple(
-        Acceptance(
-            **row,
-            low=(None,),
-            high=(None,),
-            positions=1,
-            method="counted",
-            verifier=rule,
-            scheme="top",
-            temperature=0.0,
-            draft_temperature=None,
-        )
+        replace(vector, verifier=rule, scheme="top", temperature=0.0)
         for rule in (OWN_RULE, ANY_RULE)
     )
     return Profile(f"published, method {data.get('method', 'unknown')!s:.40}", {}, {}, vectors)

@@ -10,16 +10,11 @@ from typing import Any
 from ..base import codec
 from ..base.files import file_errors, parse_json
 
-KINDS = {"result": dict, "impossible": str, "failed": str}
-
-
-def key_of(cell: dict[str, Any]) -> str:
-    """What tells a cell from all others."""
-    return json.dumps(cell, sort_keys=True)
+KINDS = {"cell": dict, "result": dict, "impossible": str, "failed": str}
 
 
 def read_results(path: str | Path | None) -> dict[str, dict[str, Any]]:
-    """The latest outcome of each cell in a file, by `key_of` the cell.
+    """The latest outcome of each cell in a file, by the `key` of the cell.
 
     Args:
         path: of the file, None for nothing; it need not exist.
@@ -30,12 +25,18 @@ def read_results(path: str | Path | None) -> dict[str, dict[str, Any]]:
     outcomes = {}
     rows = Path(path).read_bytes().splitlines() if path and Path(path).exists() else []
     for number, row in enumerate(rows, 1):
-        if (outcome := _outcome(row)) is None:
+        try:
+            outcome = parse_json(row)
+            kinds = {name for name, kind in KINDS.items() if isinstance(outcome.get(name), kind)}
+            json.dumps(outcome, allow_nan=False)  # 1e999 reads as infinity
+        except (ValueError, AttributeError, RecursionError):
+            kinds = set()
+        if "cell" not in kinds or len(kinds) < 2:
             raise ValueError(
                 f"results {str(path)!r} are damaged in line {number}, which is not a result. "
                 "Remove that line, or use another file."
             )
-        outcomes[key_of(outcome["cell"])] = outcome
+        outcomes[json.dumps(outcome["cell"], sort_keys=True)] = outcome
     return outcomes
 
 
@@ -53,15 +54,3 @@ def append_result(path: str | Path, outcome: dict[str, Any]) -> None:
         except OSError:
             file.truncate(end)
             raise
-
-
-def _outcome(row: bytes) -> dict[str, Any] | None:
-    try:
-        outcome = parse_json(row)
-        json.dumps(outcome, allow_nan=False)  # 1e999 reads as infinity
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(outcome, dict) or not isinstance(outcome.get("cell"), dict):
-        return None
-    known = any(isinstance(outcome.get(name), kind) for name, kind in KINDS.items())
-    return outcome if known else None

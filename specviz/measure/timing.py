@@ -34,6 +34,7 @@ LONGEST, FEWEST = (
 )  # seconds and tokens after both of which a repetition in `measure_speedup` ends
 Name = TypeVar("Name", bound=Hashable)
 Result = TypeVar("Result")
+Range = tuple[float, float | None, float | None]  # a value and its 95 % interval, if there is one
 
 
 def interleave(
@@ -96,6 +97,13 @@ class TimedRun:
     plain: Counts
     tokens_margin: float | None = None
     categories: dict[str, TimedRun] = field(default_factory=dict)
+
+    @property
+    def interval(self) -> Range:
+        """The speedup with both ends of its interval."""
+        if self.margin is None:
+            return self.speedup, None, None
+        return self.speedup, max(0.0, self.speedup - self.margin), self.speedup + self.margin
 
     @property
     def step_price(self) -> float:

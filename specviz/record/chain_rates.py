@@ -1,13 +1,12 @@
 """Acceptance by position of a chain: of all steps, and of the steps that come so far.
 
 Engines publish both under similar names. The first are marginal: a_1, a_1 a_2, ...; the second are
-conditional: a_1, a_2, ... A vector of trees is conditional: its P[1] is that of a first child.
+conditional: a_1, a_2, ... An `AcceptanceVector` is conditional.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import mul
 from typing import Any
@@ -19,60 +18,41 @@ PROFILE = {"conditional_accept_rates", "marginal_accept_rates"}  # either makes 
 ROUNDED = 0.02  # how far the two lists may differ, since both are rounded
 
 
-@dataclass(frozen=True)
-class ChainRates:
-    """How often a drafted token is accepted, by its position in the draft.
+def marginal_rates(conditional: Sequence[float]) -> tuple[float, ...]:
+    """The fraction of all steps that accept the first 1, 2, ... tokens.
 
-    Attributes:
-        marginal: the fraction of all steps that accept the first 1, 2, ... tokens.
-        conditional: of the steps that accept the token before, the fraction that accept this one.
-
-    >>> rates = ChainRates.of_conditional((0.5, 0.5))
-    >>> rates.marginal, rates.length
-    ((0.5, 0.25), 1.75)
+    >>> marginal_rates((0.5, 0.5))
+    (0.5, 0.25)
     """
-
-    marginal: tuple[float, ...]
-    conditional: tuple[float, ...]
-
-    @classmethod
-    def of_marginal(cls, rates: Sequence[float]) -> ChainRates:
-        """Both from the rates of all steps."""
-        before = (1.0, *rates)
-        pairs = zip(before, rates, strict=False)
-        return cls(tuple(rates), tuple(now / last if last else 0.0 for last, now in pairs))
-
-    @classmethod
-    def of_conditional(cls, rates: Sequence[float]) -> ChainRates:
-        """Both from the rates of the steps that come so far."""
-        return cls(tuple(accumulate(rates, mul)), tuple(rates))
-
-    @property
-    def length(self) -> float:
-        """Tokens per step, with the bonus token."""
-        return 1 + sum(self.marginal)
-
-    @property
-    def levels(self) -> tuple[tuple[float, ...], ...]:
-        """The vector of each level of a tree of which only first children are known."""
-        return tuple((rate,) for rate in self.conditional)
-
-    def to_profile(self, method: str, samples: int, **conditions: Any) -> dict[str, Any]:
-        """The rates in the form of an acceptance profile."""
-        return {
-            "schema_version": SCHEMA,
-            "measured": True,
-            "method": method,
-            "num_speculative_tokens": len(self.marginal),
-            "conditional_accept_rates": list(self.conditional),
-            "marginal_accept_rates": list(self.marginal),
-            "mean_accept_length": self.length,
-            "measurement_conditions": conditions | {"num_samples": samples},
-        }
+    return tuple(accumulate(conditional, mul))
 
 
-def read_profile_rates(data: Mapping[str, Any], where: str = "the profile") -> ChainRates | None:
-    """The rates in an acceptance profile; None where it has none, as one that was not measured.
+def conditional_rates(marginal: Sequence[float]) -> tuple[float, ...]:
+    """Of the steps that accept the token before, the fraction that accept this one."""
+    pairs = pairwise((1.0, *marginal))
+    return tuple(now / before if before else 0.0 for before, now in pairs)
+
+
+def to_profile(
+    conditional: Sequence[float], method: str, samples: int, **conditions: Any
+) -> dict[str, Any]:
+    """Rates in the form of an acceptance profile."""
+    marginal = marginal_rates(conditional)
+    return {
+        "schema_version": SCHEMA,
+        "measured": True,
+        "method": method,
+        "num_speculative_tokens": len(marginal),
+        "conditional_accept_rates": list(conditional),
+        "marginal_accept_rates": list(marginal),
+        "mean_accept_length": 1 + sum(marginal),  # with the bonus token
+        "measurement_conditions": conditions | {"num_samples": samples},
+    }
+
+
+def read_rates(data: Mapping[str, Any], where: str = "the profile") -> tuple[float, ...] | None:
+    """The conditional rates in an acceptance profile; None where it has none, as one that was not
+    measured.
 
     Raises:
         ValueError: if a list is none of numbers from 0 to 1, or the two contradict each other.
@@ -88,17 +68,16 @@ def read_profile_rates(data: Mapping[str, Any], where: str = "the profile") -> C
         lists[name] = tuple(map(float, rates))
     conditional, marginal = (lists.get(name) for name in sorted(PROFILE))
     if marginal is None:
-        return None if conditional is None else ChainRates.of_conditional(conditional)
+        return conditional
+    named = f"marginal_accept_rates of {where}"
     if any(now > before for before, now in pairwise(marginal)):
         must = "fall from position to position, since they are fractions of all steps"
         hint = "Rates of the steps that come so far are conditional_accept_rates."
-        raise ParameterError(f"marginal_accept_rates of {where}", must, list(marginal), hint)
-    rates = ChainRates.of_marginal(marginal)
+        raise ParameterError(named, must, list(marginal), hint)
     if conditional is None:
-        return rates
-    implied = ChainRates.of_conditional(conditional)
-    apart = [abs(a - b) for a, b in zip(implied.marginal, marginal, strict=False)]
+        return conditional_rates(marginal)
+    products = marginal_rates(conditional)
+    apart = [abs(a - b) for a, b in zip(products, marginal, strict=False)]
     if len(conditional) != len(marginal) or max(apart) > ROUNDED:
-        must = "be products of conditional_accept_rates"
-        raise ParameterError(f"marginal_accept_rates of {where}", must, list(marginal))
-    return ChainRates(marginal, conditional)
+        raise ParameterError(named, "be products of conditional_accept_rates", list(marginal))
+    return conditional

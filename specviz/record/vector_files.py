@@ -1,84 +1,87 @@
-"""Acceptance vectors in files: of `calibrate`, of papers, or beside a checkpoint."""
+"""Acceptance vectors in files: of `calibrate`, of papers, and those that travel with a
+checkpoint."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..base import codec
 from ..base.files import ACCEPTANCE, parse_json, read_text
-from .chain_rates import PROFILE, read_profile_rates
-from .vectors import MAX_BYTES, as_json, check_acceptance, find_row
+from .chain_rates import PROFILE, read_rates
+from .vectors import AcceptanceVector, Plan, by_level, check_acceptance, find_vector
+
+MAX_BYTES = 4_000_000  # bytes
 
 
 def read_acceptance(
     path: str | Path, verifier: str | None = None, temperature: float | None = None
-) -> tuple:
+) -> Plan:
+    """What a tree is planned with, from a file; arguments and errors as for `read_vector`."""
+    return read_vector(path, verifier, temperature).plan
+
+
+def read_vector(
+    path: str | Path, verifier: str | None = None, temperature: float | None = None
+) -> AcceptanceVector:
     """The vector in a JSON file: {"acceptance": [...]}, "levels" with one per level, a profile
     from `calibrate`, or an acceptance profile as it travels with a checkpoint.
 
-    Of a profile it is the one for a rule at the nearest temperature, see `find_row`, or the first.
+    Of a profile it is the one for a rule at the nearest temperature, see `find_vector`, or the
+    first.
     """
-    row = read_row(path, verifier, temperature)
-    return check_acceptance(row.get("levels") or row["acceptance"], f"acceptance in {str(path)!r}")
-
-
-def read_row(
-    path: str | Path, verifier: str | None = None, temperature: float | None = None
-) -> dict[str, Any]:
-    """The vector in a file with all that the file says about it; arguments and errors as for
-    `read_acceptance`."""
+    name = f"acceptance file {str(path)!r}"
     text = read_text(path, "acceptance file", MAX_BYTES)
     try:
         data = parse_json(text)
     except ValueError:
-        raise ValueError(
-            f'acceptance file {str(path)!r} must contain JSON like {{"acceptance": [0.6, 0.2]}}.'
-        ) from None
-    if isinstance(data, dict) and isinstance(rows := data.get("vectors"), list):
-        needed = {"verifier", "temperature", "acceptance"}
-        if rows := [row for row in rows if isinstance(row, dict) and needed <= row.keys()]:
-            nearest = rows[0]["temperature"] if temperature is None else temperature
-            return find_row({"vectors": rows}, verifier or rows[0]["verifier"], nearest)
-    if isinstance(data, dict) and data.keys() & PROFILE:
-        return row_of_profile(data, f"acceptance file {str(path)!r}")
-    if not isinstance(data, dict) or "acceptance" not in data:
-        raise ValueError(
-            f'acceptance file {str(path)!r} must contain an object with a list "acceptance".'
-        )
-    return data
+        raise ValueError(f'{name} must contain JSON like {{"acceptance": [0.6, 0.2]}}.') from None
+    if not isinstance(data, dict):
+        raise ValueError(f'{name} must contain an object with a list "acceptance".')
+    if data.keys() & PROFILE:
+        return vector_of_rates(data, name)
+    if isinstance(rows := data.get("vectors"), list):
+        vectors = codec.read(tuple[AcceptanceVector, ...], rows, f"{name}.vectors")
+        if vectors:
+            nearest = vectors[0].temperature or 0.0 if temperature is None else temperature
+            return find_vector(vectors, verifier or vectors[0].verifier, nearest)
+    if "acceptance" not in data:
+        raise ValueError(f'{name} must contain an object with a list "acceptance".')
+    # Both entries may hold one vector or one for each level.
+    given = data.get("levels") or data["acceptance"]
+    plan = check_acceptance(given, f"acceptance in {str(path)!r}")
+    rows = by_level(plan)
+    levels = rows if isinstance(plan[0], tuple) else ()
+    return codec.read(AcceptanceVector, data | {"acceptance": rows[0], "levels": levels}, name)
 
 
-def row_of_profile(data: dict[str, Any], where: str) -> dict[str, Any]:
+def vector_of_rates(data: Mapping[str, Any], where: str) -> AcceptanceVector:
     """The vector that follows from an acceptance profile: of first children alone, 0 below the
     positions that were measured.
 
     Raises:
         ValueError: if it has no rates.
     """
-    rates = read_profile_rates(data, where)
+    rates = read_rates(data, where)
     if rates is None:
         raise ValueError(f"{where} has no acceptance rates: it was not measured. Use another.")
-    return {"acceptance": rates.levels[0], "levels": (*rates.levels, (0.0,))}
+    levels = tuple((rate,) for rate in (*rates, 0.0))
+    return AcceptanceVector(levels[0], levels)
 
 
-def mismatch(path: str | Path, settings: dict[str, Any]) -> str:
+def mismatch(path: str | Path, settings: Mapping[str, Any]) -> str:
     """A sentence where the vector in a file was measured with other settings, as far as it has
     them; else ""."""
-    row = read_row(path, settings.get("verifier"), settings.get("temperature"))
-    other = [
-        f"{name} {row[name]!s:.80}, not {value!s:.80}"
-        for name, value in settings.items()
-        if value is not None and row.get(name) not in (None, "", {}) and row[name] != as_json(value)
-    ]
+    vector = read_vector(path, settings.get("verifier"), settings.get("temperature"))
+    other = []
+    for name, value in settings.items():
+        measured = getattr(vector, name)
+        if None not in (value, measured) and measured not in ("", {}, value):
+            other.append(f"{name} {measured!s:.80}, not {value!s:.80}")
     return f"the vector in {str(path)!r} was measured with {'; '.join(other)}" if other else ""
 
 
-def published() -> dict[str, dict[str, Any]]:
-    """The vectors printed in papers, by file name: each with "title", "source", "url" and
-    "acceptance"."""
-    return {
-        path.stem: json.loads(path.read_text(encoding="utf-8"))
-        | {"acceptance": read_acceptance(path)}
-        for path in sorted(ACCEPTANCE.glob("*.json"))
-    }
+def published() -> dict[str, AcceptanceVector]:
+    """The vectors printed in papers, by file name."""
+    return {path.stem: read_vector(path) for path in sorted(ACCEPTANCE.glob("*.json"))}

@@ -1,4 +1,4 @@
-"""Acceptance vectors: stored, read from files, and updated during a run.
+"""Acceptance vectors: one record for what is measured, published, stored and planned with.
 
 P[k] is the probability that the k-th child of a node is accepted, given that the node is. Measured
 and published vectors are JSON files in assets/acceptance, each with its source.
@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
+import numpy as np
+from pydantic import Field, model_validator
+
+from ..base import codec
+from ..base.codec import Levels, NonNegative, Positive, Probability, Record, one_of
 from ..base.errors import ParameterError
-from ..base.files import ACCEPTANCE
+from ..base.files import ACCEPTANCE, parse_json
+from ..config.strategy import Strategy
 from ..tree import Topology
 
-MAX_BYTES = 4_000_000  # bytes
 MAX_RANKS = 64  # ranks of a vector, and levels
 EMBEDDED = "embedded pair"
 # pair -> the folder of its vectors, a file for each drafter
@@ -24,8 +29,112 @@ STORED = {folder.name: folder for folder in ACCEPTANCE.iterdir() if folder.is_di
 STORED[EMBEDDED] = ACCEPTANCE / "embedded"
 ROUNDED = 5e-4  # what five digits of each of 64 numbers can add to a sum
 
+Row = Annotated[tuple[Probability, ...], Field(max_length=MAX_RANKS)]
+Plan = tuple[float, ...] | tuple[tuple[float, ...], ...]  # a vector, or one for each level
 
-def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
+
+@dataclass(frozen=True)
+class AcceptanceVector(Record):
+    """How often each child of an accepted node is accepted, and how that is known.
+
+    It is conditional; rates of all steps, which engines publish too, are `marginal_rates` of it.
+
+    Attributes:
+        acceptance: P[k], the probability that the k-th child is accepted, given that its parent is.
+        levels: P of level 1, 2, ..., what is below them as the last one, where it depends on the
+            level; else none.
+        low, high: intervals at 95 % with texts as the unit; None where there was one text only.
+        positions, method: how many positions were measured, and how: "expected" over the rule's
+            coins, or "counted".
+        verifier, scheme, temperature, draft_temperature: what was measured.
+        drafter, parameters: menu name of the drafter, and its parameters.
+        pair, dtype, version, texts: name and number format of the pair, the version, and what was
+            measured, in words.
+        by_text: of each text its positions and its own `plan`; empty in files without them.
+        categories: of each of them its category; empty where there are none.
+        title, source, url: of a published vector.
+    """
+
+    acceptance: Row
+    levels: tuple[Row, ...] = ()
+    low: tuple[Probability | None, ...] = ()
+    high: tuple[Probability | None, ...] = ()
+    positions: Positive = 1
+    method: Annotated[str, one_of("expected", "counted")] = "counted"
+    verifier: str = ""
+    scheme: str = ""
+    temperature: NonNegative | None = None
+    draft_temperature: NonNegative | None = None
+    drafter: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    pair: str = ""
+    dtype: str = ""
+    version: str = ""
+    texts: str = ""
+    by_text: tuple[tuple[Positive, Levels], ...] = ()
+    categories: tuple[str, ...] = ()
+    title: str = ""
+    source: str = ""
+    url: str = ""
+
+    @property
+    def plan(self) -> Plan:
+        """What a tree is planned with: the vector, or one per level where they differ."""
+        return self.levels or self.acceptance
+
+    @property
+    def conditional(self) -> tuple[float, ...]:
+        """Of the steps that accept a chain's positions before, the fraction that accept this
+        one."""
+        return tuple(level[0] for level in by_level(self.plan))
+
+    def over(self, texts: Sequence[int]) -> Plan:
+        """`plan` of some of the texts alone, by their places in `by_text`."""
+        return mean_plan([self.by_text[place] for place in texts])
+
+    def of_category(self) -> dict[str, list[int]]:
+        """The places in `by_text` of each category, if there are several."""
+        places: dict[str, list[int]] = {}
+        for place, category in enumerate(self.categories):
+            places.setdefault(category, []).append(place)
+        return places if len(places) > 1 else {}
+
+    @model_validator(mode="after")
+    def _check(self) -> AcceptanceVector:
+        check_acceptance(self.acceptance)
+        if self.levels:
+            check_acceptance(self.levels, "levels")
+        if {len(self.low), len(self.high)} - {0, len(self.acceptance)}:
+            raise ValueError("must have acceptance, low and high of one length")
+        for value, low, high in zip(self.acceptance, self.low, self.high, strict=False):
+            if not (0.0 if low is None else low) <= value <= (1.0 if high is None else high):
+                raise ValueError("must have acceptance between low and high")
+        shape = [len(level) for level in by_level(self.plan)]
+        if any([len(level) for level in by_level(plan)] != shape for _, plan in self.by_text):
+            raise ValueError("must have vectors in by_text as long as the measured one")
+        return self
+
+
+def by_level(plan: Plan) -> tuple[tuple[float, ...], ...]:
+    """The vectors of a plan, one where all levels are alike."""
+    return plan if isinstance(plan[0], tuple) else (plan,)
+
+
+def mean_plan(texts: Sequence[tuple[int, Plan]]) -> Plan:
+    """The mean over texts, each given as its positions and its plan.
+
+    A text of n positions shows level d + 1 only n - d times.
+    """
+    counts = np.array([count for count, _ in texts])
+    levels = []
+    for depth, level in enumerate(zip(*(by_level(plan) for _, plan in texts), strict=True)):
+        shown = np.maximum(0, counts - depth)
+        mean = np.minimum(1.0, shown @ np.array(level) / max(1, shown.sum()))
+        levels.append(tuple(mean.tolist()))
+    return tuple(levels) if isinstance(texts[0][1][0], tuple) else levels[0]
+
+
+def check_acceptance(value: Any, where: str = "acceptance") -> Any:
     """An acceptance vector, or one per level, as nested tuples of floats.
 
     Args:
@@ -39,14 +148,9 @@ def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
     >>> check_acceptance([[0.5, 0.25], [0.5]])
     ((0.5, 0.25), (0.5,))
     """
-    value = (
-        (value,) if isinstance(value, float) else value
-    )  # a vector of one rank, written without brackets
-    if (
-        isinstance(value, list | tuple)
-        and value
-        and all(isinstance(level, list | tuple) for level in value)
-    ):
+    value = (value,) if isinstance(value, float) else value  # one rank, without brackets
+    several = isinstance(value, list | tuple) and len(value) > 0
+    if several and all(isinstance(level, list | tuple) for level in value):
         if len(value) > MAX_RANKS:
             raise ParameterError(where, f"have up to {MAX_RANKS} levels", len(value))
         return tuple(_vector(level, f"{where}, level {i}") for i, level in enumerate(value, 1))
@@ -67,22 +171,15 @@ def checked_vector(value: Any, where: str) -> tuple[float, ...]:
     good = isinstance(value, list | tuple) and len(value) > 0
     if good and len(value) > MAX_RANKS:
         raise ParameterError(where, f"have up to {MAX_RANKS} numbers", len(value))
-    if not (
-        good
-        and all(
-            isinstance(x, int | float) and not isinstance(x, bool) and 0 <= x <= 1 for x in value
-        )
-    ):
+    for number in value if good else ():
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        good = good and is_number and 0 <= number <= 1
+    if not good:
         raise ParameterError(where, "list numbers from 0 to 1, or one such list per level", value)
     return tuple(map(float, value))
 
 
-def as_json(value: Any) -> Any:
-    """A value as JSON holds it, where a tuple is a list."""
-    return json.loads(json.dumps(value))
-
-
-def expected_tokens(shape: Topology, acceptance: tuple) -> float:
+def expected_tokens(shape: Topology, acceptance: Plan) -> float:
     """Tokens per pass that a shape is expected to bring: the sum over its nodes of P along the
     path, root included.
 
@@ -99,10 +196,10 @@ def expected_tokens(shape: Topology, acceptance: tuple) -> float:
     return sum(reach(shape, acceptance))
 
 
-def reach(shape: Topology, acceptance: tuple) -> list[float]:
+def reach(shape: Topology, acceptance: Plan) -> list[float]:
     """How likely each node of a shape is to be accepted, the product of P along its path; arguments
     as above."""
-    levels = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
+    levels = by_level(acceptance)
     reach = [1.0]
     for node, parent in enumerate(shape.parents[1:], 1):
         level = levels[min(int(shape.depth[node]), len(levels)) - 1]
@@ -111,63 +208,13 @@ def reach(shape: Topology, acceptance: tuple) -> list[float]:
     return reach
 
 
-@dataclass(frozen=True)
-class RunningAcceptance:
-    """An acceptance vector that is updated during a run: a stored one counted as `PRIOR`
-    observations, and new ones.
-
-    Args:
-        prior: the stored vector.
-        tried, accepted: for each rank how often an accepted node had such a child, and how often it
-            was accepted.
-        steps: how many steps were seen.
-        vector: the current estimate; it moves every `EVERY` steps, so that the tree is not planned
-            again at each step.
-    """
-
-    PRIOR: ClassVar[int] = 8
-    EVERY: ClassVar[int] = 4
-    prior: tuple[float, ...]
-    tried: tuple[int, ...]
-    accepted: tuple[int, ...]
-    steps: int
-    vector: tuple[float, ...]
-
-    @classmethod
-    def begin(cls, prior: tuple) -> RunningAcceptance:
-        """The estimate before the first step; of one vector per level it is the first."""
-        prior = prior[0] if isinstance(prior[0], tuple) else prior
-        return cls(prior, (0,) * len(prior), (0,) * len(prior), 0, prior)
-
-    def learn(self, children: Sequence[Sequence[int]], path: Sequence[int]) -> RunningAcceptance:
-        """The estimate after one more step; `children` of each node, and the accepted path."""
-        tried, accepted = list(self.tried), list(self.accepted)
-        for node, next_node in zip((0, *path), (*path, None), strict=True):
-            for rank, child in enumerate(children[node][: len(tried)]):
-                tried[rank] += 1
-                accepted[rank] += child == next_node
-        vector = self.vector
-        if (self.steps + 1) % self.EVERY == 0:
-            counts = zip(self.prior, tried, accepted, strict=True)
-            vector = tuple(
-                (self.PRIOR * p + hits) / (self.PRIOR + seen) for p, seen, hits in counts
-            )
-        return RunningAcceptance(self.prior, tuple(tried), tuple(accepted), self.steps + 1, vector)
-
-
 @lru_cache
-def stored(drafter: str = "model", pair: str = EMBEDDED) -> dict[str, Any] | None:
-    """What was measured on a pair with a drafter, a profile as plain data; None where nothing
-    was."""
+def stored(drafter: str = "model", pair: str = EMBEDDED) -> tuple[AcceptanceVector, ...]:
+    """What was measured on a pair with a drafter; () where nothing was."""
     if pair not in STORED or drafter not in {path.stem for path in STORED[pair].glob("*.json")}:
-        return None
-    return json.loads((STORED[pair] / f"{drafter}.json").read_text(encoding="utf-8"))
-
-
-def measured(drafter: str = "model") -> tuple[dict[str, Any], ...]:
-    """The vectors measured on the embedded pair, each with "verifier", "temperature" and
-    "acceptance"."""
-    return tuple((stored(drafter) or {"vectors": ()})["vectors"])
+        return ()
+    profile = parse_json((STORED[pair] / f"{drafter}.json").read_text(encoding="utf-8"))
+    return codec.read(tuple[AcceptanceVector, ...], profile["vectors"], "stored vectors")
 
 
 def find_acceptance(
@@ -189,39 +236,37 @@ def find_acceptance(
     >>> 0 < find_acceptance("sequoia", temperature=0.8)[0] < 1
     True
     """
-    nearest = find_row(
-        stored(drafter, pair) or stored(drafter) or stored() or {"vectors": ()},
-        verifier,
-        temperature,
-    )
-    return check_acceptance(nearest.get("levels") or nearest["acceptance"])
+    vectors = stored(drafter, pair) or stored(drafter) or stored()
+    return find_vector(vectors, verifier, temperature).plan
 
 
-def find_row(record: dict[str, Any], verifier: str, temperature: float) -> dict[str, Any]:
-    """The vector for a rule at the nearest measured temperature, of those that `stored`
-    returned."""
+def find_vector(
+    vectors: Sequence[AcceptanceVector], verifier: str, temperature: float
+) -> AcceptanceVector:
+    """The vector for a rule at the nearest measured temperature."""
     # At temperature 0 all rules accept the same tokens, so exact match stands for them.
     for name in (*(("exact-match",) if temperature == 0 else ()), verifier, "sequoia"):
-        rows = [row for row in record["vectors"] if row["verifier"] == name]
+        rows = [row for row in vectors if row.verifier == name]
         if rows:
-            return min(rows, key=lambda row: abs(row["temperature"] - temperature))
+            return min(rows, key=lambda row: abs((row.temperature or 0.0) - temperature))
     raise ValueError(
         f"no acceptance vector is stored for {verifier}. Give the builder one in numbers."
     )
 
 
-def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
+def planned_with(builder: Strategy, drafter: Any, pair: str = EMBEDDED) -> str:
     """A sentence where a tree is not planned with a vector of its own pair and drafter; else ""."""
     if getattr(builder, "acceptance", None) not in ("auto", "measured"):
         return ""
     title = drafter.title_in_sentence
-    record = stored(drafter.name, pair)
-    if record is None:
+    vectors = stored(drafter.name, pair)
+    if not vectors:
         return (
             f"Learning: no acceptance of this pair with {title} is stored, so the tree begins with "
             "another's and follows the run."
         )
-    if as_json(drafter.parameters) != record["drafter"]["parameters"]:
+    # Through JSON, where a tuple is a list.
+    if json.loads(json.dumps(drafter.parameters)) != vectors[0].parameters:
         return (
             f"The tree is planned with the vector of {title} with other parameters; it may not be "
             "the best tree. Measure its own vector."

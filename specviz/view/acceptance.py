@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from ..measure.on_text import Acceptance
+from ..record.vectors import AcceptanceVector
 from . import theme
 
 
-def plot_acceptance(vectors: Sequence[Acceptance]) -> go.Figure:
+def plot_acceptance(vectors: Sequence[AcceptanceVector]) -> go.Figure:
     """Draw acceptance vectors: the probability that the k-th child of an accepted node is accepted.
 
     Args:

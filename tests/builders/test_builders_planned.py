@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import specviz
 from specviz.builders.plans import best_tree, isotonic, priority_queue_tree
 from specviz.decode import speculate
-from specviz.record.vectors import RunningAcceptance, expected_tokens, reach
+from specviz.record.running_acceptance import RunningAcceptance
+from specviz.record.vectors import expected_tokens, reach
 from specviz.tree import Topology
 from tests.growing import BUILDERS, grow
 from tests.proof.proofs import error_of

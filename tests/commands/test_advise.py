@@ -43,7 +43,15 @@ def option(speedup=1.4, margin=0.1, first=0.6, parts=(0.3, 0.6, 0.1), tokens=28,
     timing = TimedRun(TREE.name, speedup, margin, speedup, speedup, counts, plain)
     config = specviz.RunConfig(builder=TREE.builder)
     return Option(
-        name, config, TREE, CHAIN, (1.5, 1.2, 1.8), (2.9, 2.5, 3.3), first, 8, timing=timing
+        config=config,
+        tree=TREE,
+        predicted=(1.5, 1.2, 1.8),
+        timing=timing,
+        name=name,
+        chain=CHAIN,
+        tokens=(2.9, 2.5, 3.3),
+        first=first,
+        texts=8,
     )
 
 
@@ -77,7 +85,7 @@ def test_the_reason_names_the_price_of_a_step_and_what_is_dear():
 
 def test_engines_get_what_was_predicted_for_their_rule():
     chain, tree, sampled = (
-        EngineWay(specviz.RunConfig(builder=one.builder, verifier=rule), one)
+        EngineWay(specviz.RunConfig(builder=one.builder, verifier=rule), one, (1.5, None, None))
         for one, rule in ((CHAIN, "target-match"), (TREE, "target-match"), (LONG, "block"))
     )
     ways = {"chain": chain, "tree": tree, "sampled": sampled}
@@ -102,16 +110,24 @@ def test_nothing_is_claimed_for_a_rule_that_was_not_measured():
 
 
 def test_the_faster_of_own_rule_and_switch_is_named():
-    def timed(speedup):
-        return EngineWay(specviz.RunConfig(), CHAIN, timing=option(speedup).timing)
+    """Only where the intervals are apart, of what was timed and of what is predicted."""
 
-    for own, switch, words in (
-        (1.2, 1.5, "the switch is faster"),
-        (1.5, 1.2, "engines' own rule is faster"),
-        (1.2, 1.21, "equally fast"),
+    def timed(speedup, margin):
+        timing = option(speedup, margin).timing
+        return EngineWay(specviz.RunConfig(), CHAIN, (1.0, None, None), timing)
+
+    for own, switch, margin, words in (
+        (1.2, 1.5, 0.1, "the switch is faster"),
+        (1.5, 1.2, 0.1, "engines' own rule is faster"),
+        (1.2, 1.5, 0.2, "not apart here"),
+        (1.2, 1.5, None, "not apart here"),
     ):
-        assert words in faster_way({"chain": timed(own), "sampled": timed(switch)})
-    assert faster_way({"chain": timed(1.2)}) is None
+        ways = {"chain": timed(own, margin), "sampled": timed(switch, margin)}
+        assert words in faster_way(ways) and "timed" in faster_way(ways)
+    assert faster_way({"chain": timed(1.2, 0.1)}) is None
+    low = EngineWay(specviz.RunConfig(), CHAIN, (1.1, 1.0, 1.2))
+    high = replace(low, predicted=(1.5, 1.4, 1.6))
+    assert "the switch is faster here (predicted)" in faster_way({"chain": low, "sampled": high})
 
 
 @pytest.fixture

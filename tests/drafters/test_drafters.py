@@ -155,10 +155,13 @@ def kept(tmp_path, monkeypatch):
             {"acceptance": [0.4, 0.3], "levels": [[0.4, 0.3], [0.2, 0.1]]},
         ),
     ):
-        parameters = specviz.DRAFTERS[name]().parameters
-        rows = [{"verifier": "sequoia", "temperature": heat, **vector} for heat in (0.5, 1.0)]
-        data = {"drafter": {"name": name, "parameters": parameters}, "vectors": rows}
-        (place / f"{name}.json").write_text(json.dumps(data))
+        row = vector | {
+            "verifier": "sequoia",
+            "drafter": name,
+            "parameters": specviz.DRAFTERS[name]().parameters,
+        }
+        rows = [row | {"temperature": heat} for heat in (0.5, 1.0)]
+        (place / f"{name}.json").write_text(json.dumps({"vectors": rows}))
     acceptance.stored.cache_clear()
     yield
     acceptance.stored.cache_clear()

@@ -36,7 +36,7 @@ def test_without_its_package_the_sentence_names_it(engine, monkeypatch):
     for module in ("xllamacpp", "openvino", "openvino_genai"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ValueError, match=f"pip install {against_engines.PACKAGES[engine]}"):
-        next(side_of(f"{engine}:model.gguf", {})())
+        next(side_of(f"{engine}:model.gguf", {})[1]())
 
 
 def test_llama_cpp_gets_the_same_tokens_and_its_first_token_is_not_timed(monkeypatch):
@@ -57,7 +57,7 @@ def test_llama_cpp_gets_the_same_tokens_and_its_first_token_is_not_timed(monkeyp
     monkeypatch.setitem(sys.modules, "xllamacpp", fake)
     pair = specviz.toy_pair()
     monkeypatch.setattr(against_engines, "_text_side", lambda spec: pair)
-    ((setting, generate),) = side_of("llama.cpp:small.Q4_1.gguf", {})()
+    ((setting, generate),) = side_of("llama.cpp:small.Q4_1.gguf", {})[1]()
     counts = generate(specviz.RunConfig("ab", temperature=0.0, max_new_tokens=11))
     assert asked[0]["prompt"] == pair.encode("ab") and asked[0]["temperature"] == 0.0
     assert (counts.tokens, counts.timed_tokens, counts.tokens_per_s) == (11, 10, 20.0)
@@ -67,7 +67,7 @@ def test_llama_cpp_gets_the_same_tokens_and_its_first_token_is_not_timed(monkeyp
 def test_a_cell_of_an_engine_has_no_rule_and_fails_with_a_sentence(monkeypatch):
     grid = {"pairs": ["embedded"], "builders": ["openvino:x.gguf"], "max_new_tokens": 4}
     (cell,), prompts = cells_of(grid, ["ab"])
-    assert "verifier" not in cell and "drafter" not in cell
+    assert "verifier" not in cell.data and "drafter" not in cell.data
 
     def fails(spec, other, side, *rest):
         raise ValueError(f"{other} is not installed")

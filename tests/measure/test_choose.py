@@ -9,8 +9,7 @@ import specviz
 from specviz.measure import choose
 from specviz.measure.forecast import forecast, predict
 from specviz.measure.machines import flat_up_to, machine
-from specviz.measure.on_text import Acceptance
-from specviz.record.vectors import expected_tokens
+from specviz.record.vectors import AcceptanceVector, expected_tokens
 
 CONFIG = specviz.RunConfig(temperature=1.0)
 VECTOR = (0.6, 0.2, 0.1)
@@ -67,18 +66,9 @@ def noisy(texts, ranks, seed=0):
         tuple((rng.multinomial(12, [0.8 / ranks] * ranks + [0.2])[:ranks] / 12).tolist())
         for _ in range(texts)
     ]
-    mean, none = tuple(np.mean(rows, axis=0).tolist()), (None,) * ranks
-    return Acceptance(
-        mean,
-        none,
-        none,
-        12 * texts,
-        "counted",
-        "sequoia",
-        "iid",
-        1.0,
-        None,
-        by_text=tuple((12, row) for row in rows),
+    mean = tuple(np.mean(rows, axis=0).tolist())
+    return AcceptanceVector(
+        mean, verifier="sequoia", temperature=1.0, by_text=tuple((12, row) for row in rows)
     )
 
 

@@ -16,7 +16,7 @@ import specviz
 from specviz.base.files import file_lock
 from specviz.commands.cli import main
 from specviz.measure.grid import cells_of, measure_cell, on_ray, read_grid
-from specviz.measure.results import append_result, key_of, read_results
+from specviz.measure.results import append_result, read_results
 
 GRID = {
     "pairs": ["toy"],
@@ -33,6 +33,10 @@ def cells(**changes):
     return cells_of(GRID | changes, [])[0]
 
 
+def key_of(outcome):
+    return json.dumps(outcome["cell"], sort_keys=True)
+
+
 def outcomes_here():
     return [measure_cell(cell, ["abc"]) for cell in cells()]
 
@@ -45,21 +49,23 @@ def test_sized_builders_have_about_that_many_nodes():
 
 def test_a_grid_is_every_combination_once():
     found = cells(temperatures=[1, 1.0, 0.5], builders=["chain", "plain", "chain"])
-    names = [cell["builder"] for cell in found]
+    names = [cell.data["builder"] for cell in found]
     assert names.count("chain") == 4, "two rules at two temperatures"
     assert names.count("plain") == 2, "no rule and no size concern plain decoding"
-    assert len({key_of(cell) for cell in found}) == len(found) == 6
+    assert len({cell.key for cell in found}) == len(found) == 6
 
 
 def test_the_menu_and_the_rule_that_suits_are_the_defaults():
     found, prompts = cells_of({"pairs": ["toy"], "temperatures": [0, 0.8]}, ["abc"])
-    assert {cell["builder"] for cell in found} == {
+    assert {cell.data["builder"] for cell in found} == {
         name for name, cls in specviz.BUILDERS.items() if not cls.autoregressive
     }
-    assert {cell["verifier"] for cell in found if cell["temperature"] == 0} == {"exact-match"}
-    assert all("size" not in cell and cell["drafter"] == "model" for cell in found) and prompts == [
-        "abc"
-    ]
+    assert {cell.data["verifier"] for cell in found if cell.data["temperature"] == 0} == {
+        "exact-match"
+    }
+    assert all(
+        "size" not in cell.data and cell.data["drafter"] == "model" for cell in found
+    ) and prompts == ["abc"]
 
 
 def test_outcomes_are_those_of_single_runs():
@@ -105,7 +111,7 @@ def test_a_failure_does_not_end_the_grid():
 
 
 def line(cell, **outcome):
-    return json.dumps({"cell": cell} | outcome) + "\n"
+    return json.dumps({"cell": cell.data} | outcome) + "\n"
 
 
 @pytest.fixture
@@ -159,7 +165,9 @@ def test_it_goes_on_after_a_kill(files, monkeypatch, capsys):
     assert out.read_bytes() == before, "no part of a line is written"
     assert main(["bench", str(grid), "--out", str(out)]) == 0
     lines = out.read_bytes().splitlines(keepends=True)
-    assert b"".join(lines[:2]) == before and [json.loads(text)["cell"] for text in lines] == cells()
+    assert b"".join(lines[:2]) == before and [json.loads(text)["cell"] for text in lines] == [
+        cell.data for cell in cells()
+    ]
 
 
 def test_two_processes_do_not_write_one_file(files, capsys):
@@ -203,14 +211,14 @@ def test_a_failed_cell_is_tried_again_and_the_last_outcome_counts(files):
     out.write_text("".join([*written, line(one, failed="no memory")]))
     assert main(["bench", str(grid), "--out", str(out)]) == 0
     *before, last = map(json.loads, out.read_text().splitlines())
-    assert len(before) == len(written) + 1 and last["cell"] == one and "result" in last
+    assert len(before) == len(written) + 1 and last["cell"] == one.data and "result" in last
 
 
 def test_a_result_begins_a_line_of_its_own(tmp_path):
     path, (one, other, *_) = tmp_path / "out.jsonl", cells()
     path.write_text(line(one, result={}).rstrip("\n"))
-    append_result(path, {"cell": other, "result": {}})
-    assert list(read_results(path)) == [key_of(one), key_of(other)]
+    append_result(path, {"cell": other.data, "result": {}})
+    assert list(read_results(path)) == [one.key, other.key]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +241,7 @@ def test_toml_and_json_say_the_same(tmp_path):
     toml.write_text('pairs = ["toy"]\nsizes = [4]\nbuilders = ["chain:depth=3"]\n')
     other.write_text('{"pairs": ["toy"], "sizes": [4], "builders": ["chain:depth=3"]}')
     assert read_grid(toml) == read_grid(other)
-    assert cells_of(read_grid(toml), ["abc"])[0][0]["builder"] == "chain:depth=3"
+    assert cells_of(read_grid(toml), ["abc"])[0][0].data["builder"] == "chain:depth=3"
     for path, wrong in ((toml, "pairs = ["), (other, "{")):
         path.write_text(wrong)
         with pytest.raises(ValueError, match=path.name):
@@ -299,13 +307,13 @@ def ray(monkeypatch):
 
 
 def test_a_cluster_measures_the_same_cells_and_is_shut_down(ray):
-    outcomes = {key_of(o["cell"]): o for o in on_ray(cells(), ["abc"], "head:1", cpus=2)}
+    outcomes = {key_of(o): o for o in on_ray(cells(), ["abc"], "head:1", cpus=2)}
     assert ray.down and ray.settings == {"num_cpus": 2, "num_gpus": 0}
-    assert outcomes.keys() == {key_of(cell) for cell in cells()}
-    lost = outcomes.pop(key_of(cells()[1]))
+    assert outcomes.keys() == {cell.key for cell in cells()}
+    lost = outcomes.pop(cells()[1].key)
     assert lost["failed"] == "RuntimeError: the machine was lost"
     for outcome in outcomes_here():
-        other = outcomes.get(key_of(outcome["cell"]), {})
+        other = outcomes.get(key_of(outcome), {})
         if "result" in other:
             assert other["result"]["tokens_per_pass"] == outcome["result"]["tokens_per_pass"]
     ray.down, left = False, on_ray(cells(), ["abc"], "head:1")

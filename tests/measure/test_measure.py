@@ -10,14 +10,13 @@ import specviz
 from specviz.base.codec import dumps, read
 from specviz.measure.intervals import share_interval
 from specviz.measure.on_text import (
-    Acceptance,
     acceptance_vector,
     measure_acceptance,
 )
 from specviz.measure.positions import distributions_on_text
 from specviz.measure.texts import Text, continuations, limited, windows
 from specviz.record.vector_files import published, read_acceptance
-from specviz.record.vectors import check_acceptance, find_acceptance
+from specviz.record.vectors import AcceptanceVector, check_acceptance, find_acceptance
 from specviz.sampling.distributions import total_variation
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)
@@ -76,7 +75,7 @@ def test_at_temperature_zero_it_is_the_rank_of_the_best_token():
 def test_a_measurement_survives_json_and_a_damaged_one_gets_a_sentence():
     found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS[:1], CONFIG, width=3)
     good = json.loads(dumps(found, exact=True))
-    assert read(Acceptance, good, "vector") == found
+    assert read(AcceptanceVector, good, "vector") == found
     for change, words in (
         ({"low": [0.1]}, "one length"),
         ({"acceptance": [2, 0, 0]}, "vector.acceptance"),
@@ -84,7 +83,7 @@ def test_a_measurement_survives_json_and_a_damaged_one_gets_a_sentence():
         ({"temperature": "warm"}, "temperature"),
     ):
         with pytest.raises(ValueError, match=words):
-            read(Acceptance, good | change, "vector")
+            read(AcceptanceVector, good | change, "vector")
 
 
 def test_a_text_too_short_is_rejected():
@@ -103,12 +102,11 @@ def test_published_vectors_load_and_name_their_source():
     found = published()
     assert "llama3-8b-70b-cnn" in found and "embedded" not in found
     for vector in found.values():
-        assert vector["title"] and vector["source"] and vector["url"].startswith("https://")
-        assert check_acceptance(vector["acceptance"]) == vector["acceptance"]
-        assert 0 < sum(vector["acceptance"]) <= 1
+        assert vector.title and vector.source and vector.url.startswith("https://")
+        assert 0 < sum(vector.acceptance) <= 1
     assert (
-        len(found["llama3-8b-70b-cnn"]["acceptance"]) == 31
-        and found["llama3-8b-70b-cnn"]["acceptance"][0] == 0.7732
+        len(found["llama3-8b-70b-cnn"].acceptance) == 31
+        and found["llama3-8b-70b-cnn"].acceptance[0] == 0.7732
     )
 
 

@@ -84,11 +84,11 @@ def presets() -> list[dict[str, Any]]:
         },
         {
             "title": "Sequoia’s figure 2",
-            "vector": paper["acceptance"],
+            "vector": paper.acceptance,
             "nodes": 64,
             "levels": 11,
             "about": (
-                f"The vector of appendix E ({paper['title']}); 64 nodes on 12 levels with the "
+                f"The vector of appendix E ({paper.title}); 64 nodes on 12 levels with the "
                 "root, as there."
             ),
         },

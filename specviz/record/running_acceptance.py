@@ -1,0 +1,54 @@
+"""An acceptance vector that follows a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .vectors import Plan, by_level
+
+
+@dataclass(frozen=True)
+class RunningAcceptance:
+    """An acceptance vector that is updated during a run: a stored one counted as `PRIOR`
+    observations, and new ones.
+
+    Args:
+        prior: the stored vector.
+        tried, accepted: for each rank how often an accepted node had such a child, and how often it
+            was accepted.
+        steps: how many steps were seen.
+        vector: the current estimate; it moves every `EVERY` steps, so that the tree is not planned
+            again at each step.
+    """
+
+    PRIOR: ClassVar[int] = 8
+    EVERY: ClassVar[int] = 4
+    prior: tuple[float, ...]
+    tried: tuple[int, ...]
+    accepted: tuple[int, ...]
+    steps: int
+    vector: tuple[float, ...]
+
+    @classmethod
+    def begin(cls, prior: Plan) -> RunningAcceptance:
+        """The estimate before the first step; of one vector per level it is the first."""
+        first = by_level(prior)[0]
+        zeros = (0,) * len(first)
+        return cls(first, zeros, zeros, 0, first)
+
+    def learn(self, children: Sequence[Sequence[int]], path: Sequence[int]) -> RunningAcceptance:
+        """The estimate after one more step; `children` of each node, and the accepted path."""
+        tried, accepted = list(self.tried), list(self.accepted)
+        for node, next_node in zip((0, *path), (*path, None), strict=True):
+            for rank, child in enumerate(children[node][: len(tried)]):
+                tried[rank] += 1
+                accepted[rank] += child == next_node
+        vector = self.vector
+        if (self.steps + 1) % self.EVERY == 0:
+            counts = zip(self.prior, tried, accepted, strict=True)
+            vector = tuple(
+                (self.PRIOR * p + hits) / (self.PRIOR + seen) for p, seen, hits in counts
+            )
+        return RunningAcceptance(self.prior, tuple(tried), tuple(accepted), self.steps + 1, vector)

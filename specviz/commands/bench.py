@@ -166,7 +166,9 @@ def grid_of(args: argparse.Namespace) -> dict[str, Any]:
     if engines:
         lists["builders"] = [*(lists["builders"] or ["all"]), *engines]
     lists |= {"pairs": [pair or "embedded"], "temperatures": args.temperature, "sizes": args.size}
-    numbers = {name: getattr(args, name) for name in (*grid.NUMBERS, *grid.ROWS)}
+    numbers = {
+        name: getattr(args, name) for name in ("max_new_tokens", "seed", "rounds", *grid.ROWS)
+    }
     return {name: value for name, value in lists.items() if value} | numbers
 
 

@@ -10,42 +10,73 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
-from ..base.errors import ParameterError, UnknownName
+from pydantic import Field
+
+from ..base import codec
+from ..base.codec import Positive, Record, Whole, one_of
+from ..base.errors import UnknownName
 from ..base.files import __version__, parse_json, read_text
 from ..base.progress import final_result
 from ..builders import BUILDERS
 from ..config.plugins import load_known, sources
 from ..config.run_config import RunConfig, compatible
 from ..models.base import Pair
+from ..sampling.distributions import Temperature, TopK, TopP
 from . import against_transformers
 from .against_engines import is_engine, side_of
 from .machine_profile import machine
 from .quiet import Watch
 from .timing import TimedRun, time_runs
 
-LISTS = {
-    "pairs": ["embedded"],
-    "temperatures": [RunConfig.temperature],
-    "builders": ["all"],
-    "verifiers": ["auto"],
-    "drafters": ["model"],
-    "sizes": [None],
-}
-TEXTS = {"builders", "verifiers", "drafters", "prompts"}  # lists of texts
-NUMBERS = {"max_new_tokens": 64, "seed": 0, "rounds": 1}
-ROWS = ("draft_temperature", "top_p", "top_k")  # of `RunConfig`
-RUN = ("builder", "verifier", "drafter", "temperature", "max_new_tokens", "seed", *ROWS)
-ENTRIES = (*LISTS, *NUMBERS, *ROWS, "prompts")
 LOADING = ("target", "draft", "device", "dtype", "offload", "offload_folder", "chat")
 PAIRS = {"embedded": {}, "toy": {"toy": 12}}
+ROWS = ("draft_temperature", "top_p", "top_k")  # of `RunConfig`
+RUN = ("builder", "verifier", "drafter", "temperature", "max_new_tokens", "seed", *ROWS)
 NO_STEP = "the models end every text at once, so there is no step to time. Use other prompts."
+
+Name = Annotated[str, Field(min_length=1)]
+Loading = dict[Annotated[str, one_of(*LOADING)], str | bool]
+SomePair = Annotated[str, one_of(*PAIRS)] | Annotated[Loading, Field(min_length=1)]
+Item = TypeVar("Item")
+Several = Annotated[tuple[Item, ...], Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Grid(Record):
+    """What `bench` reads: every combination of its lists is a cell.
+
+    Attributes:
+        pairs: "embedded", "toy", or arguments of `load_pair`.
+        temperatures, builders, verifiers, drafters, sizes: of the runs. The builder "all" stands
+            for the menu, the rule "auto" for the first one that suits.
+        max_new_tokens, seed, draft_temperature, top_p, top_k: as in `RunConfig`.
+        rounds: over all prompts.
+        prompts: texts to continue; () for those of the caller.
+    """
+
+    pairs: Several[SomePair] = ("embedded",)
+    temperatures: Several[Temperature] = (RunConfig.temperature,)
+    builders: Several[Name] = ("all",)
+    verifiers: Several[Name] = ("auto",)
+    drafters: Several[Name] = ("model",)
+    sizes: Several[Annotated[int, Field(ge=2, le=1024)] | None] = (None,)
+    max_new_tokens: Positive = 64
+    seed: Whole = 0
+    rounds: Annotated[int, Field(ge=1, le=10**6)] = 1
+    draft_temperature: Temperature | None = None
+    top_p: TopP = 1.0
+    top_k: TopK | None = None
+    prompts: tuple[Name, ...] = ()
+
+
+ENTRIES = tuple(field.name for field in fields(Grid))
 
 
 @dataclass(frozen=True)
@@ -92,71 +123,48 @@ def read_grid(path: str | Path) -> Any:
         raise ValueError(f"grid {str(path)!r} is not valid {kind}: {str(error)[:100]}.") from None
 
 
-def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[Cell], Sequence[str]]:
+def cells_of(data: Any, prompts: Sequence[str]) -> tuple[list[Cell], Sequence[str]]:
     """The cells of a grid, each once and pair by pair, and the prompts that all of them continue.
 
-    The grid has any of `ENTRIES`; what it leaves out has a default. The builder "all" stands for
-    the menu, the rule "auto" for the first one that suits.
+    Args:
+        data: plain data of a `Grid`.
+        prompts: what is continued where the grid has no prompts.
 
     Raises:
-        ValueError: if an entry is unknown, or a value is none that `RunConfig` takes.
+        ValueError: if an entry is unknown, or a value is none that `Grid` takes.
     """
-    if not isinstance(grid, dict):
-        raise ParameterError("grid", f"be one object with any of {', '.join(ENTRIES)}")
-    for name in grid:
+    for name in data if isinstance(data, dict) else ():
         if name not in ENTRIES:
             raise UnknownName("entry of the grid", name, ENTRIES)
-    lists = {name: grid.get(name, default) for name, default in LISTS.items()}
-    prompts = grid.get("prompts", [*prompts])
-    for name, values in (*lists.items(), ("prompts", prompts)):
-        good = isinstance(values, list) and len(values) > 0
-        if good and name in TEXTS:
-            good = all(isinstance(value, str) and value for value in values)
-        if not good:
-            raise ParameterError(
-                name, f"be a non-empty list{' of texts' * (name in TEXTS)}", values
-            )
-    shared = {name: grid.get(name, default) for name, default in NUMBERS.items()}
+    grid: Grid = codec.read(Grid, data, "grid")
+    prompts = [*(grid.prompts or prompts)]
+    shared: dict[str, Any] = {
+        "max_new_tokens": grid.max_new_tokens,
+        "seed": grid.seed,
+        "rounds": grid.rounds,
+        "prompts": sha256(json.dumps(prompts).encode()).hexdigest()[:12],
+    }
     for name in ROWS:
-        if grid.get(name) not in (None, getattr(RunConfig, name)):
-            shared[name] = grid[name]
-    shared["prompts"] = sha256(json.dumps(prompts).encode()).hexdigest()[:12]
-    _check_whole("rounds", shared["rounds"], 1, 10**6)
-    if "all" in lists["builders"]:
-        menu = [name for name, builder in BUILDERS.items() if not builder.autoregressive]
-        others = [name for name in lists["builders"] if name != "all"]
-        lists["builders"] = [*menu, *others]
+        if getattr(grid, name) != getattr(RunConfig, name):
+            shared[name] = getattr(grid, name)
+    menu = [name for name, builder in BUILDERS.items() if not builder.autoregressive]
+    builders = [name for name in grid.builders if name != "all"]
+    if len(builders) < len(grid.builders):
+        builders = menu + builders
+    runs = product(
+        grid.pairs, grid.temperatures, builders, grid.verifiers, grid.drafters, grid.sizes
+    )
     cells = {}
-    for pair, temperature, builder, verifier, drafter, size in product(*lists.values()):
-        data = {"pair": _pair(pair), "builder": builder, "temperature": temperature} | shared
-        cell = Cell.of(data)
-        data["temperature"] = cell.config.temperature
+    for pair, temperature, builder, verifier, drafter, size in runs:
+        spec = PAIRS[pair] if isinstance(pair, str) else pair
+        run = {"pair": spec, "builder": builder, "temperature": float(temperature)} | shared
+        cell = Cell.of(run)
         if cell.speculates:
             rule = cell.config.verifier.name if verifier == "auto" else verifier
-            data |= {"drafter": drafter, "verifier": rule}
-            if size is not None:
-                _check_whole("sizes", size, 2, 1024)
-                data["size"] = size
-            cell = Cell.of(data)
+            sized = {} if size is None else {"size": size}
+            cell = Cell.of(run | {"drafter": drafter, "verifier": rule} | sized)
         cells[cell.key] = cell
     return list(cells.values()), prompts
-
-
-def _pair(value: Any) -> dict[str, Any]:
-    if isinstance(value, str) and value in PAIRS:
-        return PAIRS[value]
-    good = isinstance(value, dict) and len(value) > 0
-    for name, option in value.items() if good else ():
-        good = good and name in LOADING and isinstance(option, bool if name == "chat" else str)
-    if not good:
-        must = f"be embedded, toy or texts under {', '.join(LOADING)}"
-        raise ParameterError("pairs", must, value)
-    return value
-
-
-def _check_whole(name: str, value: Any, low: int, high: int) -> None:
-    if type(value) is not int or not low <= value <= high:
-        raise ParameterError(name, f"be a whole number from {low} to {high}", value)
 
 
 def measure_data(

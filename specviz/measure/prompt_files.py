@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,9 @@ from ..base.files import parse_json, read_text
 
 TABLES = {".csv": ",", ".tsv": "\t"}
 PEOPLE = ("human", "user")  # who speaks to the model, in ShareGPT and in chats
-COLUMNS = ("prompt", "question", "instruction", "text")  # of a table where none is named
+# entries that hold a prompt, the first one counts: Spec-Bench and MT-Bench, ShareGPT, chats,
+# HumanEval, Alpaca, GSM8K, others
+KNOWN = ("turns", "conversations", "messages", "prompt", "instruction", "question", "text")
 HINT = "Name the entry that holds the prompts (--column)."
 
 
@@ -64,9 +66,15 @@ def read_prompts(path: str | Path, column: str | None = None) -> list[str]:
     if "\0" in text:
         raise ParameterError(name, "be a text, JSON or a table", hint="It holds binary data.")
     if kind in TABLES:
-        prompts = _of_table(text, TABLES[kind], column, name)
-    elif kind in (".json", ".jsonl") or _is_json(text):
-        prompts = _of_records(text, column, name)
+        rows = csv.DictReader(io.StringIO(text), delimiter=TABLES[kind], strict=True)
+        records: Sequence[tuple[int, Any]] | None = list(enumerate(rows, 1))
+    else:
+        records = _json_records(text, kind in (".json", ".jsonl"), name)
+    prompts = []
+    if records is not None:
+        for number, record in records:
+            prompt = _prompt_of(record, column, f"{name}, record {number},")
+            prompts += [] if prompt is None else [prompt]
     elif column is not None:
         raise ParameterError(name, "be a table or JSON for --column", hint="Omit --column.")
     else:
@@ -76,122 +84,61 @@ def read_prompts(path: str | Path, column: str | None = None) -> list[str]:
     return list(prompts)
 
 
-def _is_json(text: str) -> bool:
-    """Whether a text of another name is JSON: a prompt may begin with a bracket, but no brace."""
-    first = text.lstrip()[:1]
-    if first != "[":
-        return first == "{"
-    try:
-        return isinstance(parse_json(text), list)
-    except (ValueError, RecursionError):
-        return False
+def _json_records(text: str, is_json: bool, name: str) -> Sequence[tuple[int, Any]] | None:
+    """The entries of a JSON list, or of JSON lines, numbered from 1; None for plain text.
 
-
-def _records(text: str, name: str) -> Iterable[tuple[int, Any]]:
-    """The entries of a JSON list, or of JSON lines, numbered from 1."""
+    A prompt may begin with a bracket, but not with a brace.
+    """
     try:
         whole = parse_json(text)
     except (ValueError, RecursionError):
-        whole = None
-    if isinstance(whole, list):
-        return list(enumerate(whole, 1))
-    if whole is not None:
-        return [(1, whole)]
+        if not is_json and not text.lstrip().startswith("{"):
+            return None
+    else:
+        if isinstance(whole, list):
+            return list(enumerate(whole, 1))
+        return [(1, whole)] if is_json or isinstance(whole, dict) else None
     records = []
     for number, line in enumerate(text.splitlines(), 1):
-        if line.strip():
-            try:
-                records.append((number, parse_json(line)))
-            except (ValueError, RecursionError):
-                must = "be a JSON list, or one JSON value a line"
-                raise ParameterError(name, must, f"line {number} is neither") from None
+        try:
+            records += [(number, parse_json(line))] if line.strip() else []
+        except (ValueError, RecursionError):
+            must = "be a JSON list, or one JSON value a line"
+            raise ParameterError(name, must, f"line {number} is neither") from None
     return records
 
 
-def _of_records(text: str, column: str | None, name: str) -> list[Prompt]:
-    prompts = []
-    for number, record in _records(text, name):
-        prompt = _of_record(record, column, name, number)
-        if prompt is not None:
-            prompts.append(prompt)
-    return prompts
-
-
-def _of_record(record: Any, column: str | None, name: str, number: int) -> Prompt | None:
+def _prompt_of(record: Any, column: str | None, where: str) -> Prompt | None:
     """The prompt of a record; None for a conversation in which no person speaks."""
-    where = f"{name}, record {number},"
     if isinstance(record, str) and column is None:
-        return _checked(record, "", where)
+        record, column = {"text": record}, "text"
     if not isinstance(record, dict):
         raise ParameterError(where, "be a text or an object with a prompt", record)
-    category = record.get("category", "")
-    if column is not None:
-        return _checked(record.get(column), category, f"{where} {column}")
-    for key, read in FORMS.items():
-        if key in record:
-            found = read(record)
-            return None if found == () else _checked(found, category, f"{where} {key}")
-    listed = ", ".join(f"{key!s:.40}" for key in list(record)[:8]) or "nothing"
-    must = f"have one of {', '.join(FORMS)}"
-    raise ParameterError(where, must, f"entries {listed}", HINT)
-
-
-def _checked(value: Any, category: Any, where: str) -> Prompt:
+    key = column or next((name for name in KNOWN if name in record), None)
+    if key is None:
+        listed = ", ".join(f"{name!s:.40}" for name in list(record)[:8]) or "nothing"
+        raise ParameterError(where, f"have one of {', '.join(KNOWN)}", f"entries {listed}", HINT)
+    value = record.get(key) if column else _known(record, key)
+    if value == ():
+        return None
     if not isinstance(value, str) or not value.strip():
-        raise ParameterError(where, "be a text that is not empty", value)
-    return Prompt.of(value, category)
+        raise ParameterError(f"{where} {key}", "be a text that is not empty", value)
+    return Prompt.of(value, record.get("category") or "")
 
 
-def _first_turn(record: dict[str, Any]) -> Any:
-    """Spec-Bench, MT-Bench: the later turns follow answers that do not exist."""
-    turns = record["turns"]
-    return turns[0] if isinstance(turns, list) and turns else turns
-
-
-def _first_of_person(key: str) -> Callable[[dict[str, Any]], Any]:
-    """ShareGPT and chats: what a person says first; () where nobody does."""
-
-    def read(record: dict[str, Any]) -> Any:
-        if not isinstance(record[key], list):
-            return None
-        for turn in record[key]:
-            if isinstance(turn, dict) and turn.get("from", turn.get("role")) in PEOPLE:
-                return turn.get("value", turn.get("content"))
-        return ()
-
-    return read
-
-
-def _instruction(record: dict[str, Any]) -> Any:
-    """Alpaca: the instruction, and the input that it is about."""
-    instruction, about = record["instruction"], record.get("input")
-    if not isinstance(instruction, str) or not about:
-        return instruction
-    return f"{instruction}\n\n{about}"
-
-
-# an entry that tells the form of a record -> what reads its prompt; the first one counts
-FORMS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "turns": _first_turn,
-    "conversations": _first_of_person("conversations"),
-    "messages": _first_of_person("messages"),
-    "prompt": lambda record: record["prompt"],  # HumanEval
-    "instruction": _instruction,
-    "question": lambda record: record["question"],  # GSM8K
-    "text": lambda record: record["text"],
-}
-
-
-def _of_table(text: str, separator: str, column: str | None, name: str) -> list[Prompt]:
-    rows = list(csv.DictReader(io.StringIO(text), delimiter=separator, strict=True))
-    header = list(rows[0]) if rows else []
-    known = [entry for entry in COLUMNS if entry in header]
-    chosen = column or (known[0] if known else None)
-    if chosen is None or chosen not in header:
-        must = f"have a column {column}" if column else f"have a column {', '.join(COLUMNS)}"
-        raise ParameterError(name, must, ", ".join(map(str, header)) or "no rows", HINT)
-    prompts = []
-    for number, row in enumerate(rows, 2):
-        where = f"{name}, row {number}, {chosen}"
-        prompts.append(_checked(row[chosen], row.get("category") or "", where))
-    return prompts
+def _known(record: Mapping[str, Any], key: str) -> Any:
+    """What a known entry of a record asks; () where nobody does."""
+    value = record[key]
+    if key == "turns":  # the later ones follow answers that do not exist
+        return value[0] if isinstance(value, list) and value else value
+    about = record.get("input")
+    if key == "instruction" and isinstance(value, str) and about:
+        return f"{value}\n\n{about}"
+    if key not in ("conversations", "messages"):
+        return value
+    if not isinstance(value, list):
+        return None
+    for turn in value:
+        if isinstance(turn, dict) and turn.get("from", turn.get("role")) in PEOPLE:
+            return turn.get("value", turn.get("content"))
+    return ()

@@ -79,7 +79,7 @@ def test_plain_text_tables_and_named_entries(tmp_path):
         ("a.json", "[]", "at least one prompt"),
         ("a.jsonl", '{"prompt": ["ids", 1]}', "be a text that is not empty"),
         ("a.csv", "id,ask\n1,b\n", "column"),
-        ("a.csv", "", "no rows"),
+        ("a.csv", "", "at least one prompt"),
         ("a.txt", "a\0b", "binary"),
         ("a.txt", " \n", "at least one prompt"),
     ],

@@ -1,10 +1,10 @@
 """The rows of target and drafter at every position of a text: what every measurement of acceptance
 looks at.
 
-A drafter whose rows follow from the tokens alone reads the text in one pass. Any other is put to
-work as in a run: at every position the text so far is committed, with what the target saw of it,
-and the drafter is asked for the rows of a chain that holds the text's own next tokens. So heads and
-guessed features are measured level by level. p = target, q = drafter.
+The drafter is put to work as in a run whose steps accept nothing: at every position the text so far
+is committed, with what the target saw of it, and the drafter is asked for the rows of a chain that
+holds the text's own next tokens. So heads and guessed features are measured level by level.
+p = target, q = drafter.
 """
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..config.run_config import RunConfig
-from ..drafters.base import Drafter, TargetOutputs, open_drafter
+from ..drafters.base import TargetOutputs, open_drafter
 from ..models.base import Pair
-from ..sampling.distributions import Distributions, distributions_of
+from ..sampling.distributions import distributions_of
 from ..tree import TokenTree
 from .texts import AnyText, text_of
 
-# that are distinguished where a drafter's rows depend on the level; what is below counts as the
-# last one
+# Levels that are distinguished where a drafter's rows depend on the level; what is below counts as
+# the last one.
 LEVELS = 5
 
-Node = tuple[
-    int, np.ndarray, Sequence[np.ndarray]
-]  # position, p, and q as it is at level 1, 2, ...
+# position, p, and q as it is at level 1, 2, ...
+Node = tuple[int, np.ndarray, Sequence[np.ndarray]]
 
 
 def distributions_on_text(
@@ -52,53 +51,30 @@ def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Nod
     Raises:
         ValueError: if the pair has not what the drafter takes.
     """
-    whole = text_of(text)
-    first, tokens = whole.start - 1, list(whole.tokens)[: pair.max_positions]
+    text = text_of(text)
+    first, tokens = text.start - 1, list(text.tokens)[: pair.max_positions]
     if first >= len(tokens) - 1:
         return
     config = config.for_pair(pair)
     drafter = config.drafter
-    chain = _chain(tokens[:-1], 0)
-    p = distributions_of(
-        pair.open(tokens[:1])[0].forward(chain, range(len(chain))), config.target_sampling
-    )
-    read = _in_one_pass if drafter.context_only else _in_turn
-    for node, rows in enumerate(read(pair, drafter, tokens, first, config, p), first):
-        yield node, p[node], rows
-
-
-def _in_one_pass(
-    pair: Pair, drafter: Drafter, text: list[int], first: int, config: RunConfig, p: Distributions
-) -> Iterator:
-    """The text as one chain below its first token."""
-    drafting = open_drafter(drafter, pair, *pair.open(text[:1]), text[:1])
-    whole = _chain(text[:-1], 0)
-    for row in drafting.expand(whole, range(first, len(whole)), config.draft_sampling):
-        yield [row]
-
-
-def _in_turn(
-    pair: Pair, drafter: Drafter, text: list[int], first: int, config: RunConfig, p: Distributions
-) -> Iterator:
-    """Every position once as the root of a chain, as in a run whose steps accept nothing.
-
-    What the target sees of the text does not depend on where a step begins, so it reads it once.
-    """
+    whole = _chain(tokens[:-1], 0)
+    logits = pair.open(tokens[:1])[0].forward(whole, range(len(whole)))
+    p = distributions_of(logits, config.target_sampling)
+    # What the target sees of the text does not depend on where a step begins, so it reads it once.
+    features = pair.open(tokens)[0].watch() if drafter.reads_features else None
+    target, draft = pair.open(tokens[: first + 1])
+    drafting = open_drafter(drafter, pair, target, draft, tokens[: first + 1])
     levels = LEVELS if drafter.depends_on_depth else 1
-    target, draft = pair.open(text[: first + 1])
-    features = pair.open(text)[0].watch() if drafter.reads_features else None
-    drafting = open_drafter(drafter, pair, target, draft, text[: first + 1])
-    before: deque[list[np.ndarray]] = deque(
-        maxlen=levels
-    )  # the rows of the last roots, the latest first
-    for root in range(first, len(text) - 1):
-        tree = _chain(text[root : min(root + levels, len(text) - 1)], root)
-        before.appendleft(
-            [drafting.expand(tree, [node], config.draft_sampling)[0] for node in range(len(tree))]
-        )
-        yield [rows[depth] for depth, rows in enumerate(before)]
+    before: deque[list[np.ndarray]] = deque(maxlen=levels)  # rows of the last roots, latest first
+    for root in range(first, len(tokens) - 1):
+        tree = _chain(tokens[root : min(root + levels, len(tokens) - 1)], root)
+        rows = []
+        for node in range(len(tree)):
+            rows += drafting.expand(tree, [node], config.draft_sampling)
+        before.appendleft(rows)
+        yield root, p[root], [rows[depth] for depth, rows in enumerate(before)]
         seen = TargetOutputs((root,), p, None if features is None else features[root : root + 1])
-        emitted = [text[root + 1]]
+        emitted = [tokens[root + 1]]
         target.commit(tree, (), emitted)
         drafting.commit(tree, (), emitted, seen)
 

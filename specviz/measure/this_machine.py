@@ -68,7 +68,9 @@ def measure_cost(
     >>> last.result.sizes
     (1, 4)
     """
-    began, watch, table = perf_counter(), Watch(), None
+    began = perf_counter()
+    watch = Watch()
+    table = None
     config = replace(config or RunConfig(PROMPT), max_new_tokens=pair.max_positions)
     config = config.for_pair(pair)
     drafter = config.drafter.name
@@ -83,19 +85,20 @@ def measure_cost(
         for depth in sorted({min(size - 1, levels), min(size - 1, 2 * levels, 16)}):
             tree = BUILDERS["sequoia"](size=size, depth=depth, acceptance=acceptance)
             runs.append(_Run(pair, replace(config, builder=tree)))
+    settings = {
+        "pair": pair.info.get("name", ""),
+        "drafter": drafter,
+        "verifier": config.verifier.name,
+        "temperature": config.temperature,
+        "offload": getattr(pair, "offload", None),
+    }
     bursts = {place: partial(run.burst, burst) for place, run in enumerate(runs)}
     for done, _ in enumerate(interleave(bursts, rounds), 1):
         measured = [(run.steps, run.passes) for run in runs if run.steps]
-        settings = {
-            "pair": pair.info.get("name", ""),
-            "drafter": drafter,
-            "verifier": config.verifier.name,
-            "temperature": config.temperature,
-            "steps": sum(len(steps) for steps, _ in measured),
-            "offload": getattr(pair, "offload", None),
-            "busy_cores": round(watch.cores, 2),
-        }
-        table = fit_costs(measured, settings) if plain.steps and len(measured) > 1 else None
+        if plain.steps and len(measured) > 1:
+            steps = sum(len(steps) for steps, _ in measured)
+            busy = {"steps": steps, "busy_cores": round(watch.cores, 2)}
+            table = fit_costs(measured, settings | busy)
         yield Progress(done, rounds * len(runs), "measuring costs", table)
         if perf_counter() - began > seconds and done > 2:
             break
@@ -116,9 +119,8 @@ class _Run:
 
     def burst(self, steps: int, number: int) -> None:
         for place, step in enumerate(islice(self._loop, steps + 1)):
-            if (
-                place > 0 and step.index > 0
-            ):  # the first of a burst finds cold caches, that of a text reads the prompt
+            # The first step of a burst finds cold caches, that of a text reads the prompt.
+            if place > 0 and step.index > 0:
                 self.steps.append(step)
                 self.passes += self._latest
             self._latest.clear()

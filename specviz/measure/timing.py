@@ -28,10 +28,9 @@ from .prompt_files import by_category
 AUTOREGRESSIVE = "plain"
 WARM_UP = 8  # tokens of an uncounted run, in which weights are loaded and code is compiled
 ROUNDS = 3  # of `measure_speedup`
-LONGEST, FEWEST = (
-    3.0,
-    8,
-)  # seconds and tokens after both of which a repetition in `measure_speedup` ends
+# A repetition in `measure_speedup` ends after so many seconds, once it has so many tokens.
+LONGEST = 3.0
+FEWEST = 8
 Name = TypeVar("Name", bound=Hashable)
 Result = TypeVar("Result")
 Range = tuple[float, float | None, float | None]  # a value and its 95 % interval, if there is one
@@ -119,41 +118,27 @@ def summarise(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> t
         counts: name -> what was counted in each entry, that of `AUTOREGRESSIVE` as well.
         texts: which text each entry continued; texts are the unit of the intervals.
     """
-    usable = [
-        number
-        for number in range(len(texts))
-        if all(runs[number].timed_passes for runs in counts.values())
-    ]
-    if not usable:
-        return ()
-    used = [texts[number] for number in usable]
-    plain = [counts[AUTOREGRESSIVE][number] for number in usable]
+    usable = []
+    for number in range(len(texts)):
+        if all(runs[number].timed_passes for runs in counts.values()):
+            usable.append(number)
     rows = []
     for name, runs in counts.items():
-        if name != AUTOREGRESSIVE:
-            rows.append(_timed_run(name, [runs[number] for number in usable], plain, used))
+        if name != AUTOREGRESSIVE and usable:
+            plain = counts[AUTOREGRESSIVE]
+            rows.append(_timed_run(name, [(texts[i], runs[i], plain[i]) for i in usable]))
     return tuple(rows)
 
 
-def _timed_run(
-    name: str, runs: Sequence[Counts], plain: Sequence[Counts], texts: Sequence[str]
-) -> TimedRun:
-    """One row, and one of each category of the texts if there are several."""
-    speedups = [run.speedup(other) for run, other in zip(runs, plain, strict=True)]
-    rates = [
-        (run.timed_tokens, sum(run.seconds), other.timed_tokens, sum(other.seconds))
-        for run, other in zip(runs, plain, strict=True)
-    ]
-    lengths = [(run.tokens, run.passes) for run in runs]
-    categories = {}
-    for category, places in by_category(texts).items():
-        categories[category] = _timed_run(
-            name,
-            [runs[place] for place in places],
-            [plain[place] for place in places],
-            [texts[place] for place in places],
-        )
-    total, plain_total = sum(runs, Counts()), sum(plain, Counts())
+def _timed_run(name: str, timed: Sequence[tuple[str, Counts, Counts]]) -> TimedRun:
+    """One row of texts, runs and plain runs, and one of each category of the texts if there are
+    several."""
+    texts, runs, plain_runs = zip(*timed, strict=True)
+    rates, speedups = [], []
+    for _, one, plain in timed:
+        speedups.append(one.speedup(plain))
+        rates.append((one.timed_tokens, sum(one.seconds), plain.timed_tokens, sum(plain.seconds)))
+    total, plain_total = sum(runs, Counts()), sum(plain_runs, Counts())
     return TimedRun(
         name,
         speedup=total.speedup(plain_total),
@@ -162,8 +147,11 @@ def _timed_run(
         high=max(speedups),
         counts=total,
         plain=plain_total,
-        tokens_margin=estimate(lengths, texts=texts)[1],
-        categories=categories,
+        tokens_margin=estimate([(one.tokens, one.passes) for one in runs], texts=texts)[1],
+        categories={
+            category: _timed_run(name, [timed[place] for place in places])
+            for category, places in by_category(texts).items()
+        },
     )
 
 
@@ -194,15 +182,15 @@ def time_runs(
     pair, config = next(iter(runs.values()))
     runs = {AUTOREGRESSIVE: (pair, config.autoregressive()), **runs}
     for pair, config in runs.values():
-        run(
-            pair,
-            replace(config, prompt=prompts[0], max_new_tokens=min(WARM_UP, config.max_new_tokens)),
-        )
+        few = min(WARM_UP, config.max_new_tokens)
+        run(pair, replace(config, prompt=prompts[0], max_new_tokens=few))
 
     # The prompts move on by one each round, so that none always meets the same order of runs.
-    places = [
-        (number + shift) % len(prompts) for shift in range(rounds) for number in range(len(prompts))
-    ]
+    numbers = list(range(len(prompts)))
+    places = []
+    for shift in range(rounds):
+        shift %= len(prompts)
+        places += numbers[shift:] + numbers[:shift]
 
     def decode(pair: Pair, config: RunConfig, number: int) -> Counts:
         place = places[number]
@@ -220,10 +208,9 @@ def steps_with_room(trace: Trace) -> list[Step]:
     smaller because a drafter had little to say count: how much it has to say goes with how hard a
     place is, so the rest alone would be biased.
     """
-    if trace.stop == "context":
-        end = len(trace.prompt_tokens) + len(trace.tokens)
-    else:
-        end = len(trace.prompt_tokens) + trace.config.max_new_tokens
+    context = trace.stop == "context"
+    end = len(trace.prompt_tokens)
+    end += len(trace.tokens) if context else trace.config.max_new_tokens
     end = min(end, trace.pair.get("max_positions", end))
     deepest = max((int(Topology(step.parents).depth.max()) for step in trace.steps), default=0)
     return [step for step in trace.steps if step.index > 0 and step.start + 1 + deepest < end]

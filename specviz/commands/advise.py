@@ -24,6 +24,7 @@ from ..measure.timing import TimedRun
 from ..models.base import Pair
 from . import options
 from .advice_tables import print_advice, with_interval
+from .arguments import option, within
 from .display import until_stopped
 
 EXAMPLE = "--target org/target --draft org/small --draft early-exit:3 --prompts mine.txt"
@@ -36,34 +37,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_strategy(parser, "drafter", "none besides the drafts", several=True)
     options.add_prompts(parser)
     options.add_pair(parser, drafts=True)
-    add, count = parser.add_argument, options.within(int, 1, 256)
-    add(
-        "--each",
-        type=options.within(int, 2),
-        default=12,
-        metavar="N",
-        help="prompts that are timed at most, from 2",
+    count = within(int, 1, 256)
+    option(parser, "--each N", "prompts that are timed at most, from 2", within(int, 2), 12)
+    option(parser, "--no-timing", "only predict")
+    option(
+        parser,
+        "--profile FILE",
+        "acceptance and costs from `calibrate --out` (default: measure both now)",
     )
-    add("--no-timing", action="store_true", help="only predict")
-    add(
-        "--profile",
-        metavar="FILE",
-        help="acceptance and costs from `calibrate --out` (default: measure both now)",
-    )
-    add(
-        "--machine",
-        metavar="NAME",
-        help=f"predict for {', '.join(MACHINES)}, flat:N (N nodes cost as much as "
+    option(
+        parser,
+        "--machine NAME",
+        f"predict for {', '.join(MACHINES)}, flat:N (N nodes cost as much as "
         "one), or moe:K/N (K of N experts active)",
     )
-    add(
-        "--texts",
-        type=lambda text: [*map(count, text.split(","))],
-        default=[],
-        metavar="N,N",
-        help="also predict for so many texts decoded together, as in 1,4,16, from 1 to 256",
+    option(
+        parser,
+        "--texts N,N",
+        "also predict for so many texts decoded together, as in 1,4,16, from 1 to 256",
+        lambda text: [*map(count, text.split(","))],
+        [],
     )
-    add("--json", action="store_true", help="print the advice as JSON")
+    option(parser, "--json", "print the advice as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

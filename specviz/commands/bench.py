@@ -21,6 +21,7 @@ from ..measure.against_transformers import compare_greedy
 from ..measure.results import append_result, read_results
 from ..view.terminal import text_table
 from . import options
+from .arguments import option, within
 from .display import plus_minus, until_stopped, warn_if_busy
 
 FEW = 10  # built-in prompts that are timed
@@ -51,65 +52,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_sampling(parser, several="0.8")
     options.add_pair(parser)
     options.add_prompts(parser)
-    add = parser.add_argument
-    add(
-        "--size",
-        type=int,
-        action="append",
-        metavar="N",
-        help="nodes of the trees, repeat for several: from 2 to 1024",
+    option(
+        parser,
+        "--size N",
+        "nodes of the trees, repeat for several: from 2 to 1024",
+        int,
+        several=True,
     )
-    add("--max-new-tokens", type=int, default=64, metavar="M", help="tokens per run, from 1")
-    add(
-        "--rounds",
-        type=int,
-        default=1,
-        metavar="N",
-        help="number of rounds over all prompts, from 1",
+    option(parser, "--max-new-tokens M", "tokens per run, from 1", int, 64)
+    option(parser, "--rounds N", "number of rounds over all prompts, from 1", int, 1)
+    option(parser, "--transformers", "also time generation with transformers, plain and assisted")
+    option(
+        parser,
+        "--against ENGINE:MODEL",
+        "also time another engine in turns, in tokens per second, repeat for several: "
+        "llama.cpp:FILE.gguf (pip install xllamacpp), openvino:FILE.gguf or a folder of its "
+        "format (pip install openvino-genai)",
+        several=True,
     )
-    add(
-        "--transformers",
-        action="store_true",
-        help="also time generation with transformers, plain and assisted",
+    option(parser, "--same-text", "compare greedy texts with transformers (use --dtype float32)")
+    option(
+        parser,
+        "--out FILE",
+        "append results, a JSON object a line; what is there is not measured again",
     )
-    add(
-        "--against",
-        action="append",
-        metavar="ENGINE:MODEL",
-        help="also time another engine in turns, in tokens per second, repeat for several: "
-        "llama.cpp:FILE.gguf (pip install xllamacpp), openvino:FILE.gguf or a folder of its format "
-        "(pip install openvino-genai)",
+    option(
+        parser, "--ray ADDRESS", "measure on this Ray cluster; needs ray (default: this machine)"
     )
-    add(
-        "--same-text",
-        action="store_true",
-        help="compare greedy texts with transformers (use --dtype float32)",
-    )
-    add(
-        "--out",
-        metavar="FILE",
-        help="append results, a JSON object a line; what is there is not measured again",
-    )
-    add(
-        "--ray",
-        metavar="ADDRESS",
-        help="measure on this Ray cluster; needs ray (default: this machine)",
-    )
-    add(
-        "--cpus",
-        type=options.within(float, 0),
-        default=1,
-        metavar="N",
-        help="CPUs per cell, from 0",
-    )
-    add(
-        "--gpus",
-        type=options.within(float, 0),
-        default=0,
-        metavar="N",
-        help="GPUs per cell, from 0",
-    )
-    add("--json", action="store_true", help="print the outcomes as JSON")
+    option(parser, "--cpus N", "CPUs per cell, from 0", within(float, 0), 1)
+    option(parser, "--gpus N", "GPUs per cell, from 0", within(float, 0), 0)
+    option(parser, "--json", "print the outcomes as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -24,6 +24,7 @@ from ..record.vectors import MAX_RANKS, AcceptanceVector, Plan, by_level
 from ..verifiers import VERIFIERS
 from ..view.terminal import text_table
 from . import options
+from .arguments import option, within
 from .display import until_stopped, warn_if_busy
 
 EXAMPLE = (
@@ -41,45 +42,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     options.add_strategy(parser, "drafter", "model")
     options.add_sampling(parser, several="0 and 0.8")
-    texts, costs, add = (
-        *(parser.add_mutually_exclusive_group() for _ in range(2)),
-        parser.add_argument,
-    )
+    texts = parser.add_mutually_exclusive_group()
+    costs = parser.add_mutually_exclusive_group()
     options.add_prompts(parser, texts)
-    described = "measure on this text in place of the target's continuations of --prompts"
-    texts.add_argument("--text", metavar="FILE", help=described)
-    positive, ranks = options.within(float, 0, above=True), options.within(int, 1, MAX_RANKS)
-    add(
-        "--positions",
-        type=options.within(int, 1),
-        default=2000,
-        metavar="N",
-        help="number of positions, from 1",
+    option(
+        texts,
+        "--text FILE",
+        "measure on this text in place of the target's continuations of --prompts",
     )
-    add(
-        "--width",
-        type=ranks,
-        default=32,
-        metavar="K",
-        help=f"children per position, 1 to {MAX_RANKS}",
-    )
-    costs.add_argument(
-        "--seconds",
-        type=positive,
-        default=45.0,
-        metavar="S",
-        help="time limit of the costs, above 0",
-    )
-    costs.add_argument("--no-costs", action="store_true", help="measure acceptance only")
+    positive, ranks = within(float, 0, above=True), within(int, 1, MAX_RANKS)
+    option(parser, "--positions N", "number of positions, from 1", within(int, 1), 2000)
+    option(parser, "--width K", f"children per position, 1 to {MAX_RANKS}", ranks, 32)
+    option(costs, "--seconds S", "time limit of the costs, above 0", positive, 45.0)
+    option(costs, "--no-costs", "measure acceptance only")
     options.add_pair(parser)
-    add("--out", metavar="FILE", help="write the profile to this file")
-    add(
-        "--speculation-profile",
-        metavar="FILE",
-        help="write how often a chain is accepted by position in the form that travels with a "
+    option(parser, "--out FILE", "write the profile to this file")
+    option(
+        parser,
+        "--speculation-profile FILE",
+        "write how often a chain is accepted by position in the form that travels with a "
         "checkpoint, of the first rule that is measured",
     )
-    add("--json", action="store_true", help="print the profile as JSON")
+    option(parser, "--json", "print the profile as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -21,8 +21,8 @@ from ..proof.lossless import Case, Row, cases, cover, drafter_cases
 from ..proof.search import SearchCase
 from ..verifiers import VERIFIERS
 from ..view.terminal import text_table
+from .arguments import SEVERAL, option, within
 from .display import until_stopped
-from .options import within
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
 WITH_OTHERS = (
@@ -39,37 +39,18 @@ MEANING = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for kind, names in {
-        "builder": BUILDERS,
-        "verifier": VERIFIERS,
-        "drafter": drafter_cases(),
-    }.items():
-        parser.add_argument(
-            f"--{kind}",
-            action="append",
-            metavar="NAME",
-            help=f"only this one; repeat for several: {', '.join(names)} (default: all)",
-        )
-    parser.add_argument(
-        "--jobs", type=within(int, 1), default=1, metavar="N", help="number of processes, from 1"
-    )
-    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    menus = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": drafter_cases()}
+    for kind, names in menus.items():
+        listed = f"only this one{SEVERAL}: {', '.join(names)} (default: all)"
+        option(parser, f"--{kind} NAME", listed, several=True)
+    option(parser, "--jobs N", "number of processes, from 1", within(int, 1), 1)
+    option(parser, "--json", "print the rows as JSON")
     only = parser.add_mutually_exclusive_group()
-    only.add_argument(
-        "--quick",
-        action="store_true",
-        help="prove a few that cover every builder, rule and drafter",
+    option(only, "--quick", "prove a few that cover every builder, rule and drafter")
+    option(
+        only, "--bound", "print what each rule accepts at a node, beside the most that is possible"
     )
-    only.add_argument(
-        "--bound",
-        action="store_true",
-        help="print what each rule accepts at a node, beside the most that is possible",
-    )
-    only.add_argument(
-        "--table",
-        action="store_true",
-        help="print what is declared as a Markdown table, without proof",
-    )
+    option(only, "--table", "print what is declared as a Markdown table, without proof")
 
 
 def run(args: argparse.Namespace) -> int:

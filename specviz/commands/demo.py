@@ -7,19 +7,18 @@ import sys
 from importlib import import_module
 
 from ..base.files import HERE
+from .arguments import option
 
 EXAMPLE = "--port 8000"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--port", type=int, help="port to listen on (default: the first free one from 7860)"
-    )
-    parser.add_argument(
-        "--host-allowed",
+    option(parser, "--port N", "port to listen on (default: the first free one from 7860)", int)
+    option(
+        parser,
+        "--host-allowed NAMES",
+        "further host names of the page, separated by commas (default: SPECVIZ_HOSTS)",
         default="",
-        metavar="NAMES",
-        help="further host names of the page, separated by commas (default: SPECVIZ_HOSTS)",
     )
 
 

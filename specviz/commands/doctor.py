@@ -12,6 +12,7 @@ from ..base.files import MOST_TEXT, file_errors, printable
 from ..doctor import diagnose
 from ..doctor.report import Report, rows_of
 from ..doctor.window import NAMES
+from .arguments import option
 
 EXAMPLE = "server.log --baseline 342.2"
 BYTE_ORDER_MARKS = {
@@ -30,21 +31,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "two scrapes of metrics, the difference counts",
     )
     baseline = parser.add_mutually_exclusive_group()
-    baseline.add_argument(
-        "--baseline",
-        type=float,
-        metavar="TOKENS_PER_S",
-        help=(
-            "throughput without speculation, with as many requests, above 0 (default: none, and "
-            "no verdict)"
-        ),
+    option(
+        baseline,
+        "--baseline TOKENS_PER_S",
+        "throughput without speculation, with as many requests, above 0 (default: none, and "
+        "no verdict)",
+        float,
     )
-    baseline.add_argument(
-        "--baseline-log", metavar="FILE", help="its log without speculation, in place of --baseline"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object a line, for each engine and load"
-    )
+    option(baseline, "--baseline-log FILE", "its log without speculation, in place of --baseline")
+    option(parser, "--json", "print one JSON object a line, for each engine and load")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -16,6 +16,7 @@ from ..record.vector_files import mismatch
 from ..record.vectors import planned_with
 from ..view.terminal import paint, summary
 from . import options
+from .arguments import option
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'
 
@@ -26,13 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_strategy(parser, "verifier", "the first one that suits builder and temperature")
     options.add_strategy(parser, "drafter", "model")
     options.add_sampling(parser)
-    parser.add_argument(
-        "--max-new-tokens", type=int, default=128, metavar="M", help="tokens to write, from 1"
-    )
+    option(parser, "--max-new-tokens M", "tokens to write, from 1", int, 128)
     options.add_pair(parser)
     output = parser.add_mutually_exclusive_group()
-    output.add_argument("--json", action="store_true", help="print the trace instead of the text")
-    output.add_argument("--trace", metavar="FILE", help="write the trace to a file as well")
+    option(output, "--json", "print the trace instead of the text")
+    option(output, "--trace FILE", "write the trace to a file as well")
 
 
 def run(args: argparse.Namespace) -> None:

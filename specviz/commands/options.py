@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from math import inf
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,31 +17,14 @@ from ..measure.prompt_files import read_prompts
 from ..measure.this_machine import prompts
 from ..models.catalogue import CATALOGUE, default_draft
 from ..record.vector_files import read_acceptance
+from .arguments import SEVERAL, option
 
-TEMPERATURE = (
-    RunConfig.temperature
-)  # of every command, so that what one measures is what another uses
+TEMPERATURE = RunConfig.temperature  # so that what one command measures is what another uses
 WHAT = {
     "builder": "tree builder",
     "verifier": "verification rule",
     "drafter": "drafter of the tokens",
 }
-SEVERAL = ", repeat for several"
-
-
-def within(kind: type, low: float, high: float = inf, above: bool = False) -> Callable[[str], Any]:
-    """The type of an option that is a whole number (`int`) or a number (`float`) in a range, or
-    above its lower end."""
-    must = f"must be a {'whole ' * (kind is int)}number {'above' if above else 'from'} {low:g}"
-
-    def read(text: str) -> Any:
-        with suppress(ValueError):
-            value = kind(text)
-            if low <= value <= high and not (above and value == low):
-                return value
-        raise argparse.ArgumentTypeError(f"{must}{f' to {high:.16g}' * (high < inf)}; got {text}")
-
-    return read
 
 
 def add_strategy(
@@ -51,100 +32,69 @@ def add_strategy(
 ) -> None:
     """--builder, --verifier or --drafter; `default` is a name, or how one is chosen."""
     menu = REGISTRIES[kind]
-    parser.add_argument(
-        f"--{kind}",
-        metavar="NAME:PARAMETERS",
-        action="append" if several else "store",
+    option(
+        parser,
+        f"--{kind} NAME:PARAMETERS",
+        f"{WHAT[kind]}{SEVERAL * several}: {', '.join(menu)} (default: {default}); parameters as "
+        "in sequoia:size=16,depth=6",
         default=default if default in menu else None,
-        help=f"{WHAT[kind]}{SEVERAL * several}: {', '.join(menu)} (default: {default}); "
-        "parameters as in "
-        "sequoia:size=16,depth=6",
+        several=several,
     )
 
 
 def add_temperature(parser: argparse.ArgumentParser, several: str = "") -> None:
     """--temperature; where there may be several, `several` is the default in words."""
-    parser.add_argument(
-        "--temperature",
-        type=float,
-        default=None if several else TEMPERATURE,
-        metavar="T",
-        action="append" if several else "store",
-        help=f"temperature of the target{SEVERAL * bool(several)}: 0 for "
-        "greedy decoding, or from 0.001; 1 is the model's own distribution (default: "
-        f"{several or TEMPERATURE})",
+    option(
+        parser,
+        "--temperature T",
+        f"temperature of the target{SEVERAL * bool(several)}: 0 for greedy decoding, or from "
+        f"0.001; 1 is the model's own distribution (default: {several or TEMPERATURE})",
+        float,
+        None if several else TEMPERATURE,
+        bool(several),
     )
 
 
 def add_sampling(parser: argparse.ArgumentParser, several: str = "") -> None:
     """Options of the sampling and the seed; `several` as for `add_temperature`."""
     add_temperature(parser, several)
-    add = parser.add_argument
-    add(
-        "--draft-temperature",
-        type=float,
-        metavar="T",
-        help=(
-            "temperature of the draft, 0 or from 0.001 (default: the target's, or 0.6 if that is 0)"
-        ),
+    option(
+        parser,
+        "--draft-temperature T",
+        "temperature of the draft, 0 or from 0.001 (default: the target's, or 0.6 if that is 0)",
+        float,
     )
-    add(
-        "--top-p",
-        type=float,
-        default=1.0,
-        metavar="P",
-        help="keep the fewest tokens of total probability P, above 0",
+    option(
+        parser, "--top-p P", "keep the fewest tokens of total probability P, above 0", float, 1.0
     )
-    add(
-        "--top-k",
-        type=int,
-        metavar="K",
-        help="keep the K most probable tokens, from 1 (default: keep all)",
-    )
-    add(
-        "--seed",
-        type=int,
-        default=0,
-        metavar="S",
-        help="random seed, from 0; the same one gives the same text",
-    )
+    option(parser, "--top-k K", "keep the K most probable tokens, from 1 (default: keep all)", int)
+    option(parser, "--seed S", "random seed, from 0; the same one gives the same text", int, 0)
 
 
 def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:
     """Target, draft and how they are loaded; with `drafts`, --draft may be given several times."""
-    add = parser.add_argument
-    add(
-        "--target",
-        metavar="ID",
-        help=f"{', '.join(CATALOGUE)}, or a folder, .gguf file or hub name of the target "
+    option(
+        parser,
+        "--target ID",
+        f"{', '.join(CATALOGUE)}, or a folder, .gguf file or hub name of the target "
         "(default: the embedded pair)",
     )
-    add(
-        "--draft",
-        metavar="ID",
-        action="append" if drafts else "store",
-        help="folder or hub name of the draft, or early-exit:N for the target's first N layers"
+    option(
+        parser,
+        "--draft ID",
+        "folder or hub name of the draft, or early-exit:N for the target's first N layers"
         f"{SEVERAL * drafts} (default: the target's own draft, or none)",
+        several=drafts,
     )
-    add(
-        "--device",
-        default="auto",
-        metavar="WHERE",
-        help="auto (the fastest), cpu, cuda, cuda:N or mps",
+    option(parser, "--device WHERE", "auto (the fastest), cpu, cuda, cuda:N or mps", default="auto")
+    option(
+        parser, "--dtype FORMAT", "auto (the fastest), float32, bfloat16 or float16", default="auto"
     )
-    add(
-        "--dtype",
-        default="auto",
-        metavar="FORMAT",
-        help="auto (the fastest), float32, bfloat16 or float16",
+    option(
+        parser, "--offload WHERE", "a target larger than the device: auto, balanced, cpu or disk"
     )
-    add(
-        "--offload",
-        metavar="WHERE",
-        help="a target larger than the device: auto, balanced, cpu or disk",
-    )
-    add("--offload-folder", metavar="DIR", help="folder for weights that cannot be read in place")
-    add(
+    option(parser, "--offload-folder DIR", "folder for weights that cannot be read in place")
+    parser.add_argument(
         "--chat",
         action=argparse.BooleanOptionalAction,
         help="ask a prompt as a message of a user, by the target's chat template, instead of "
@@ -156,17 +106,17 @@ def add_prompts(
     parser: argparse.ArgumentParser, group: argparse._ActionsContainer | None = None
 ) -> None:
     """--prompts, in a group if one is given, and --column: texts to continue."""
-    (group or parser).add_argument(
-        "--prompts",
-        metavar="FILE",
-        help="texts to continue: a prompt a line, a JSON list of texts, or a file of Spec-Bench, "
+    option(
+        group or parser,
+        "--prompts FILE",
+        "texts to continue: a prompt a line, a JSON list of texts, or a file of Spec-Bench, "
         "MT-Bench, HumanEval, GSM8K, ShareGPT, Alpaca, or a table (default: openings of tales "
         "and code, or questions for a chat model)",
     )
-    parser.add_argument(
-        "--column",
-        metavar="NAME",
-        help="entry of a table or of JSON records in --prompts that holds the prompts (default: "
+    option(
+        parser,
+        "--column NAME",
+        "entry of a table or of JSON records in --prompts that holds the prompts (default: "
         "the known ones)",
     )
 

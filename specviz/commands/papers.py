@@ -13,6 +13,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from .. import papers
+from .arguments import option, within
 
 EXAMPLE = "svip --json"
 MARKS = dict(zip(papers.VERDICTS, "=∎?≠–", strict=True))
@@ -26,41 +27,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"sources ({names}) or entries such as svip-table-1",
     )
-    parser.add_argument(
+    option(
+        parser,
         "--measure",
-        action="store_true",
-        help=(
-            "measure with the embedded pair and store the results; what was measured with these "
-            "weights is skipped"
-        ),
+        "measure with the embedded pair and store the results; what was measured with these "
+        "weights is skipped",
     )
-    parser.add_argument(
-        "--timed",
-        action="store_true",
-        help="with --measure: only what is timed, on an idle machine",
+    option(parser, "--timed", "with --measure: only what is timed, on an idle machine")
+    option(parser, "--again", "with --measure: measure everything again")
+    option(
+        parser,
+        "--texts N",
+        f"texts of each of two kinds and each seed, from 1 to {papers.MAX_TEXTS}",
+        within(int, 1, papers.MAX_TEXTS),
+        papers.TEXTS,
     )
-    parser.add_argument(
-        "--again", action="store_true", help="with --measure: measure everything again"
-    )
-    parser.add_argument(
-        "--texts",
-        type=int,
-        default=papers.TEXTS,
-        choices=range(1, papers.MAX_TEXTS + 1),
-        metavar="N",
-        help=(
-            f"texts of each of two kinds and each seed, up to {papers.MAX_TEXTS}; default "
-            f"{papers.TEXTS}"
-        ),
-    )
-    parser.add_argument(
-        "--store", type=Path, help="folder of the stored measurements, default the package's own"
+    option(
+        parser,
+        "--store DIR",
+        "folder of the stored measurements, default the package's own",
+        Path,
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the claims as JSON")
-    form.add_argument(
-        "--markdown", action="store_true", help="print the claims as docs/papers.md has them"
-    )
+    option(form, "--json", "print the claims as JSON")
+    option(form, "--markdown", "print the claims as docs/papers.md has them")
 
 
 def run(args: argparse.Namespace) -> None:

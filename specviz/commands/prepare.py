@@ -6,17 +6,13 @@ import argparse
 
 from ..models.catalogue import CATALOGUE
 from ..models.hub import prepared_folder
+from .arguments import option
 
 EXAMPLE = "--target smollm2"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--target",
-        default="smollm2",
-        metavar="NAME",
-        help=f"{', '.join(CATALOGUE)}, or a .gguf file",
-    )
+    option(parser, "--target NAME", f"{', '.join(CATALOGUE)}, or a .gguf file", default="smollm2")
 
 
 def run(args: argparse.Namespace) -> None:

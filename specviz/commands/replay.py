@@ -8,17 +8,16 @@ from ..base.files import MOST_TRACE, check_output, printable, read_text, write_t
 from ..record.trace import Trace
 from ..view import FORMATS
 from ..view.terminal import paint, step_line, summary
+from .arguments import option
 
 EXAMPLE = "run.json --html run.html"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a trace from `generate --trace` or the demo")
-    parser.add_argument("--steps", action="store_true", help="print one line per step")
-    parser.add_argument("--html", metavar="OUT", help="write one HTML file that plays offline")
-    parser.add_argument(
-        "--graphml", metavar="OUT", help="write all trees as one graph, for networkx, Gephi or yEd"
-    )
+    option(parser, "--steps", "print one line per step")
+    option(parser, "--html OUT", "write one HTML file that plays offline")
+    option(parser, "--graphml OUT", "write all trees as one graph, for networkx, Gephi or yEd")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -10,14 +10,14 @@ from typing import Any
 from ..base.codec import LARGEST
 from ..base.errors import ParameterError
 from ..base.files import file_errors
-from .options import reject, within
+from .arguments import option, within
+from .options import reject
 
 EXAMPLE = "--text stories.txt --out my-pair --minutes 180"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
+    parser.add_argument(
         "--text",
         nargs="+",
         action="extend",
@@ -27,60 +27,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "target continues to "
         "make the samples (default: samples that are there)",
     )
-    add(
-        "--out",
-        metavar="DIR",
-        help="folder of the result (required for a pair; default: beside the target)",
+    option(
+        parser,
+        "--out DIR",
+        "folder of the result (required for a pair; default: beside the target)",
     )
-    add(
-        "--target",
-        metavar="DIR",
-        help="keep this target and distil only a draft for it (default: train one)",
+    option(
+        parser,
+        "--target DIR",
+        "keep this target and distil only a draft for it (default: train one)",
     )
-    add(
+    parser.add_argument(
         "--drafter",
         choices=("medusa", "eagle", "eagle3"),
         help="train it for --target, on its samples; eagle3 for a chat model, on conversations "
         "that it writes with itself",
     )
-    add(
-        "--samples",
-        metavar="DIR",
-        help="with --drafter: the samples (default: beside the target; for eagle3 they are made)",
+    option(
+        parser,
+        "--samples DIR",
+        "with --drafter: the samples (default: beside the target; for eagle3 they are made)",
     )
-    add(
-        "--state",
-        metavar="DIR",
-        help="with --drafter eagle3: what a run needs to continue (default: checkpoint in --out)",
+    option(
+        parser,
+        "--state DIR",
+        "with --drafter eagle3: what a run needs to continue (default: checkpoint in --out)",
     )
     heads, minutes = within(int, 1, 16), within(float, 0, 1e9, above=True)
-    add(
-        "--heads",
-        type=heads,
-        default=4,
-        metavar="K",
-        help="with --drafter medusa: how many, from 1 to 16",
+    option(parser, "--heads K", "with --drafter medusa: how many, from 1 to 16", heads, 4)
+    option(parser, "--minutes M", "time to train in all, above 0", minutes, 180.0)
+    option(
+        parser,
+        "--code DIR",
+        "folder of Python files (default: the standard library; with --drafter none)",
     )
-    add("--minutes", type=minutes, default=180.0, metavar="M", help="time to train in all, above 0")
-    add(
-        "--code",
-        metavar="DIR",
-        help="folder of Python files (default: the standard library; with --drafter none)",
-    )
-    add(
-        "--code-share",
-        type=within(float, 0, 1),
-        default=0.2,
-        metavar="S",
-        help="of the target's text, from 0 to 1",
-    )
-    add("--device", default="auto", metavar="WHERE", help="auto, cpu, cuda or mps")
-    add(
-        "--seed",
-        type=within(int, 0, LARGEST),
-        default=0,
-        metavar="S",
-        help="of weights, batches and samples, from 0",
+    option(parser, "--code-share S", "of the target's text, from 0 to 1", within(float, 0, 1), 0.2)
+    option(parser, "--device WHERE", "auto, cpu, cuda or mps", default="auto")
+    option(
+        parser, "--seed S", "of weights, batches and samples, from 0", within(int, 0, LARGEST), 0
     )
 
 

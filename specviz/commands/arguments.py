@@ -1,0 +1,55 @@
+"""How a command declares an option: one call, and numbers in a range."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from contextlib import suppress
+from math import inf
+from typing import Any
+
+Parser = argparse._ActionsContainer  # a parser, or a group of one
+SEVERAL = ", repeat for several"
+
+
+def option(
+    parser: Parser,
+    usage: str,
+    text: str,
+    kind: Callable[[str], Any] = str,
+    default: Any = None,
+    several: bool = False,
+) -> None:
+    """Add an option.
+
+    Args:
+        parser: a parser, or a group of one.
+        usage: "--each N", or a flag, "--json".
+        text: its help.
+        kind: what reads its value.
+        default: its value where it is not given.
+        several: whether it may be given several times.
+    """
+    name, _, metavar = usage.partition(" ")
+    if metavar:
+        action = "append" if several else "store"
+        parser.add_argument(
+            name, metavar=metavar, help=text, type=kind, default=default, action=action
+        )
+    else:
+        parser.add_argument(name, action="store_true", help=text)
+
+
+def within(kind: type, low: float, high: float = inf, above: bool = False) -> Callable[[str], Any]:
+    """The type of an option that is a whole number (`int`) or a number (`float`) in a range, or
+    above its lower end."""
+    must = f"must be a {'whole ' * (kind is int)}number {'above' if above else 'from'} {low:g}"
+
+    def read(text: str) -> Any:
+        with suppress(ValueError):
+            value = kind(text)
+            if low <= value <= high and not (above and value == low):
+                return value
+        raise argparse.ArgumentTypeError(f"{must}{f' to {high:.16g}' * (high < inf)}; got {text}")
+
+    return read

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..base.codec import lines
 from ..base.files import check_output, printable, read_text, write_text
 from ..config.run_config import RunConfig, compatible
 from ..measure.advice import calibrate
+from ..measure.cost_table import CostTable
 from ..measure.machine_profile import machine, store_costs
 from ..measure.profile import Profile
 from ..measure.quiet import MAX_CORES
@@ -22,6 +22,7 @@ from ..measure.this_machine import PROMPT
 from ..record.chain_rates import to_profile
 from ..record.vectors import MAX_RANKS, AcceptanceVector, Plan, by_level
 from ..verifiers import VERIFIERS
+from ..verifiers.base import Verifier
 from ..view.terminal import text_table
 from . import options
 from .arguments import option, within
@@ -69,43 +70,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     drafter = options.strategy(args, "drafter", args.drafter)
     config = RunConfig(PROMPT, max_new_tokens=TOKENS, drafter=drafter, **options.sampling(args))
-    configs = [
-        replace(config, temperature=value)
-        for value in dict.fromkeys(args.temperature or (0.0, 0.8))
-    ]
-    rules = {one: rules_for(options.strategies(args, "verifier"), one) for one in configs}
+    named = options.strategies(args, "verifier")
+    rules = {}
+    for temperature in dict.fromkeys(args.temperature or (0.0, 0.8)):
+        heated = replace(config, temperature=temperature)
+        rules[heated] = rules_for(named, heated)
     for output in filter(None, (args.out, args.speculation_profile)):
         check_output(output, args.text, args.prompts)
     text = args.text and read_text(args.text, "--text")
     prompts = options.prompts_of(args)
     pair = options.load(args)
     drafter = config.for_pair(pair).drafter
-    where = options.source_of(args)
-    name = (
-        f"windows of {Path(args.text).name}"
-        if args.text
-        else f"the target's continuations of {where}"
-    )
+    name = f"the target's continuations of {options.source_of(args)}"
+    if args.text:
+        name = f"windows of {Path(args.text).name}"
     source = f"specviz calibrate, {args.positions} positions, {name}"
     blank = Profile(source, pair.info, drafter.to_dict(), (), None, tuple(machine()))
 
-    def texts_of(one: RunConfig) -> Iterator[Text]:
+    def texts_of(heated: RunConfig) -> Iterator[Text]:
         """What the target writes, again with other seeds where a seed changes anything; or the
         text."""
-        repeated = prompts * (1 if one.temperature == 0 else ROUNDS)
-        texts = continuations(pair, repeated, one) if text is None else windows(pair, text, name)
-        return limited(texts, args.positions)
+        if text is None:
+            repeated = prompts * (1 if heated.temperature == 0 else ROUNDS)
+            return limited(continuations(pair, repeated, heated), args.positions)
+        return limited(windows(pair, text, name), args.positions)
 
     seconds = 0 if args.no_costs else args.seconds
     updates = calibrate(pair, rules, texts_of, blank, args.width, args.positions, seconds)
-    profile, stopped = until_stopped(updates, "parts")
+    profile, stopped = until_stopped(updates, "positions")
     profile = replace(profile, vectors=tuple(replace(one, texts=name) for one in profile.vectors))
     if profile.costs and profile.costs.settings["busy_cores"] <= MAX_CORES and not stopped:
         store_costs(profile.costs)
     if args.out:
         write_text(args.out, profile.to_json())
     if args.speculation_profile:
-        write_text(args.speculation_profile, pretty_rates(profile.vectors[0], drafter, name))
+        write_text(args.speculation_profile, rates_of(profile.vectors[0], drafter.name))
     if args.json:
         print(profile.to_json(), end="")
     else:
@@ -113,25 +112,28 @@ def run(args: argparse.Namespace) -> int:
     return 130 if stopped else 0
 
 
-def pretty_rates(one: AcceptanceVector, drafter: Any, dataset: str) -> str:
+def rates_of(vector: AcceptanceVector, drafter: str) -> str:
     """The rates of a chain by position as JSON text; what is below the last level is alike."""
-    conditional = list(one.conditional)
+    conditional = vector.conditional
     conditional += conditional[-1:] * (CHAIN - len(conditional))
-    conditions = {"dataset": dataset, "osl": TOKENS, "temperature": one.temperature}
-    samples = len(one.by_text)
-    profile = to_profile(conditional, drafter.name, samples, rule=one.verifier, **conditions)
+    conditions = {"dataset": vector.texts, "osl": TOKENS, "temperature": vector.temperature}
+    samples = len(vector.by_text)
+    profile = to_profile(conditional, drafter, samples, rule=vector.verifier, **conditions)
     return lines(profile, exact=True) + "\n"
 
 
-def rules_for(named: Sequence[Any], config: RunConfig) -> list[Any]:
+def rules_for(named: Sequence[Verifier], config: RunConfig) -> list[Verifier]:
     """The rules that are measured at a temperature: those of the option, or every one that goes
     with it."""
-    chain_of = partial(replace, config, builder="chain")
-    for rule in named:
-        compatible(chain_of(verifier=rule)).required()
-    greedy, menu = config.temperature == 0, VERIFIERS.values()
-    rules = [rule() for rule in menu if rule.greedy_only == greedy and not rule.depends_on_siblings]
-    return [*named] or [rule for rule in rules if compatible(chain_of(verifier=rule)).possible]
+    rules = []
+    for rule in named or [rule() for rule in VERIFIERS.values()]:
+        match = compatible(replace(config, builder="chain", verifier=rule))
+        suits = rule.greedy_only == (config.temperature == 0) and not rule.depends_on_siblings
+        if named:
+            match.required()
+        if named or (match.possible and suits):
+            rules.append(rule)
+    return rules
 
 
 def print_profile(profile: Profile) -> None:
@@ -141,61 +143,44 @@ def print_profile(profile: Profile) -> None:
         printable(f"{first.pair}, {first.dtype or 'exact'}, drafter {first.drafter}, {first.texts}")
     )
     print(f"{first.positions} positions of {len(first.by_text)} texts; P[k] ± 95 % over texts\n")
-    rows = [row for one in profile.vectors for row in vector_rows(one)]
+    rows = []
+    for vector in profile.vectors:
+        margin = None if vector.low[0] is None else vector.acceptance[0] - vector.low[0]
+        rows.append(_row(vector.verifier, f"{vector.temperature:g}", vector.plan, margin))
+        for category, places in vector.of_category().items():
+            rows.append(_row(f"  {category or 'no category'}", "", vector.over(places), None))
     print(text_table(rows, digits=3))
-    if table := profile.costs:
-        print(
-            f"\none plain step: {1000 * table.plain_s:.2f} ms; pass of the target over n "
-            "nodes, rest of the step"
-        )
-        print(
-            text_table(
-                [
-                    {
-                        "nodes": size,
-                        "pass ms": 1000 * target,
-                        "rest ms": 1000 * overhead,
-                        "of a plain step": target / table.plain_s,
-                    }
-                    for size, target, overhead in zip(
-                        table.sizes, table.target_s, table.overhead_s, strict=True
-                    )
-                ]
-            )
-        )
-        print("\npass of the draft over n nodes")
-        print(
-            text_table(
-                [
-                    {"nodes": w, "ms": 1000 * s}
-                    for w, s in zip(table.widths, table.draft_s, strict=True)
-                ]
-            )
-        )
-        costs = ",".join(f"{cost:g}" for cost in table.size_costs)
-        print(f"\ncosts of a step by its size, for builders of size auto: costs={costs}")
-        warn_if_busy(table.settings.get("busy_cores", 0.0))
+    if profile.costs:
+        print_costs(profile.costs)
 
 
-def vector_rows(one: AcceptanceVector) -> list[dict[str, Any]]:
-    """A vector as a row of the table, and one of each category of the texts."""
-    margin = None if one.low[0] is None else one.acceptance[0] - one.low[0]
-    rows = [_row(one.verifier, f"{one.temperature:g}", one.plan, margin)]
-    for category, places in one.of_category().items():
-        rows.append(_row(f"  {category or 'no category'}", "", one.over(places), None))
-    return rows
+def print_costs(table: CostTable) -> None:
+    """Costs as two tables."""
+    print(
+        f"\none plain step: {1000 * table.plain_s:.2f} ms; pass of the target over n "
+        "nodes, rest of the step"
+    )
+    rows = []
+    for size, target, rest in zip(table.sizes, table.target_s, table.overhead_s, strict=True):
+        times = {"pass ms": 1000 * target, "rest ms": 1000 * rest}
+        rows.append({"nodes": size} | times | {"of a plain step": target / table.plain_s})
+    print(text_table(rows))
+    print("\npass of the draft over n nodes")
+    drafts = zip(table.widths, table.draft_s, strict=True)
+    print(text_table([{"nodes": width, "ms": 1000 * seconds} for width, seconds in drafts]))
+    costs = ",".join(f"{cost:g}" for cost in table.size_costs)
+    print(f"\ncosts of a step by its size, for builders of size auto: costs={costs}")
+    warn_if_busy(table.settings.get("busy_cores", 0.0))
 
 
 def _row(rule: str, temperature: str, plan: Plan, margin: float | None) -> dict[str, Any]:
     levels = by_level(plan)
-    first = [*levels[0][:RANKS], *[None] * RANKS][:RANKS]
-    return {
-        "rule": rule,
-        "T": temperature,
-        **{f"P[{rank}]": value for rank, value in enumerate(first, 1)},
+    row: dict[str, Any] = {"rule": rule, "T": temperature}
+    for rank in range(RANKS):
+        row[f"P[{rank + 1}]"] = levels[0][rank] if rank < len(levels[0]) else None
+    sums = [f"{sum(level):.2f}" for level in levels]
+    return row | {
         "± of P[1]": margin,
         "any": sum(levels[0]),
-        "any, by level": ", ".join(f"{sum(level):.2f}" for level in levels)
-        if len(levels) > 1
-        else "all alike",
+        "any, by level": ", ".join(sums) if len(sums) > 1 else "all alike",
     }

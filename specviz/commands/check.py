@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
+from typing import Any
 
 from ..base.codec import json_data, lines
 from ..base.progress import Progress
@@ -25,12 +26,8 @@ from .arguments import SEVERAL, option, within
 from .display import until_stopped
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
-WITH_OTHERS = (
-    "chain",
-    "sequoia",
-    "dyspec",
-    "eagle2",
-)  # a chain, a static, a dynamic and a re-ranked tree
+# A chain, a static, a dynamic and a re-ranked tree.
+WITH_OTHERS = ("chain", "sequoia", "dyspec", "eagle2")
 Refuted = dict[str, Counterexample | None]  # the smallest counterexample by rule
 MEANING = (
     "error: largest deviation of the exact output distribution over two steps from the "
@@ -62,15 +59,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     (rows, refuted), stopped = until_stopped(prove(args), "rows")
     if args.json:
-        records = []
-        for row in rows:
-            record = json_data(replace(row, counterexample=None)) | {"holds": row.holds}
-            del record["counterexample"]
-            if row.refuted:
-                example = refuted[row.verifier]
-                record["counterexample"] = example and example.to_dict()
-            records.append(record)
-        print(lines(records))
+        print(lines([record_of(row, refuted) for row in rows]))
     else:
         print(MEANING)
         print(text_table([table_row(row) for row in rows]))
@@ -78,16 +67,15 @@ def run(args: argparse.Namespace) -> int:
         print(report(name, example, args.plugin), file=sys.stderr if args.json else sys.stdout)
     if refuted or stopped:
         return 1 if refuted else 130
+    # A rule that is declared lossy must be shown to be, by one row of each group.
     group_by = ("verifier",) if args.quick else ("verifier", "scheme", "builder", "drafter")
-    lossy = [
-        (", ".join(getattr(row, name) for name in group_by), row.holds)
-        for row in rows
-        if not row.lossless
-    ]
-    hidden = {group for group, _ in lossy} - {
-        group for group, holds in lossy if holds
-    }  # one row of each must show it
-    for group in sorted(hidden):
+    shown: dict[str, bool] = {}
+    for row in rows:
+        if not row.lossless:
+            group = ", ".join(getattr(row, name) for name in group_by)
+            shown[group] = shown.get(group, False) or row.holds
+    hidden = sorted(group for group in shown if not shown[group])
+    for group in hidden:
         print(f"declared lossy, but no proof shows it: {group}", file=sys.stderr)
     if not (hidden or args.json):
         largest = max((row.error or 0.0 for row in rows if row.lossless), default=0.0)
@@ -95,7 +83,17 @@ def run(args: argparse.Namespace) -> int:
             f"{len(rows)} rows, all as declared; the largest error of a lossless one is "
             f"{largest:.1e}"
         )
-    return 1 if hidden else 0
+    return int(bool(hidden))
+
+
+def record_of(row: Row, refuted: Refuted) -> dict[str, Any]:
+    """A row as plain data; a refuted one has the smallest counterexample of its rule."""
+    record = json_data(replace(row, counterexample=None)) | {"holds": row.holds}
+    del record["counterexample"]
+    if row.refuted:
+        example = refuted[row.verifier]
+        record["counterexample"] = example and example.to_dict()
+    return record
 
 
 def prove(args: argparse.Namespace) -> Iterator[Progress[tuple[list[Row], Refuted]]]:
@@ -104,42 +102,37 @@ def prove(args: argparse.Namespace) -> Iterator[Progress[tuple[list[Row], Refute
     The search for a counterexample comes first; a rule that it refutes is not looked at again.
     """
     rules = [name for name, cls in VERIFIERS.items() if not cls.autoregressive]
-    searches = [
-        SearchCase(name, greedy)
-        for name in dict.fromkeys(args.verifier or rules)
-        for greedy in (False, True)
-    ]
+    searches = []
+    for name in dict.fromkeys(args.verifier or rules):
+        searches += [SearchCase(name, greedy) for greedy in (False, True)]
     candidates = cases_of(args)
     done, total = 0, len(searches) + len(candidates)
     rows, refuted = list[Row](), Refuted()
     yield Progress(done, total, result=(rows, refuted))
-    for row in _proven(searches, args.jobs):
-        done += 1
-        if row.runs:
-            rows.append(row)
-        if row.counterexample:
-            refuted.setdefault(row.verifier, row.counterexample)
-        yield Progress(done, total, result=(rows, refuted))
-    remaining = [case for case in candidates if case.config.verifier.name not in refuted]
-    done = total - len(remaining)
-    for row in _proven(remaining, args.jobs):
-        done += 1
-        rows.append(row)
-        if row.refuted:
-            refuted.setdefault(row.verifier, None)
-        yield Progress(done, total, result=(rows, refuted))
+    for stage in (searches, candidates):
+        left = [case for case in stage if _rule(case) not in refuted]
+        done += len(stage) - len(left)
+        for row in _proven(left, args.jobs):
+            done += 1
+            if row.runs or stage is candidates:
+                rows.append(row)
+            if row.counterexample or (row.refuted and stage is candidates):
+                refuted.setdefault(row.verifier, row.counterexample)
+            yield Progress(done, total, result=(rows, refuted))
+
+
+def _rule(case: Case | SearchCase) -> str:
+    return case.verifier if isinstance(case, SearchCase) else case.config.verifier.name
 
 
 def cases_of(args: argparse.Namespace) -> Sequence[Case]:
     """What is to be proven: every builder and rule with the draft model, with other drafters a few
     builders."""
     candidates = [*cases(args.builder, args.verifier, args.drafter or ["model"])]
-    if not args.drafter and (
-        some := [name for name in args.builder or BUILDERS if name in WITH_OTHERS]
-    ):
-        candidates += cases(
-            some, args.verifier, [name for name in drafter_cases() if name != "model"]
-        )
+    some = [name for name in args.builder or BUILDERS if name in WITH_OTHERS]
+    if some and not args.drafter:
+        others = [name for name in drafter_cases() if name != "model"]
+        candidates += cases(some, args.verifier, others)
     return [*cover(candidates)] if args.quick else candidates
 
 
@@ -219,18 +212,13 @@ def markdown() -> str:
     """What `compatible` declares of each builder and rule above temperature 0, as a Markdown
     table."""
     marks = {(True, True): "lossless", (True, False): "lossy", (False, False): "–"}
-    rules, builders = (
-        [name for name, cls in menu.items() if not cls.autoregressive]
-        for menu in (VERIFIERS, BUILDERS)
-    )
-    lines = ["| | " + " | ".join(rules) + " |", "| --- |" + " --- |" * len(rules)]
-    for builder in builders:
-        matches = [
-            compatible(RunConfig(builder=builder, verifier=rule, temperature=1.0)) for rule in rules
-        ]
-        lines.append(
-            f"| **{builder}** | "
-            + " | ".join(marks[m.possible, m.lossless] for m in matches)
-            + " |"
-        )
+    rules = [name for name, rule in VERIFIERS.items() if not rule.autoregressive]
+    lines = [f"| | {' | '.join(rules)} |", f"|{' --- |' * (len(rules) + 1)}"]
+    for name, builder in BUILDERS.items():
+        if not builder.autoregressive:
+            cells = [f"**{name}**"]
+            for rule in rules:
+                match = compatible(RunConfig(builder=name, verifier=rule, temperature=1.0))
+                cells.append(marks[match.possible, match.lossless])
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

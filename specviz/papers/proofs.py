@@ -123,7 +123,7 @@ def queue(workbench: Workbench) -> float:
 @exact
 def queue_of_print(workbench: Workbench) -> float:
     """What Sequoia's trees for its printed vector lack to those of a priority queue."""
-    vector = published()["llama3-8b-70b-cnn"]["acceptance"]
+    vector = published()["llama3-8b-70b-cnn"].acceptance
     return max(-lack_of_queue(vector, n, min(64, n - 1)) for n in (8, 16, 32, 64, 128, 256))
 
 

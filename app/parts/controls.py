@@ -13,6 +13,7 @@ import gradio as gr
 from specviz.base.errors import ParameterError, UnknownName
 from specviz.config.run_config import RunConfig
 from specviz.config.strategy import split_strategy
+from specviz.doctor.engine_rules import ENGINE_PRESETS
 
 from ..service import limits
 from . import menus
@@ -120,6 +121,27 @@ def number(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def engines_menu(pickers: dict[str, gr.HTML], of: str = "") -> None:
+    """A menu that sets tree and rule to those of an engine above temperature 0, in the browser;
+    docs/engines.md has the table. It shows no choice, since the pickers do."""
+    menu = gr.Dropdown(
+        list(ENGINE_PRESETS),
+        value=None,
+        label=f"Tree and rule{of}",
+        filterable=False,
+        elem_classes="sv-engines",
+    )
+    kinds = ("builder", "verifier")
+    chosen = {name: [preset[kind] for kind in kinds] for name, preset in ENGINE_PRESETS.items()}
+    menu.input(
+        None,
+        menu,
+        [menu, *(pickers[kind] for kind in kinds)],
+        js=f"name => [null, ...({dumps(chosen)})[name]]",
+        api_visibility="private",
+    )
+
+
 def scalar_controls(defaults: RunConfig | None = None) -> dict[str, gr.components.Component]:
     """The numbers every run has, in two places."""
     defaults = defaults or RunConfig(max_new_tokens=96)
@@ -158,5 +180,6 @@ def controls(prompt: gr.Textbox, defaults: RunConfig | None = None) -> Controls:
     defaults = defaults or RunConfig(max_new_tokens=96)
     with gr.Group():
         pickers = {kind: picker(kind, defaults) for kind in LABELS}
+        engines_menu(pickers)
     with gr.Group():
         return Controls(prompt, scalar_controls(defaults), pickers)

@@ -16,12 +16,15 @@ from ..service.runs import new_name
 from ..service.service import RunService
 from ..service.uploads import KINDS, export_run, read_run
 
+MAX_LINK = 16_000  # characters
+
 
 def saver(service: RunService) -> Callable[[Any], Awaitable[str]]:
     """The function with which the page asks for a stored run as a file."""
 
     async def save(data: Any) -> str:
-        """From {"run": its name, "kind": one of `KINDS`}: {"text"} or {"error"}, as JSON."""
+        """From {"run": its name, "kind": one of `KINDS`, "link": to it}: {"text"} or {"error"}, as
+        JSON."""
         try:
             data = data if isinstance(data, dict) else {}
             kind = data.get("kind")
@@ -29,7 +32,8 @@ def saver(service: RunService) -> Callable[[Any], Awaitable[str]]:
                 raise ValueError(f"A run can be saved as {' or '.join(KINDS)}.")
             text = await service.between_steps(service.runs.text, data.get("run"))
             if kind == "html":
-                text = await service.requests.ask(current_visitor(), export_run, text)
+                link = str(data.get("link") or "")[:MAX_LINK]
+                text = await service.requests.ask(current_visitor(), export_run, text, link)
             return json.dumps({"text": text})
         except ValueError as error:
             return json.dumps({"error": str(error)})

@@ -23,6 +23,6 @@ def read_run(body: bytes, name: str) -> tuple[bytes, bytes]:
         raise ValueError("A run must be valid Unicode text.") from None
 
 
-def export_run(text: str) -> str:
-    """A run as a page that plays offline."""
-    return offline_page(Trace.from_json(text))
+def export_run(text: str, link: str) -> str:
+    """A run as a page that plays offline, with a link to where it is shown again."""
+    return offline_page(Trace.from_json(text), link)

@@ -31,8 +31,14 @@ def read_vector(
     Of a profile it is the one for a rule at the nearest temperature, see `find_vector`, or the
     first.
     """
-    name = f"acceptance file {str(path)!r}"
     text = read_text(path, "acceptance file", MAX_BYTES)
+    return vector_in(text, f"acceptance file {str(path)!r}", verifier, temperature)
+
+
+def vector_in(
+    text: str, name: str, verifier: str | None = None, temperature: float | None = None
+) -> AcceptanceVector:
+    """The vector in the text of a file, which messages call `name`; the rest as above."""
     try:
         data = parse_json(text)
     except ValueError:
@@ -50,7 +56,7 @@ def read_vector(
         raise ValueError(f'{name} must contain an object with a list "acceptance".')
     # Both entries may hold one vector or one for each level.
     given = data.get("levels") or data["acceptance"]
-    plan = check_acceptance(given, f"acceptance in {str(path)!r}")
+    plan = check_acceptance(given, f"acceptance in {name.removeprefix('acceptance file ')}")
     rows = by_level(plan)
     levels = rows if isinstance(plan[0], tuple) else ()
     return codec.read(AcceptanceVector, data | {"acceptance": rows[0], "levels": levels}, name)

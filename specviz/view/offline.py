@@ -29,11 +29,12 @@ this.contentWindow.postMessage('height', '*');
 """
 
 
-def offline_page(trace: Trace) -> str:
+def offline_page(trace: Trace, link: str = "") -> str:
     """The whole page as text.
 
     Args:
         trace: the run; all of its text travels as JSON and reaches the page as text nodes only.
+        link: an address that shows the run again, or nothing.
     """
     message = recorded_message(trace)  # which says what cannot be shown
     style = "".join(
@@ -46,23 +47,26 @@ def offline_page(trace: Trace) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>specviz: {title}</title>\n<style>\n{style}</style></head>\n"
-        f'<body class="gradio-container sv-offline">\n{heading(trace)}\n'
+        f'<body class="gradio-container sv-offline">\n{heading(trace, link)}\n'
         f"{asset('stage/stage.html')}\n"
         f'<script type="application/json" id="run">{message}</script>\n'
         f"<script>(() => {{\n{script}}})();</script>\n</body></html>\n"
     )
 
 
-def heading(trace: Trace) -> str:
-    """What the page is of: the prompt, and how much was gained; HTML, with every text escaped."""
+def heading(trace: Trace, link: str) -> str:
+    """What the page is of: the prompt, how much was gained, and where it is shown again; HTML, with
+    every text escaped."""
     gained = f"{trace.tokens_per_pass:.1f} tokens per target pass"
     if trace.speedup:
         gained += f", {trace.speedup.speedup:.1f}× plain decoding"
     setting = trace.pair.get("setting") or settings_title(trace.config)
     about = f"{gained}. {setting}. {described(trace.pair)}."
+    is_address = link.startswith(("https://", "http://"))
+    again = f' <a href="{html.escape(link)}">Open it again</a>' if is_address else ""
     return (
         f'<header class="sv-ui"><h2>“{html.escape(trace.prompt_text[:200])}”</h2>'
-        f"<p>{html.escape(about)}</p></header>"
+        f"<p>{html.escape(about)}{again}</p></header>"
     )
 
 

@@ -1,6 +1,7 @@
 """Links, saving and opening in headless Chromium, and the page that plays offline."""
 
 import re
+from html import unescape
 from urllib.parse import urlencode
 from xml.etree import ElementTree
 
@@ -123,7 +124,9 @@ def test_the_recorded_run_can_be_saved_in_every_form(serve, visit, tmp_path):
     page = visit(serve(), reduced_motion="reduce", settings=False)
     trace = specviz.Trace.from_json(save(page, "json", tmp_path).read_text("utf-8"))
     assert trace == explore.recordings.opening().trace()
-    assert save(page, "html", tmp_path).read_text("utf-8") == offline_page(trace)
+    saved = save(page, "html", tmp_path).read_text("utf-8")
+    link = unescape(re.search('<a href="([^"]+)">Open it again', saved)[1])
+    assert saved == offline_page(trace, link) and "picture=recorded" in link
     svg, png = save(page, "svg", tmp_path), save(page, "png", tmp_path).read_bytes()
     root = ElementTree.fromstring(svg.read_bytes())
     size = [int.from_bytes(png[at : at + 4], "big") for at in (16, 20)]

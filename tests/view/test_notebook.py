@@ -82,3 +82,11 @@ def test_the_page_names_its_prompt_and_what_was_gained():
     page = offline_page(trace)
     assert "<h2>“&lt;b&gt;abc”</h2>" in page and "<b>abc" not in page
     assert f"<p>{trace.tokens_per_pass:.1f} tokens per target pass." in page
+
+
+def test_a_page_leads_back_to_the_run_by_its_link_and_to_no_other_kind_of_address(trace):
+    page = offline_page(trace, 'https://example.org/?a="1"&b=<2>')
+    assert (
+        '<a href="https://example.org/?a=&quot;1&quot;&amp;b=&lt;2&gt;">Open it again</a>' in page
+    )
+    assert "Open it again" not in offline_page(trace, "javascript:alert(1)")

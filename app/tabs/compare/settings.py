@@ -10,7 +10,7 @@ import gradio as gr
 
 from specviz.config.run_config import compatible
 
-from ...parts.controls import LABELS, Controls, mark, picker, scalar_controls
+from ...parts.controls import LABELS, Controls, engines_menu, mark, picker, scalar_controls
 from ...parts.stage import notice, sentence
 from ..explore import judged
 from . import race
@@ -195,6 +195,7 @@ def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
                 kind: picker(kind, config, f"{title} of {letter}", True)
                 for kind, title in LABELS.items()
             }
+            engines_menu(pickers, f" of {letter}")
         notice_box = notice("", elem_id=f"sv-side-{letter}-notice")
     return Column(letter, kind, body, Controls(prompt, scalars, pickers), notice_box)
 

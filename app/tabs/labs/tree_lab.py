@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from specviz.base.codec import dumps
 from specviz.builders import BUILDERS
@@ -19,7 +19,7 @@ from specviz.config.run_config import RunConfig
 from specviz.decode import speculate
 from specviz.models.table import TableModel, TablePair
 from specviz.record.step import Step
-from specviz.record.vector_files import published
+from specviz.record.vector_files import published, vector_in
 from specviz.record.vectors import check_acceptance, find_acceptance, reach
 from specviz.tree import Topology
 from specviz.verifiers import VERIFIERS
@@ -45,20 +45,30 @@ class TreeRequest(BaseModel):
     """What a visitor sets.
 
     Args:
-        vector: the probability that the first, second, ... child of a node is accepted.
+        vector: the probability that the first, second, ... child of a node is accepted, or one
+            such vector for each level.
+        file: the text of a file that has it: a profile beside a checkpoint, or one of `calibrate`.
         nodes, levels, width: sizes of the trees; nodes counts the root, levels does not.
         builder: the one that is shown large, one of the six or another.
     """
 
-    vector: tuple[float, ...] = Field(max_length=64)
+    vector: tuple[float | tuple[float, ...], ...] = Field(max_length=64)
+    file: str = Field("", max_length=200_000, title="The file")
     nodes: int = Field(32, ge=2, le=256, title="Nodes")
     levels: int = Field(8, ge=1, le=32, title="Levels")
     width: int = Field(3, ge=1, le=16, title="Width")
     builder: str = Field("sequoia", max_length=40)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read_file(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(text := data.get("file"), str) and text:
+            return data | {"vector": vector_in(text, "The file").plan}
+        return data
+
     @field_validator("vector")
     @classmethod
-    def _checked(cls, vector: tuple[float, ...]) -> tuple[float, ...]:
+    def _checked(cls, vector: tuple) -> tuple:
         return check_acceptance(vector, "The acceptance vector")
 
     @field_validator("builder")
@@ -127,18 +137,17 @@ def trees(request: Any) -> str:
     def draw(sizes: TreeRequest) -> dict[str, Any]:
         names = dict.fromkeys((*SIX, sizes.builder))
         return {
+            "vector": sizes.vector,
             "trees": [
                 tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width)
                 for name in names
-            ]
+            ],
         }
 
     return answer(TreeRequest, request, draw)
 
 
-def tree_of(
-    name: str, vector: tuple[float, ...], nodes: int, levels: int, width: int
-) -> dict[str, Any]:
+def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> dict[str, Any]:
     """One tree: its shape, the acceptance probability of each node, and its expected tokens per
     pass."""
     builder, step = fitted(name, vector, nodes, levels, width)
@@ -160,7 +169,7 @@ def tree_of(
 
 
 def fitted(
-    name: str, vector: tuple[float, ...], nodes: int, levels: int, width: int
+    name: str, vector: tuple, nodes: int, levels: int, width: int
 ) -> tuple[TreeBuilder, Step]:
     """A builder whose tree has at most so many nodes and levels, and the step that drafts it."""
     cls = BUILDERS[name]
@@ -181,10 +190,11 @@ def fitted(
     return builder, first_step(builder, vector)
 
 
-def first_step(builder: TreeBuilder, vector: tuple[float, ...]) -> Step:
+def first_step(builder: TreeBuilder, vector: tuple) -> Step:
     """One step of the real loop on a draft with the vector, largest first, as its distribution at
-    every position."""
-    head = np.sort(np.array(vector))[::-1]
+    every position; of one vector for each level it is the first."""
+    first = vector[0] if isinstance(vector[0], tuple) else vector
+    head = np.sort(np.array(first))[::-1]
     tail = max(0.0, 1 - head.sum())
     spread = max(
         64, int(tail / max(head[-1], 1e-3)) + 1

@@ -15,6 +15,7 @@ from specviz.view.payload import recorded_message
 from specviz.view.web import asset
 
 from ...parts.frame import Tab
+from ...parts.saving import saver
 from ...parts.web import component
 from . import accept, cost, drafts, exact, one_pass, races, sequoia, trees
 from .lesson import Lesson
@@ -47,9 +48,11 @@ def build(service: Any) -> None:
     """Lay out the tab."""
     template = asset("lessons/lessons.html").replace("<!-- stage -->", asset("stage/stage.html"))
     start = json.dumps({"lessons": [[name, title_of(name)] for name in LESSONS], "old": OLD})
-    component(
-        "lessons", template, start, server_functions=[open_lesson, two_races], elem_id="sv-lessons"
-    )
+    for name, lesson in LESSONS.items():
+        for recording in lesson.recordings:
+            service.runs.ship(f"{name}, {recording.name}", lesson.path(recording).read_text)
+    functions = [open_lesson, two_races, saver(service)]
+    component("lessons", template, start, server_functions=functions, elem_id="sv-lessons")
 
 
 def open_lesson(name: Any) -> str:

@@ -19,6 +19,31 @@ export function onPage(element, kind, listen, target = document) {
 }
 
 /**
+ * Lets a visitor choose a file, or drop one anywhere while a part of the page is on the screen;
+ * beside it, the browser would leave the page.
+ * @param {HTMLElement} element gets the class "dropping" meanwhile
+ * @param {{ button: HTMLElement, input: HTMLInputElement, shown: () => boolean }} parts
+ * @param {(file: File) => void} open
+ */
+export function opensFiles(element, { button, input, shown }, open) {
+  button.addEventListener('click', () => input.click());
+  input.addEventListener('change', () => {
+    if (input.files?.length) open(input.files[0]);
+    input.value = ''; // so that the same file can be chosen again
+  });
+  /** @param {DragEvent} event */
+  function onDrag(event) {
+    const carries = shown() && (event.dataTransfer?.types.includes('Files') ?? false);
+    element.classList.toggle('dropping', event.type === 'dragover' && carries);
+    if (!carries) return;
+    event.preventDefault();
+    const file = event.dataTransfer?.files[0];
+    if (event.type === 'drop' && file) open(file);
+  }
+  for (const kind of ['dragover', 'dragleave', 'drop']) onPage(element, kind, onDrag);
+}
+
+/**
  * A menu closes when something in it or beside it is pressed, or with Escape.
  * @param {HTMLDetailsElement} details
  */

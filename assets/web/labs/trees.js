@@ -2,6 +2,7 @@
 // attention mask.
 
 import { button, draw, finder, make, query } from '../base/dom.js';
+import { opensFiles } from '../base/page.js';
 import { treeView } from '../tree/view.js';
 import { asker } from './asker.js';
 import { nodeText, stepOf, treePicture } from './tree_picture.js';
@@ -22,7 +23,8 @@ export function treeLab(element, start, askTrees) {
   const sizes = /** @type {Record<string, HTMLInputElement>} */ ({});
   let trees = /** @type {LabTree[]} */ ([]),
     name = 'sequoia',
-    about = '';
+    about = '',
+    file = ''; // the text of one that was opened, until it is answered
   const picture = treeView(query(root, '.sv-lab-tree svg', SVGSVGElement), {
     hover: () => {},
     pick: key => select(Number(key)),
@@ -61,6 +63,16 @@ export function treeLab(element, start, askTrees) {
     mark(-1);
     ask(300);
   });
+  opensFiles(
+    root,
+    { button: $('open'), input: $('file'), shown: () => root.offsetParent !== null },
+    async opened => {
+      file = await opened.text();
+      mark(-1);
+      $('own').open = true;
+      ask();
+    },
+  );
   $('form').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
   $('presets').append(...start.presets.map((preset, i) => button(preset.title, () => load(i))));
 
@@ -75,7 +87,7 @@ export function treeLab(element, start, askTrees) {
   /** @param {number} number @param {boolean} [asks] */
   function load(number, asks = true) {
     const { vector, nodes, levels } = start.presets[number];
-    $('vector').value = vector.map(weight => Number(weight.toPrecision(4))).join(', ');
+    $('vector').value = textOf(vector);
     for (const [size, value] of Object.entries({ nodes, levels })) {
       sizes[size].value = String(value);
       query(sizes[size].parentElement ?? root, 'output').textContent = String(value);
@@ -91,12 +103,16 @@ export function treeLab(element, start, askTrees) {
     const numbers = Object.fromEntries(
       Object.entries(sizes).map(([size, slider]) => [size, Number(slider.value)]),
     );
-    const vector = $('vector')
-      .value.split(/[\s,;[\]()]+/)
-      .filter(Boolean)
-      .map(Number);
-    const text = await askTrees({ vector, builder: name, ...numbers });
-    if (!stale()) show(text);
+    const vector = vectorOf($('vector').value);
+    const text = await askTrees({ vector, builder: name, file, ...numbers });
+    if (stale()) return;
+    const answer = JSON.parse(text);
+    if (file && !answer.error) {
+      $('vector').value = textOf(answer.vector);
+      about = 'The vector of the file; a chain’s has first children only.';
+    }
+    file = '';
+    show(text);
   }
 
   /** @param {string} text */
@@ -162,6 +178,24 @@ export function treeLab(element, start, askTrees) {
   load(0, false);
   show(start.first);
   root.setAttribute('aria-busy', 'false');
+}
+
+/** A vector as it is typed, or one for each level. @param {number[] | number[][]} vector */
+const textOf = vector =>
+  vector
+    .map(level => [level].flat().map(weight => Number(weight.toPrecision(4))))
+    .map(level => level.join(', '))
+    .join(Array.isArray(vector[0]) ? '; ' : ', ');
+
+/** @param {string} text @returns {number[] | number[][]} */
+function vectorOf(text) {
+  const levels = text.split(';').map(level =>
+    level
+      .split(/[\s,[\]()]+/)
+      .filter(Boolean)
+      .map(Number),
+  );
+  return levels.length > 1 ? levels : levels[0];
 }
 
 /** A row for each node, filled at itself and its ancestors. @param {LabTree} tree */

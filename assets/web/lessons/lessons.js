@@ -7,7 +7,7 @@ import { placeOf, placeIn, placeText } from '../base/place.js';
 import { presents } from '../base/page.js';
 import { runPlayer } from '../stage/player.js';
 import { raceFigure } from './race.js';
-import { mentioned, placesOf } from './mentions.js';
+import { markMentions, mentioned, placesOf } from './mentions.js';
 import { writeBlocks } from './text.js';
 import { timesFigure } from './times.js';
 
@@ -51,7 +51,8 @@ export function lessonBook(element, start, server) {
     last = start.lessons.length - 1;
   const list = query(root, '.sv-lessons-list', HTMLElement);
   const sentence = query(root, '.sv-lessons-sentence', HTMLElement);
-  const player = runPlayer($('run', HTMLElement), {});
+  const player = runPlayer($('run', HTMLElement), { save: server.save });
+  markMentions(root, () => picture);
   const loaded = /** @type {Map<number, Lesson>} */ (new Map());
   let number = lessonOf(location.search, start) ?? 0;
   let lesson = /** @type {Lesson | null} */ (null);

@@ -1,7 +1,7 @@
 // What a lesson's text says of its pictures as buttons: "step 5" shows that step, a quoted token
 // selects its node.
 
-import { button } from '../base/dom.js';
+import { button, query } from '../base/dom.js';
 import { readable } from '../base/text.js';
 
 /** @typedef {import('./types.js').Place} Place */
@@ -44,6 +44,35 @@ export function placesOf({ pictures, opens }) {
 export function mentioned(text, placeOf, show) {
   return text.split(MENTIONS).map((part, i) => {
     const place = i % 2 ? placeOf(part) : null;
-    return place ? button(part, () => show(place), 'sv-plain sv-mention') : part;
+    if (!place) return part;
+    const mention = button(part, () => show(place), 'sv-plain sv-mention');
+    mention.dataset.place = nameOf(place);
+    return mention;
+  });
+}
+
+/** A place in one word. @param {Place} place */
+const nameOf = ({ picture, step, node }) => `${picture} ${step} ${node ?? ''}`;
+
+/**
+ * Marks the words about the step on the screen, or about the node that is pointed at.
+ * @param {HTMLElement} root
+ * @param {() => number} picture which is shown
+ */
+export function markMentions(root, picture) {
+  const svg = query(root, '.sv-svg', SVGSVGElement);
+
+  /** @param {string} [key] of a node */
+  function mark(key = '') {
+    const node = /^\d+$/.test(key) ? Number(key) : null;
+    const here = nameOf({ picture: picture(), step: Number(svg.dataset.step), node });
+    /** @type {NodeListOf<HTMLElement>} */
+    const mentions = root.querySelectorAll('.sv-mention');
+    for (const one of mentions) one.classList.toggle('here', one.dataset.place === here);
+  }
+  new MutationObserver(() => mark()).observe(svg, { attributeFilter: ['data-step'] });
+  svg.addEventListener('pointermove', ({ target }) => {
+    const node = /** @type {Element} */ (target).closest('.node');
+    mark(/** @type {SVGElement | null} */ (node)?.dataset.key);
   });
 }

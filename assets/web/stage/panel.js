@@ -49,7 +49,30 @@ export function writeRuns(element, runs, shown, show) {
       chip.setAttribute('aria-pressed', String(run === shown));
       return chip;
     }),
+    ...comparison(listed.slice(-2)),
   );
+}
+
+/**
+ * A link that opens Compare with the last two runs beside plain decoding; none where their prompts
+ * differ.
+ * @param {import('./run.js').Run[]} runs
+ */
+function comparison(runs) {
+  const [first, second] = runs.map(({ head }) => new URLSearchParams(head.settings));
+  const { prompt = '' } = runs[1].head;
+  if (runs[0].head.prompt !== prompt || !first.get('builder') || !second.get('builder')) return [];
+  const { models = '', weights = '' } = runs[1];
+  const link = new URLSearchParams({ tab: 'compare', prompt, models, weights });
+  for (const name of ['temperature', 'max_new_tokens', 'seed'])
+    link.set(name, second.get(name) ?? '');
+  link.set('a.decodes', 'plain');
+  for (const [letter, settings] of Object.entries({ b: first, c: second })) {
+    link.set(`${letter}.decodes`, 'speculation');
+    for (const kind of ['builder', 'verifier', 'drafter'])
+      link.set(`${letter}.${kind}`, settings.get(kind) ?? '');
+  }
+  return [Object.assign(make('a', 'Compare the last two'), { href: `?${link}` })];
 }
 
 /** @param {import('./run.js').Run} run */

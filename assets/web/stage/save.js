@@ -2,7 +2,7 @@
 // as SVG or PNG, and a run that somebody saved, chosen or dragged in.
 
 import { downloadFile, finder } from '../base/dom.js';
-import { menu, onPage } from '../base/page.js';
+import { menu, opensFiles } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { showCode } from './qr.js';
 import { kindOf } from './run.js';
@@ -89,9 +89,10 @@ export function saving(element, server, stage) {
     announce('');
     const { run, step } = stage.shown();
     if (!step) return announce('Nothing to save yet. Press Run first.');
+    const hasLink = server.links && kindOf(run) !== 'file';
+    const link = hasLink ? runLink(run, step.index, location.href) : '';
     if (LINKS.includes(kind)) {
-      if (kindOf(run) === 'file') return announce(NO_LINK);
-      const link = runLink(run, step.index, location.href);
+      if (!hasLink) return announce(NO_LINK);
       if (kind === 'link') return copy(link, 'Link', 'specviz-link.txt');
       const code = JSON.parse((await server.code?.({ link })) ?? '{}');
       return code.error ? announce(code.error) : showCode(element, code.rows, link);
@@ -101,7 +102,7 @@ export function saving(element, server, stage) {
       return copy(text, kind === 'python' ? 'Python' : 'Command', `specviz-${kind}.txt`);
     }
     if (server.save && kind in TYPES) {
-      const answer = JSON.parse(await server.save({ run: run.name, kind }));
+      const answer = JSON.parse(await server.save({ run: run.name, kind, link }));
       if (answer.error) return announce(answer.error);
       return download(`specviz-run.${kind}`, new Blob([answer.text], { type: TYPES[kind] }));
     }
@@ -123,7 +124,6 @@ export function saving(element, server, stage) {
 
   // ---- opening ----
 
-  const chosen = $('open-file');
   let latest = 0;
 
   /** @param {File} file */
@@ -149,24 +149,13 @@ export function saving(element, server, stage) {
     }
   }
 
-  $('open').addEventListener('click', () => chosen.click());
-  chosen.addEventListener('change', () => {
-    if (chosen.files.length) open(chosen.files[0]);
-    chosen.value = ''; // so that the same file can be chosen again
-  });
-
-  // A file may be dropped anywhere while the picture is on the screen; beside it, the browser would
-  // leave the page.
-  /** @type {(event: DragEvent) => boolean} */
-  const carries = event =>
-    Boolean(server.open && $('canvas').offsetParent && event.dataTransfer?.types.includes('Files'));
-  /** @param {DragEvent} event */
-  function onDrag(event) {
-    element.classList.toggle('dropping', event.type === 'dragover' && carries(event));
-    if (!carries(event)) return;
-    event.preventDefault();
-    const file = event.dataTransfer?.files[0];
-    if (event.type === 'drop' && file) open(file);
-  }
-  for (const kind of ['dragover', 'dragleave', 'drop']) onPage(element, kind, onDrag);
+  opensFiles(
+    element,
+    {
+      button: $('open'),
+      input: $('open-file'),
+      shown: () => Boolean(server.open && $('canvas').offsetParent),
+    },
+    open,
+  );
 }

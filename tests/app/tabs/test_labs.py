@@ -248,3 +248,18 @@ def test_a_failure_is_told_without_its_trace(monkeypatch, caplog):
 def test_any_request_gets_a_sentence(ask, bad):
     error = json.loads(ask(bad))["error"]
     assert error.endswith((".", ")")) and len(error) < 400 and "log" not in error
+
+
+def test_an_acceptance_profile_beside_a_checkpoint_gives_its_vector_to_the_trees():
+    """A chain's rates, by position: the trees have first children only, and the best is a chain."""
+    profile = {
+        "schema_version": "1.0",
+        "conditional_accept_rates": [0.8, 0.75, 0.5],
+        "marginal_accept_rates": [0.8, 0.6, 0.3],
+    }
+    found = json.loads(trees({"vector": [], "file": json.dumps(profile), "nodes": 8}))
+    assert found["vector"] == [[0.8], [0.75], [0.5], [0.0]]
+    best = next(tree for tree in found["trees"] if tree["name"] == "sequoia")
+    assert best["tokens"] == pytest.approx(1 + 0.8 + 0.6 + 0.3)
+    assert best["parents"][:4] == [-1, 0, 1, 2]
+    assert "The file must contain" in json.loads(trees({"vector": [], "file": "{]"}))["error"]

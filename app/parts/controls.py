@@ -122,13 +122,11 @@ def number(value: Any) -> Any:
 
 
 def engines_menu(pickers: dict[str, gr.HTML], of: str = "") -> None:
-    """A menu that sets tree and rule to those of an engine above temperature 0, in the browser;
-    docs/engines.md has the table. It shows no choice, since the pickers do."""
-    menu = gr.Dropdown(
-        list(ENGINE_PRESETS),
-        value=None,
-        label=f"Tree and rule{of}",
-        filterable=False,
+    """Buttons that set tree and rule to those of an engine above temperature 0, in the browser;
+    docs/engines.md has the table. None stays pressed, since the pickers show what was chosen."""
+    menu = gr.Radio(
+        [(name.split()[1], name) for name in ENGINE_PRESETS],
+        label=f"Set tree and rule{of} as in",
         elem_classes="sv-engines",
     )
     kinds = ("builder", "verifier")

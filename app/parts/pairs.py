@@ -22,7 +22,7 @@ OPENS = """name => {
   if (name !== 'own') return (menu.dataset.last = name);
   document.querySelector('[role=tab]').click();
   document.querySelector('#sv-settings-opener [aria-expanded=false]')?.click();
-  document.querySelector('#sv-own .label-wrap:not(.open)')?.click();
+  setTimeout(() => document.querySelector('#sv-own .label-wrap:not(.open)')?.click(), 100);
   return menu.dataset.last ?? FIRST;
 }"""
 FOLDERS = "Folders of this machine can be named under Own pair."

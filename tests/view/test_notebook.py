@@ -84,9 +84,9 @@ def test_the_page_names_its_prompt_and_what_was_gained():
     assert f"<p>{trace.tokens_per_pass:.1f} tokens per target pass." in page
 
 
-def test_a_page_leads_back_to_the_run_by_its_link_and_to_no_other_kind_of_address(trace):
-    page = offline_page(trace, 'https://example.org/?a="1"&b=<2>')
-    assert (
-        '<a href="https://example.org/?a=&quot;1&quot;&amp;b=&lt;2&gt;">Open it again</a>' in page
-    )
-    assert "Open it again" not in offline_page(trace, "javascript:alert(1)")
+def test_a_page_leads_back_to_the_run_by_its_link_and_to_no_other_kind_of_address():
+    run = specviz.run(specviz.toy_pair(vocab=12), specviz.RunConfig("abc", max_new_tokens=8))
+    page = offline_page(run, 'https://example.org/?a="1"&b=<2>')
+    link = "https://example.org/?a=&quot;1&quot;&amp;b=&lt;2&gt;"
+    assert f'<a href="{link}">Open it again</a>' in page
+    assert "Open it again" not in offline_page(run, "javascript:alert(1)")

@@ -84,14 +84,18 @@ export function treeLab(element, start, askTrees) {
     about = start.presets[number]?.about ?? '';
   }
 
+  /** @param {string} size @param {number} value */
+  function setSize(size, value) {
+    sizes[size].value = String(value);
+    query(sizes[size].parentElement ?? root, 'output').textContent = String(value);
+  }
+
   /** @param {number} number @param {boolean} [asks] */
   function load(number, asks = true) {
     const { vector, nodes, levels } = start.presets[number];
     $('vector').value = textOf(vector);
-    for (const [size, value] of Object.entries({ nodes, levels })) {
-      sizes[size].value = String(value);
-      query(sizes[size].parentElement ?? root, 'output').textContent = String(value);
-    }
+    setSize('nodes', nodes);
+    setSize('levels', levels);
     mark(number);
     if (asks) ask();
   }
@@ -109,10 +113,13 @@ export function treeLab(element, start, askTrees) {
     const answer = JSON.parse(text);
     if (file && !answer.error) {
       $('vector').value = textOf(answer.vector);
+      if (Array.isArray(answer.vector[0])) setSize('levels', answer.vector.length - 1);
       about = 'The vector of the file; a chain’s has first children only.';
     }
+    const isOpened = file !== '' && !answer.error;
     file = '';
     show(text);
+    if (isOpened) ask(); // with as many levels as it has
   }
 
   /** @param {string} text */

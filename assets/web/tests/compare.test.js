@@ -3,6 +3,9 @@ import test from 'node:test';
 
 import { standing } from '../compare/board.js';
 import { largeText } from '../compare/column.js';
+import { writeRuns } from '../stage/panel.js';
+import { emptyRun } from '../stage/run.js';
+import { freshPage } from './page.js';
 
 const run = (title, ends, totals, factor) => ({
   about: { title },
@@ -26,4 +29,26 @@ test('in large type stands how far a run is, and at its end how many times as fa
   assert.equal(largeText(tree, 0), '5 of 8');
   assert.equal(largeText(tree, 1), '4.0×');
   assert.equal(largeText({ ...tree, factor: '' }, 1), '8 of 8', 'not timed');
+});
+
+test('the last two runs on one prompt can be compared', () => {
+  const { body } = freshPage('<div class="sv-history"></div>');
+  const run = (name, builder, prompt = 'Why?') => ({
+    ...emptyRun(name),
+    models: 'smollm2',
+    weights: 'disk',
+    steps: [{}],
+    figures: { per_pass: 2 },
+    head: { prompt, settings: `builder=${builder}&verifier=sequoia&drafter=model&seed=3` },
+  });
+  const [first, second] = [run('run 1', 'chain:depth=2'), run('run 2', 'sequoia:size=8')];
+  writeRuns(body, [first, second], second, () => {});
+  const link = new URLSearchParams(body.querySelector('a').getAttribute('href'));
+  const values = ['tab', 'prompt', 'seed', 'a.decodes', 'b.builder', 'c.builder', 'models'];
+  assert.deepEqual(
+    values.map(name => link.get(name)),
+    ['compare', 'Why?', '3', 'plain', 'chain:depth=2', 'sequoia:size=8', 'smollm2'],
+  );
+  writeRuns(body, [first, run('run 3', 'k-ary', 'Another')], first, () => {});
+  assert.equal(body.querySelector('a'), null);
 });

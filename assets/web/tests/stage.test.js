@@ -4,7 +4,7 @@ import test from 'node:test';
 import { weighed } from '../stage/detail.js';
 import { framesOf } from '../stage/frames.js';
 import { nodeSentence, stepSentence, trySentence } from '../stage/sentences.js';
-import { writeMeasures, writeRuns, writeWhose } from '../stage/panel.js';
+import { writeMeasures, writeWhose } from '../stage/panel.js';
 import { headlineOf, writeRace } from '../stage/beside_plain.js';
 import { emptyRun, kindOf, takeMessage } from '../stage/run.js';
 import { checkSum, compared, runLink, checkSumOf } from '../stage/share.js';
@@ -288,26 +288,4 @@ test('a step has four phases, of which the third is one frame a try', () => {
     ],
     'a node without a try comes after the last',
   );
-});
-
-test('the last two runs on one prompt can be compared', () => {
-  const { body } = freshPage('<div class="sv-history"></div>');
-  const run = (name, builder, prompt = 'Why?') => ({
-    ...emptyRun(name),
-    models: 'smollm2',
-    weights: 'disk',
-    steps: [{}],
-    figures: { per_pass: 2 },
-    head: { prompt, settings: `builder=${builder}&verifier=sequoia&drafter=model&seed=3` },
-  });
-  const [first, second] = [run('run 1', 'chain:depth=2'), run('run 2', 'sequoia:size=8')];
-  writeRuns(body, [first, second], second, () => {});
-  const link = new URLSearchParams(body.querySelector('a').getAttribute('href'));
-  const values = ['tab', 'prompt', 'seed', 'a.decodes', 'b.builder', 'c.builder', 'models'];
-  assert.deepEqual(
-    values.map(name => link.get(name)),
-    ['compare', 'Why?', '3', 'plain', 'chain:depth=2', 'sequoia:size=8', 'smollm2'],
-  );
-  writeRuns(body, [first, run('run 3', 'k-ary', 'Another')], first, () => {});
-  assert.equal(body.querySelector('a'), null);
 });

@@ -33,7 +33,7 @@ test('in large type stands how far a run is, and at its end how many times as fa
 
 test('the last two runs on one prompt can be compared', () => {
   const { body } = freshPage('<div class="sv-history"></div>');
-  const run = (name, builder, prompt = 'Why?') => ({
+  const made = (name, builder, prompt = 'Why?') => ({
     ...emptyRun(name),
     models: 'smollm2',
     weights: 'disk',
@@ -41,7 +41,7 @@ test('the last two runs on one prompt can be compared', () => {
     figures: { per_pass: 2 },
     head: { prompt, settings: `builder=${builder}&verifier=sequoia&drafter=model&seed=3` },
   });
-  const [first, second] = [run('run 1', 'chain:depth=2'), run('run 2', 'sequoia:size=8')];
+  const [first, second] = [made('run 1', 'chain:depth=2'), made('run 2', 'sequoia:size=8')];
   writeRuns(body, [first, second], second, () => {});
   const link = new URLSearchParams(body.querySelector('a').getAttribute('href'));
   const values = ['tab', 'prompt', 'seed', 'a.decodes', 'b.builder', 'c.builder', 'models'];
@@ -49,6 +49,6 @@ test('the last two runs on one prompt can be compared', () => {
     values.map(name => link.get(name)),
     ['compare', 'Why?', '3', 'plain', 'chain:depth=2', 'sequoia:size=8', 'smollm2'],
   );
-  writeRuns(body, [first, run('run 3', 'k-ary', 'Another')], first, () => {});
+  writeRuns(body, [first, made('run 3', 'k-ary', 'Another')], first, () => {});
   assert.equal(body.querySelector('a'), null);
 });

@@ -6,7 +6,7 @@ import globals from 'globals';
 const MARKUP = 'Text comes from models and visitors: write it with textContent or append, never as markup.';
 
 export default [
-  { ignores: ['assets/web/base/words.js'] }, // made from specviz/view/words.py
+  { ignores: ['assets/web/base/words.js'] }, // made from assets/words.toml
   js.configs.recommended,
   {
     files: ['assets/web/**/*.js'],

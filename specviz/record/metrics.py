@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import nan, pi, sqrt, tan
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -59,37 +60,34 @@ class Counts:
             whole: whether all that the rule accepted counts, also behind an end of text, for
                 comparison with a prediction.
         """
-        steps = list(steps)
-        written = [len(step.path) + 1 if whole else len(step.emitted) for step in steps]
-        timed = [
-            (step, tokens) for step, tokens in zip(steps, written, strict=True) if step.index > 0
-        ]
-        outcomes = Counter(outcome for step in steps for outcome in step.outcome)
+        outcomes: Counter[str] = Counter()
+        guesses: Counter[tuple[str, str]] = Counter()
+        sums: Counter[str] = Counter()
+        spent: Counter[str] = Counter()
+        for step in steps:
+            tokens = len(step.path) + 1 if whole else len(step.emitted)
+            outcomes.update(step.outcome)
+            guesses.update(
+                pair for pair in zip(step.drafter, step.outcome, strict=False) if pair[0]
+            )
+            sums.update(
+                tokens=tokens, passes=1, draft_passes=step.draft_passes, elapsed=step.seconds.total
+            )
+            if step.index > 0:
+                sums.update(timed_tokens=tokens, timed_passes=1)
+                spent.update({part: getattr(step.seconds, part) for part in PARTS})
         return cls(
-            sum(written),
-            len(steps),
-            outcomes.total() - outcomes["root"] - outcomes["probe"],
-            sum(step.draft_passes for step in steps),
-            outcomes["accepted"],
-            sum(outcomes[outcome] for outcome in COMPARED),
-            sum(tokens for _, tokens in timed),
-            len(timed),
-            tuple(sum(getattr(step.seconds, part) for step, _ in timed) for part in PARTS),
-            sum(step.seconds.total for step in steps),
-            Counter(
-                pair
-                for step in steps
-                for pair in zip(step.drafter, step.outcome, strict=False)
-                if pair[0]
-            ),
+            nodes=outcomes.total() - outcomes["root"] - outcomes["probe"],
+            accepted=outcomes["accepted"],
+            compared=sum(outcomes[outcome] for outcome in COMPARED),
+            seconds=tuple(spent[part] for part in PARTS),
+            guesses=guesses,
+            **sums,
         )
 
     def __add__(self, other: Counts) -> Counts:
-        sums = {
-            one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)
-        }
-        seconds = tuple(one + more for one, more in zip(self.seconds, other.seconds, strict=True))
-        return Counts(**sums | {"seconds": seconds})
+        sums = {name: getattr(self, name) + value for name, value in vars(other).items()}
+        return Counts(**sums | {"seconds": tuple(map(add, self.seconds, other.seconds))})
 
     @property
     def tokens_per_pass(self) -> float:
@@ -129,18 +127,16 @@ class Counts:
     @property
     def step_parts(self) -> dict[str, float]:
         """Seconds of a step by part."""
-        return {
-            part: _over(spent, self.timed_passes)
-            for part, spent in zip(PARTS, self.seconds, strict=True)
-        }
+        return self._parts(self.timed_passes)
 
     @property
     def token_parts(self) -> dict[str, float]:
         """Seconds per token by part."""
-        return {
-            part: _over(spent, self.timed_tokens)
-            for part, spent in zip(PARTS, self.seconds, strict=True)
-        }
+        return self._parts(self.timed_tokens)
+
+    def _parts(self, number: int) -> dict[str, float]:
+        spent = zip(PARTS, self.seconds, strict=True)
+        return {part: _over(seconds, number) for part, seconds in spent}
 
     def speedup(self, plain: Counts) -> float:
         """Tokens per second over those of plain decoding."""

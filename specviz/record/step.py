@@ -131,6 +131,13 @@ class Step(Record):
         return tuple(node for node, outcome in enumerate(self.outcome) if outcome == "accepted")
 
     @property
+    def added(self) -> str | None:
+        """What the target's own token is, "bonus" or "correction"; None where it added none."""
+        if self.bonus is None:
+            return None
+        return "correction" if self.corrected else "bonus"
+
+    @property
     def drafted(self) -> int:
         """How many nodes were drafted: all but the root and probes."""
         return len(self.parents) - 1 - self.outcome.count("probe")
@@ -141,11 +148,12 @@ class Step(Record):
         import networkx
 
         graph = networkx.DiGraph()
-        columns = {name: getattr(self, name) for name in (*COLUMNS, "drafter")}
-        for node, parent in enumerate(self.parents):
-            cells = {name: column[node] for name, column in columns.items() if column}
-            graph.add_node(node, **{name: cell for name, cell in cells.items() if cell is not None})
-            graph.add_edges_from([(parent, node)] if node else [])
+        graph.add_nodes_from(range(len(self.parents)))
+        for name in (*COLUMNS, "drafter"):
+            for node, cell in enumerate(getattr(self, name)):
+                if cell is not None:
+                    graph.nodes[node][name] = cell
+        graph.add_edges_from((parent, node) for node, parent in enumerate(self.parents) if node)
         return graph
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,17 +168,17 @@ class Step(Record):
     def _check(self) -> Step:
         n = len(self.parents)
         Topology(self.parents)
-        columns = {name: getattr(self, name) for name in COLUMNS} | {
-            "growth.split": self.growth.split
-        }
-        for name, column in (columns | {"drafter": self.drafter or None}).items():
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        columns |= {"growth.split": self.growth.split, "drafter": self.drafter or None}
+        for name, column in columns.items():
             if column is not None and len(column) != n:
                 raise ValueError(f"must have {n} values in {name}, one a node; got {len(column)}")
         parents = {parent for slots in self.growth.waiting or () for parent, _ in slots}
         named = {"detail": self.detail, "growth.waiting": parents, "order": self.order}
         for name, nodes in named.items():
-            if nodes and not (min(nodes) >= 0 and max(nodes) < n):
-                raise ValueError(f"must name nodes from 0 to {n - 1} in {name}; got {max(nodes)}")
+            wrong = set(nodes) - set(range(n))
+            if wrong:
+                raise ValueError(f"must name nodes from 0 to {n - 1} in {name}; got {max(wrong)}")
         if self.outcome.count("root") != 1 or self.outcome[0] != "root":
             raise ValueError("must have the root first and nowhere else in outcome")
         if len(self.pieces) != len(self.emitted):

@@ -103,12 +103,13 @@ class Trace(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as plain JSON data."""
-        names = ("pair", "prompt_tokens", "prompt_text", "text", "stop")
         data = {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict()}
-        data |= {name: getattr(self, name) for name in names} | {
-            "steps": [step.to_dict() for step in self.steps]
-        }
-        return data | ({"speedup": codec.json_data(self.speedup)} if self.speedup else {})
+        for name in ("pair", "prompt_tokens", "prompt_text", "text", "stop"):
+            data[name] = getattr(self, name)
+        data["steps"] = [step.to_dict() for step in self.steps]
+        if self.speedup:
+            data["speedup"] = codec.json_data(self.speedup)
+        return data
 
     def to_json(self) -> str:
         """The trace as JSON text; the numbers of steps keep six significant digits."""
@@ -138,11 +139,10 @@ class Trace(Record):
         config = data.get("config")
         if not isinstance(config, dict):
             raise ValueError("trace is damaged: trace.config must be an object.")
-        needed = [f.name for f in fields(RunConfig) if f.name != "drafter"]
-        missing = [name for name in needed if name not in config]
-        # A default would be a guess at what was run; only the oldest traces have no drafter.
-        if missing:
-            raise ValueError(f"trace is damaged: trace.config.{missing[0]} is required.")
+        for field in fields(RunConfig):
+            # A default would be a guess at what was run; only the oldest traces have no drafter.
+            if field.name not in {*config, "drafter"}:
+                raise ValueError(f"trace is damaged: trace.config.{field.name} is required.")
         return codec.read(cls, text, "trace")
 
     @model_validator(mode="after")

@@ -19,37 +19,21 @@ def place(shape: Topology, path: Sequence[int] = ()) -> list[tuple[int, int]]:
         path: nodes whose place is the first among their siblings, the accepted ones.
     """
     first = set(path)
-    order = [
-        sorted(children, key=lambda child: (child not in first, child))
-        for children in shape.children
-    ]
     shift = [0] * len(shape)  # rows below the parent
-    outline: list[list[int]] = [
-        [] for _ in range(len(shape))
-    ]  # the lowest row in use, level by level, from the node
+    # The highest and the lowest row in use, level by level below a node, counted from its row.
+    outlines: list[tuple[list[int], list[int]]] = [([], [])] * len(shape)
     for node in reversed(range(len(shape))):
+        highest: list[int] = []
         lowest: list[int] = []
-        for child in order[node]:
-            below = outline[child]
-            top = _tops(shape, order, shift, child, len(lowest))
-            shift[child] = max(
-                (used - start + 1 for used, start in zip(lowest, top, strict=False)), default=0
-            )
-            moved = [row + shift[child] for row in below]
-            lowest = moved + lowest[len(moved) :]
-        outline[node] = [0, *lowest]
+        for child in sorted(shape.children[node], key=lambda child: (child not in first, child)):
+            tops, bottoms = outlines[child]
+            gaps = [above - top + 1 for above, top in zip(lowest, tops, strict=False)]
+            down = max(gaps, default=0)
+            shift[child] = down
+            highest += [row + down for row in tops[len(highest) :]]
+            lowest[: len(bottoms)] = [row + down for row in bottoms]
+        outlines[node] = [0, *highest], [0, *lowest]
     rows = [0] * len(shape)
     for node, parent in enumerate(shape.parents[1:], 1):
         rows[node] = rows[parent] + shift[node]
     return [(int(depth), row) for depth, row in zip(shape.depth, rows, strict=True)]
-
-
-def _tops(shape: Topology, order: list, shift: list[int], node: int, levels: int) -> list[int]:
-    """The highest row in use at each level of a subtree, from its own top node; not deeper than
-    `levels`."""
-    tops: list[int] = []
-    level = [(node, 0)]
-    while level and len(tops) < levels:
-        tops.append(min(row for _, row in level))
-        level = [(child, row + shift[child]) for above, row in level for child in order[above]]
-    return tops

@@ -61,7 +61,7 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
         "scheme": step.scheme,
         "pieces": step.pieces,
         "own": step.bonus,
-        "last": None if step.bonus is None else ("correction" if step.corrected else "bonus"),
+        "last": step.added,
         "draft_passes": step.draft_passes,
         "drafter": step.drafter,
     }
@@ -82,21 +82,15 @@ def explained(step: Step, node: int, verifier: Any) -> str:
 def order_of(step: Step, verifier: Any) -> list[int]:
     """The order in which the rule tried the nodes of a step that was recorded without it: down from
     the root, or with the nodes below a node before it."""
-    leaves_first = verifier is not None and verifier.leaves_first
     children = Topology(step.parents).children
-    order: list[int] = []
 
-    def visit(node: int) -> None:
+    def below(node: int) -> list[int]:
         tried = [child for child in children[node] if step.outcome[child] in COMPARED]
-        if not leaves_first:
-            order.extend(tried)
-        for child in tried:
-            visit(child)
-            if leaves_first:
-                order.append(child)
+        if verifier is not None and verifier.leaves_first:
+            return [each for child in tried for each in (*below(child), child)]
+        return tried + [each for child in tried for each in below(child)]
 
-    visit(0)
-    return order
+    return below(0)
 
 
 def guessed(step: Step, node: int) -> str:
@@ -105,15 +99,14 @@ def guessed(step: Step, node: int) -> str:
     name = (step.drafter[node] if node < len(step.drafter) else None) or ""
     if name not in DRAFTERS or (name == "model" and {name, None}.issuperset(step.drafter)):
         return ""
-    guess, depth = step.growth.guesses.get(node, {}), depth_of(step, node)
+    guess = step.growth.guesses.get(node, {})
     words = f"Drafted by {DRAFTERS[name].title_in_sentence}"
     if name == "medusa":
-        words += f": head {depth}, which only depends on the text before the last token"
+        head = Topology(step.parents).depth[node]
+        words += f": head {head}, which only depends on the text before the last token"
     elif name == "eagle":
-        words += (
-            " from "
-            f"{'the target’s hidden state' if depth == 1 else 'its own predicted hidden state'}"
-        )
+        root = step.parents[node] == 0
+        words += f" from {'the target’s' if root else 'its own predicted'} hidden state"
     elif "order" in guess:
         last = "no history" if guess["order"] == 0 else f"the last {guess['order']:d} tokens"
         words += f": seen {guess['seen']:d} times after {last}"
@@ -122,14 +115,6 @@ def guessed(step: Step, node: int) -> str:
         words += f", for instance in {guess['where']}" if guess.get("where") else ""
         words += f", line {guess['line']:d}" if "line" in guess else ""
     return words.replace("seen 1 times", "seen once").replace("last 1 tokens", "last token") + "."
-
-
-def depth_of(step: Step, node: int) -> int:
-    """How many levels below the root a node stands."""
-    depth = 0
-    while node > 0:
-        node, depth = step.parents[node], depth + 1
-    return depth
 
 
 def growth_payload(step: Step) -> dict[str, Any]:
@@ -141,17 +126,17 @@ def growth_payload(step: Step) -> dict[str, Any]:
         left waiting; "split", the sizes of subtrees, [n]; "cut", candidates left out; "candidates",
         "expected" and "length", numbers.
     """
-    growth, n = step.growth, len(step.parents)
-    cut = growth.cut if growth.cut and growth.cut.rows.get("keys") else None
-    payload = {
-        "keys": step.keys if any(key is not None for key in step.keys) else None,
-        "waiting": growth.waiting if growth.waiting and len(growth.waiting) == n - 1 else None,
-        "split": growth.split if growth.split and n > 1 else None,
-        "cut": cut and {"texts": cut.texts, "keys": cut.rows["keys"]},
-        "candidates": growth.candidates,
-        "expected": growth.expected,
-        "length": growth.length,
-    }
+    growth = step.growth
+    below = len(step.parents) - 1
+    payload = {name: getattr(growth, name) for name in ("candidates", "expected", "length")}
+    if any(key is not None for key in step.keys):
+        payload["keys"] = step.keys
+    if growth.waiting and len(growth.waiting) == below:
+        payload["waiting"] = growth.waiting
+    if growth.split and below:
+        payload["split"] = growth.split
+    if growth.cut and growth.cut.rows.get("keys"):
+        payload["cut"] = {"texts": growth.cut.texts, "keys": growth.cut.rows["keys"]}
     return json_data({name: value for name, value in payload.items() if value is not None})
 
 
@@ -165,14 +150,12 @@ def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
             "error"), `note` (a sentence), `figures` (of all steps so far), `speedup` (against plain
             decoding), `show` (the step to go to, unless the visitor has moved).
     """
-    data = {"run": run, "steps": list(steps)} | {
-        key: value for key, value in more.items() if value is not None
-    }
+    data = {"run": run, "steps": list(steps)}
+    data |= {key: value for key, value in more.items() if value is not None}
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     # "<" only ever occurs inside strings; escaped, no layer between here and the page can mistake
     # it for markup.
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace(
-        "<", "\\u003c"
-    )
+    return text.replace("<", "\\u003c")
 
 
 def figures(counts: Counts) -> dict[str, Any]:
@@ -180,8 +163,10 @@ def figures(counts: Counts) -> dict[str, Any]:
     measured."""
     drafters = {}
     for name in dict.fromkeys(name for name, _ in counts.guesses):
+        accepted = counts.guesses[name, "accepted"]
         compared = sum(counts.guesses[name, outcome] for outcome in COMPARED)
-        drafters[name] = Counts(accepted=counts.guesses[name, "accepted"], compared=compared)
+        rate = Counts(accepted=accepted, compared=compared).acceptance
+        drafters[name] = {"accepted": accepted, "compared": compared, "acceptance": rate}
     return json_data(
         {
             "tokens": counts.tokens,
@@ -195,14 +180,7 @@ def figures(counts: Counts) -> dict[str, Any]:
             "step_ms": 1000 * counts.seconds_per_step,
             "token_parts": [1000 * seconds for seconds in counts.token_parts.values()],
             "step_parts": [1000 * seconds for seconds in counts.step_parts.values()],
-            "drafters": {
-                name: {
-                    "accepted": one.accepted,
-                    "compared": one.compared,
-                    "acceptance": one.acceptance,
-                }
-                for name, one in drafters.items()
-            },
+            "drafters": drafters,
         }
     )
 
@@ -280,24 +258,20 @@ def typed(trace: Trace) -> str:
 def settings_title(config: Any) -> str:
     """Tree, rule, drafter and temperature of a configuration, for people."""
     builder, verifier, drafter = config.builder, config.verifier, config.drafter
-    by = (
-        ""
-        if drafter.name == "model" or not builder.reads_draft
-        else f", drafted by {drafter.title_in_sentence}"
-    )
-    return f"Tree: {builder.title} · Rule: {verifier.title}{by}, temperature {config.temperature:g}"
+    title = f"Tree: {builder.title} · Rule: {verifier.title}"
+    if drafter.name != "model" and builder.reads_draft:
+        title += f", drafted by {drafter.title_in_sentence}"
+    return f"{title}, temperature {config.temperature:g}"
 
 
 def settings_text(config: Any) -> str:
     """All of a configuration but its prompt as the parameters of a link, the same for equal
     configurations."""
     named = {kind: getattr(config, kind).to_text(defaults=True) for kind in REGISTRIES}
-    numbers = {name: getattr(config, name) for name in NUMBERS}
-    named |= {
-        name: f"{value:g}" if isinstance(value, float) else str(value)
-        for name, value in numbers.items()
-        if value is not None
-    }
+    for name in NUMBERS:
+        value = getattr(config, name)
+        if value is not None:
+            named[name] = f"{value:g}" if isinstance(value, float) else str(value)
     return urlencode(named, safe=":,=")
 
 
@@ -305,7 +279,8 @@ def described(info: dict[str, Any]) -> str:
     """The name of a pair, and how much of the target's probability its draft can propose if the
     vocabularies differ."""
     common = info.get("common")
-    mass, speed = common.get("mass") if isinstance(common, dict) else None, info.get("disk_speed")
+    mass = common.get("mass") if isinstance(common, dict) else None
+    speed = info.get("disk_speed")
     if isinstance(speed, int | float):
         return f"{info['name']}, weights read at {speed / 1e9:.1f} GB/s"
     if not isinstance(mass, int | float):

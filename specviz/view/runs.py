@@ -3,6 +3,7 @@ draws its own)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan
 
 import plotly.graph_objects as go
@@ -14,6 +15,7 @@ from . import theme
 from .layout import place
 
 ROW = 40  # tokens
+MOST_TEXTS = 80  # marks of a kind that have room for their tokens
 ORIGINS = {
     "accepted": (theme.GREEN, "square"),
     "bonus": (theme.BLUE, "diamond"),
@@ -33,17 +35,18 @@ def plot_ribbon(trace: Trace) -> go.Figure:
     """Draw every token of a run by its origin: accepted, bonus or correction."""
     tokens = []  # visible text, origin, step from 1
     for number, step in enumerate(trace.steps, 1):
-        for i, text in enumerate(step.pieces):
-            is_added = i == len(step.pieces) - 1 and step.bonus is not None
-            origin = ("correction" if step.corrected else "bonus") if is_added else "accepted"
+        origins = ["accepted"] * len(step.pieces)
+        if step.added:
+            origins[-1] = step.added
+        for text, origin in zip(step.pieces, origins, strict=True):
             tokens.append((theme.visible(text), origin, number))
     if not tokens:
         return theme.empty("This run wrote no tokens.")
-    title = (
-        f"{len(tokens)} tokens in {len(trace.steps)} target passes, {trace.tokens_per_pass:.2f} "
-        "per pass"
-    )
-    title += "" if isnan(trace.tokens_per_s) else f", {trace.tokens_per_s:.0f} tokens/s"
+    counts = trace.counts
+    title = f"{counts.tokens} tokens in {counts.passes} target passes, "
+    title += f"{counts.tokens_per_pass:.2f} per pass"
+    if not isnan(counts.tokens_per_s):
+        title += f", {counts.tokens_per_s:.0f} tokens/s"
     fig = theme.figure(f"token, {ROW} per row", "row", title, hovermode="closest")
     for origin, (colour, symbol) in ORIGINS.items():
         group = [(i, text, step) for i, (text, kind, step) in enumerate(tokens) if kind == origin]
@@ -65,69 +68,73 @@ def plot_ribbon(trace: Trace) -> go.Figure:
 
 def plot_tree(step: Step) -> go.Figure:
     """Draw the tree of a step from left to right, the accepted path straight on top."""
-    parents, path = tuple(step.parents), tuple(step.path)
+    parents = list(step.parents)
+    path = list(step.path)
     if step.bonus is not None:  # the target's own token extends the accepted path
-        parents, path = (*parents, path[-1] if path else 0), (*path, len(parents))
-    places = place(Topology(parents), path)
-    counts = {
-        outcome: step.outcome.count(outcome) for outcome in OUTCOMES if outcome in step.outcome
+        parents.append(path[-1] if path else 0)
+        path.append(len(step.parents))
+    places = place(Topology(tuple(parents)), path)
+    nodes = {
+        outcome: [node for node, became in enumerate(step.outcome) if became == outcome]
+        for outcome in OUTCOMES
     }
-    listed = ", ".join(
-        f"{count} {OUTCOMES[outcome][0]}" for outcome, count in counts.items() if outcome != "root"
-    )
+    counted = [
+        f"{len(nodes[outcome])} {name}"
+        for outcome, (name, _, _) in OUTCOMES.items()
+        if nodes[outcome] and outcome != "root"
+    ]
+    listed = ", ".join(counted)
     title = f"Step {step.index + 1}: {listed or 'no node was drafted'}"
     fig = theme.figure("tokens after the last committed one", "", title, hovermode="closest")
-    on_path = {0, *path}
-    for width, colour, is_path in ((1, theme.GRID, False), (3, theme.GREEN, True)):
-        edges = [
-            (above, node)
-            for node, above in enumerate(parents)
-            if above >= 0 and (node in on_path) == is_path
-        ]
+    for is_path, width, colour in ((False, 1, theme.GRID), (True, 3, theme.GREEN)):
+        ends: list[tuple[int, int] | tuple[None, None]] = []
+        for node, parent in enumerate(parents[1:], 1):
+            if (node in path) == is_path:
+                ends += [places[parent], places[node], (None, None)]
         fig.add_scatter(
-            x=[x for above, node in edges for x in (places[above][0], places[node][0], None)],
-            y=[y for above, node in edges for y in (places[above][1], places[node][1], None)],
+            x=[x for x, _ in ends],
+            y=[y for _, y in ends],
             mode="lines",
             line={"color": colour, "width": width},
             hoverinfo="skip",
             showlegend=False,
         )
-    for outcome in counts:
-        nodes = [node for node, kind in enumerate(step.outcome) if kind == outcome]
-        _add_marks(fig, step, [places[node] for node in nodes], nodes, OUTCOMES[outcome])
-    if step.bonus is not None:
-        kind = "correction" if step.corrected else "bonus"
-        _add_marks(fig, step, places[-1:], [], (kind, ORIGINS[kind][0], "diamond"))
+    for outcome, style in OUTCOMES.items():
+        if nodes[outcome]:
+            texts = [theme.visible(step.texts[node]) for node in nodes[outcome]]
+            hover = [_hover(step, node, style[0]) for node in nodes[outcome]]
+            _add_marks(fig, [places[node] for node in nodes[outcome]], texts, hover, style)
+    if step.added:
+        text = theme.visible(step.pieces[-1])
+        hover = [f"{text}<br>{step.added}: the target's own token"]
+        style = (step.added, ORIGINS[step.added][0], "diamond")
+        _add_marks(fig, places[-1:], [text], hover, style)
     fig.update_yaxes(autorange="reversed", visible=False)
     fig.update_xaxes(dtick=1)
     return fig
 
 
 def _add_marks(
-    fig: go.Figure, step: Step, places: list, nodes: list[int], style: tuple[str, str, str]
+    fig: go.Figure,
+    places: Sequence[tuple[int, int]],
+    texts: Sequence[str],
+    hover: Sequence[str],
+    style: tuple[str, str, str],
 ) -> None:
-    """Add the marks of some nodes; without nodes, that of the token that the target added."""
+    """Add marks with their texts; `style` is their name, colour and mark."""
     name, colour, symbol = style
-    texts = [theme.visible(step.texts[node]) for node in nodes] or [theme.visible(step.pieces[-1])]
-    hover = [_hover(step, node, name) for node in nodes] or [
-        f"{texts[0]}<br>{name}: the target's own token"
-    ]
+    line = {"color": colour, "width": 2}
     fig.add_scatter(
         x=[x for x, _ in places],
         y=[y for _, y in places],
         name=name,
         text=texts,
         customdata=hover,
-        mode="markers+text" if len(step.parents) <= 80 else "markers",
+        mode="markers+text" if len(texts) <= MOST_TEXTS else "markers",
         textposition="bottom right",
         textfont={"size": 11},
         hovertemplate="%{customdata}<extra></extra>",
-        marker={
-            "color": colour,
-            "symbol": symbol,
-            "size": 10,
-            "line": {"color": colour, "width": 2},
-        },
+        marker={"color": colour, "symbol": symbol, "size": 10, "line": line},
     )
 
 
@@ -138,9 +145,6 @@ def _hover(step: Step, node: int, name: str) -> str:
         "acceptance probability": step.accept_prob,
         "uniform draw u": step.coin,
     }
-    numbers = [
-        f"{label} = {column[node]:.4f}"
-        for label, column in columns.items()
-        if column[node] is not None
-    ]
+    values = {label: column[node] for label, column in columns.items()}
+    numbers = [f"{label} = {x:.4f}" for label, x in values.items() if x is not None]
     return "<br>".join([theme.visible(step.texts[node], 60), name, *numbers])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
 import plotly.graph_objects as go
 
 from ..measure.cost_table import CostTable
@@ -22,23 +23,23 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
     fig = theme.figure("n, nodes in the tree", "time / time for one node")
     for place, (name, table) in enumerate(tables.items()):
         unit, scale = table.shown_in
-        times = [second / table.target_s[0] for second in table.target_s]
-        spread = table.spread.get("target")
-        low, high = zip(*spread, strict=True) if spread else (table.target_s, table.target_s)
-        bars = theme.error_bars(
-            times,
-            [end / table.target_s[0] for end in low],
-            [end / table.target_s[0] for end in high],
-        )
-        label = f"{name}: {scale * table.target_s[0]:.3g} {unit} for one node"
+        one = table.target_s[0]
+        times = [seconds / one for seconds in table.target_s]
+        spread = np.array(table.spread.get("target") or [(s, s) for s in table.target_s]) / one
+        bars = theme.error_bars(times, *spread.T.tolist())
+        label = f"{name}: {scale * one:.3g} {unit} for one node"
         style = theme.machine_series(name, place)
         style["line"]["dash"] = "dash" if table.projection else "solid"
         theme.curve(fig, table.sizes, times, label, style, "%{x} nodes: %{y:.2f} ×", error_y=bars)
-    theme.logarithmic(
-        "x", fig, sorted({n for table in tables.values() for n in table.sizes if n & (n - 1) == 0})
-    )
+    theme.logarithmic("x", fig, powers_of_two(tables.values()))
     theme.logarithmic("y", fig, [1, 2, 5, 10, 20, 50, 100])
     return theme.label_lines(fig)
+
+
+def powers_of_two(measured: Iterable[CostTable | Forecast]) -> list[int]:
+    """The sizes that are ticks of an axis."""
+    sizes = {size for each in measured for size in each.sizes}
+    return sorted(size for size in sizes if size.bit_count() == 1)
 
 
 def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
@@ -70,8 +71,7 @@ def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
             marker={"symbol": "star", "size": 16, "color": theme.MACHINES.get(name, theme.GREY)},
         )
     theme.plain_line(fig)
-    sizes = sorted({size for one in forecasts.values() for size in one.sizes})
-    theme.logarithmic("x", fig, [size for size in sizes if size & (size - 1) == 0])
+    theme.logarithmic("x", fig, powers_of_two(forecasts.values()))
     fig.update_yaxes(rangemode="tozero")
     return theme.label_lines(fig)
 
@@ -87,17 +87,19 @@ def plot_speedup(forecast: Forecast) -> go.Figure:
         verdict = f"Plain decoding is fastest. {verdict}"
     title = f"{verdict}<br>{source} {forecast.cost.machine}"
     fig = theme.figure("levels below the root", "tree size (nodes, including the root)", title)
-    rows = [[None if cell is None else cell.speedup for cell in row] for row in forecast.cells]
-    tokens = [
-        [None if cell is None else cell.tokens_per_pass for cell in row] for row in forecast.cells
-    ]
+
+    def rows_of(name: str) -> list[list[float | None]]:
+        return [[getattr(cell, name, None) for cell in row] for row in forecast.cells]
+
+    rows = rows_of("speedup")
     values = [value for row in rows for value in row if value is not None]
-    low, high = min(0.5, *values), max(1.5, *values)
+    low = min(0.5, *values)
+    high = max(1.5, *values)
     fig.add_heatmap(
         x=list(map(str, forecast.depths)),
         y=list(map(str, forecast.sizes)),
         z=rows,
-        customdata=tokens,
+        customdata=rows_of("tokens_per_pass"),
         zmin=low,
         zmax=high,
         xgap=1,
@@ -167,22 +169,21 @@ def _add_predicted(fig: go.Figure, machine: str, place: int, points: Sequence[Po
         text=[point.name for point in points],
         hovertemplate="%{text}: %{y:.2f} predicted<extra></extra>",
     )
-    for is_slower, name, symbol in (
-        (False, "measured", "square"),
-        (True, "measured, slower than plain", "x"),
+    slower = [point for point in points if point.measured < 1]
+    faster = [point for point in points if point.measured >= 1]
+    for group, name, symbol in (
+        (faster, "measured", "square"),
+        (slower, "measured, slower than plain", "x"),
     ):
-        group = [point for point in points if (point.measured < 1) == is_slower]
-        if not group:
-            continue
-        values = [point.measured for point in group]
-        low, high = [point.low for point in group], [point.high for point in group]
-        fig.add_scatter(
-            x=[point.size for point in group],
-            y=values,
-            name=name,
-            mode="markers",
-            marker={"color": style["marker"]["color"], "symbol": symbol, "size": 9},
-            text=[point.name for point in group],
-            error_y=theme.error_bars(values, low, high),
-            hovertemplate="%{text}: %{y:.2f} measured<extra></extra>",
-        )
+        if group:
+            names, sizes, _, values, low, high = zip(*group, strict=True)
+            fig.add_scatter(
+                x=sizes,
+                y=values,
+                name=name,
+                mode="markers",
+                marker={"color": style["marker"]["color"], "symbol": symbol, "size": 9},
+                text=names,
+                error_y=theme.error_bars(values, low, high),
+                hovertemplate="%{text}: %{y:.2f} measured<extra></extra>",
+            )

@@ -28,16 +28,13 @@ def paint(step: Step) -> str:
 
 def step_line(step: Step) -> str:
     """How much of a step's tree was accepted, and what it wrote."""
-    end = (
-        ""
-        if step.bonus is None
-        else f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
-    )
     written = " ".join(repr(text) for text in step.pieces[: len(step.path)])
-    return (
-        f"{step.index + 1:4}  {len(step.path)} of {step.drafted} drafted nodes accepted  "
-        f"{written}{end}"
+    line = (
+        f"{step.index + 1:4}  {len(step.path)} of {step.drafted} drafted nodes accepted  {written}"
     )
+    if step.bonus is not None:
+        line += f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
+    return line
 
 
 def summary(trace: Trace) -> str:
@@ -50,18 +47,16 @@ def summary(trace: Trace) -> str:
     """
     if not trace.steps:
         return f"no step; ended by {printable(trace.stop)}"
-    rate, acceptance = trace.tokens_per_s, trace.acceptance
-    compared = (
-        "no node was compared"
-        if isnan(acceptance)
-        else f"{acceptance:.0%} of compared tokens accepted"
-    )
-    speed = "" if isnan(rate) else f", {rate:.0f} tokens/s"
-    return (
-        f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: "
-        f"{trace.tokens_per_pass:.2f} per pass, "
-        f"{compared}{speed}; ended by {printable(trace.stop)}"
-    )
+    counts = trace.counts
+    line = f"{counts.tokens} tokens in {counts.passes} target passes: "
+    line += f"{counts.tokens_per_pass:.2f} per pass, "
+    if counts.compared:
+        line += f"{counts.acceptance:.0%} of compared tokens accepted"
+    else:
+        line += "no node was compared"
+    if not isnan(counts.tokens_per_s):
+        line += f", {counts.tokens_per_s:.0f} tokens/s"
+    return f"{line}; ended by {printable(trace.stop)}"
 
 
 def text_table(rows: Sequence[dict[str, Any]], digits: int = 2) -> str:
@@ -78,14 +73,14 @@ def text_table(rows: Sequence[dict[str, Any]], digits: int = 2) -> str:
     """
     columns = []
     for name in dict.fromkeys(name for row in rows for name in row):
-        values = ["" if (value := row.get(name)) is None else value for row in rows]
-        cells = [
-            name,
-            *(
-                f"{one:.{digits}f}" if isinstance(one, float) else printable(str(one))
-                for one in values
-            ),
-        ]
-        align = "<" if any(isinstance(one, str) and one for one in values) else ">"
+        cells = [name]
+        align = ">"
+        for value in (row.get(name) for row in rows):
+            if isinstance(value, float):
+                cells.append(f"{value:.{digits}f}")
+            else:
+                cells.append("" if value is None else printable(str(value)))
+            if isinstance(value, str) and value:
+                align = "<"
         columns.append([f"{cell:{align}{max(map(len, cells))}}" for cell in cells])
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))

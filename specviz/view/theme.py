@@ -21,6 +21,7 @@ CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, YELLOW, GREY)
 # where the target's weights are, the same in every figure
 MACHINES = {"in memory": "#2b8cc4", "on disk": "#c77700", "this machine": GREEN}
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+SIGNS = str.maketrans("\n\t \r", "↵⇥·↵")  # for white space
 MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
 
 
@@ -38,8 +39,9 @@ def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
         hoverlabel={"font": {"size": 13}},
         uirevision="keep",
     )
-    fig.update_xaxes(title=x, gridcolor=GRID, zerolinecolor=GRID, linecolor=GRID, automargin=True)
-    fig.update_yaxes(title=y, gridcolor=GRID, zerolinecolor=GRID, linecolor=GRID, automargin=True)
+    axis = {"gridcolor": GRID, "zerolinecolor": GRID, "linecolor": GRID, "automargin": True}
+    fig.update_xaxes(title=x, **axis)
+    fig.update_yaxes(title=y, **axis)
     return fig.update_layout(**layout)
 
 
@@ -57,10 +59,8 @@ def empty(sentence: str) -> go.Figure:
 def series(place: int) -> dict:
     """Colour, dash and mark of the series at a place; a colour that comes again has an open
     mark."""
-    colour, symbol = (
-        CYCLE[place % len(CYCLE)],
-        MARKS[place % len(MARKS)] + "-open" * (place // len(MARKS) % 2),
-    )
+    colour = CYCLE[place % len(CYCLE)]
+    symbol = MARKS[place % len(MARKS)] + "-open" * (place // len(MARKS) % 2)
     return {
         "line": {"color": colour, "dash": DASHES[place % len(DASHES)]},
         "marker": {"symbol": symbol, "size": 8, "color": colour},
@@ -84,20 +84,13 @@ def error_bars(
     values: Sequence[float], low: Sequence[float | None], high: Sequence[float | None]
 ) -> dict:
     """Error bars from intervals; none where there is None."""
-    return {
-        "type": "data",
-        "symmetric": False,
-        "thickness": 1,
-        "width": 3,
-        "array": [
-            end if end is None else max(0.0, end - value)
-            for value, end in zip(values, high, strict=True)
-        ],
-        "arrayminus": [
-            end if end is None else max(0.0, value - end)
-            for value, end in zip(values, low, strict=True)
-        ],
-    }
+
+    def lengths(ends: Sequence[float | None], sign: int) -> list[float | None]:
+        pairs = zip(values, ends, strict=True)
+        return [None if end is None else max(0.0, sign * (end - value)) for value, end in pairs]
+
+    bars = {"type": "data", "symmetric": False, "thickness": 1, "width": 3}
+    return bars | {"array": lengths(high, 1), "arrayminus": lengths(low, -1)}
 
 
 def curve(
@@ -158,10 +151,9 @@ def rule_title(rule: str) -> str:
 def visible(text: str, max_length: int = 24) -> str:
     """A token as a person can see it, escaped for a figure: white space and control characters get
     a sign."""
-    signs = {"\n": "↵", "\t": "⇥", " ": "·", "\r": "↵"}
-    signed = (
-        "".join(signs.get(c) or (c if c.isprintable() else f"\\x{ord(c):02x}") for c in text) or "∅"
-    )
-    return html.escape(
-        signed if len(signed) <= max_length else signed[: max_length - 1] + "…", quote=False
-    )
+    signed = ""
+    for letter in text.translate(SIGNS):
+        signed += letter if letter.isprintable() else f"\\x{ord(letter):02x}"
+    if len(signed) > max_length:
+        signed = signed[: max_length - 1] + "…"
+    return html.escape(signed or "∅", quote=False)

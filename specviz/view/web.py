@@ -17,16 +17,14 @@ from __future__ import annotations
 import posixpath
 import re
 from functools import cache
-from pathlib import Path
 
 from ..base.files import WEB
 from . import words
 
 GENERATED = {"base/words.js": words.script}
 IMPORT = re.compile(r"^import \{([^}]*)\} from '([^']+)';\n", re.MULTILINE)
-COMMENT = re.compile(
-    r"^ *(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE
-)  # on lines of its own
+# A comment on lines of its own.
+COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)
 
 
@@ -63,25 +61,18 @@ def _join(
     name: str, above: tuple[str, ...], parts: dict[str, tuple[str, ...]], code: list[str]
 ) -> None:
     if name in above:
-        raise ValueError(
-            f"{name} imports itself by way of "
-            f"{' and '.join(above[above.index(name) + 1 :]) or name}."
-        )
-    text, needs = asset(name), []
+        raise ValueError(f"Modules import in a circle: {' imports '.join((*above, name))}.")
+    text = asset(name)
+    needs = []
     for names, path in IMPORT.findall(text):
         other = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
         if other not in parts:
             _join(other, (*above, name), parts, code)
-        imports = [
-            symbol.strip().partition(" as ") for symbol in names.split(",") if symbol.strip()
-        ]
-        missing = [symbol for symbol, _, _ in imports if symbol not in parts[other]]
+        missing = set(re.findall(r"(\w+)(?: as \w+)?", names)) - {*parts[other]}
         if missing:
-            raise ValueError(f"{name} imports {', '.join(missing)}, which {other} does not export.")
-        renamed = ", ".join(
-            f"{symbol}: {alias}" if alias else symbol for symbol, _, alias in imports
-        )
-        needs.append(f"const {{ {renamed} }} = {_constant(other)};\n")
+            listed = ", ".join(sorted(missing))
+            raise ValueError(f"{name} imports {listed}, which {other} does not export.")
+        needs.append(f"const {{{names.replace(' as ', ': ')}}} = {_constant(other)};\n")
     body = COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", text)))
     if re.search(r"^(import|export)\b", body, re.MULTILINE):
         raise ValueError(
@@ -93,9 +84,7 @@ def _join(
 
 
 def _constant(name: str) -> str:
-    return (
-        Path(name).with_suffix("").as_posix().replace("/", "_").replace("-", "_").replace(".", "_")
-    )
+    return re.sub(r"[/.-]", "_", name.removesuffix(".js"))
 
 
 def write() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import specviz
 from specviz.base import codec
+from specviz.tree import Topology
 from specviz.view import payload
 from specviz.view.payload import described
 from tests.growing import BUILDERS
@@ -139,7 +140,7 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
         for step in specviz.speculate(specviz.toy_pair(vocab=12), replace(CONFIG, drafter=drafter)):
             for node in range(1, len(step.parents)):
                 said = payload.guessed(step, node)
-                depth = payload.depth_of(step, node)
+                depth = Topology(step.parents).depth[node]
                 if step.drafter[node] == "medusa":
                     assert f"head {depth}," in said
                 if step.drafter[node] in ("ngram", "retrieval"):

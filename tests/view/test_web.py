@@ -36,8 +36,8 @@ def test_modules_are_joined_in_the_order_of_their_needs(files):
     code = web.joined("a.js")
     assert [name for name in re.findall(r"^const (\w+) = \(\(\)", code, re.M)] == ["c", "b", "a"]
     assert (
-        "const { one: uno } = b;\nconst { two } = c;\nconst sum = uno + two;\nreturn { sum };\n"
-        in code
+        "const { one: uno } = b; const { two, } = c; const sum = uno + two; return { sum };"
+        in " ".join(code.split())
     )
     assert "return { two, later };" in code
 
@@ -59,7 +59,7 @@ def test_comments_on_lines_of_their_own_stay_at_home(files):
         ),
         (
             {"a": "import { b } from './b.js';\n", "b": "import { a } from './a.js';\n"},
-            r"a\.js imports itself by way of",
+            r"in a circle: a\.js imports b\.js imports a\.js",
         ),
         ({"a": "export default 1;\n"}, r"a\.js must only use import"),
         ({"a": "import './b.js';\n"}, r"a\.js must only use import"),

@@ -11,6 +11,8 @@ from typing import Any
 import gradio as gr
 
 from specviz.config.run_config import RunConfig, compatible
+from specviz.drafters import DRAFTERS
+from specviz.models.catalogue import default_draft
 from specviz.proof.sampled import RUNS
 from specviz.record.vectors import EMBEDDED, planned_with
 from specviz.view.payload import message, settings_text
@@ -208,8 +210,10 @@ def judged(
 def verdict(config: RunConfig, pair: str = EMBEDDED) -> tuple[str, str]:
     """What is to be said about a configuration before it runs on a pair: a kind of notice and its
     sentence."""
-    builder, drafter, match = config.builder, config.drafter, compatible(config)
-    planned = planned_with(builder, drafter, pair) if match.possible else ""
+    match, drafter = compatible(config), config.drafter
+    if drafter.name == "model" and default_draft(pair):
+        drafter = DRAFTERS["eagle"]()  # the pair's own draft is a head
+    planned = planned_with(config.builder, drafter, pair) if match.possible else ""
     return menus.kind(match), f"{match.reason} {planned}".rstrip()
 
 

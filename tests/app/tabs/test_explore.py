@@ -21,6 +21,7 @@ from app.tabs import explore
 from app.tabs.explore import prompts, recordings
 from specviz.config import run_config as configuration
 from specviz.proof.same_text import comparing
+from specviz.record.vectors import stored
 from specviz.view.payload import settings_text, step_payload
 from tests.app.tabs.test_compare import FAILURES, Breaking
 from tests.loops import in_a_loop, one_pair
@@ -244,3 +245,16 @@ def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplo
 def test_a_prompt_that_is_too_long_is_rejected_before_the_run():
     with pytest.raises(ValueError, match="context of 4096"):
         played(replace(CONFIG, prompt="a" * 5000))
+
+
+def test_a_tree_without_a_vector_of_its_own_is_called_learning():
+    """The own draft of a model of the catalogue is a head, whose vectors count, not the draft
+    model's."""
+    config = specviz.RunConfig(builder="sequoia")
+    assert "Learning" not in explore.verdict(config)[1]
+    assert "Learning" in explore.verdict(config, "mine|other")[1]
+    assert ("with EAGLE" in explore.verdict(config, "smollm2")[1]) == (
+        not stored("eagle", "smollm2")
+    )
+    ngram = specviz.RunConfig(builder="sequoia", drafter="ngram")
+    assert "with n-grams" in explore.verdict(ngram, "smollm2")[1] or stored("ngram", "smollm2")

@@ -16,7 +16,7 @@ def option(
     parser: Parser,
     usage: str,
     text: str,
-    kind: Callable[[str], Any] = str,
+    kind: Callable[[str], Any] | None = None,
     default: Any = None,
     several: bool = False,
 ) -> None:
@@ -26,7 +26,7 @@ def option(
         parser: a parser, or a group of one.
         usage: "--each N", or a flag, "--json".
         text: its help.
-        kind: what reads its value.
+        kind: what reads its value; None for text.
         default: its value where it is not given.
         several: whether it may be given several times.
     """

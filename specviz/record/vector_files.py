@@ -10,7 +10,7 @@ from typing import Any
 from ..base import codec
 from ..base.files import ACCEPTANCE, parse_json, read_text
 from .chain_rates import PROFILE, read_rates
-from .vectors import AcceptanceVector, Plan, by_level, check_acceptance, find_vector
+from .vectors import AcceptanceVector, Plan, find_vector
 
 MAX_BYTES = 4_000_000  # bytes
 
@@ -54,12 +54,11 @@ def vector_in(
             return find_vector(vectors, verifier or vectors[0].verifier, nearest)
     if "acceptance" not in data:
         raise ValueError(f'{name} must contain an object with a list "acceptance".')
-    # Both entries may hold one vector or one for each level.
-    given = data.get("levels") or data["acceptance"]
-    plan = check_acceptance(given, f"acceptance in {name.removeprefix('acceptance file ')}")
-    rows = by_level(plan)
-    levels = rows if isinstance(plan[0], tuple) else ()
-    return codec.read(AcceptanceVector, data | {"acceptance": rows[0], "levels": levels}, name)
+    # Either entry may hold one vector for each level.
+    plan = data.get("levels") or data["acceptance"]
+    if isinstance(plan, list) and plan and isinstance(plan[0], list):
+        data = data | {"acceptance": plan[0], "levels": plan}
+    return codec.read(AcceptanceVector, data, name)
 
 
 def vector_of_rates(data: Mapping[str, Any], where: str) -> AcceptanceVector:

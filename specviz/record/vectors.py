@@ -134,49 +134,29 @@ def mean_plan(texts: Sequence[tuple[int, Plan]]) -> Plan:
     return tuple(levels) if isinstance(texts[0][1][0], tuple) else levels[0]
 
 
-def check_acceptance(value: Any, where: str = "acceptance") -> Any:
-    """An acceptance vector, or one per level, as nested tuples of floats.
+def check_acceptance(plan: Plan, where: str = "acceptance") -> Plan:
+    """An acceptance vector, or one per level, that is sound.
 
     Args:
-        value: P[k] as a list or tuple, a single number, or a list of such vectors.
+        plan: numbers from 0 to 1.
         where: its name in messages.
 
     Raises:
-        ValueError: if it is empty or too long, holds anything but numbers from 0 to 1, or a level
-            sums to more than 1.
+        ValueError: if it is empty or too long, or a level sums to more than 1.
 
-    >>> check_acceptance([[0.5, 0.25], [0.5]])
+    >>> check_acceptance(((0.5, 0.25), (0.5,)))
     ((0.5, 0.25), (0.5,))
     """
-    value = (value,) if isinstance(value, float) else value  # one rank, without brackets
-    several = isinstance(value, list | tuple) and len(value) > 0
-    if several and all(isinstance(level, list | tuple) for level in value):
-        if len(value) > MAX_RANKS:
-            raise ParameterError(where, f"have up to {MAX_RANKS} levels", len(value))
-        return tuple(_vector(level, f"{where}, level {i}") for i, level in enumerate(value, 1))
-    return _vector(value, where)
-
-
-def _vector(value: Any, where: str) -> tuple[float, ...]:
-    vector = checked_vector(value, where)
-    if sum(vector) > 1 + ROUNDED:
+    levels = by_level(plan) if plan else ()
+    if not 0 < len(levels) <= MAX_RANKS or not all(0 < len(row) <= MAX_RANKS for row in levels):
+        must = f"list 1 to {MAX_RANKS} numbers from 0 to 1, or up to {MAX_RANKS} such lists"
+        raise ParameterError(where, must, plan)
+    total = max(map(sum, levels))
+    if total > 1 + ROUNDED:
         must = "sum to at most 1, because at most one child of a node is accepted"
         hint = "Give the acceptance probability of each child."
-        raise ParameterError(where, must, round(sum(vector), 4), hint)
-    return vector
-
-
-def checked_vector(value: Any, where: str) -> tuple[float, ...]:
-    """Up to `MAX_RANKS` numbers from 0 to 1."""
-    good = isinstance(value, list | tuple) and len(value) > 0
-    if good and len(value) > MAX_RANKS:
-        raise ParameterError(where, f"have up to {MAX_RANKS} numbers", len(value))
-    for number in value if good else ():
-        is_number = isinstance(number, int | float) and not isinstance(number, bool)
-        good = good and is_number and 0 <= number <= 1
-    if not good:
-        raise ParameterError(where, "list numbers from 0 to 1, or one such list per level", value)
-    return tuple(map(float, value))
+        raise ParameterError(where, must, round(total, 4), hint)
+    return plan
 
 
 def expected_tokens(shape: Topology, acceptance: Plan) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from specviz.base.codec import dumps
+from specviz.base.codec import Levels, dumps
 from specviz.builders import BUILDERS
 from specviz.builders.base import TreeBuilder
 from specviz.config.run_config import RunConfig
@@ -20,7 +20,7 @@ from specviz.decode import speculate
 from specviz.models.table import TableModel, TablePair
 from specviz.record.step import Step
 from specviz.record.vector_files import published, vector_in
-from specviz.record.vectors import check_acceptance, find_acceptance, reach
+from specviz.record.vectors import Plan, check_acceptance, find_acceptance, reach
 from specviz.tree import Topology
 from specviz.verifiers import VERIFIERS
 from specviz.view.web import asset
@@ -52,7 +52,7 @@ class TreeRequest(BaseModel):
         builder: the one that is shown large, one of the six or another.
     """
 
-    vector: tuple[float | tuple[float, ...], ...] = Field(max_length=64)
+    vector: Levels
     file: str = Field("", max_length=200_000, title="The file")
     nodes: int = Field(32, ge=2, le=256, title="Nodes")
     levels: int = Field(8, ge=1, le=32, title="Levels")
@@ -68,7 +68,7 @@ class TreeRequest(BaseModel):
 
     @field_validator("vector")
     @classmethod
-    def _checked(cls, vector: tuple) -> tuple:
+    def _checked(cls, vector: Plan) -> Plan:
         return check_acceptance(vector, "The acceptance vector")
 
     @field_validator("builder")

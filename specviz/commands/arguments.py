@@ -16,7 +16,7 @@ def option(
     parser: Parser,
     usage: str,
     text: str,
-    kind: Callable[[str], Any] | None = None,
+    kind: Any = None,
     default: Any = None,
     several: bool = False,
 ) -> None:
@@ -34,7 +34,12 @@ def option(
     if metavar:
         action = "append" if several else "store"
         parser.add_argument(
-            name, metavar=metavar, help=text, type=kind, default=default, action=action
+            name,
+            metavar=metavar,
+            help=text,
+            type=kind,
+            default=default,
+            action=action,
         )
     else:
         parser.add_argument(name, action="store_true", help=text)

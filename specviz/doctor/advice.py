@@ -6,29 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from .engine_rules import TABLES
 from .report import Advice, Report
 
-# Sources: docs.vllm.ai (speculative-config, dynamic_speculative_decoding), llama-server --help,
-# docs.sglang.io (speculative_decoding, server_arguments), nvidia.github.io/TensorRT-LLM
-# (speculative-decoding, llm_args).
-LENGTH = {
-    "vllm": """--speculative-config '{{"num_speculative_tokens": {0}}}'""",
-    "llama.cpp": "--spec-draft-n-max {0}",
-    "sglang": "--speculative-num-steps {0} --speculative-num-draft-tokens {1}",
-    "tensorrt-llm": "speculative_config: {{max_draft_len: {0}}}",
-}
-BY_LOAD = {
-    "vllm": """--speculative-config '{"num_speculative_tokens_per_batch_size": ...}'""",
-    "llama.cpp": "--spec-draft-p-min 0.75",
-    "sglang": "--speculative-eagle-topk 1",
-    "tensorrt-llm": "speculative_config: {draft_len_schedule: ...}",
-}
-ITEM = {
-    "vllm": "window",
-    "llama.cpp": "request",
-    "sglang": "batch line",
-    "tensorrt-llm": "iteration",
-}
+# Of each engine: its settings for a length and for many requests, and what a window of it is.
+ENGINES: dict[str, dict[str, str]] = TABLES["advice"]
+
 # What a log or a command line has where acceptance is simulated, in vLLM, SGLang, Modular MAX and
 # ATOM.
 SIMULATED = re.compile(
@@ -114,7 +97,7 @@ def _verdict(report: Report) -> Advice:
     )
     text = f"{s:.1f} tokens/s are {s / b:.2f} times the {b:.1f} of plain decoding"
     if timed:
-        text += f", from {timed} {ITEM.get(report.engine, 'record')}{'s' * (timed > 1)}"
+        text += f", from {timed} {_engine(report, 'window') or 'record'}{'s' * (timed > 1)}"
     text += f". {writes}"
     if c:
         text += f" and takes the time of {c:.2f} plain steps"
@@ -162,7 +145,7 @@ def _shorter(report: Report) -> Iterator[Advice]:
             f"Draft {length} instead of {len(rates)} tokens: a step then writes {tau:.2f} "
             f"tokens instead of {report.acceptance_length:.2f}. Estimate: {low:.2f} to "
             f"{high:.2f} times plain decoding, now {now:.2f}.",
-            _flag(LENGTH, report, length),
+            _length(report, length),
         )
 
 
@@ -194,7 +177,7 @@ def _tail(report: Report) -> Iterator[Advice]:
         "flat-tail",
         f"{assumed or 'A'} draft of {tail} instead of {len(rates)} writes "
         f"{1 + sum(rates[:tail]):.2f} of the {tau:.2f} tokens.",
-        _flag(LENGTH, report, tail),
+        _length(report, tail),
     )
 
 
@@ -224,10 +207,15 @@ def _under_load(report: Report) -> Iterator[Advice]:
             f"With {running:g} requests a pass verifies about {running * (each + 1):.0f} "
             f"tokens, of which {running * each * (1 - rate):.0f} are rejected. As the load "
             "grows, draft fewer, in a chain.",
-            BY_LOAD.get(report.engine),
+            _engine(report, "by_load"),
         )
 
 
-def _flag(flags: dict[str, str], report: Report, length: int) -> str | None:
-    flag = flags.get(report.engine)
-    return None if flag is None else flag.format(length, length + 1)
+def _engine(report: Report, name: str) -> str | None:
+    return ENGINES.get(report.engine, {}).get(name)
+
+
+def _length(report: Report, length: int) -> str | None:
+    """The setting for so many drafted tokens; SGLang counts the root among them as well."""
+    flag = _engine(report, "length")
+    return flag and flag.replace("LENGTH", str(length)).replace("NODES", str(length + 1))

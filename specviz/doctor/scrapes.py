@@ -81,16 +81,18 @@ def _since(first: Record, last: Record) -> Record:
     return last if any(value < 0 for value in change.values()) else last | change
 
 
+def _by_position(record: Record, name: str) -> list[float]:
+    return [value for (other, _), value in sorted(record.items()) if other == name]
+
+
 def _window(engine: str, record: Record) -> Window:
     fields: dict[str, Any] = {
         name: value
         for (name, position), value in record.items()
         if position == NO_POSITION and value and not name.endswith("_at")
     }
-    accepted, drafted = (
-        [value for (name, _), value in sorted(record.items()) if name == wanted]
-        for wanted in ("accepted_at", "drafted_at")
-    )
+    accepted = _by_position(record, "accepted_at")
+    drafted = _by_position(record, "drafted_at")
     rate = fields.pop("rate", 0.0)
     fields["draft_length"] = drafted_per_step([(fields.get("acceptance_length", 0.0), rate)])
     if drafted and drafted[0]:  # every step drafts its first token

@@ -8,18 +8,18 @@ from itertools import combinations, product
 
 import numpy as np
 
-from ..builders.base import Draft
 from ..builders.plans import best_tree, isotonic, priority_queue_tree
 from ..config.run_config import RunConfig, compatible
-from ..drafters.models import ModelSession
+from ..decode import speculate
 from ..models.table import toy_pair
 from ..proof.lossless import cases
 from ..proof.node import ACCEPTANCE
+from ..record.step import Step
 from ..record.vector_files import published
 from ..record.vectors import expected_tokens, reach
-from ..sampling.distributions import Sampling, total_variation
+from ..sampling.distributions import total_variation
 from ..sampling.randomness import Seeded
-from ..tree import TokenTree, Topology
+from ..tree import Topology
 from .along import planned
 from .number import measurement
 from .workbench import Workbench
@@ -150,19 +150,15 @@ def theorem_f2(workbench: Workbench) -> float:
     return error
 
 
-def grown(builder: str, seed: int, vocab: int = 3) -> TokenTree:
-    """A tree on a toy draft."""
-    method = RunConfig(builder=builder).builder
-    session = toy_pair(vocab=vocab, seed=seed).open([0, 1])[1]
-    assert session is not None
-    tree = TokenTree(1, start=1, scheme="top")
-    draft = Draft(ModelSession("model", session), tree, [0, 1], Sampling())
-    return method(draft, Seeded(seed), "top", 50, method.start())
+def grown(builder: str, seed: int, vocab: int = 3) -> Step:
+    """The first step on a toy pair: a tree of the draft's most probable tokens."""
+    config = RunConfig("ab", builder, "target-match", temperature=1.0, seed=seed)
+    return next(speculate(toy_pair(vocab=vocab, seed=seed), config))
 
 
-def keys_of(tree: TokenTree) -> list[float]:
-    """What the nodes were chosen by, without the root."""
-    return [key for key in tree.keys if key is not None]
+def keys_of(step: Step) -> list[float]:
+    """What the nodes were chosen by, without the root, falling."""
+    return sorted((key for key in step.keys if key is not None), reverse=True)
 
 
 @exact
@@ -172,18 +168,19 @@ def greedy_sum(workbench: Workbench) -> float:
     error = 0.0
     for seed in range(8):
         full = grown("k-ary:width=3,depth=2", seed)
-        path_prob, keys = [1.0], [1.0]
+        below = range(1, len(full.parents))
+        path_prob = [1.0]
+        keys = [1.0]
         needs: list[set[int]] = [set()]  # the nodes that must be drawn before this one
-        for node in range(1, len(full)):
+        for node in below:
             parent = full.parents[node]
-            q = full.draft_distributions[parent]
-            elder = [other for other in full.children[parent] if other < node]
-            path_prob.append(path_prob[parent] * float(q[full.tokens[node]]))
+            elder = [other for other in below if full.parents[other] == parent and other < node]
+            path_prob.append(path_prob[parent] * (full.draft_prob[node] or 0.0))
             keys.append(path_prob[parent] - sum(path_prob[other] for other in elder))
             needs.append({parent, *elder} - {0})
         most = max(
             sum(keys[node] for node in subset)
-            for subset in combinations(range(1, len(full)), 5)
+            for subset in combinations(below, 5)
             if all(needs[node] <= set(subset) for node in subset)
         )
         error = max(error, most - sum(keys_of(grown("dyspec:size=6,depth=2", seed))))
@@ -194,9 +191,9 @@ def greedy_sum(workbench: Workbench) -> float:
 def by_threshold(workbench: Workbench) -> float:
     """How many of the trees grown with the last greedy key as threshold are not the greedy tree."""
 
-    def paths(tree: TokenTree) -> set[tuple[int, ...]]:
-        shape = tree.topology
-        return {tuple(tree.tokens[i] for i in shape.path(node)) for node in range(1, len(tree))}
+    def paths(step: Step) -> set[tuple[int, ...]]:
+        shape = Topology(step.parents)
+        return {tuple(step.tokens[i] for i in shape.path(node)) for node in range(1, len(shape))}
 
     different = 0
     for seed in range(12):

@@ -40,6 +40,7 @@ KINDS = {  # type in a JSON schema -> one value, and several
     "null": ("None", "values"),
     "object": ("an object", "values"),
 }
+TRIED = ("literal[", "tuple[", "function-", "constrained-")  # kinds, in places of errors
 Class = TypeVar("Class", bound=type[Any])
 
 
@@ -70,13 +71,11 @@ def read(kind: Any, data: Any, what: str) -> Any:
     try:
         return _adapter(kind).validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        errors = error.errors(include_url=False)
+    first = errors[0]
     if first["type"] == "json_invalid":
         raise ValueError(f"{what} is not valid JSON. The file may be truncated or damaged.")
-    parts = takewhile(
-        lambda part: not str(part).startswith(("literal[", "tuple[", "function-")), first["loc"]
-    )
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part:.40}" for part in parts)
+    place = _place(first["loc"])
     raised = first.get("ctx", {}).get("error")
     if isinstance(raised, ParameterError):
         # Its name is the last part of the place, or that of a parameter further in.
@@ -85,11 +84,21 @@ def read(kind: Any, data: Any, what: str) -> Any:
         before = "" if is_place or not place else f"{what}{place}: "
         raise ValueError(f"{what} is damaged: {before}{inner}")
     message = first["msg"].removeprefix("Value error, ").rstrip(".")
+    # Each kind of value that a place may have rejects the input for a reason of its own.
+    for other in errors[1:]:
+        if _place(other["loc"]) == place and other["msg"].startswith("Input should be "):
+            message += f" or {other['msg'].removeprefix('Input should be ')}"
     trouble = re.sub(r"^\w+ should", "must", message).replace("Field", "is")
     got = (
         "" if first["type"] in ("missing", "value_error") else f"; got {short_repr(first['input'])}"
     )
     raise ValueError(f"{what} is damaged: {what}{place} {trouble}{got}.")
+
+
+def _place(loc: tuple[str | int, ...]) -> str:
+    """Where an error is, as in ".steps[3].coin", without the kinds of value that were tried."""
+    parts = takewhile(lambda part: not str(part).startswith(TRIED), loc)
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part:.40}" for part in parts)
 
 
 def json_data(value: Any, exact: bool = False) -> Any:

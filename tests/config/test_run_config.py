@@ -166,3 +166,15 @@ def test_a_sentence_about_a_damaged_run_ends_once_and_names_the_place_once(chang
         specviz.Trace.from_json(text)
     sentence = str(caught.value)
     assert not sentence.endswith(("..", "?.")) and f"{name} {name}" not in sentence
+
+
+@pytest.mark.parametrize("value", [-1, "nan", None, [], 1e-9])
+@pytest.mark.parametrize("name", ["temperature", "draft_temperature"])
+def test_a_sentence_about_a_damaged_run_names_every_value_that_is_allowed(name, value):
+    trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=2)).to_dict()
+    text = json.dumps(trace | {"config": trace["config"] | {name: value}})
+    if name == "draft_temperature" and value is None:
+        assert specviz.Trace.from_json(text).config.draft_temperature is None
+        return
+    with pytest.raises(ValueError, match=rf"config\.{name} must be 0 or .*; got"):
+        specviz.Trace.from_json(text)

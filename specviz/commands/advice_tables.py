@@ -8,7 +8,7 @@ from ..base.files import printable
 from ..measure.engine_ways import SAMPLED
 from ..measure.timing import Range
 from ..view.terminal import text_table
-from .display import plus_minus, warn_if_busy
+from .display import timed_figures, warn_if_busy
 
 Data = dict[str, Any]  # plain JSON data
 
@@ -49,22 +49,23 @@ def option_row(option: Data) -> Data:
 
 def timed_columns(timed: Data | None) -> Data:
     """What was timed, if it was."""
-    if timed is None or timed["speedup"] is None:
+    if timed is None:
         return {}
-    return {
-        "tokens, timed": f"{timed['tokens_per_pass']:.2f}{plus_minus(timed['tokens_margin'])}",
-        "speedup, timed": f"{timed['speedup']:.2f}{plus_minus(timed['margin'])}",
-    }
+    tokens, speedup = timed_figures(timed)
+    return {"tokens, timed": tokens, "speedup, timed": speedup}
 
 
 def print_best(data: Data) -> None:
     """Why the best is as fast as it is, several texts, categories, and the flags of engines."""
     best = data["best"]
     print(data["why"])
-    if best["measured"] and best["measured"]["categories"]:
+    categories = (best["measured"] or {}).get("categories")
+    if categories:
         print("\nthe best by category of the prompts, timed:")
-        categories = best["measured"]["categories"].items()
-        print(text_table([{"category": name or "none"} | row for name, row in categories]))
+        rows = [
+            {"category": name or "none"} | timed_columns(categories[name]) for name in categories
+        ]
+        print(text_table(rows))
     if best["by_texts"]:
         print("\nseveral texts decoded together, predicted:")
         print(text_table([batch_row(best, texts) for texts in best["by_texts"]]))
@@ -109,4 +110,4 @@ def engine_row(way: str, row: Data) -> Data:
         "tokens, predicted": row["predicted_tokens_per_pass"],
         "speedup, predicted": with_interval(row["predicted"]),
     }
-    return predicted | timed_columns(row)
+    return predicted | timed_columns(row["measured"])

@@ -20,7 +20,6 @@ from ..measure.machine_profile import machine as this_machine
 from ..measure.machines import MACHINES, machine
 from ..measure.profile import read_profile
 from ..measure.quiet import Watch
-from ..measure.timing import TimedRun
 from ..models.base import Pair
 from . import options
 from .advice_tables import print_advice, with_interval
@@ -192,17 +191,7 @@ def way_of(engine: EngineWay) -> dict[str, Any]:
         "tree": engine.tree.name,
         "predicted_tokens_per_pass": engine.tree.predicted.tokens_per_pass,
         "predicted": engine.predicted,
-        **figures_of(engine.timing),
-    }
-
-
-def figures_of(timing: TimedRun | None) -> dict[str, Any]:
-    """What was timed, None where nothing was."""
-    return {
-        "speedup": timing and timing.speedup,
-        "margin": timing and timing.margin,
-        "tokens_per_pass": timing and timing.counts.tokens_per_pass,
-        "tokens_margin": timing and timing.tokens_margin,
+        "measured": engine.timing and engine.timing.to_dict(),
     }
 
 
@@ -223,17 +212,6 @@ def faster_way(ways: Mapping[str, EngineWay]) -> str | None:
 
 def row_of(option: Option) -> dict[str, Any]:
     """An option as plain data."""
-    timing = option.timing
-    measured = timing and figures_of(timing) | {
-        "step_s": timing.counts.seconds_per_step,
-        "step_price": timing.step_price,
-        "parts": timing.counts.step_parts,
-        "steps": timing.counts.passes,
-        "categories": {
-            category: {"speedup": row.speedup, "tokens_per_pass": row.counts.tokens_per_pass}
-            for category, row in timing.categories.items()
-        },
-    }
     return {
         "draft": option.name,
         "drafter": option.config.drafter.name,
@@ -248,5 +226,5 @@ def row_of(option: Option) -> dict[str, Any]:
         "by_texts": option.by_texts,
         "batches": {texts: asdict(batch) for texts, batch in option.batches.items()},
         "busy_cores": option.busy,
-        "measured": measured,
+        "measured": option.timing and option.timing.to_dict(),
     }

@@ -22,7 +22,7 @@ from ..measure.results import append_result, read_results
 from ..view.terminal import text_table
 from . import options
 from .arguments import option, within
-from .display import plus_minus, until_stopped, warn_if_busy
+from .display import timed_figures, until_stopped, warn_if_busy
 
 FEW = 10  # built-in prompts that are timed
 EXAMPLE = (
@@ -184,6 +184,7 @@ def rows_of(outcome: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _figures(result: dict[str, Any]) -> dict[str, Any]:
     draft, target, *others = result["parts_ms"].values()
+    tokens, speedup = timed_figures(result)
     return {
         "nodes": float(result["nodes"]),
         "plain ms": float(result["plain_ms"]),
@@ -191,8 +192,8 @@ def _figures(result: dict[str, Any]) -> dict[str, Any]:
         "draft": draft,
         "target": target,
         "rest": sum(others),
-        "tokens/pass": f"{result['tokens_per_pass']:.2f}{plus_minus(result['tokens_margin'])}",
-        "times plain": f"{result['speedup']:.2f}{plus_minus(result['speedup_margin'])}",
+        "tokens/pass": tokens,
+        "times plain": speedup,
         "min": float(result["low"]),
         "max": float(result["high"]),
         "tokens/s": float(result["tokens_per_s"]),

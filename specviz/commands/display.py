@@ -4,7 +4,8 @@ far."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from tqdm import tqdm
 
@@ -53,6 +54,11 @@ def warn_if_busy(cores: float) -> None:
         )
 
 
-def plus_minus(margin: float | None) -> str:
-    """A half-width as it is printed behind a figure; nothing where one text gives none."""
-    return "" if margin is None else f" ± {margin:.2f}"
+def timed_figures(run: Mapping[str, Any]) -> list[str]:
+    """Tokens per pass and speedup of a `TimedRun` as plain data, each with its half-width as far as
+    it has one."""
+    figures = []
+    for name, margin in (("tokens_per_pass", "tokens_margin"), ("speedup", "speedup_margin")):
+        behind = "" if run[margin] is None else f" ± {run[margin]:.2f}"
+        figures.append(f"{run[name]:.2f}{behind}")
+    return figures

@@ -33,7 +33,7 @@ from . import against_transformers
 from .against_engines import is_engine, side_of
 from .machine_profile import machine
 from .quiet import Watch
-from .timing import TimedRun, time_runs
+from .timing import time_runs
 
 LOADING = ("target", "draft", "device", "dtype", "offload", "offload_folder", "chat")
 PAIRS = {"embedded": {}, "toy": {"toy": 12}}
@@ -222,29 +222,7 @@ def _measure(cell: Cell, prompts: Sequence[str]) -> dict[str, Any]:
         }
     if not rows:
         raise ValueError(NO_STEP)
-    return {"result": summary(rows[0]) | more}
-
-
-def summary(row: TimedRun) -> dict[str, Any]:
-    """A timed run as plain data; times in milliseconds."""
-    counts, plain = row.counts, row.plain
-    categories = {category: summary(part) for category, part in row.categories.items()}
-    return ({"categories": categories} if categories else {}) | {
-        "tokens_per_pass": counts.tokens_per_pass,
-        "tokens_margin": row.tokens_margin,
-        "speedup": row.speedup,
-        "speedup_margin": row.margin,
-        "low": row.low,
-        "high": row.high,
-        "plain_ms": 1000 * plain.seconds_per_token,
-        "step_ms": 1000 * counts.seconds_per_step,
-        "parts_ms": {part: 1000 * seconds for part, seconds in counts.step_parts.items()},
-        "tokens_per_s": counts.tokens_per_s,
-        "plain_tokens_per_s": plain.tokens_per_s,
-        "nodes": 1 + counts.drafted,
-        "draft_passes": counts.draft_passes_per_step,
-        "steps": counts.passes,
-    }
+    return {"result": rows[0].to_dict() | more}
 
 
 @lru_cache(maxsize=1)

@@ -109,6 +109,29 @@ class TimedRun:
         """Seconds of a step over those of a plain one."""
         return self.counts.seconds_per_step / self.plain.seconds_per_step
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; times in milliseconds, "categories" where there are several."""
+        counts, plain = self.counts, self.plain
+        data: dict[str, Any] = {
+            "tokens_per_pass": counts.tokens_per_pass,
+            "tokens_margin": self.tokens_margin,
+            "speedup": self.speedup,
+            "speedup_margin": self.margin,
+            "low": self.low,
+            "high": self.high,
+            "plain_ms": 1000 * plain.seconds_per_token,
+            "step_ms": 1000 * counts.seconds_per_step,
+            "parts_ms": {part: 1000 * seconds for part, seconds in counts.step_parts.items()},
+            "tokens_per_s": counts.tokens_per_s,
+            "plain_tokens_per_s": plain.tokens_per_s,
+            "nodes": 1 + counts.drafted,
+            "draft_passes": counts.draft_passes_per_step,
+            "steps": counts.passes,
+        }
+        if self.categories:
+            data["categories"] = {name: row.to_dict() for name, row in self.categories.items()}
+        return data
+
 
 def summarise(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tuple[TimedRun, ...]:
     """Rows of runs, which took turns with plain decoding on texts; an entry where one had no step

@@ -91,10 +91,8 @@ def test_a_result_holds_both_sides_and_where_it_was_measured():
         assert result["speedup"] == pytest.approx(
             result["tokens_per_s"] / result["plain_tokens_per_s"]
         )
-        assert (
-            result["low"] <= result["speedup"] <= result["high"]
-            and result["speedup_margin"] is not None
-        )
+        # The speedup of all is a ratio of sums, which need not lie between those of single prompts.
+        assert result["low"] <= result["high"] and result["speedup_margin"] is not None
         assert result["plain_ms"] == pytest.approx(1000 / result["plain_tokens_per_s"])
         assert sum(result["parts_ms"].values()) == pytest.approx(result["step_ms"])
     assert model["machine"][2] >= 1 and model["version"] == specviz.__version__

@@ -91,14 +91,19 @@ HEATS = $(if $(filter model,$*),0 0.3 0.6 0.8 1,0 0.8 1)
 SMALLER = $(addprefix --temperature ,$(HEATS)) $(if $(filter model,$*),,--positions 1000 --width 16)
 IDLE := $(BIN)/python -m specviz.measure.quiet $(BIN)/python
 
-renew: $(VENV)/.installed-dev $(STAMPS)/drafters $(STAMPS)/papers-timed $(STAMPS)/screenshots  ## hours, on an idle machine
+renew: $(VENV)/.installed-dev $(STAMPS)/vectors-smollm2 $(STAMPS)/drafters $(STAMPS)/papers-timed $(STAMPS)/screenshots  ## hours, on an idle machine
 
 $(VECTORS): $(STAMPS)/vectors-%: $(WEIGHTS)
 	@mkdir -p $(STAMPS)
 	$(BIN)/python -m specviz calibrate --drafter $* $(SMALLER) --no-costs --out assets/acceptance/embedded/$*.json
 	@touch $@
 
-$(TRACES): $(STAMPS)/traces-%: $(VECTORS)
+$(STAMPS)/vectors-smollm2: assets/smollm2/model.safetensors  # the chat model with its head, on questions
+	@mkdir -p $(STAMPS) assets/acceptance/smollm2
+	$(BIN)/python -m specviz calibrate --target smollm2 --drafter eagle --temperature 0 --temperature 0.8 --positions 2000 --width 16 --no-costs --out assets/acceptance/smollm2/eagle.json
+	@touch $@
+
+$(TRACES): $(STAMPS)/traces-%: $(VECTORS) $(STAMPS)/vectors-smollm2
 	$(IDLE) -m app.tabs.record $*
 	@touch $@
 

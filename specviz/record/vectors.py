@@ -26,7 +26,7 @@ MAX_RANKS = 64  # ranks of a vector, and levels
 EMBEDDED = "embedded pair"
 # pair -> the folder of its vectors, a file for each drafter
 STORED = {folder.name: folder for folder in ACCEPTANCE.iterdir() if folder.is_dir()}
-STORED[EMBEDDED] = ACCEPTANCE / "embedded"
+STORED[EMBEDDED] = STORED.pop("embedded")
 ROUNDED = 5e-4  # what five digits of each of 64 numbers can add to a sum
 
 Row = Annotated[tuple[Probability, ...], Field(max_length=MAX_RANKS)]

@@ -123,3 +123,18 @@ def test_what_is_stored_of_a_drafter_is_sound(name):
         assert bool(vector.levels) == drafter.depends_on_depth
         found = acceptance.find_acceptance(vector.verifier, vector.temperature, name)
         assert found == vector.plan
+
+
+@pytest.mark.parametrize(
+    ("pair", "name"),
+    [
+        (pair, file.stem)
+        for pair, folder in acceptance.STORED.items()
+        for file in folder.glob("*.json")
+    ],
+)
+def test_stored_vectors_are_those_of_their_pair_and_drafter(pair, name):
+    vectors = acceptance.stored(name, pair)
+    assert {(vector.pair, vector.drafter) for vector in vectors} == {(pair, name)}
+    assert {0.0, 0.8} <= {vector.temperature for vector in vectors}
+    assert acceptance.find_acceptance("sequoia", 0.8, name, pair) in [one.plan for one in vectors]

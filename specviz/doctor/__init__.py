@@ -81,6 +81,7 @@ def diagnose(
     reports = []
     for report in pool(windows):
         load = report.running_requests
+        # Plain decoding of another load says nothing of this one.
         comparable = [
             window
             for window in plain

@@ -108,6 +108,7 @@ def engine_flags(
         known = [way for way in ("chain", "tree") if way in predicted]
         if not method.trees:
             known = ["chain"]
+        # An engine's own rule with the shape that is faster here, then the switch.
         ways = [max(known, key=lambda way: predicted[way].speedup or 0.0)]
         if method.switch and "sampled" in predicted:
             ways.append("sampled")

@@ -59,6 +59,7 @@ def objects_in(text: str) -> Iterator[Any]:
             if start < end:
                 continue
             try:
+                # An object may go on over many lines; the text is searched again behind it.
                 value, end = decoder.raw_decode(text, start)
             except (ValueError, RecursionError):
                 value, end = _printed_by_python(text, start, end)
@@ -107,6 +108,7 @@ def numbers(record: Json, form: str) -> Numbers:
     """
     found: Numbers = {}
     for name, places in FORMATS["object"][form].items():
+        # Newer versions of an engine have other names, so there may be several places.
         for place in places.split():
             *parents, last = place.split(".")
             value = number(reduce(_child, parents, record).get(last))

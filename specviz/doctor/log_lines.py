@@ -232,6 +232,7 @@ def _records(lines: Sequence[str], form: str, first: str = "\n") -> list[Numbers
     records: list[Numbers] = []
     for line in lines:
         found = _numbers(line, form)
+        # A line that says the same again is of another moment, request or rank.
         if not records or first in line or (records[-1].keys() - {"time"}) & found.keys():
             records.append({})
         records[-1] = found | records[-1]

@@ -93,6 +93,7 @@ def _window(engine: str, record: Record) -> Window:
     }
     accepted = _by_position(record, "accepted_at")
     drafted = _by_position(record, "drafted_at")
+    # Some engines count by position only, others in all.
     rate = fields.pop("rate", 0.0)
     fields["draft_length"] = drafted_per_step([(fields.get("acceptance_length", 0.0), rate)])
     if drafted and drafted[0]:  # every step drafts its first token

@@ -96,6 +96,7 @@ def measure(
     calls = [call for call in named if (kind_of(call) == "timed") == timed]
     for number, call in enumerate(calls):
         columns: Columns = {}
+        # What another program's work had a part in is not stored: `check` raises.
         watch = Watch.while_idle() if timed else None
         for update in workbench.measure(call, {} if again else store.read(call, current=True)):
             columns = update.result

@@ -104,6 +104,7 @@ def calls_in(number: str) -> tuple[str, ...]:
     for node in ast.walk(ast.parse(number, mode="eval")):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in MEASUREMENTS:
             calls[ast.unparse(node)] = None
+        # A name, an attribute, a comparison or a subscript: nothing that a number needs.
         elif not isinstance(node, SYNTAX) and ast.unparse(node) not in known:
             raise ValueError(
                 f"number must be made of {', '.join(known)}, constants and arithmetic; got "

@@ -55,6 +55,7 @@ def of_rows(at_row: Callable[..., dict[str, float]]) -> Callable[..., Sums]:
 @measurement("counted")
 def rejection(workbench: Workbench, text: Text, **settings: float) -> Sums:
     """How often every rule rejects all k children, at every second position."""
+    # Every second position: rules with many children take long, and neighbours are alike.
     rows = workbench.rows(text, **settings)[::2]
     if not rows:
         return {}
@@ -120,6 +121,7 @@ def bounds(row: Row) -> dict[str, float]:
 def agreement(row: Row) -> dict[str, float]:
     """The draft's probability of a drafted token against the target's and against its acceptance,
     over all drafts."""
+    # A token that is drafted once in a million times would weigh nothing, and cost time.
     drafted = row.q > 1e-6
     q, p = row.q[drafted], row.p[drafted]
     accepted = np.minimum(p, q)
@@ -137,6 +139,7 @@ def raced(workbench: Workbench, text: Text, temperature: float) -> Sums:
     rng = Seeded(text.seed)
     sums: Counter[str] = Counter()
     for number, row in enumerate(workbench.rows(text, temperature=temperature)):
+        # The least of noise / probability wins; the draft and the target race with the same noise.
         noise = rng.noise(number, len(row.p))
         with np.errstate(divide="ignore"):
             won = np.argmin(noise / row.p) == np.argmin(noise / row.q)

@@ -31,6 +31,7 @@ exact = measurement("proof")
 def lossless(workbench: Workbench, builder: str, verifier: str) -> float:
     """The error of the row of `check` for a builder and a rule; 1 where a text differs that must be
     equal."""
+    # `check` proves a rule under every scheme that it knows; a claim is about the usual one.
     found = cases([builder], [verifier])
     row = next(case for case in found if case.scheme == compatible(case.config).scheme).prove()
     return float(row.difference is not None) if row.error is None else row.error
@@ -103,6 +104,7 @@ def scores(workbench: Workbench) -> float:
 def tunstall_code(workbench: Workbench) -> float:
     """The optimal tree of six drafts as the inside of a Tunstall tree: its leaves' mean length
     against its tokens."""
+    # What six ranks leave is put on equal ranks, each at most as likely as the last of the six.
     head = isotonic(planned(1.0))[:6]
     ranks = max(1, math.ceil((1 - sum(head)) / max(head[-1], 1e-3)))
     vector = (*head, *([(1 - sum(head)) / ranks] * ranks))
@@ -178,6 +180,7 @@ def greedy_sum(workbench: Workbench) -> float:
             path_prob.append(path_prob[parent] * (full.draft_prob[node] or 0.0))
             keys.append(path_prob[parent] - sum(path_prob[other] for other in elder))
             needs.append({parent, *elder} - {0})
+        # Every set of nodes that a builder could draw: no node without those it depends on.
         most = max(
             sum(keys[node] for node in subset)
             for subset in combinations(below, 5)
@@ -198,6 +201,7 @@ def by_threshold(workbench: Workbench) -> float:
     different = 0
     for seed in range(12):
         greedy = grown("dyspec:size=14,depth=4", seed, vocab=6)
+        # The last node that the greedy tree took is just above the threshold.
         threshold = min(0.99, keys_of(greedy)[-1] * (1 - 1e-9))
         level = grown(f"dyspec-threshold:threshold={threshold!r},size=1000,depth=4", seed, vocab=6)
         different += paths(greedy) != paths(level)

@@ -31,6 +31,7 @@ def runs(workbench: Workbench, text: Text, max_new_tokens: int = TOKENS, **setti
     config = workbench.config(text, max_new_tokens=max_new_tokens, **settings)
     steps = run(workbench.pair, config).steps
     counts = Counts.of(steps)
+    # The last step is cut off at the limit of the run.
     drafted = [step for step in steps[:-1] if len(step.parents) > 1]
     counted = ("tokens", "passes", "nodes", "draft passes", "accepted", "compared")
     sums: dict[str, float] = {name: getattr(counts, name.replace(" ", "_")) for name in counted}
@@ -92,6 +93,7 @@ def drafted_blocks(workbench: Workbench, text: Text, temperature: float, size: i
     it."""
     builder = f"dyspec:size={size},depth=24,batch=16"
     config = workbench.config(text, temperature=temperature, builder=builder, verifier="dyspec")
+    # The first step alone may be small, where the prompt ends in doubt.
     steps = islice(speculate(workbench.pair, config), 2)
     shape = max((Topology(step.parents) for step in steps), key=len)
     leaves = [node for node in range(len(shape)) if not shape.children[node]]

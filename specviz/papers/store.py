@@ -41,6 +41,7 @@ class Store:
 
     def write(self, call: str, columns: Columns, pair: str) -> None:
         """Store a measurement."""
+        # The names are written once, and of each text a row, which keeps the file small.
         names = list(next(filter(None, columns.values()), {}))
         rows = {
             text: [sums[name] for name in names] if sums else [] for text, sums in columns.items()

@@ -94,12 +94,14 @@ def find(entry: Entry, claim: Claim, measured: Mapping[str, Columns]) -> Finding
     if not all(tables.values()):
         timed = " --timed" if "timed" in map(kind_of, tables) else ""
         return finding(MISSING, f"Not measured yet: specviz papers --measure{timed}.")
+    # A text counts if every measurement of the number has it.
     first = next(iter(tables.values()))
     texts = [text for text in first if all(table.get(text) for table in tables.values())]
     try:
         number, margin = estimate(claim.number, tables, texts)
     except (KeyError, TypeError, ValueError):
         return finding(MISSING, "The stored measurement cannot be read; measure it again.")
+    # Nothing to divide by, or no text at all.
     except (ArithmeticError, IndexError):
         number = math.nan
     if not math.isfinite(number):
@@ -134,6 +136,7 @@ def estimate(
     number_of_all = value_of(texts)
     if len(texts) < 2:
         return number_of_all, None
+    # The jackknife: the number varies with the text that is left out as it would with new texts.
     left = [value_of([text for text in texts if text != left_out]) for left_out in texts]
     return number_of_all, float(left_out_margin(np.array(left)))
 

@@ -185,6 +185,7 @@ class Step(Record):
             raise ValueError("must have one text for each emitted token in pieces")
         if [self.parents[node] for node in self.path] != [0, *self.path][: len(self.path)]:
             raise ValueError("must have one path from the root of accepted nodes in outcome")
+        # A run may end inside of what a step accepted, so `emitted` may be the beginning only.
         bonus = () if self.bonus is None else (self.bonus,)
         written = (*(self.tokens[node] for node in self.path), *bonus)
         if not self.emitted or self.emitted != written[: len(self.emitted)]:

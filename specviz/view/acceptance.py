@@ -48,6 +48,7 @@ def plot_positions(accepted: Sequence[int], depth: int = 5) -> go.Figure:
         depth: drafted tokens of a step.
     """
     steps = len(accepted)
+    # reached[k]: how many steps accepted k tokens or more, so reached[0] is all of them.
     reached = [sum(count >= k for count in accepted) for k in range(depth + 1)]
     positions = list(range(1, depth + 1))
     fig = theme.figure("position of the drafted token", "share accepted")

@@ -25,6 +25,7 @@ def to_csv(figure: go.Figure) -> str:
     writer.writerow(["series", "x", "y", "z"])
     for trace in figure.data:
         name = _safe(trace.name or "")
+        # A heat map has a value for each pair of its axes, anything else one y for each x.
         if trace.type == "heatmap":
             for y, row in zip(trace.y, trace.z, strict=True):
                 writer.writerows([name, x, y, _safe(z)] for x, z in zip(trace.x, row, strict=True))

@@ -21,6 +21,7 @@ def graphml(trace: Trace) -> str:
             values |= {
                 name: printable(value) for name, value in values.items() if isinstance(value, str)
             }
+        # The nodes of all steps stand in one graph, so each has the number of its step.
         tree = nx.relabel_nodes(tree, {node: f"{step.index}.{node}" for node in tree})
         graph.update(
             tree.edges,

@@ -64,6 +64,7 @@ def measure_machine(
             update.done, 2 * update.total, update.stage, MachineMeasurement(cost) if cost else None
         )
     assert cost  # or `measure_cost` raises
+    # Each size with the depth that is predicted to be fastest.
     cells = [
         max(filter(None, row), key=lambda cell: cell.speedup)
         for row in forecast(acceptance, cost, sizes).cells

@@ -93,6 +93,7 @@ def plot_speedup(forecast: Forecast) -> go.Figure:
 
     rows = rows_of("speedup")
     values = [value for row in rows for value in row if value is not None]
+    # The colour between the two ends is that of plain decoding, at 1.
     low = min(0.5, *values)
     high = max(1.5, *values)
     fig.add_heatmap(

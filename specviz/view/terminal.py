@@ -71,6 +71,7 @@ def text_table(rows: Sequence[dict[str, Any]], digits: int = 2) -> str:
     chain        5
     sequoia            1.50
     """
+    # Each column is made as a whole, since its widest cell is as wide as all of it.
     columns = []
     for name in dict.fromkeys(name for row in rows for name in row):
         cells = [name]

@@ -66,9 +66,9 @@ def print_best(data: Data) -> None:
             {"category": name or "none"} | timed_columns(categories[name]) for name in categories
         ]
         print(text_table(rows))
-    if best["by_texts"]:
+    if best["batches"]:
         print("\nseveral texts decoded together, predicted:")
-        print(text_table([batch_row(best, texts) for texts in best["by_texts"]]))
+        print(text_table([batch_row(*batch) for batch in best["batches"].items()]))
     if data["engine_ways"]:
         print("\nwhat engines do with the drafter, on this machine:")
         print(text_table([engine_row(way, row) for way, row in data["engine_ways"].items()]))
@@ -85,15 +85,13 @@ def print_best(data: Data) -> None:
         print(printable(f"  {name} {speedup:>7}  {engine['flags'] or '-'}{note}"))
 
 
-def batch_row(best: Data, texts: int) -> Data:
+def batch_row(texts: int, batch: Data) -> Data:
     """One number of texts: the best tree, an engine's fixed chain, and adaptive verification."""
-    tree, speedup = best["by_texts"][texts]
-    batch = best["batches"][texts]
     length, fixed = batch["fixed"]
     return {
         "texts": texts,
-        "best tree": tree,
-        "speedup": speedup,
+        "best tree": batch["tree"],
+        "speedup": batch["speedup"],
         "chain": f"{length} tokens",
         "its speedup": fixed,
         "adaptive": f"{batch['verified']:.1f} of {batch['drafted']} verified",

@@ -223,7 +223,6 @@ def row_of(option: Option) -> dict[str, Any]:
         "predicted_tokens_per_pass": option.tokens,
         "predicted_price": option.tree.predicted.price,
         "texts": option.texts,
-        "by_texts": option.by_texts,
         "batches": {texts: asdict(batch) for texts, batch in option.batches.items()},
         "busy_cores": option.busy,
         "measured": option.timing and option.timing.to_dict(),

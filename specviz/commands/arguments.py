@@ -32,6 +32,8 @@ def option(
     """
     name, _, metavar = usage.partition(" ")
     if metavar:
+        if "default" not in text and "required" not in text:
+            text += f" (default: {'none' if default in (None, []) else default})"
         action = "append" if several else "store"
         parser.add_argument(
             name,

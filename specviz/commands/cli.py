@@ -16,6 +16,7 @@ from ..base.errors import UnknownName
 from ..base.files import __version__, printable
 from ..config.plugins import load, load_installed
 from . import COMMANDS, command
+from .arguments import SEVERAL, option
 
 
 class Once(argparse.Action):
@@ -101,15 +102,12 @@ def _parser(name: str, arguments: Sequence[str] = ()) -> Parser:
     command list them.
     """
     early = Parser(add_help=False)
-    early.add_argument(
-        "--plugin",
-        action="append",
+    option(
+        early,
+        "--plugin FILE",
+        f"Python file or module with builders, rules or drafters of your own{SEVERAL}",
         default=[],
-        metavar="FILE",
-        help=(
-            "Python file or module with builders, rules or drafters of your own; repeat for "
-            "several (default: none)"
-        ),
+        several=True,
     )
     if name:
         load_installed()
@@ -131,13 +129,5 @@ def _parser(name: str, arguments: Sequence[str] = ()) -> Parser:
         if other == name:
             one.epilog = f"example:\n  python -m specviz {name} {command(name).EXAMPLE}"
             command(name).add_arguments(one)
-            one.set_defaults(defaults={option.dest: option.default for option in one._actions})
-            for option in one._actions:
-                if (
-                    option.option_strings
-                    and option.nargs != 0
-                    and not re.search("default|required", option.help or "")
-                ):
-                    default = "none" if option.default in (None, []) else option.default
-                    option.help = f"{option.help} (default: {default})"
+            one.set_defaults(defaults={action.dest: action.default for action in one._actions})
     return parser

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--drafter",
         choices=("medusa", "eagle", "eagle3"),
         help="train it for --target, on its samples; eagle3 for a chat model, on conversations "
-        "that it writes with itself",
+        "that it writes with itself (default: none)",
     )
     option(
         parser,

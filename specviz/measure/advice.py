@@ -48,10 +48,9 @@ class Option(Trial):
         tokens: tokens per pass as predicted on held-out texts, with an interval.
         first: the chance that the first child of a node is accepted; texts: how many it was
             measured on.
-        by_texts: number of texts decoded together -> the best tree and its predicted speedup.
         busy: cores that other processes used while the costs were measured.
         engines: what engines would do with the drafter, by the way to draft and verify.
-        batches: number of texts decoded together -> a fixed chain and adaptive verification.
+        batches: by the number of texts decoded together.
     """
 
     name: str
@@ -59,7 +58,6 @@ class Option(Trial):
     tokens: Range
     first: float
     texts: int
-    by_texts: dict[int, tuple[str, float]] = field(default_factory=dict)
     busy: float = 0.0
     engines: dict[str, EngineWay] = field(default_factory=dict)
     batches: dict[int, BatchForecast] = field(default_factory=dict)
@@ -214,12 +212,13 @@ def _options(
     chains = acceptance
     if CHAIN in engines:
         chains = profile.vector(engines[CHAIN].config.verifier.name, config.temperature)
-    by_texts, batches = {}, {}
+    batches = {}
     for count in texts:
         shared = costs.per_text(count)
         best = candidates(acceptance.plan, shared, config)[0]
-        by_texts[count] = best.name, promise.speedup(best, shared)[0]
-        batches[count] = adaptive_verification(chains, costs, count)
+        speedup, *_ = promise.speedup(best, shared)
+        adaptive = adaptive_verification(chains, costs, count)
+        batches[count] = BatchForecast(best.name, speedup, *adaptive)
     for tree in diverse(ranked, OF_EACH):
         yield Option(
             config=replace(config, builder=tree.builder),
@@ -230,7 +229,6 @@ def _options(
             tokens=promise.tokens(tree.predicted),
             first=acceptance.acceptance[0],
             texts=promise.texts,
-            by_texts=by_texts,
             busy=costs.settings.get("busy_cores", 0.0),
             engines=engines,
             batches=batches,

@@ -147,15 +147,15 @@ class CostTable(Record):
 
     @model_validator(mode="after")
     def _check(self) -> CostTable:
-        for steps, columns in (("sizes", ("target_s", "overhead_s")), ("widths", ("draft_s",))):
-            xs = getattr(self, steps)
-            if not xs or list(xs) != sorted(set(xs)):
-                raise ValueError(f"must have rising {steps}")
-            for name in columns:
-                if len(getattr(self, name)) != len(xs):
-                    raise ValueError(
-                        f"must have {len(xs)} numbers in {name}, one for each of {steps}"
-                    )
+        of_sizes, of_widths = (
+            (self.sizes, self.target_s, self.overhead_s),
+            (self.widths, self.draft_s),
+        )
+        for steps, *columns in (of_sizes, of_widths):
+            if not steps or list(steps) != sorted(set(steps)):
+                raise ValueError("must have rising sizes and rising widths")
+            if any(len(column) != len(steps) for column in columns):
+                raise ValueError("must have a cost for each of sizes and widths")
         return self
 
 

@@ -35,14 +35,18 @@ class EngineWay(Trial):
 
 @dataclass(frozen=True)
 class BatchForecast:
-    """Several texts decoded together: the best fixed chain, and adaptive verification.
+    """Several texts decoded together: the best tree, the best fixed chain, and adaptive
+    verification.
 
     Attributes:
+        tree, speedup: the best tree, and what it brings.
         fixed: tokens of the best fixed chain, and its speedup.
         drafted, verified: tokens that are drafted for each text, and of them verified on average.
         adaptive: the speedup of that.
     """
 
+    tree: str
+    speedup: float
     fixed: tuple[int, float]
     drafted: int
     verified: float
@@ -108,7 +112,7 @@ def lengths_by_batch(
 
 def adaptive_verification(
     acceptance: AcceptanceVector, costs: CostTable, texts: int
-) -> BatchForecast:
+) -> tuple[tuple[int, float], int, float, float]:
     """A fixed draft for each text, of which the slots are verified that most probably survive.
 
     Slots of all texts compete, and as many are verified as write the most tokens per second. What
@@ -118,6 +122,10 @@ def adaptive_verification(
         acceptance: measured text by text.
         costs: of one text.
         texts: how many are decoded together.
+
+    Returns:
+        Of the best fixed chain its tokens and speedup; of adaptive verification the tokens that are
+        drafted, the mean of those that are verified, and the speedup.
 
     Source: vLLM 0.32, adaptive verification; DySpec (Xiong et al. 2024), trees of a batch.
     """
@@ -141,7 +149,7 @@ def adaptive_verification(
             adaptive = max(adaptive, (length, verified, speedup), key=lambda best: best[-1])
         speedup = float(tokens[-1] / price(length, length))
         fixed = max(fixed, (length, speedup), key=lambda best: best[-1])
-    return BatchForecast(fixed, *adaptive)
+    return fixed, *adaptive
 
 
 def chain_survival(plan: Plan) -> list[float]:

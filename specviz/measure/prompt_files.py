@@ -15,6 +15,7 @@ from typing import Any
 
 from ..base.errors import ParameterError
 from ..base.files import parse_json, read_text
+from ..record.vectors import places_of
 
 TABLES = {".csv": ",", ".tsv": "\t"}
 PEOPLE = ("human", "user")  # who speaks to the model, in ShareGPT and in chats
@@ -44,10 +45,7 @@ def category_of(text: str) -> str:
 
 def by_category(texts: Sequence[str]) -> dict[str, list[int]]:
     """The places of texts by category, if there are several; else {}."""
-    places: dict[str, list[int]] = {}
-    for place, text in enumerate(texts):
-        places.setdefault(category_of(text), []).append(place)
-    return places if len(places) > 1 else {}
+    return places_of([category_of(text) for text in texts])
 
 
 def read_prompts(path: str | Path, column: str | None = None) -> list[str]:

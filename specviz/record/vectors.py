@@ -94,10 +94,7 @@ class AcceptanceVector(Record):
 
     def of_category(self) -> dict[str, list[int]]:
         """The places in `by_text` of each category, if there are several."""
-        places: dict[str, list[int]] = {}
-        for place, category in enumerate(self.categories):
-            places.setdefault(category, []).append(place)
-        return places if len(places) > 1 else {}
+        return places_of(self.categories)
 
     @model_validator(mode="after")
     def _check(self) -> AcceptanceVector:
@@ -113,6 +110,14 @@ class AcceptanceVector(Record):
         if any([len(level) for level in by_level(plan)] != shape for _, plan in self.by_text):
             raise ValueError("must have vectors in by_text as long as the measured one")
         return self
+
+
+def places_of(categories: Sequence[str]) -> dict[str, list[int]]:
+    """The places of each category, if there are several; else {}."""
+    places: dict[str, list[int]] = {}
+    for place, category in enumerate(categories):
+        places.setdefault(category, []).append(place)
+    return places if len(places) > 1 else {}
 
 
 def by_level(plan: Plan) -> tuple[tuple[float, ...], ...]:

@@ -189,7 +189,7 @@ def test_every_draft_is_tried_and_the_best_three_are_timed(loaded, capsys, promp
             low <= speedup <= high
             and speedup <= one["predicted_tokens_per_pass"][0] / one["predicted_price"] + 1e-9
         )
-        assert set(one["by_texts"]) == {"1", "4"}
+        assert set(one["batches"]) == {"1", "4"}
 
 
 def test_a_profile_and_a_machine_take_the_place_of_measuring(

@@ -267,7 +267,7 @@ def test_a_pair_without_a_draft_gets_a_sentence():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"sizes": [1, 4]}, "2 numbers in target_s"),
+        ({"sizes": [1, 4]}, "a cost for each"),
         ({"sizes": [4, 1, 8]}, "rising sizes"),
         ({"plain_s": -1}, "plain_s"),
         ({"plain_s": float("inf")}, "plain_s"),

@@ -79,7 +79,10 @@ def _constant(report: Report) -> bool:
 
 
 def _verdict(report: Report) -> Advice:
-    tau, s, b, c = report.acceptance_length, report.throughput, report.baseline, report.step_price
+    tau = report.acceptance_length
+    s = report.throughput
+    b = report.baseline
+    c = report.step_price
     writes = f"A step writes {tau:.2f} tokens" if tau else "The tokens of a step are not known"
     if s is None or b is None:
         speed = ". The text gives no throughput: add the engine's log"
@@ -128,15 +131,19 @@ def _shorter(report: Report) -> Iterator[Advice]:
     # Of the extra time of a step some is fixed and some grows with the length, the drafting in any
     # case. The text does not say how much, so a length has a band of speedups; lengths are compared
     # by its geometric mean.
-    rates, c, now = report.per_position, report.step_price, report.speedup
+    rates = report.per_position
+    c = report.step_price
+    now = report.speedup
     if not (c and now and len(rates) > 1 and rates[0] >= 0.3):
         return
     extra = max(0.0, c - 1)
     drafting = min(extra, (report.draft_share or 0.0) * c)
     bands = []
     for length in range(1, len(rates)):
-        tau, saved = 1 + sum(rates[:length]), 1 - length / len(rates)
-        low, high = tau / (c - drafting * saved), tau / (c - extra * saved)
+        tau = 1 + sum(rates[:length])
+        saved = 1 - length / len(rates)
+        low = tau / (c - drafting * saved)
+        high = tau / (c - extra * saved)
         bands.append(((low * high) ** 0.5, length, tau, low, high))
     middle, length, tau, low, high = max(bands)
     if middle > 1.02 * now and high > 1:
@@ -183,12 +190,14 @@ def _tail(report: Report) -> Iterator[Advice]:
 
 def _alike_rates(report: Report) -> tuple[float, ...]:
     """Rates by position with one chance for all, where only the length and the draft are known."""
-    accepted, length = report.accepted_per_step, report.drafted_per_step or 0.0
+    accepted = report.accepted_per_step
+    length = report.drafted_per_step or 0.0
     drafted = round(length)
     varies = abs(length - drafted) > 0.05
     if varies or accepted is None or not 1 < drafted <= 64 or accepted >= drafted:
         return ()
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     for _ in range(40):
         chance = (low + high) / 2
         if sum(chance**place for place in range(1, drafted + 1)) < accepted:
@@ -199,7 +208,8 @@ def _alike_rates(report: Report) -> tuple[float, ...]:
 
 
 def _under_load(report: Report) -> Iterator[Advice]:
-    running, each = report.running_requests or 0.0, report.drafted_per_step or 0.0
+    running = report.running_requests or 0.0
+    each = report.drafted_per_step or 0.0
     rate = report.acceptance_rate
     if running >= 8 and round(each) >= 3 and rate is not None and rate < 0.5:
         yield Advice(

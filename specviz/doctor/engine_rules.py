@@ -11,7 +11,6 @@ import tomllib
 from dataclasses import dataclass, field
 
 from ..base.files import ASSETS
-from ..config.run_config import RunConfig
 
 TABLES = tomllib.loads((ASSETS / "doctor" / "engines.toml").read_text(encoding="utf-8"))
 SAMPLED = "sampling"
@@ -41,17 +40,6 @@ class EngineRule:
     switch: str = "none"
     config: dict[str, str] = field(default_factory=dict)
     switched: dict[str, str] = field(default_factory=dict)
-
-    def run_config(self, prompt: str, temperature: float, switched: bool = False) -> RunConfig:
-        """A run as the engine does it.
-
-        Raises:
-            ValueError: if no rule here is the same.
-        """
-        fields = self.switched if switched else self.config
-        if not fields:
-            raise ValueError(f"{self.engine} has no rule that is one of those here.")
-        return RunConfig(prompt, fields["builder"], fields["verifier"], temperature)
 
 
 ENGINE_RULES = tuple(EngineRule(**fields) for fields in TABLES["rule"])

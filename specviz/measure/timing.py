@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
-from statistics import median
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -61,15 +60,6 @@ def seconds_of(call: Callable[[], Any]) -> float:
     began = perf_counter()
     call()
     return perf_counter() - began
-
-
-def median_seconds(calls: Mapping[Name, Callable[[], Any]], rounds: int = 5) -> dict[Name, float]:
-    """Median seconds of each call, timed in turns after one uncounted round."""
-    seconds: dict[Name, list[float]] = {name: [] for name in calls}
-    timed = {name: lambda number, call=call: seconds_of(call) for name, call in calls.items()}
-    for number, name, spent in interleave(timed, rounds + 1):
-        seconds[name] += [spent] if number else []
-    return {name: median(each) for name, each in seconds.items()}
 
 
 @dataclass(frozen=True)

@@ -5,24 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..base.progress import final_result
-from ..builders.plans import best_tree
 from ..builders.sequoia import Sequoia
 from ..config.run_config import RunConfig
 from ..decode import run
+from ..measure.cost_table import CostTable
 from ..measure.forecast import forecast
 from ..measure.this_machine import PROMPT, measure_cost
-from ..measure.timing import interleave, median_seconds
 from ..models.base import Pair
 from ..record.metrics import PARTS, Counts
-from ..sampling.randomness import Seeded
-from ..tree import TokenTree
-from .along import WIDEST, planned
+from .along import planned
 from .number import Sums, measurement
 from .workbench import Text, Workbench
 
@@ -71,10 +65,9 @@ def _timed(
     names = [*list(configs)[first:], *list(configs)[:first]]
     # The first run of all would pay for what the models set up.
     workbench.cached(("warm", id(pair), *names), lambda: run(pair, configs[names[0]]))
-    calls = {name: lambda _, config=configs[name]: run(pair, config) for name in names}
     sums: dict[str, float] = {}
-    for _, name, trace in interleave(calls, 1):
-        counts = Counts.of(trace.steps)
+    for name in names:
+        counts = Counts.of(run(pair, configs[name]).steps)
         sums[f"{name} tokens"] = counts.timed_tokens
         sums[f"{name} seconds"] = sum(counts.seconds)
         sums[f"{name} target"] = counts.seconds[PARTS.index("target")]
@@ -87,11 +80,8 @@ def choice(workbench: Workbench, text: Text, temperature: float) -> Sums:
     """The tree that the formula of Sequoia's section 4.1 chooses, timed beside trees of limited and
     unlimited depth."""
     vector = planned(temperature)
-    costs = RunConfig(PROMPT, temperature=0.8)
-    measuring = measure_cost(
-        workbench.pair, costs, sizes=PASSES, rounds=4, seconds=workbench.seconds
-    )
-    best = forecast(vector, workbench.cached("cost", lambda: final_result(measuring))).best
+    costs = workbench.cached("cost", lambda: _costs(workbench, RunConfig(PROMPT), PASSES))
+    best = forecast(vector, costs).best
     sizes = {"chosen": (best.size, best.depth)}
     for n in SIZES:
         sizes[f"tree {n}"] = (n, 6)
@@ -108,14 +98,13 @@ def choice(workbench: Workbench, text: Text, temperature: float) -> Sums:
 @measurement("timed")
 def passes(workbench: Workbench, text: Text) -> Sums:
     """Seconds of the target's passes over trees of one and of four nodes."""
-    rng = Seeded(text.seed)
-    any_token = np.ones(workbench.pair.vocab_size)
-    context = [rng.draw(any_token) for _ in range(64)]
-    session = workbench.pair.open(context)[0]
-    calls = {}
-    for n in (1, 4):
-        tree = TokenTree(context[-1], start=len(context) - 1)
-        for parent in best_tree(planned(0.8), n, 10, WIDEST)[0].parents[1:]:
-            tree.add(parent, rng.draw(any_token))
-        calls[str(n)] = partial(session.forward, tree, range(n))
-    return median_seconds(calls, 3)
+    costs = _costs(workbench, workbench.config(text), (1, 4))
+    return {"1": costs.target(1), "4": costs.target(4)}
+
+
+def _costs(workbench: Workbench, config: RunConfig, sizes: Sequence[int]) -> CostTable:
+    config = replace(config, temperature=0.8)
+    updates = measure_cost(workbench.pair, config, sizes, rounds=4, seconds=workbench.seconds)
+    table = final_result(updates)
+    assert table  # or `measure_cost` raises
+    return table

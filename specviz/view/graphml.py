@@ -14,19 +14,18 @@ def graphml(trace: Trace) -> str:
     """
     import networkx as nx
 
-    graph, last = nx.DiGraph(), None
+    graph = nx.DiGraph()
+    last = ""
     for step in trace.steps:
         tree = step.to_networkx()
-        for _, values in tree.nodes(data=True):
-            values |= {
-                name: printable(value) for name, value in values.items() if isinstance(value, str)
-            }
+        nx.set_node_attributes(tree, step.index, "step")
+        for values in tree.nodes.values():
+            for name, value in values.items():
+                if isinstance(value, str):
+                    values[name] = printable(value)
         # The nodes of all steps stand in one graph, so each has the number of its step.
         tree = nx.relabel_nodes(tree, {node: f"{step.index}.{node}" for node in tree})
-        graph.update(
-            tree.edges,
-            ((node, values | {"step": step.index}) for node, values in tree.nodes(data=True)),
-        )
+        graph.update(tree)
         if last:
             graph.add_edge(last, f"{step.index}.0")
         last = f"{step.index}.{step.path[-1] if step.path else 0}"

@@ -234,7 +234,8 @@ def recorded_message(
 
 def head(config: RunConfig, trace: Trace) -> dict[str, Any]:
     """What a run is, sent once: its configuration as it was asked for, and its trace."""
-    match, verifier = compatible(config), config.verifier
+    match = compatible(config)
+    verifier = config.verifier
     return {
         "title": f"{settings_title(trace.config)}, seed {config.seed}",
         "pair": described(trace.pair),
@@ -257,10 +258,9 @@ def typed(trace: Trace) -> str:
 
 def settings_title(config: Any) -> str:
     """Tree, rule, drafter and temperature of a configuration, for people."""
-    builder, verifier, drafter = config.builder, config.verifier, config.drafter
-    title = f"Tree: {builder.title} · Rule: {verifier.title}"
-    if drafter.name != "model" and builder.reads_draft:
-        title += f", drafted by {drafter.title_in_sentence}"
+    title = f"Tree: {config.builder.title} · Rule: {config.verifier.title}"
+    if config.drafter.name != "model" and config.builder.reads_draft:
+        title += f", drafted by {config.drafter.title_in_sentence}"
     return f"{title}, temperature {config.temperature:g}"
 
 

@@ -41,18 +41,6 @@ def test_calls_take_turns_in_rotating_order():
     assert order == [(0, "a"), (0, "b"), (0, "c"), (1, "b"), (1, "c"), (1, "a")]
 
 
-def test_the_first_round_of_passes_is_not_counted(monkeypatch):
-    clock, order = iter(range(100)), []
-    monkeypatch.setattr(timing, "perf_counter", lambda: next(clock))
-
-    def slow():
-        order.append("slow")
-        next(clock), next(clock)
-
-    found = timing.median_seconds({"fast": lambda: order.append("fast"), "slow": slow}, rounds=3)
-    assert order == ["fast", "slow", "slow", "fast"] * 2 and found == {"fast": 1, "slow": 3}
-
-
 def test_speedup_is_tokens_over_time_against_plain_decoding():
     """Two texts by hand: 2 and 4 times plain, 3 together; each is left out once, and t is 12.7 for
     two."""

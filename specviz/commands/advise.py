@@ -69,7 +69,8 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError("--prompts is not used with --profile and --no-timing. Omit it.")
     choices, failed = choices_of(args)
     # Calibrated on every second prompt, timed on the others.
-    calibrated, timed = prompts[0::2][:CALIBRATED], (prompts[1::2] or prompts)[: args.each]
+    calibrated = prompts[0::2][:CALIBRATED]
+    timed = (prompts[1::2] or prompts)[: args.each]
     if args.no_timing or args.machine:
         timed = []
     watch = Watch()
@@ -127,7 +128,8 @@ def sentence_of(best: Option) -> str:
         return f"predicted, not timed: {what}"
     if best.verdict != "undecided":
         return f"pays: {what}" if best.verdict == "pays" else f"does not pay: the best is {what}"
-    margin, distance = best.timing.margin, abs(best.timing.speedup - 1)
+    margin = best.timing.margin
+    distance = abs(best.timing.speedup - 1)
     why = "the interval contains 1"
     if margin is None:
         why = "one text gives no interval"
@@ -200,11 +202,13 @@ def faster_way(ways: Mapping[str, EngineWay]) -> str | None:
     where their intervals are apart."""
     if not {CHAIN, SAMPLED} <= ways.keys():
         return None
-    own, switch = ways[CHAIN], ways[SAMPLED]
+    own = ways[CHAIN]
+    switch = ways[SAMPLED]
     how = "timed" if own.timing and switch.timing else "predicted"
     figures = f"{with_interval(own.speedup)} x, the switch {with_interval(switch.speedup)} x"
     for faster, other, name in ((own, switch, "engines' own rule"), (switch, own, "the switch")):
-        low, high = faster.speedup[1], other.speedup[2]
+        low = faster.speedup[1]
+        high = other.speedup[2]
         if low is not None and high is not None and low > high:
             return f"{name} is faster here ({how}): own rule {figures}."
     return f"engines' own rule and the switch are not apart here ({how}): own rule {figures}."

@@ -164,7 +164,8 @@ def measure(
 
 def rows_of(outcome: dict[str, Any]) -> list[dict[str, Any]]:
     """A result as a row of the table, and one of each category of the prompts."""
-    cell, result = outcome["cell"], outcome["result"]
+    cell = outcome["cell"]
+    result = outcome["result"]
     spec = cell["pair"]
     pair = spec.get("target") or ("toy" if "toy" in spec else "embedded")
     run = {
@@ -220,7 +221,8 @@ def print_outcomes(rows: list[dict[str, Any]], outcomes: list[dict[str, Any]]) -
         )
     busy = [0.0]
     for outcome in outcomes:
-        cell, result = outcome["cell"], outcome.get("result", {})
+        cell = outcome["cell"]
+        result = outcome.get("result", {})
         busy.append(result.get("busy_cores") or 0.0)
         for side, used in result.get("settings", {}).items():
             where = f"{used['dtype']} on {used['threads']} threads"
@@ -233,7 +235,8 @@ def print_outcomes(rows: list[dict[str, Any]], outcomes: list[dict[str, Any]]) -
 
 def compare_texts(args: argparse.Namespace) -> int:
     """Compare greedy texts with those of transformers; exit code 1 if one differs."""
-    pair, prompts = options.load(args), options.prompts_of(args)
+    pair = options.load(args)
+    prompts = options.prompts_of(args)
     updates = compare_greedy(pair, prompts, args.max_new_tokens, args.builder or ())
     texts, stopped = until_stopped(updates, "prompts")
     different = [text for text in texts if not text[2].equal]

@@ -51,7 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--text FILE",
         "measure on this text in place of the target's continuations of --prompts",
     )
-    positive, ranks = within(float, 0, above=True), within(int, 1, MAX_RANKS)
+    positive = within(float, 0, above=True)
+    ranks = within(int, 1, MAX_RANKS)
     option(parser, "--positions N", "number of positions, from 1", within(int, 1), 2000)
     option(parser, "--width K", f"children per position, 1 to {MAX_RANKS}", ranks, 32)
     option(costs, "--seconds S", "time limit of the costs, above 0", positive, 45.0)

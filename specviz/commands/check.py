@@ -106,8 +106,10 @@ def prove(args: argparse.Namespace) -> Iterator[Progress[tuple[list[Row], Refute
     for name in dict.fromkeys(args.verifier or rules):
         searches += [SearchCase(name, greedy) for greedy in (False, True)]
     candidates = cases_of(args)
-    done, total = 0, len(searches) + len(candidates)
-    rows, refuted = list[Row](), Refuted()
+    done = 0
+    total = len(searches) + len(candidates)
+    rows = list[Row]()
+    refuted = Refuted()
     yield Progress(done, total, result=(rows, refuted))
     for stage in (searches, candidates):
         left = [case for case in stage if _rule(case) not in refuted]
@@ -181,7 +183,10 @@ def table_row(row: Row) -> dict[str, str]:
     error = row.difference or "equal texts"
     if row.error is not None:
         error = f"{row.error:8.1e}   {row.proof}"
-    mark = "   DECLARED WRONGLY" if row.refuted else "" if row.holds else ", no deviation here"
+    if row.refuted:
+        error += "   DECLARED WRONGLY"
+    elif not row.holds:
+        error += ", no deviation here"
     values = {"T": None if row.temperature else 0.0}
     values |= {"T draft": row.draft_temperature, "top-k": row.top_k, "top-p": row.top_p % 1 or None}
     return {
@@ -193,7 +198,7 @@ def table_row(row: Row) -> dict[str, str]:
             f"{name} {value:g}" for name, value in values.items() if value is not None
         ),
         "declared": "lossless" if row.lossless else "lossy",
-        "error": error + mark,
+        "error": error,
     }
 
 

@@ -21,13 +21,14 @@ def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tupl
 
     Args:
         updates: the measurement.
-        unit: its pieces in the plural, "runs" say.
+        unit: its parts in the plural, "runs" say.
 
     Raises:
         KeyboardInterrupt: if it was ended before there was a result.
         ValueError: if there is none.
     """
-    last, stopped = None, False
+    last = None
+    stopped = False
     with tqdm(
         unit=f" {unit}", leave=False, mininterval=0.1 if sys.stderr.isatty() else EVERY
     ) as bar:

@@ -189,7 +189,8 @@ def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:
 
     def read(path: str) -> tuple:
         args.vector_files = [*getattr(args, "vector_files", []), path]  # for messages about them
-        rule, temperature = getattr(args, "verifier", None), getattr(args, "temperature", None)
+        rule = getattr(args, "verifier", None)
+        temperature = getattr(args, "temperature", None)
         rule = rule.partition(":")[0] if isinstance(rule, str) else None
         return read_acceptance(path, rule, None if isinstance(temperature, list) else temperature)
 

@@ -53,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--state DIR",
         "with --drafter eagle3: what a run needs to continue (default: checkpoint in --out)",
     )
-    heads, minutes = within(int, 1, 16), within(float, 0, 1e9, above=True)
+    heads = within(int, 1, 16)
+    minutes = within(float, 0, 1e9, above=True)
     option(parser, "--heads K", "with --drafter medusa: how many, from 1 to 16", heads, 4)
     option(parser, "--minutes M", "time to train in all, above 0", minutes, 180.0)
     option(

@@ -103,7 +103,8 @@ def calibrate(
     """
     width = min(width, pair.vocab_size)
     for config, verifiers in rules.items():
-        before, stage = profile.vectors, f"acceptance at temperature {config.temperature:g}"
+        before = profile.vectors
+        stage = f"acceptance at temperature {config.temperature:g}"
         measuring = measure_acceptance(pair, verifiers, texts(config), config, width, positions)
         for update in measuring:
             profile = replace(profile, vectors=(*before, *update.result))
@@ -176,7 +177,8 @@ def _time(
     options: list[Option], choices: Mapping[str, tuple[Pair, Drafter]], timed: Sequence[str]
 ) -> Iterator[Progress[list[Option]]]:
     """Time the first options, and of the best drafter what engines would do; the fastest first."""
-    best, others = options[:TIMED], options[TIMED:]
+    best = options[:TIMED]
+    others = options[TIMED:]
     first = best[0]
     runs = {}
     for option in best:
@@ -238,12 +240,16 @@ def _options(
 def reason(option: Option) -> str:
     """Why it is as fast as it is: tokens a pass against the price of a step, in plain steps."""
     if option.timing:
-        counts, price = option.timing.counts, option.timing.step_price
-        tokens, parts = counts.tokens_per_pass, dict(counts.step_parts)
+        counts = option.timing.counts
+        price = option.timing.step_price
+        tokens = counts.tokens_per_pass
+        parts = dict(counts.step_parts)
         parts["overhead"] = parts.pop("verify") + parts.pop("other")
     else:
         predicted = option.tree.predicted
-        tokens, price, parts = option.tokens[0], predicted.price, predicted.parts
+        tokens = option.tokens[0]
+        price = predicted.price
+        parts = predicted.parts
     parts = {part: price * spent / sum(parts.values()) for part, spent in parts.items()}
     # The target's pass costs a plain step in any case.
     dearest = max(parts, key=lambda part: parts[part] - (part == "target"))

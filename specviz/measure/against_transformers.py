@@ -62,7 +62,8 @@ def time_beside(
         replace(config, prompt=text, seed=config.seed_after(place))
         for place, text in enumerate(prompts)
     ] * rounds
-    calls, settings = {}, {}
+    calls = {}
+    settings = {}
     try:
         with ExitStack() as stack:
             for name, side in sides.items():
@@ -87,7 +88,9 @@ def _choose(side: Side, config: RunConfig) -> dict[str, Any]:
     for setting, generate in side():
         generate(config)
         if (seconds := seconds_of(partial(generate, config))) < fastest:
-            fastest, settings, _generate = seconds, setting, generate
+            fastest = seconds
+            settings = setting
+            _generate = generate
     return settings
 
 
@@ -131,10 +134,12 @@ def transformers_side(
         )
     names = [one.model.config._name_or_path for one in (pair.target, pair.draft)[: 1 + assisted]]
     device = pair.target.device
-    dtypes, threads = ("bfloat16", "float16"), [torch.get_num_threads()]
+    dtypes = ("bfloat16", "float16")
+    threads = [torch.get_num_threads()]
     if device.type == "cpu":
         cores = int(machine()[-1])
-        dtypes, threads = ("float32", "bfloat16"), sorted({1, max(1, cores // 2), cores})
+        dtypes = ("float32", "bfloat16")
+        threads = sorted({1, max(1, cores // 2), cores})
     for dtype in _dtypes(spec, *dtypes):
         read = partial(
             AutoModelForCausalLM.from_pretrained,

@@ -147,10 +147,8 @@ class CostTable(Record):
 
     @model_validator(mode="after")
     def _check(self) -> CostTable:
-        of_sizes, of_widths = (
-            (self.sizes, self.target_s, self.overhead_s),
-            (self.widths, self.draft_s),
-        )
+        of_sizes = (self.sizes, self.target_s, self.overhead_s)
+        of_widths = (self.widths, self.draft_s)
         for steps, *columns in (of_sizes, of_widths):
             if not steps or list(steps) != sorted(set(steps)):
                 raise ValueError("must have rising sizes and rising widths")

@@ -19,8 +19,11 @@ from .choose import CHAINS, Trial, candidates, held_out
 from .cost_table import CostTable
 from .profile import Profile
 
-OWN_DRAW, REJECTION = "target-match", "speculative-sampling"
-CHAIN, TREE, SAMPLED = "chain", "tree", "sampled"
+OWN_DRAW = "target-match"
+REJECTION = "speculative-sampling"
+CHAIN = "chain"
+TREE = "tree"
+SAMPLED = "sampled"
 WAYS = {CHAIN: OWN_DRAW, TREE: OWN_DRAW, SAMPLED: REJECTION}  # way -> its rule
 BUDGETS = 65  # numbers of verified slots that are tried
 
@@ -139,7 +142,8 @@ def adaptive_verification(
 
     plans = [plan for _, plan in acceptance.by_text] or [acceptance.plan]
     survival = np.array([chain_survival(plans[text % len(plans)]) for text in range(texts)])
-    fixed, adaptive = (0, 1.0), (0, 0.0, 1.0)
+    fixed = (0, 1.0)
+    adaptive = (0, 0.0, 1.0)
     for length in CHAINS:
         slots = np.sort(survival[:, :length].ravel())[::-1]
         tokens = 1 + np.concatenate([[0.0], np.cumsum(slots)]) / texts  # by slots verified

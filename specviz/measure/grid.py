@@ -198,7 +198,9 @@ def _failure(cell: Cell, error: Exception) -> dict[str, Any]:
 
 
 def _measure(cell: Cell, prompts: Sequence[str]) -> dict[str, Any]:
-    config, spec, rounds = cell.config, cell.data["pair"], cell.data["rounds"]
+    config = cell.config
+    spec = cell.data["pair"]
+    rounds = cell.data["rounds"]
     builder = cell.data["builder"]
     if is_engine(builder):
         name, side = side_of(builder, spec)

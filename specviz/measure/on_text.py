@@ -117,7 +117,8 @@ def _on_one_text(
     hits = np.zeros((levels, 1 if rule.chain_only else width))
     tries = np.zeros(levels)
     expected = True
-    scheme, rng = scheme_of(rule, config), Seeded(config.seed)
+    scheme = scheme_of(rule, config)
+    rng = Seeded(config.seed)
     for start, p, rows in nodes:
         for level, q in enumerate(rows):
             count = children_of(q, hits.shape[1], drafter.sparse)
@@ -141,7 +142,9 @@ def summarise(
     """One vector from texts that were measured alone; those with one source count as one text."""
     drafter = config.drafter
     sources = list(dict.fromkeys(text.source for text in measured))
-    texts, first_hits, first_tries = [], [], []
+    texts = []
+    first_hits = []
+    first_tries = []
     for source in sources:
         same = [text for text in measured if text.source == source]
         hits = np.sum([text.hits for text in same], axis=0)

@@ -52,7 +52,8 @@ def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Nod
         ValueError: if the pair has not what the drafter takes.
     """
     text = text_of(text)
-    first, tokens = text.start - 1, list(text.tokens)[: pair.max_positions]
+    first = text.start - 1
+    tokens = list(text.tokens)[: pair.max_positions]
     if first >= len(tokens) - 1:
         return
     config = config.for_pair(pair)

@@ -109,7 +109,8 @@ def _json_records(text: str, is_json: bool, name: str) -> Sequence[tuple[int, An
 def _prompt_of(record: Any, column: str | None, where: str) -> Prompt | None:
     """The prompt of a record; None for a conversation in which no person speaks."""
     if isinstance(record, str) and column is None:
-        record, column = {"text": record}, "text"
+        record = {"text": record}
+        column = "text"
     if not isinstance(record, dict):
         raise ParameterError(where, "be a text or an object with a prompt", record)
     key = column or next((name for name in KNOWN if name in record), None)

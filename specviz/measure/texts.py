@@ -66,7 +66,8 @@ def continuations(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iter
 
 def windows(pair: Pair, text: str, source: str) -> Iterator[Text]:
     """A text in pieces that the models can read; they stay one text, named by `source`."""
-    tokens, length = pair.encode(text), min(WINDOW, pair.max_positions)
+    tokens = pair.encode(text)
+    length = min(WINDOW, pair.max_positions)
     for start in range(0, len(tokens), length):
         yield Text(tuple(tokens[start : start + length]), 1, source)
 

@@ -101,7 +101,8 @@ class TimedRun:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; times in milliseconds, "categories" where there are several."""
-        counts, plain = self.counts, self.plain
+        counts = self.counts
+        plain = self.plain
         data: dict[str, Any] = {
             "tokens_per_pass": counts.tokens_per_pass,
             "tokens_margin": self.tokens_margin,
@@ -147,11 +148,13 @@ def _timed_run(name: str, timed: Sequence[tuple[str, Counts, Counts]]) -> TimedR
     """One row of texts, runs and plain runs, and one of each category of the texts if there are
     several."""
     texts, runs, plain_runs = zip(*timed, strict=True)
-    rates, speedups = [], []
+    rates = []
+    speedups = []
     for _, one, plain in timed:
         speedups.append(one.speedup(plain))
         rates.append((one.timed_tokens, sum(one.seconds), plain.timed_tokens, sum(plain.seconds)))
-    total, plain_total = sum(runs, Counts()), sum(plain_runs, Counts())
+    total = sum(runs, Counts())
+    plain_total = sum(plain_runs, Counts())
     return TimedRun(
         name,
         speedup=total.speedup(plain_total),

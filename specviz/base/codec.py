@@ -32,6 +32,7 @@ Levels = (
     Vector | Annotated[tuple[Vector, ...], Field(max_length=MAX_ITEMS)]
 )  # a vector, or one for each level
 Schema = Mapping[str, Any]
+JsonObject = dict[str, Any]  # plain data with names
 KINDS = {  # type in a JSON schema -> one value, and several
     "integer": ("a whole number", "whole numbers"),
     "number": ("a number", "numbers"),

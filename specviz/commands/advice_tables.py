@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..base.codec import JsonObject
 from ..base.files import printable
 from ..measure.engine_ways import SAMPLED
 from ..measure.timing import Range
 from ..view.terminal import text_table
 from .display import timed_figures, warn_if_busy
 
-Data = dict[str, Any]  # plain JSON data
 
-
-def print_advice(data: Data, prompts: str) -> None:
+def print_advice(data: JsonObject, prompts: str) -> None:
     """The plain data of an advice for people; `prompts` says where the texts come from."""
     print(
         "tokens per pass and speedup over plain decoding, 95 % intervals over texts; "
@@ -35,7 +32,7 @@ def with_interval(estimate: Range, unit: str = "") -> str:
     return f"{value:.2f}{unit}{interval}"
 
 
-def option_row(option: Data) -> Data:
+def option_row(option: JsonObject) -> JsonObject:
     """A drafter with one tree."""
     row = {
         "draft": option["draft"],
@@ -47,7 +44,7 @@ def option_row(option: Data) -> Data:
     return row | timed_columns(option["measured"])
 
 
-def timed_columns(timed: Data | None) -> Data:
+def timed_columns(timed: JsonObject | None) -> JsonObject:
     """What was timed, if it was."""
     if timed is None:
         return {}
@@ -55,7 +52,7 @@ def timed_columns(timed: Data | None) -> Data:
     return {"tokens, timed": tokens, "speedup, timed": speedup}
 
 
-def print_best(data: Data) -> None:
+def print_best(data: JsonObject) -> None:
     """Why the best is as fast as it is, several texts, categories, and the flags of engines."""
     best = data["best"]
     print(data["why"])
@@ -85,7 +82,7 @@ def print_best(data: Data) -> None:
         print(printable(f"  {name} {speedup:>7}  {engine['flags'] or '-'}{note}"))
 
 
-def batch_row(texts: int, batch: Data) -> Data:
+def batch_row(texts: int, batch: JsonObject) -> JsonObject:
     """One number of texts: the best tree, an engine's fixed chain, and adaptive verification."""
     length, fixed = batch["fixed"]
     return {
@@ -99,7 +96,7 @@ def batch_row(texts: int, batch: Data) -> Data:
     }
 
 
-def engine_row(way: str, row: Data) -> Data:
+def engine_row(way: str, row: JsonObject) -> JsonObject:
     """One way to draft and verify."""
     predicted = {
         "drafts by": "sampling" if way == SAMPLED else "argmax",

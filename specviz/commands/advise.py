@@ -7,8 +7,8 @@ import argparse
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
+from ..base.codec import JsonObject
 from ..base.files import __version__
 from ..config.run_config import RunConfig
 from ..doctor.engine_flags import EngineSettings, Predicted, engine_flags
@@ -142,7 +142,7 @@ def sentence_of(best: Option) -> str:
     return f"undecided, {why}: the best is {what}. {more}"
 
 
-def data_of(advice: Advice) -> dict[str, Any]:
+def data_of(advice: Advice) -> JsonObject:
     """The options, the answer with its reason, and the nearest flags of other engines as plain
     data."""
     rows = [row_of(option) for option in advice.options]
@@ -186,7 +186,7 @@ def settings_of(best: Option) -> tuple[EngineSettings, ...]:
     return engine_flags(drafter, best.name, predicted, by_batch)
 
 
-def way_of(engine: EngineWay) -> dict[str, Any]:
+def way_of(engine: EngineWay) -> JsonObject:
     """A way to draft and verify as plain data."""
     return {
         "verifier": engine.config.verifier.name,
@@ -214,7 +214,7 @@ def faster_way(ways: Mapping[str, EngineWay]) -> str | None:
     return f"engines' own rule and the switch are not apart here ({how}): own rule {figures}."
 
 
-def row_of(option: Option) -> dict[str, Any]:
+def row_of(option: Option) -> JsonObject:
     """An option as plain data."""
     return {
         "draft": option.name,

@@ -9,9 +9,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
-from typing import Any
 
-from ..base.codec import lines
+from ..base.codec import JsonObject, lines
 from ..base.files import check_output, file_lock, printable
 from ..base.progress import Progress
 from ..config.strategy import REGISTRIES
@@ -124,12 +123,12 @@ def run(args: argparse.Namespace) -> int:
     return 130 if stopped else int(failed)
 
 
-def grid_of(args: argparse.Namespace) -> dict[str, Any]:
+def grid_of(args: argparse.Namespace) -> JsonObject:
     """The grid that the options describe."""
     options.check_draft(args, args.draft)
     loading = {name: getattr(args, name) for name in grid.LOADING}
     pair = {name: value for name, value in loading.items() if value not in (None, "auto")}
-    lists: dict[str, Any] = {
+    lists: JsonObject = {
         f"{kind}s": [*map(str, options.strategies(args, kind))] for kind in REGISTRIES
     }
     engines = [check_engine(text) for text in args.against or ()]
@@ -148,8 +147,8 @@ def measure(
     cells: list[grid.Cell],
     prompts: Sequence[str],
     args: argparse.Namespace,
-    results: dict[str, dict[str, Any]],
-) -> Iterator[Progress[dict[str, Any]]]:
+    results: dict[str, JsonObject],
+) -> Iterator[Progress[JsonObject]]:
     """Measure cells, each stored as it comes."""
     if args.ray:
         outcomes = grid.on_ray(cells, prompts, args.ray, args.cpus, args.gpus)
@@ -162,7 +161,7 @@ def measure(
         yield Progress(done, len(cells), result=outcome)
 
 
-def rows_of(outcome: dict[str, Any]) -> list[dict[str, Any]]:
+def rows_of(outcome: JsonObject) -> list[JsonObject]:
     """A result as a row of the table, and one of each category of the prompts."""
     cell = outcome["cell"]
     result = outcome["result"]
@@ -183,7 +182,7 @@ def rows_of(outcome: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _figures(result: dict[str, Any]) -> dict[str, Any]:
+def _figures(result: JsonObject) -> JsonObject:
     draft, target, *others = result["parts_ms"].values()
     tokens, speedup = timed_figures(result)
     return {
@@ -201,7 +200,7 @@ def _figures(result: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def print_outcomes(rows: list[dict[str, Any]], outcomes: list[dict[str, Any]]) -> None:
+def print_outcomes(rows: list[JsonObject], outcomes: list[JsonObject]) -> None:
     """The results as a table without columns that are the same for all, then what could not be
     measured."""
     if rows:

@@ -7,9 +7,8 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from ..base.codec import lines
+from ..base.codec import JsonObject, lines
 from ..base.files import check_output, printable, read_text, write_text
 from ..config.run_config import RunConfig, compatible
 from ..measure.advice import calibrate
@@ -174,9 +173,9 @@ def print_costs(table: CostTable) -> None:
     warn_if_busy(table.settings.get("busy_cores", 0.0))
 
 
-def _row(rule: str, temperature: str, plan: Plan, margin: float | None) -> dict[str, Any]:
+def _row(rule: str, temperature: str, plan: Plan, margin: float | None) -> JsonObject:
     levels = by_level(plan)
-    row: dict[str, Any] = {"rule": rule, "T": temperature}
+    row: JsonObject = {"rule": rule, "T": temperature}
     for rank in range(RANKS):
         row[f"P[{rank + 1}]"] = levels[0][rank] if rank < len(levels[0]) else None
     sums = [f"{sum(level):.2f}" for level in levels]

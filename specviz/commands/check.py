@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
-from typing import Any
 
-from ..base.codec import json_data, lines
+from ..base.codec import JsonObject, json_data, lines
 from ..base.progress import Progress
 from ..builders import BUILDERS
 from ..config.plugins import load_known, sources
@@ -86,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     return int(bool(hidden))
 
 
-def record_of(row: Row, refuted: Refuted) -> dict[str, Any]:
+def record_of(row: Row, refuted: Refuted) -> JsonObject:
     """A row as plain data; a refuted one has the smallest counterexample of its rule."""
     record = json_data(replace(row, counterexample=None)) | {"holds": row.holds}
     del record["counterexample"]

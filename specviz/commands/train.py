@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
 
-from ..base.codec import LARGEST
+from ..base.codec import LARGEST, JsonObject
 from ..base.errors import ParameterError
 from ..base.files import file_errors
 from .arguments import option, within
@@ -111,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
     with file_errors(f"--out {str(out)!r} cannot be written"):
         out.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=out).close()
-    common: dict[str, Any] = {"code_folder": args.code, "device": args.device}
+    common: JsonObject = {"code_folder": args.code, "device": args.device}
     try:
         if args.drafter == "eagle3":
             from ..training.eagle3 import train_eagle3
@@ -143,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             from ..training.pair import Recipe, train_pair
 
-            times: dict[str, Any] = {"target_time": 0.0, "sample_time": 0.3} if args.target else {}
+            times: JsonObject = {"target_time": 0.0, "sample_time": 0.3} if args.target else {}
             recipe = Recipe(seed=args.seed, code_share=args.code_share, **times)
             print(
                 train_pair(

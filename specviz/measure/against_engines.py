@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.codec import JsonObject
 from ..base.errors import ParameterError
 from ..config.run_config import RunConfig
 from ..decode.session import prompt_tokens
@@ -55,7 +56,7 @@ def check_engine(text: str) -> str:
     return text
 
 
-def side_of(builder: str, spec: dict[str, Any]) -> tuple[str, Side]:
+def side_of(builder: str, spec: JsonObject) -> tuple[str, Side]:
     """The name of an engine, and what opens it, for `time_beside`."""
     if builder in TRANSFORMERS:
         return OTHER, partial(transformers_side, spec, TRANSFORMERS[builder])
@@ -71,13 +72,13 @@ def _import(engine: str, *modules: str) -> list[ModuleType]:
         raise ValueError(missing) from None
 
 
-def _text_side(spec: dict[str, Any]) -> Any:
+def _text_side(spec: JsonObject) -> Any:
     from ..models.pair import load_pair
 
     return load_pair(**spec)
 
 
-def _llama_cpp(spec: dict[str, Any], model: str) -> Iterator[tuple[dict[str, Any], Generate]]:
+def _llama_cpp(spec: JsonObject, model: str) -> Iterator[tuple[JsonObject, Generate]]:
     (xllamacpp,) = _import("llama.cpp", "xllamacpp")
     pair = _text_side(spec)
     cores = int(machine()[-1])
@@ -109,7 +110,7 @@ def _llama_cpp(spec: dict[str, Any], model: str) -> Iterator[tuple[dict[str, Any
     yield {"dtype": Path(model).stem.rpartition(".")[2], "threads": cores}, generate
 
 
-def _openvino(spec: dict[str, Any], model: str) -> Iterator[tuple[dict[str, Any], Generate]]:
+def _openvino(spec: JsonObject, model: str) -> Iterator[tuple[JsonObject, Generate]]:
     openvino, openvino_genai = _import("openvino", "openvino", "openvino_genai")
     pair = _text_side(spec)
     pipeline = openvino_genai.LLMPipeline(model, "CPU")

@@ -19,6 +19,7 @@ from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
 
+from ..base.codec import JsonObject
 from ..base.progress import Progress, final_result
 from ..builders import BUILDERS
 from ..config.run_config import RunConfig
@@ -33,18 +34,18 @@ from .timing import AUTOREGRESSIVE, TimedRun, seconds_of, time_calls
 TRIED = 24  # tokens of each setting that is tried
 OTHER = "transformers"
 Generate = Callable[[RunConfig], Counts]
-Side = Callable[[], Iterator[tuple[dict[str, Any], Generate]]]
+Side = Callable[[], Iterator[tuple[JsonObject, Generate]]]
 _generate: Generate  # in a process of a pool: its side with the fastest setting
 
 
 def time_beside(
-    spec: dict[str, Any],
+    spec: JsonObject,
     other: str,
     side: Side,
     prompts: Sequence[str],
     config: RunConfig,
     rounds: int = 1,
-) -> tuple[tuple[TimedRun, ...], dict[str, Any]]:
+) -> tuple[tuple[TimedRun, ...], JsonObject]:
     """Time another engine against plain decoding.
 
     Args:
@@ -81,7 +82,7 @@ def time_beside(
     return rows, {"specviz": settings[AUTOREGRESSIVE], other: settings[other]}
 
 
-def _choose(side: Side, config: RunConfig) -> dict[str, Any]:
+def _choose(side: Side, config: RunConfig) -> JsonObject:
     """Try every setting of this process's side, and keep what generates with the fastest."""
     global _generate
     fastest = inf
@@ -98,7 +99,7 @@ def _run(config: RunConfig) -> Counts:
     return _generate(config)
 
 
-def _engine(spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Generate]]:
+def _engine(spec: JsonObject) -> Iterator[tuple[JsonObject, Generate]]:
     """Plain decoding by this engine, with all threads: its settings, and what generates with
     each."""
     import torch
@@ -115,9 +116,7 @@ def _plain(pair: Pair, config: RunConfig) -> Counts:
     return autoregress(pair, config).counts
 
 
-def transformers_side(
-    spec: dict[str, Any], assisted: bool
-) -> Iterator[tuple[dict[str, Any], Generate]]:
+def transformers_side(spec: JsonObject, assisted: bool) -> Iterator[tuple[JsonObject, Generate]]:
     """`generate` of transformers with the same weights: number formats and threads, and what
     generates with each."""
     import torch
@@ -159,7 +158,7 @@ def _timed(models: Sequence[Any], pair: Any, threads: int, config: RunConfig) ->
     passes: list[
         tuple[int, float]
     ] = []  # tokens so far and the time, after each pass of the target
-    sampling: dict[str, Any] = {}
+    sampling: JsonObject = {}
     if config.temperature > 0:
         torch.manual_seed(config.seed)
         sampling = dict(
@@ -187,7 +186,7 @@ def _timed(models: Sequence[Any], pair: Any, threads: int, config: RunConfig) ->
     )
 
 
-def _dtypes(spec: dict[str, Any], *options: str) -> list[str]:
+def _dtypes(spec: JsonObject, *options: str) -> list[str]:
     """The number formats that are tried: the one that was requested, or all."""
     return [*options] if spec.get("dtype", "auto") == "auto" else [spec["dtype"]]
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import log2
 from statistics import median
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from pydantic import model_validator
 
-from ..base.codec import NonNegative, Positive, Record, one_of
+from ..base.codec import JsonObject, NonNegative, Positive, Record, one_of
 from ..record.step import Step
 from ..tree import Topology
 
@@ -64,8 +64,8 @@ class CostTable(Record):
     widths: tuple[Positive, ...]
     draft_s: tuple[NonNegative, ...]
     row_s: NonNegative = 0.0
-    spread: dict[str, Any] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
+    spread: JsonObject = field(default_factory=dict)
+    settings: JsonObject = field(default_factory=dict)
     unit: Annotated[str, one_of("s", "pass")] = "s"
     opening_s: NonNegative = 0.0
 
@@ -177,7 +177,7 @@ class Shape(NamedTuple):
 
 
 def fit_costs(
-    runs: Sequence[tuple[Sequence[Step], Sequence[Pass]]], settings: dict[str, Any]
+    runs: Sequence[tuple[Sequence[Step], Sequence[Pass]]], settings: JsonObject
 ) -> CostTable:
     """The costs that follow from counted steps: medians over them.
 

@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from ..base import codec
-from ..base.codec import Positive, Record, Whole, one_of
+from ..base.codec import JsonObject, Positive, Record, Whole, one_of
 from ..base.errors import UnknownName
 from ..base.files import __version__, parse_json, read_text
 from ..base.progress import final_result
@@ -89,11 +89,11 @@ class Cell:
             sides generate.
     """
 
-    data: dict[str, Any]
+    data: JsonObject
     config: RunConfig
 
     @classmethod
-    def of(cls, data: dict[str, Any]) -> Cell:
+    def of(cls, data: JsonObject) -> Cell:
         """The cell of plain data, which may lack a rule and a drafter."""
         settings = {name: data[name] for name in RUN if name in data}
         if is_engine(data["builder"]):
@@ -138,7 +138,7 @@ def cells_of(data: Any, prompts: Sequence[str]) -> tuple[list[Cell], Sequence[st
             raise UnknownName("entry of the grid", name, ENTRIES)
     grid: Grid = codec.read(Grid, data, "grid")
     prompts = [*(grid.prompts or prompts)]
-    shared: dict[str, Any] = {
+    shared: JsonObject = {
         "max_new_tokens": grid.max_new_tokens,
         "seed": grid.seed,
         "rounds": grid.rounds,
@@ -168,14 +168,14 @@ def cells_of(data: Any, prompts: Sequence[str]) -> tuple[list[Cell], Sequence[st
 
 
 def measure_data(
-    data: dict[str, Any], prompts: Sequence[str], plugins: Sequence[str] = ()
-) -> dict[str, Any]:
+    data: JsonObject, prompts: Sequence[str], plugins: Sequence[str] = ()
+) -> JsonObject:
     """`measure_cell` of a cell's plain data, in a process that does not know the plugins yet."""
     load_known(plugins)
     return measure_cell(Cell.of(data), prompts)
 
 
-def measure_cell(cell: Cell, prompts: Sequence[str]) -> dict[str, Any]:
+def measure_cell(cell: Cell, prompts: Sequence[str]) -> JsonObject:
     """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it
     "failed"."""
     watch = Watch()
@@ -192,12 +192,12 @@ def measure_cell(cell: Cell, prompts: Sequence[str]) -> dict[str, Any]:
     return {"cell": cell.data} | outcome
 
 
-def _failure(cell: Cell, error: Exception) -> dict[str, Any]:
+def _failure(cell: Cell, error: Exception) -> JsonObject:
     kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
     return {"cell": cell.data, "failed": f"{kind}{' '.join(str(error).split())[:300]}"}
 
 
-def _measure(cell: Cell, prompts: Sequence[str]) -> dict[str, Any]:
+def _measure(cell: Cell, prompts: Sequence[str]) -> JsonObject:
     config = cell.config
     spec = cell.data["pair"]
     rounds = cell.data["rounds"]
@@ -242,7 +242,7 @@ def load_cell_pair(pair: str) -> Pair:
 
 def on_ray(
     cells: Sequence[Cell], prompts: Sequence[str], address: str, cpus: float = 1, gpus: float = 0
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[JsonObject]:
     """The outcomes of cells in the order in which a Ray cluster finishes them; specviz must be
     installed there."""
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base import codec
-from ..base.codec import Positive, Record
+from ..base.codec import JsonObject, Positive, Record
 from ..base.files import parse_json, read_text
 from ..config.run_config import RunConfig
 from ..models.base import Pair
@@ -38,8 +38,8 @@ class Profile(Record):
     """
 
     source: str
-    pair: dict[str, Any]
-    drafter: dict[str, Any]
+    pair: JsonObject
+    drafter: JsonObject
     vectors: tuple[AcceptanceVector, ...]
     costs: CostTable | None = None
     machine: tuple[str | Positive, ...] = ()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 from ..base import codec
+from ..base.codec import JsonObject
 from ..base.files import file_errors, parse_json
 
 KINDS = {"cell": dict, "result": dict, "impossible": str, "failed": str}
 
 
-def read_results(path: str | Path | None) -> dict[str, dict[str, Any]]:
+def read_results(path: str | Path | None) -> dict[str, JsonObject]:
     """The latest outcome of each cell in a file, by the `key` of the cell.
 
     Args:
@@ -40,7 +40,7 @@ def read_results(path: str | Path | None) -> dict[str, dict[str, Any]]:
     return outcomes
 
 
-def append_result(path: str | Path, outcome: dict[str, Any]) -> None:
+def append_result(path: str | Path, outcome: JsonObject) -> None:
     """Append an outcome to a file as a line; a failure leaves the file as it was."""
     row = json.dumps(codec.json_data(outcome, exact=True), ensure_ascii=False)
     with file_errors(f"{str(path)!r} cannot be written"), open(path, "ab+") as file:

@@ -13,6 +13,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, TypeVar
 
+from ..base.codec import JsonObject
 from ..base.progress import Progress
 from ..config.run_config import RunConfig
 from ..decode import run, speculate
@@ -99,11 +100,11 @@ class TimedRun:
         """Seconds of a step over those of a plain one."""
         return self.counts.seconds_per_step / self.plain.seconds_per_step
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain data; times in milliseconds, "categories" where there are several."""
         counts = self.counts
         plain = self.plain
-        data: dict[str, Any] = {
+        data: JsonObject = {
             "tokens_per_pass": counts.tokens_per_pass,
             "tokens_margin": self.tokens_margin,
             "speedup": self.speedup,

@@ -3,7 +3,6 @@ flags of engines."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -23,7 +22,7 @@ from ..measure.quiet import Watch
 from ..models.base import Pair
 from . import options
 from .advice_tables import print_advice, with_interval
-from .arguments import option, within
+from .arguments import Arguments, Parser, option, within
 from .display import until_stopped
 
 EXAMPLE = "--target org/target --draft org/small --draft early-exit:3 --prompts mine.txt"
@@ -31,7 +30,7 @@ CALIBRATED = 16  # prompts at most; the others are timed
 ENOUGH = 8  # timed texts that usually give a narrow interval
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     options.add_temperature(parser)
     options.add_strategy(parser, "drafter", "none besides the drafts", several=True)
     options.add_prompts(parser)
@@ -60,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(parser, "--json", "print the advice as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     config = RunConfig(temperature=args.temperature, max_new_tokens=64, seed=1)
     costs = machine(args.machine) if args.machine else None
     profile = read_profile(args.profile) if args.profile else None
@@ -94,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     return 130 if stopped else 0
 
 
-def choices_of(args: argparse.Namespace) -> tuple[dict[str, tuple[Pair, Drafter]], dict[str, str]]:
+def choices_of(args: Arguments) -> tuple[dict[str, tuple[Pair, Drafter]], dict[str, str]]:
     """The drafters to try, each with its pair, and those that cannot be loaded."""
     drafts = list(dict.fromkeys(args.draft or ()))
     trials: list[tuple[str, str | None, Drafter]] = []

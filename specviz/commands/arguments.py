@@ -8,6 +8,7 @@ from contextlib import suppress
 from math import inf
 from typing import Any
 
+Arguments = argparse.Namespace  # the values of a command's options
 Parser = argparse._ActionsContainer  # a parser, or a group of one
 SEVERAL = ", repeat for several"
 

@@ -3,7 +3,6 @@ decoding."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,7 @@ from ..measure.against_transformers import compare_greedy
 from ..measure.results import append_result, read_results
 from ..view.terminal import text_table
 from . import options
-from .arguments import option, within
+from .arguments import Arguments, Parser, option, within
 from .display import timed_figures, until_stopped, warn_if_busy
 
 FEW = 10  # built-in prompts that are timed
@@ -33,7 +32,7 @@ TEXTS = {"prompts", "column", "max_new_tokens"}
 WITH_SAME_TEXT = {*grid.LOADING, *TEXTS, "same_text", "builder", "json", "plugin", "help"}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "grid",
         metavar="FILE",
@@ -83,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(parser, "--json", "print the outcomes as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     if not args.ray:
         options.reject(args, ("cpus", "gpus"), "without --ray")
     if args.same_text:
@@ -123,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
     return 130 if stopped else int(failed)
 
 
-def grid_of(args: argparse.Namespace) -> JsonObject:
+def grid_of(args: Arguments) -> JsonObject:
     """The grid that the options describe."""
     options.check_draft(args, args.draft)
     loading = {name: getattr(args, name) for name in grid.LOADING}
@@ -146,7 +145,7 @@ def grid_of(args: argparse.Namespace) -> JsonObject:
 def measure(
     cells: list[grid.Cell],
     prompts: Sequence[str],
-    args: argparse.Namespace,
+    args: Arguments,
     results: dict[str, JsonObject],
 ) -> Iterator[Progress[JsonObject]]:
     """Measure cells, each stored as it comes."""
@@ -232,7 +231,7 @@ def print_outcomes(rows: list[JsonObject], outcomes: list[JsonObject]) -> None:
     warn_if_busy(max(busy))
 
 
-def compare_texts(args: argparse.Namespace) -> int:
+def compare_texts(args: Arguments) -> int:
     """Compare greedy texts with those of transformers; exit code 1 if one differs."""
     pair = options.load(args)
     prompts = options.prompts_of(args)

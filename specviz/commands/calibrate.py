@@ -3,7 +3,6 @@ read."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from ..view.terminal import text_table
 from . import options
-from .arguments import option, within
+from .arguments import Arguments, Parser, option, within
 from .display import until_stopped, warn_if_busy
 
 EXAMPLE = (
@@ -36,7 +35,7 @@ TOKENS = 96  # of each continuation
 ROUNDS = 50  # of the prompts, each with seeds of its own, where they are too few
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     options.add_strategy(
         parser, "verifier", "every rule that suits the temperature and the drafter", several=True
     )
@@ -67,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(parser, "--json", "print the profile as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     drafter = options.strategy(args, "drafter", args.drafter)
     config = RunConfig(PROMPT, max_new_tokens=TOKENS, drafter=drafter, **options.sampling(args))
     named = options.strategies(args, "verifier")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ from ..proof.lossless import Case, Row, cases, cover, drafter_cases
 from ..proof.search import SearchCase
 from ..verifiers import VERIFIERS
 from ..view.terminal import text_table
-from .arguments import SEVERAL, option, within
+from .arguments import SEVERAL, Arguments, Parser, option, within
 from .display import until_stopped
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
@@ -34,7 +33,7 @@ MEANING = (
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     menus = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": drafter_cases()}
     for kind, names in menus.items():
         listed = f"only this one{SEVERAL}: {', '.join(names)} (default: all)"
@@ -49,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(only, "--table", "print what is declared as a Markdown table, without proof")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     if args.table:
         print(markdown())
         return 0
@@ -95,7 +94,7 @@ def record_of(row: Row, refuted: Refuted) -> JsonObject:
     return record
 
 
-def prove(args: argparse.Namespace) -> Iterator[Progress[tuple[list[Row], Refuted]]]:
+def prove(args: Arguments) -> Iterator[Progress[tuple[list[Row], Refuted]]]:
     """The rows of all cases, and the smallest counterexample of each rule that they refute.
 
     The search for a counterexample comes first; a rule that it refutes is not looked at again.
@@ -126,7 +125,7 @@ def _rule(case: Case | SearchCase) -> str:
     return case.verifier if isinstance(case, SearchCase) else case.config.verifier.name
 
 
-def cases_of(args: argparse.Namespace) -> Sequence[Case]:
+def cases_of(args: Arguments) -> Sequence[Case]:
     """What is to be proven: every builder and rule with the draft model, with other drafters a few
     builders."""
     candidates = [*cases(args.builder, args.verifier, args.drafter or ["model"])]

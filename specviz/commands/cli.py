@@ -33,7 +33,7 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """An argument parser whose errors are exceptions, and whose options are not abbreviated."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -95,13 +95,13 @@ def _drop(stream: TextIO | None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _parser(name: str, arguments: Sequence[str] = ()) -> Parser:
+def _parser(name: str, arguments: Sequence[str] = ()) -> CommandParser:
     """A parser that knows all commands, but the options of one alone: others are not imported.
 
     Plugins are loaded first, what is installed and what --plugin names, since the menus of a
     command list them.
     """
-    early = Parser(add_help=False)
+    early = CommandParser(add_help=False)
     option(
         early,
         "--plugin FILE",
@@ -113,10 +113,10 @@ def _parser(name: str, arguments: Sequence[str] = ()) -> Parser:
         load_installed()
     for plugin in early.parse_known_args(arguments)[0].plugin:
         load(plugin)
-    parser = Parser(prog="specviz", description="Watch tree speculative decoding step by step.")
+    parser = CommandParser(prog="specviz", description="Watch tree speculative decoding step by step.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(
-        dest="command", required=True, metavar="COMMAND", parser_class=Parser
+        dest="command", required=True, metavar="COMMAND", parser_class=CommandParser
     )
     for other, summary in COMMANDS.items():
         one = commands.add_parser(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from importlib import import_module
 
 from ..base.files import HERE
-from .arguments import option
+from .arguments import Arguments, Parser, option
 
 EXAMPLE = "--port 8000"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     option(parser, "--port N", "port to listen on (default: the first free one from 7860)", int)
     option(
         parser,
@@ -22,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     inside = (HERE / "app").is_dir()  # an installed package carries the demo inside
     if not inside:
         sys.path.insert(0, str(HERE.parent))

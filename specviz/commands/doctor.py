@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from contextlib import nullcontext
 from textwrap import fill
@@ -12,7 +11,7 @@ from ..base.files import MOST_TEXT, file_errors, printable
 from ..doctor import diagnose
 from ..doctor.report import Report, rows_of
 from ..doctor.window import NAMES
-from .arguments import option
+from .arguments import Arguments, Parser, option
 
 EXAMPLE = "server.log --baseline 342.2"
 BYTE_ORDER_MARKS = {
@@ -21,7 +20,7 @@ BYTE_ORDER_MARKS = {
 }  # as a redirection of PowerShell begins
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "sources",
         nargs="+",
@@ -42,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(parser, "--json", "print one JSON object a line, for each engine and load")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     baseline_text = None if args.baseline_log is None else read_source(args.baseline_log)
     reports = diagnose("\n".join(map(read_source, args.sources)), args.baseline, baseline_text)
     if args.json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from contextlib import suppress
 
@@ -16,12 +15,12 @@ from ..record.vector_files import mismatch
 from ..record.vectors import planned_with
 from ..view.terminal import paint, summary
 from . import options
-from .arguments import option
+from .arguments import Arguments, Parser, option
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     parser.add_argument("--prompt", required=True, metavar="TEXT", help="the text to continue")
     options.add_strategy(parser, "builder", "sequoia")
     options.add_strategy(parser, "verifier", "the first one that suits builder and temperature")
@@ -34,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(output, "--trace FILE", "write the trace to a file as well")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     builder, drafter = (
         options.strategy(args, kind, getattr(args, kind)) for kind in ("builder", "drafter")
     )

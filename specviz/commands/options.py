@@ -17,7 +17,7 @@ from ..measure.prompt_files import read_prompts
 from ..measure.this_machine import prompts
 from ..models.catalogue import CATALOGUE, default_draft
 from ..record.vector_files import read_acceptance
-from .arguments import SEVERAL, option
+from .arguments import SEVERAL, Arguments, Parser, option
 
 TEMPERATURE = RunConfig.temperature  # so that what one command measures is what another uses
 WHAT = {
@@ -27,9 +27,7 @@ WHAT = {
 }
 
 
-def add_strategy(
-    parser: argparse.ArgumentParser, kind: str, default: str, several: bool = False
-) -> None:
+def add_strategy(parser: Parser, kind: str, default: str, several: bool = False) -> None:
     """--builder, --verifier or --drafter; `default` is a name, or how one is chosen."""
     menu = REGISTRIES[kind]
     option(
@@ -42,7 +40,7 @@ def add_strategy(
     )
 
 
-def add_temperature(parser: argparse.ArgumentParser, several: str = "") -> None:
+def add_temperature(parser: Parser, several: str = "") -> None:
     """--temperature; where there may be several, `several` is the default in words."""
     option(
         parser,
@@ -55,7 +53,7 @@ def add_temperature(parser: argparse.ArgumentParser, several: str = "") -> None:
     )
 
 
-def add_sampling(parser: argparse.ArgumentParser, several: str = "") -> None:
+def add_sampling(parser: Parser, several: str = "") -> None:
     """Options of the sampling and the seed; `several` as for `add_temperature`."""
     add_temperature(parser, several)
     option(
@@ -71,7 +69,7 @@ def add_sampling(parser: argparse.ArgumentParser, several: str = "") -> None:
     option(parser, "--seed S", "random seed, from 0; the same one gives the same text", int, 0)
 
 
-def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:
+def add_pair(parser: Parser, drafts: bool = False) -> None:
     """Target, draft and how they are loaded; with `drafts`, --draft may be given several times."""
     option(
         parser,
@@ -102,9 +100,7 @@ def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:
     )
 
 
-def add_prompts(
-    parser: argparse.ArgumentParser, group: argparse._ActionsContainer | None = None
-) -> None:
+def add_prompts(parser: Parser, group: argparse._ActionsContainer | None = None) -> None:
     """--prompts, in a group if one is given, and --column: texts to continue."""
     option(
         group or parser,
@@ -121,20 +117,20 @@ def add_prompts(
     )
 
 
-def source_of(args: argparse.Namespace) -> str:
+def source_of(args: Arguments) -> str:
     """Where the prompts come from, in words."""
     if args.prompts:
         return Path(args.prompts).name
     return "the built-in questions" if _asks(args) else "the built-in prompts"
 
 
-def _asks(args: argparse.Namespace) -> bool:
+def _asks(args: Arguments) -> bool:
     """Whether prompts are questions of a user, as far as the options say before a model is
     loaded."""
     return args.target in CATALOGUE if args.chat is None else args.chat
 
 
-def prompts_of(args: argparse.Namespace, count: int | None = None) -> list[str]:
+def prompts_of(args: Arguments, count: int | None = None) -> list[str]:
     """The prompts in the file of the option, or the first `count` built-in ones."""
     if args.prompts:
         return read_prompts(args.prompts, args.column)
@@ -143,7 +139,7 @@ def prompts_of(args: argparse.Namespace, count: int | None = None) -> list[str]:
     return prompts(count, _asks(args))
 
 
-def load(args: argparse.Namespace, **other: Any) -> Any:
+def load(args: Arguments, **other: Any) -> Any:
     """The pair of `add_pair`; `other` are arguments of `load_pair` in place of the options."""
     check_draft(args, other.get("draft", getattr(args, "draft", None)))
     from ..models.pair import load_pair  # torch, which parsing does not need
@@ -158,7 +154,7 @@ def load(args: argparse.Namespace, **other: Any) -> Any:
     return pair
 
 
-def check_draft(args: argparse.Namespace, draft: str | None) -> None:
+def check_draft(args: Arguments, draft: str | None) -> None:
     """Check that target and draft belong together, before anything is loaded."""
     own = draft is None or draft.startswith(("early-exit:", "random:"))
     if not own and not args.target and not _target_of_head(draft):
@@ -183,7 +179,7 @@ def _target_of_head(draft: str | None) -> str | None:
     return target_of_head(draft)
 
 
-def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:
+def strategy(args: Arguments, kind: str, text: str) -> Any:
     """The builder, rule or drafter that a text on the command line names; a vector may be in a
     file."""
 
@@ -200,17 +196,17 @@ def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:
         raise (error.named(f"--{kind}") if error.name == kind else error) from None
 
 
-def strategies(args: argparse.Namespace, kind: str) -> list[Any]:
+def strategies(args: Arguments, kind: str) -> list[Any]:
     """Those of an option that may be given several times, each once."""
     return [*dict.fromkeys(strategy(args, kind, text) for text in getattr(args, kind) or ())]
 
 
-def sampling(args: argparse.Namespace) -> dict[str, Any]:
+def sampling(args: Arguments) -> dict[str, Any]:
     """What `add_sampling` adds but the temperature, as fields of `RunConfig`."""
     return {name: getattr(args, name) for name in (*ROWS, "seed")}
 
 
-def reject(args: argparse.Namespace, names: Iterable[str], where: str) -> None:
+def reject(args: Arguments, names: Iterable[str], where: str) -> None:
     """Raise for an option that has no effect somewhere, "with a grid file" say."""
     for name in sorted(names):
         if getattr(args, name) != args.defaults[name]:

@@ -3,7 +3,6 @@ stores it."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -13,13 +12,13 @@ from pathlib import Path
 from tqdm import tqdm
 
 from .. import papers
-from .arguments import option, within
+from .arguments import Arguments, Parser, option, within
 
 EXAMPLE = "svip --json"
 MARKS = dict(zip(papers.VERDICTS, "=∎?≠–", strict=True))
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     names = ", ".join(papers.SOURCES)
     parser.add_argument(
         "names",
@@ -53,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(form, "--markdown", "print the claims as docs/papers.md has them")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     entries = papers.entries(args.names)
     if (args.again or args.timed) and not args.measure:
         raise ValueError(f"--{'again' if args.again else 'timed'} needs --measure.")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
-
 from ..models.catalogue import CATALOGUE
 from ..models.hub import prepared_folder
-from .arguments import option
+from .arguments import Arguments, Parser, option
 
 EXAMPLE = "--target smollm2"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     option(parser, "--target NAME", f"{', '.join(CATALOGUE)}, or a .gguf file", default="smollm2")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     folder = prepared_folder("target", args.target)
     print(f"{args.target} is ready in {folder}")

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
-
 from ..base.files import MOST_TRACE, check_output, printable, read_text, write_text
 from ..record.trace import Trace
 from ..view import FORMATS
 from ..view.terminal import paint, step_line, summary
-from .arguments import option
+from .arguments import Arguments, Parser, option
 
 EXAMPLE = "run.json --html run.html"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="a trace from `generate --trace` or the demo")
     option(parser, "--steps", "print one line per step")
     option(parser, "--html OUT", "write one HTML file that plays offline")
     option(parser, "--graphml OUT", "write all trees as one graph, for networkx, Gephi or yEd")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     outputs = {name: path for name in FORMATS if (path := getattr(args, name)) is not None}
     if outputs and args.steps:
         raise ValueError(

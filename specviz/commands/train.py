@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from tempfile import TemporaryFile
 
 from ..base.codec import LARGEST, JsonObject
 from ..base.errors import ParameterError
 from ..base.files import file_errors
-from .arguments import option, within
+from .arguments import Arguments, Parser, option, within
 from .options import reject
 
 EXAMPLE = "--text stories.txt --out my-pair --minutes 180"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--text",
         nargs="+",
@@ -68,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     for name, where, unused in (
         ("heads", "without --drafter medusa", args.drafter != "medusa"),
         ("samples", "without --drafter", args.drafter is None),

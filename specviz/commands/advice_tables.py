@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ..base.codec import JsonObject
-from ..base.files import printable
 from ..measure.engine_ways import SAMPLED
 from ..measure.timing import Range
 from ..view.terminal import text_table
-from .display import timed_figures, warn_if_busy
+from .display import say, timed_figures, warn_if_busy
 
 
 def print_advice(data: JsonObject, prompts: str) -> None:
@@ -18,8 +17,8 @@ def print_advice(data: JsonObject, prompts: str) -> None:
     )
     print(text_table([option_row(option) for option in data["options"]]))
     for name, error in data["failed"].items():
-        print(printable(f"{name}: not available: {error}"))
-    print(printable(f"\n{data['sentence']}"))
+        say(f"{name}: not available: {error}")
+    say(f"\n{data['sentence']}")
     if data["best"]:
         print_best(data)
     warn_if_busy(data["busy_cores"])
@@ -79,7 +78,7 @@ def print_best(data: JsonObject) -> None:
         speedup = "" if engine["speedup"] is None else f"{engine['speedup']:.2f} x"
         note = f"  ({engine['note']})" if engine["note"] else ""
         name = f"{engine['engine']:12} {engine['algorithm']:8}"
-        print(printable(f"  {name} {speedup:>7}  {engine['flags'] or '-'}{note}"))
+        say(f"  {name} {speedup:>7}  {engine['flags'] or '-'}{note}")
 
 
 def batch_row(texts: int, batch: JsonObject) -> JsonObject:

@@ -4,13 +4,12 @@ decoding."""
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 
 from ..base.codec import JsonObject, lines
-from ..base.files import check_output, file_lock, printable
+from ..base.files import check_output, file_lock
 from ..base.progress import Progress
 from ..config.strategy import REGISTRIES
 from ..measure import grid
@@ -20,7 +19,7 @@ from ..measure.results import append_result, read_results
 from ..view.terminal import text_table
 from . import options
 from .arguments import Arguments, Parser, option, within
-from .display import timed_figures, until_stopped, warn_if_busy
+from .display import say, timed_figures, until_stopped, warn, warn_if_busy
 
 FEW = 10  # built-in prompts that are timed
 EXAMPLE = (
@@ -101,8 +100,8 @@ def run(args: Arguments) -> int:
             if cell.key not in results or "failed" in results[cell.key]:
                 missing.append(cell)
         if args.out:
-            there = f"{len(cells) - len(missing)} of them in {printable(args.out)}"
-            print(f"{len(cells)} cells, {there}", file=sys.stderr)
+            there = f"{len(cells) - len(missing)} of them in {args.out}"
+            warn(f"{len(cells)} cells, {there}")
         updates = measure(missing, prompts, args, results)
         stopped = bool(missing) and until_stopped(updates, "cells")[1]
     outcomes = [results[cell.key] for cell in cells if cell.key in results]
@@ -211,7 +210,7 @@ def print_outcomes(rows: list[JsonObject], outcomes: list[JsonObject]) -> None:
         for name in list(alike):
             if any(row[name] != alike[name] for row in rows):
                 del alike[name]
-        print(", ".join(f"{name}: {printable(alike[name])}" for name in alike if name))
+        say(", ".join(f"{name}: {alike[name]}" for name in alike if name))
         print(
             text_table(
                 [{name: value for name, value in row.items() if name not in alike} for row in rows]
@@ -224,10 +223,10 @@ def print_outcomes(rows: list[JsonObject], outcomes: list[JsonObject]) -> None:
         busy.append(result.get("busy_cores") or 0.0)
         for side, used in result.get("settings", {}).items():
             where = f"{used['dtype']} on {used['threads']} threads"
-            print(printable(f"{cell['builder']}: {side} in {where}"))
+            say(f"{cell['builder']}: {side} in {where}")
         for kind in outcome.keys() & {"impossible", "failed"}:
             what = f"{cell['builder']} + {cell.get('verifier', '')}, T {cell['temperature']:g}"
-            print(printable(f"{what}: {kind}: {outcome[kind]}"))
+            say(f"{what}: {kind}: {outcome[kind]}")
     warn_if_busy(max(busy))
 
 
@@ -244,7 +243,7 @@ def compare_texts(args: Arguments) -> int:
     else:
         for writer, prompt, text in different:
             sentence = text.sentence(pair.info.get("dtype"))
-            print(printable(f"{writer}, after {prompt!r:.60}: {sentence}"))
+            say(f"{writer}, after {prompt!r:.60}: {sentence}")
         done = len({prompt for _, prompt, _ in texts})
         print(
             f"{done} prompts x {args.max_new_tokens} tokens in {args.dtype}: "

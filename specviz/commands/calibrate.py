@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..base.codec import JsonObject, lines
-from ..base.files import check_output, printable, read_text, write_text
+from ..base.files import check_output, read_text, write_text
 from ..config.run_config import RunConfig, compatible
 from ..measure.advice import calibrate
 from ..measure.cost_table import CostTable
@@ -24,7 +24,7 @@ from ..verifiers.base import Verifier
 from ..view.terminal import text_table
 from . import options
 from .arguments import Arguments, Parser, option, within
-from .display import until_stopped, warn_if_busy
+from .display import say, until_stopped, warn_if_busy
 
 EXAMPLE = (
     "--target org/target --draft org/small --temperature 0 --temperature 0.8 --out profile.json"
@@ -138,9 +138,7 @@ def rules_for(named: Sequence[Verifier], config: RunConfig) -> list[Verifier]:
 def print_profile(profile: Profile) -> None:
     """The vectors and the costs as tables."""
     first = profile.vectors[0]
-    print(
-        printable(f"{first.pair}, {first.dtype or 'exact'}, drafter {first.drafter}, {first.texts}")
-    )
+    say(f"{first.pair}, {first.dtype or 'exact'}, drafter {first.drafter}, {first.texts}")
     print(f"{first.positions} positions of {len(first.by_text)} texts; P[k] ± 95 % over texts\n")
     rows = []
     for vector in profile.vectors:

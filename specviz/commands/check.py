@@ -21,7 +21,7 @@ from ..proof.search import SearchCase
 from ..verifiers import VERIFIERS
 from ..view.terminal import text_table
 from .arguments import SEVERAL, Arguments, Parser, option, within
-from .display import until_stopped
+from .display import until_stopped, warn
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
 # A chain, a static, a dynamic and a re-ranked tree.
@@ -74,7 +74,7 @@ def run(args: Arguments) -> int:
             shown[group] = shown.get(group, False) or row.holds
     hidden = sorted(group for group in shown if not shown[group])
     for group in hidden:
-        print(f"declared lossy, but no proof shows it: {group}", file=sys.stderr)
+        warn(f"declared lossy, but no proof shows it: {group}")
     if not (hidden or args.json):
         largest = max((row.error or 0.0 for row in rows if row.lossless), default=0.0)
         print(

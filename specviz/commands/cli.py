@@ -113,7 +113,9 @@ def _parser(name: str, arguments: Sequence[str] = ()) -> CommandParser:
         load_installed()
     for plugin in early.parse_known_args(arguments)[0].plugin:
         load(plugin)
-    parser = CommandParser(prog="specviz", description="Watch tree speculative decoding step by step.")
+    parser = CommandParser(
+        prog="specviz", description="Watch tree speculative decoding step by step."
+    )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", parser_class=CommandParser

@@ -9,10 +9,21 @@ from typing import Any
 
 from tqdm import tqdm
 
+from ..base.files import printable
 from ..base.progress import Progress, Result, final_result
 from ..measure.quiet import MAX_CORES
 
 EVERY = 30.0  # seconds between two lines of progress where there is no terminal
+
+
+def say(text: str) -> None:
+    """Print a text that may come from a model or a file."""
+    print(printable(text))
+
+
+def warn(text: str) -> None:
+    """Print what is no result."""
+    print(printable(text), file=sys.stderr)
 
 
 def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tuple[Result, bool]:
@@ -42,7 +53,7 @@ def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tupl
             if last is None:
                 raise
             stopped = True
-            print(f"\nstopped: results of {last.done} of {bar.total} {unit}", file=sys.stderr)
+            warn(f"\nstopped: results of {last.done} of {bar.total} {unit}")
     return final_result([last] if last else []), stopped
 
 

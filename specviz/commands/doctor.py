@@ -7,11 +7,12 @@ from contextlib import nullcontext
 from textwrap import fill
 
 from ..base.codec import dumps
-from ..base.files import MOST_TEXT, file_errors, printable
+from ..base.files import MOST_TEXT, file_errors
 from ..doctor import diagnose
 from ..doctor.report import Report, rows_of
 from ..doctor.window import NAMES
 from .arguments import Arguments, Parser, option
+from .display import say
 
 EXAMPLE = "server.log --baseline 342.2"
 BYTE_ORDER_MARKS = {
@@ -48,7 +49,7 @@ def run(args: Arguments) -> None:
         for report in reports:
             print(dumps(report.to_dict()))
     else:
-        print(printable("\n\n".join(map(text_of, reports))))
+        say("\n\n".join(map(text_of, reports)))
 
 
 def text_of(report: Report) -> str:

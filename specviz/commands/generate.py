@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 
 from ..base.files import MOST_TRACE, __version__, check_output, printable, write_text
@@ -16,6 +15,7 @@ from ..record.vectors import planned_with
 from ..view.terminal import paint, summary
 from . import options
 from .arguments import Arguments, Parser, option
+from .display import warn
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'
 
@@ -64,9 +64,9 @@ def run(args: Arguments) -> None:
     others = filter(None, (mismatch(path, settings) for path in vector_files))
     notice = next((f"{other}; a tree planned with it may not be optimal" for other in others), "")
     if notice := planned_with(builder, config.drafter, pair.info["name"]) or notice:
-        print(printable(notice), file=sys.stderr)
+        warn(notice)
     if not match.lossless:
-        print(f"lossy: {match.reason}", file=sys.stderr)
+        warn(f"lossy: {match.reason}")
     steps: list[Step] = []
     before = prompt_text(pair, config)
     with suppress(KeyboardInterrupt):  # what was written is kept
@@ -82,8 +82,5 @@ def run(args: Arguments) -> None:
     if args.trace:
         write_text(args.trace, text)
         if len(text.encode()) > MOST_TRACE:
-            print(
-                f"this trace has more than {MOST_TRACE:,} bytes, which replay and the page reject",
-                file=sys.stderr,
-            )
+            warn(f"this trace has more than {MOST_TRACE:,} bytes, which replay and the page reject")
     print(f"\n\n{summary(trace)}{'' if match.lossless else ' (lossy)'}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from ..measure.this_machine import prompts
 from ..models.catalogue import CATALOGUE, default_draft
 from ..record.vector_files import read_acceptance
 from .arguments import SEVERAL, Arguments, Parser, option
+from .display import warn
 
 TEMPERATURE = RunConfig.temperature  # so that what one command measures is what another uses
 WHAT = {
@@ -146,10 +146,9 @@ def load(args: Arguments, **other: Any) -> Any:
 
     pair = load_pair(**{name: getattr(args, name) for name in LOADING} | other)
     if pair.chat and args.chat is None:
-        print(
+        warn(
             f"{pair.info['target']['name']} is a chat model, so a prompt is asked as a message of "
-            "a user; --no-chat continues it as text",
-            file=sys.stderr,
+            "a user; --no-chat continues it as text"
         )
     return pair
 

@@ -7,6 +7,7 @@ from ..record.trace import Trace
 from ..view import FORMATS
 from ..view.terminal import paint, step_line, summary
 from .arguments import Arguments, Parser, option
+from .display import say
 
 EXAMPLE = "run.json --html run.html"
 
@@ -29,7 +30,7 @@ def run(args: Arguments) -> None:
     trace = Trace.from_json(read_text(args.file, "trace", MOST_TRACE))
     for name, path in outputs.items():
         write_text(path, text := FORMATS[name](trace))
-        print(f"{printable(path)}: {len(text.encode()) / 1000:.0f} kB")
+        say(f"{path}: {len(text.encode()) / 1000:.0f} kB")
     if args.steps:
         for step in trace.steps:
             print(step_line(step))

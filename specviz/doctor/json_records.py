@@ -19,16 +19,16 @@ from ..record.chain_rates import marginal_rates, read_rates
 from .window import (
     FORMATS,
     NAMES,
+    Numbers,
     Window,
-    drafted_per_step,
     histogram,
     number,
     of_histogram,
     rates_of,
+    window_of,
 )
 
 Json = dict[str, Any]
-Numbers = dict[str, Any]  # fields of a `Window`, and numbers that some of them follow from
 LONGEST_OBJECT = 1_000_000  # characters of an object that Python printed
 BRACKETS = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|[\[\](){}]")
 
@@ -120,23 +120,22 @@ def numbers(record: Json, form: str) -> Numbers:
 def tensorrt_iteration(record: Json) -> Window:
     """An iteration; one that also reads prompts gives no throughput."""
     found = numbers(record, "tensorrt")
-    milliseconds = found.pop("milliseconds", 0.0)
     prompts = found.pop("prompts", 0.0)
     if not {"drafted", "steps", "accepted"} <= found.keys():
         for name in ("drafted", "steps", "accepted", "draft_share"):
             found.pop(name, None)
-    if milliseconds and not prompts and "running_requests" in found:
-        found["seconds"] = milliseconds / 1000
-        written = found["running_requests"] + found.get("accepted", 0.0)
-        found["throughput"] = written / found["seconds"]
-    return Window("tensorrt-llm", "iterations", **found)
+    if prompts or "running_requests" not in found:
+        found.pop("milliseconds", None)
+    else:
+        found["tokens"] = found["running_requests"] + found.get("accepted", 0.0)
+    return window_of("tensorrt-llm", "iterations", found)
 
 
 def vllm_response(record: Json) -> Window | None:
     """The acceptance of one request: a response of vLLM, or a record of AIPerf."""
     answer = _child(record, "speculative_decoding") or _child(record, "spec_decode_acceptance")
     found = of_histogram(histogram(answer.get("acceptance_histogram"))) | numbers(answer, "vllm")
-    rate = found.pop("rate", 0.0)
+    rate = found.pop("token_rate", 0.0)
     if rate and found.get("accepted"):
         found.setdefault("drafted", float(round(found["accepted"] / rate)))
     if not found.keys() & {"steps", "acceptance_length"}:
@@ -149,11 +148,9 @@ def sglang_response(record: Json) -> Window:
     """The `meta_info` of one request; its time includes reading the prompt."""
     info = _child(record, "meta_info")
     found = numbers(info, "sglang")
-    tokens = found.pop("tokens", 0.0)
-    seconds = found.pop("seconds", 0.0)
     steps = found.get("steps")
-    if steps and tokens:
-        found.setdefault("acceptance_length", tokens / steps)
+    if steps and "tokens" in found:
+        found.setdefault("acceptance_length", found["tokens"] / steps)
     if steps and "acceptance_length" in found:
         found.setdefault("accepted", steps * (found["acceptance_length"] - 1))
     if not steps:
@@ -162,32 +159,28 @@ def sglang_response(record: Json) -> Window:
         info.get("spec_correct_drafts_histogram") or info.get("spec_accept_histogram")
     )
     found["per_position"] = of_histogram(counts).get("per_position", ())
-    if tokens and seconds:
-        found |= {"throughput": tokens / seconds, "seconds": seconds}
+    if {"tokens", "seconds"} <= found.keys():
         found |= {"running_requests": 1.0, "prompts": 1.0}
-    return Window("sglang", "responses", **found)
+    else:
+        found.pop("seconds", None)
+    return window_of("sglang", "responses", found)
 
 
 def sglang_server(record: Json) -> Window:
     """A state of `/server_info`."""
-    found = numbers(record, "sglang_server")
-    rate = found.pop("rate", 0.0)
-    drafted = drafted_per_step([(found.get("acceptance_length", 0.0), rate)])
-    return Window("sglang", "server info", draft_length=drafted, **found)
+    return window_of("sglang", "server info", numbers(record, "sglang_server"))
 
 
 def llama_response(record: Json) -> Window | None:
     """The `timings` of one request; a step is any pass after the first token."""
     found = numbers(record, "llama")
-    tokens = found.pop("tokens", 0.0)
-    seconds = found.pop("milliseconds", 0.0) / 1000
-    if not tokens or not seconds:
+    if not {"tokens", "milliseconds"} <= found.keys():
         return None
     if "drafted" not in found:
         found.pop("accepted", None)
     if "accepted" in found:
-        found["steps"] = max(1.0, tokens - 1 - found["accepted"])
-    return Window("llama.cpp", "responses", throughput=tokens / seconds, seconds=seconds, **found)
+        found["steps"] = max(1.0, found["tokens"] - 1 - found["accepted"])
+    return window_of("llama.cpp", "responses", found)
 
 
 def benchmark_result(record: Json) -> Window:

@@ -12,9 +12,17 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from .window import FORMATS, Window, add_ranks, drafted_per_step, rates_of, steps_of
+from .window import (
+    FORMATS,
+    Numbers,
+    Window,
+    add_ranks,
+    drafted_per_step,
+    rates_of,
+    steps_of,
+    window_of,
+)
 
-Numbers = dict[str, Any]  # fields of a `Window`, and numbers that some of them follow from
 REAL = r" {0,40}(\d{1,12}(?:\.\d{1,9})?)"
 # Every repetition is limited: a line of any length is read in the time of its length.
 MARKS = {"<int>": r" {0,40}(\d{1,12})", "<real>": REAL}
@@ -123,11 +131,11 @@ def read_llama_log(text: str) -> Iterator[Window]:
     drafted = sum(total["drafted"] for total in totals.values())
     lines = _lines_with(text, "eval time =", "draft acceptance")
     for found in _records([line for line in lines if "llama_perf" not in line], "llama"):
-        seconds = found.pop("milliseconds", 0.0) / 1000
-        tokens = found.pop("tokens", 0.0)
+        seconds = found.get("milliseconds", 0.0) / 1000
+        tokens = found.get("tokens", 0.0)
         timed = seconds and tokens > 1
-        if timed:
-            found |= {"throughput": tokens / seconds, "seconds": seconds}
+        if not timed:
+            found.pop("milliseconds", None)
         if found.get("drafted") and "accepted" in found:
             accepted = found["accepted"]
             found["steps"] = steps_of(accepted, found.get("acceptance_length", 1.0) - 1)
@@ -137,7 +145,7 @@ def read_llama_log(text: str) -> Iterator[Window]:
                 found["draft_share"] = min(1.0, drafting / drafted * found["drafted"] / seconds)
             if len(totals) == 1:
                 found = totals[min(totals)] | found
-        yield Window("llama.cpp", "log", **found)
+        yield window_of("llama.cpp", "log", found)
     for found in totals.values():
         yield Window("llama.cpp", "statistics", **found)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
-from .window import FORMATS, MOST, Window, drafted_per_step
+from .window import FORMATS, MOST, Numbers, Window, window_of
 
 METRICS = FORMATS["metrics"]
 PREFIXES: dict[str, str] = METRICS["prefixes"]
@@ -86,7 +86,7 @@ def _by_position(record: Record, name: str) -> list[float]:
 
 
 def _window(engine: str, record: Record) -> Window:
-    fields: dict[str, Any] = {
+    fields: Numbers = {
         name: value
         for (name, position), value in record.items()
         if position == NO_POSITION and value and not name.endswith("_at")
@@ -94,14 +94,9 @@ def _window(engine: str, record: Record) -> Window:
     accepted = _by_position(record, "accepted_at")
     drafted = _by_position(record, "drafted_at")
     # Some engines count by position only, others in all.
-    rate = fields.pop("rate", 0.0)
-    fields["draft_length"] = drafted_per_step([(fields.get("acceptance_length", 0.0), rate)])
     if drafted and drafted[0]:  # every step drafts its first token
         fields |= {"steps": drafted[0], "drafted": sum(drafted), "accepted": sum(accepted)}
         fields.pop("acceptance_length", None)
-    tokens = fields.pop("tokens", 0.0)
-    if tokens and "seconds" in fields:
-        fields["throughput"] = tokens / fields["seconds"]
     if accepted and "steps" in fields:
         fields["per_position"] = tuple(count / fields["steps"] for count in accepted)
-    return Window(engine, "metrics", **fields)
+    return window_of(engine, "metrics", fields)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..base.files import ASSETS
 
+Numbers = dict[str, Any]  # fields of a `Window`, and numbers that some of them follow from
 # What numbers are called in each format of each engine.
 FORMATS = tomllib.loads((ASSETS / "doctor" / "formats.toml").read_text(encoding="utf-8"))
 NAMES = {
@@ -138,6 +139,22 @@ def drafted_per_step(pairs: Sequence[tuple[float, float]]) -> float | None:
         if min(misfits) <= ROUNDED:
             return 1.0 + misfits.index(min(misfits))
     return fmean((length - 1) / rate for length, rate in known)  # it changes from step to step
+
+
+def window_of(engine: str, source: str, found: Numbers) -> Window:
+    """A window of numbers by their names in the formats.
+
+    "tokens" in "milliseconds" or seconds give the throughput, and "rate", SGLang's, the length of a
+    draft.
+    """
+    tokens = found.pop("tokens", 0.0)
+    seconds = found.pop("milliseconds", 0.0) / 1000 or found.get("seconds")
+    if tokens and seconds:
+        found |= {"throughput": tokens / seconds, "seconds": seconds}
+    rate = found.pop("rate", 0.0)
+    if rate:
+        found["draft_length"] = drafted_per_step([(found.get("acceptance_length", 0.0), rate)])
+    return Window(engine, source, **found)
 
 
 def add_ranks(ranks: Sequence[Window]) -> Window:

@@ -16,7 +16,7 @@ from ..measure.quiet import Watch
 from ..models.base import Pair
 from . import along, bounds, positions, proofs, runs, statistics, timings  # noqa: F401  # registers
 from .claim import Entry, load_sources
-from .number import kind_of
+from .number import is_timed
 from .store import Store
 from .verdict import VERDICTS, Columns, Finding, find
 from .workbench import MAX_TEXTS, SEEDS, TEXTS, Workbench
@@ -33,15 +33,16 @@ def entries(names: Sequence[str] = ()) -> list[tuple[str, Entry]]:
     Raises:
         ValueError: if there is none of a name.
     """
-    every = [(name, entry) for name, source in SOURCES.items() for entry in source.entry]
-    known = {*SOURCES, *(f"{source}-{entry.name}" for source, entry in every)}
-    if unknown := [name for name in names if name not in known]:
-        raise ValueError(f"unknown source or entry {unknown[0]!r}. `specviz papers` lists them.")
-    return [
-        (source, entry)
-        for source, entry in every
-        if not names or {source, f"{source}-{entry.name}"} & set(names)
-    ]
+    every = {
+        f"{name}-{entry.name}": (name, entry)
+        for name, source in SOURCES.items()
+        for entry in source.entry
+    }
+    for name in names:
+        if name not in SOURCES and name not in every:
+            raise ValueError(f"unknown source or entry {name!r}. `specviz papers` lists them.")
+    chosen = set(names or SOURCES)
+    return [found for name, found in every.items() if chosen & {name, found[0]}]
 
 
 def decide(entry: Entry, store: Store) -> list[Finding]:
@@ -91,9 +92,10 @@ def measure(
     """
     store = store or Store()
     workbench = Workbench(pair, texts, seeds)
-    claims = [claim for _, entry in entries(names) for claim in entry.claim]
-    named = dict.fromkeys(call for claim in claims for call in claim.data)
-    calls = [call for call in named if (kind_of(call) == "timed") == timed]
+    calls: dict[str, None] = {}  # each once, in their order
+    for _, entry in entries(names):
+        for claim in entry.claim:
+            calls |= dict.fromkeys(call for call in claim.data if is_timed(call) == timed)
     for number, call in enumerate(calls):
         columns: Columns = {}
         # What another program's work had a part in is not stored: `check` raises.

@@ -14,14 +14,12 @@ of a text predicts every static tree, and unlike a vector it knows that hard pla
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
-from ..builders.plans import best_tree, isotonic, priority_queue_tree
-from ..builders.static import grow_shape
+from ..builders.static import StaticBuilder
+from ..config.run_config import RunConfig
 from ..proof.rates import try_children
-from ..record.vectors import expected_tokens, find_acceptance
+from ..record.vectors import EMBEDDED, find_acceptance
 from ..sampling.children import draw_children, without
 from ..sampling.randomness import Randomness, Seeded
 from ..tree import Topology
@@ -30,9 +28,7 @@ from ..verifiers.base import Verifier
 from .number import Sums, measurement
 from .workbench import Text, Workbench
 
-SIZES = (4, 8, 16, 32, 64, 128, 256, 512)
-DEEPEST, WIDEST = 16, 32  # levels below the root, and children of a node
-SEQUENCES = (1, 2, 4, 8, 16, 32)  # how many sequences a tree of them may have
+WIDEST = 32  # children of a node
 
 
 def planned(temperature: float) -> tuple[float, ...]:
@@ -41,63 +37,66 @@ def planned(temperature: float) -> tuple[float, ...]:
     return find_acceptance("exact-match" if temperature == 0 else "sequoia", temperature)
 
 
-@lru_cache
-def shapes(kind: str, vector: tuple[float, ...]) -> dict[str, Topology]:
-    """Shapes by name: one "tree", Sequoia's and sequences of several "sizes", or "strategies" of
-    the races paper."""
-    if kind == "tree":
-        return {"tree": best_tree(vector, 16, 5, WIDEST)[0]}
-    trees = {f"sequence {k}": grow_shape([1] * k) for k in (4, 15, 16)}
-    if kind == "strategies":
-        return trees | {
-            "optimal tree 16": priority_queue_tree(isotonic(vector), 17, DEEPEST, WIDEST)
-        }
-    for n in SIZES:
-        trees[f"Sequoia {n}"] = best_tree(vector, n, DEEPEST, WIDEST)[0]
-        lengths = {k: (n - 1) // k for k in SEQUENCES}
-        several = [
-            grow_shape([k] + [1] * (length - 1))
-            for k, length in lengths.items()
-            if 1 <= length <= DEEPEST
-        ]
-        trees[f"best sequences {n}"] = max(several, key=lambda tree: expected_tokens(tree, vector))
-    return trees
+def shape_of(builder: str, temperature: float) -> Topology:
+    """The tree of a static builder, planned for Sequoia's rule."""
+    found = RunConfig(builder=builder).builder.prepare(
+        VERIFIERS["sequoia"](), temperature, "model", EMBEDDED
+    )
+    assert isinstance(found, StaticBuilder)
+    return found.shape
 
 
 @measurement("counted")
 def along(
     workbench: Workbench,
     text: Text,
-    trees: str,
+    builder: str,
     temperature: float,
-    rule: str = "sequoia",
+    verifier: str = "sequoia",
     top_p: float = 1.0,
 ) -> Sums:
-    """Tokens and passes that shapes bring along a text, in expectation over the drafts."""
-    by_name = shapes(trees, planned(temperature))
-    widest = max(int(shape.rank.max()) + 1 for shape in by_name.values())
-    width = min(workbench.pair.vocab_size, widest)
-    verifier = VERIFIERS[rule]()
-    rng = Seeded(text.seed)
-    acceptance = np.array(
-        [
-            child_acceptance(verifier, row.p, row.q, row.token, width, rng)
-            for row in workbench.rows(text, temperature=temperature, top_p=top_p)
-            if row.p[row.token] > 0
-        ]
-    )
-    if len(acceptance) <= DEEPEST:
+    """Tokens and passes that a static tree brings along a text, in expectation over the drafts."""
+    shape = shape_of(builder, temperature)
+    acceptance = rank_acceptance(workbench, text, verifier, temperature, top_p)
+    if len(acceptance) <= shape.depth.max():
+        return {}
+    tokens, passes = renewals(ends_along(shape, acceptance))
+    return {"tokens": tokens, "passes": passes}
+
+
+@measurement("counted")
+def ranks(workbench: Workbench, text: Text, temperature: float) -> Sums:
+    """The acceptance of each rank along a text under Sequoia's rule, and of first children behind
+    an accepted token."""
+    acceptance = rank_acceptance(workbench, text, "sequoia", temperature, 1.0)
+    if len(acceptance) < 2:
         return {}
     first = acceptance[:, 0]
-    sums = {f"rank {k}": chance for k, chance in enumerate(acceptance.sum(0), 1)} | {
-        "accepted": first.sum(),
+    of_rank = {f"rank {k}": chance for k, chance in enumerate(acceptance.sum(0), 1)}
+    return of_rank | {
         "positions": len(first),
         "before": first[:-1].sum(),
         "both": (first[:-1] * first[1:]).sum(),
     }
-    for name, shape in by_name.items():
-        sums[f"{name} tokens"], sums[f"{name} passes"] = renewals(ends_along(shape, acceptance))
-    return sums
+
+
+def rank_acceptance(
+    workbench: Workbench, text: Text, verifier: str, temperature: float, top_p: float
+) -> np.ndarray:
+    """`child_acceptance` at every position of a text, [positions, ranks]."""
+
+    def measure() -> np.ndarray:
+        rng = Seeded(text.seed)
+        width = min(workbench.pair.vocab_size, WIDEST)
+        return np.array(
+            [
+                child_acceptance(VERIFIERS[verifier](), row.p, row.q, row.token, width, rng)
+                for row in workbench.rows(text, temperature=temperature, top_p=top_p)
+                if row.p[row.token] > 0
+            ]
+        )
+
+    return workbench.cached((text.name, verifier, temperature, top_p), measure)
 
 
 def child_acceptance(
@@ -116,10 +115,13 @@ def child_acceptance(
     scheme = rule.schemes[0]
     acceptance = np.zeros(width)
     children = draw_children(q, width, scheme, rng, 0)
+    # The children are no draws: the target's own draw, the text's token, is one of them or not.
     if scheme == "top":
         tries = try_children(rule, p, q, children, scheme, rng, answer=token)
         acceptance[: len(children)] = tries.acceptance
         return acceptance
+    # Child k is a draw: with chance proposal(x) it is x, and then the rule accepts it or not.
+    # Divided by p(x), which is the chance that the text goes on with x.
     proposal = q
     for k, child in enumerate(children):
         if proposal[token] > 0:
@@ -136,13 +138,15 @@ def ends_along(shape: Topology, acceptance: np.ndarray) -> np.ndarray:
     """The chance that a step from each start ends after 0, 1, ... accepted tokens, [levels + 1,
     starts]."""
     deepest = int(shape.depth.max())
-    starts, width = len(acceptance) - deepest, acceptance.shape[1]
+    starts = len(acceptance) - deepest
     reach = np.zeros((len(shape), starts))
     reach[0] = 1.0
     ends = np.zeros((deepest + 1, starts))
+    # Who reaches a node ends there, but for those who go on to a child of it.
     for node, parent in enumerate(shape.parents):
-        depth, rank = int(shape.depth[node]), int(shape.rank[node])
-        if node and rank < width:
+        depth = int(shape.depth[node])
+        rank = int(shape.rank[node])
+        if node and rank < acceptance.shape[1]:
             reach[node] = reach[parent] * acceptance[depth - 1 : depth - 1 + starts, rank]
             ends[depth - 1] -= reach[node]
         ends[depth] += reach[node]

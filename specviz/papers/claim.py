@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from ..base.files import ASSETS
-from .number import calls_in, kind_of
+from .number import calls_in, parse_call
 
 PAPERS = ASSETS / "papers"
 EXACT = 1e-12  # what an enumeration may be off by
@@ -62,7 +62,7 @@ class Claim(_Part):
     @property
     def is_proof(self) -> bool:
         """Whether it is proven, not measured on texts."""
-        return bool(self.number) and all(kind_of(call) == "proof" for call in self.data)
+        return bool(self.number) and all(parse_call(call)[0].kind == "proof" for call in self.data)
 
     @property
     def interval(self) -> tuple[float, float]:

@@ -113,6 +113,6 @@ def calls_in(number: str) -> tuple[str, ...]:
     return tuple(calls)
 
 
-def kind_of(call: str) -> str:
-    """The kind of the measurement that a call names."""
-    return parse_call(call)[0].kind
+def is_timed(call: str) -> bool:
+    """Whether the measurement that a call names reads a clock."""
+    return parse_call(call)[0].kind == "timed"

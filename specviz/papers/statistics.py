@@ -8,12 +8,14 @@ import numpy as np
 
 from ..proof import bounds
 from ..record import vectors
-from .along import SIZES, WIDEST, planned, shapes
+from .along import WIDEST, shape_of
 from .number import Sums, statistic
 from .positions import WIDTHS
 
 SEVERAL = WIDTHS[1:]  # with one child Sequoia, SpecInfer and SpecTr are one rule
 
+statistic(max)
+statistic(abs)
 statistic(bounds.chain_tokens)
 
 
@@ -25,7 +27,7 @@ def ratio(sums: Sums, top: str, bottom: str = "positions") -> float:
 
 @statistic
 def tokens_per_pass(sums: Sums, name: str = "") -> float:
-    """Tokens per pass of a run, or of a named shape."""
+    """Tokens per pass of a run, or of one of several builders."""
     return ratio(sums, f"{name} tokens".strip(), f"{name} passes".strip())
 
 
@@ -39,20 +41,11 @@ def speedup(sums: Sums, builder: str, *others: str) -> float:
 
 
 @statistic
-def expected_tokens(sums: Sums, size: int) -> float:
-    """F(T) of Sequoia's tree of so many nodes with the acceptance vector of the texts."""
-    ranks = range(1, WIDEST + 1)
-    vector = tuple(min(1.0, sums.get(f"rank {k}", 0.0) / sums["positions"]) for k in ranks)
-    return vectors.expected_tokens(shapes("sizes", planned(0.8))[f"Sequoia {size}"], vector)
-
-
-@statistic
-def largest_gain_over_sequences(sums: Sums) -> float:
-    """Sequoia's tokens over those of the best sequences, at the size where that is most."""
-    return max(
-        tokens_per_pass(sums, f"Sequoia {n}") / tokens_per_pass(sums, f"best sequences {n}")
-        for n in SIZES
-    )
+def expected_tokens(sums: Sums, builder: str, temperature: float) -> float:
+    """F(T) of a tree with the acceptance vector of the texts."""
+    of_rank = [sums.get(f"rank {k}", 0.0) / sums["positions"] for k in range(1, WIDEST + 1)]
+    vector = tuple(min(1.0, chance) for chance in of_rank)
+    return vectors.expected_tokens(shape_of(builder, temperature), vector)
 
 
 @statistic
@@ -66,6 +59,7 @@ def correlation(sums: Sums, name: str) -> float:
     n, x, y, xx, yy, xy = (
         sums[f"{name} {kind}".strip()] for kind in ("", "x", "y", "xx", "yy", "xy")
     )
+    # The difference of two large sums: what is below their rounding is no variation.
     if n * xx - x * x < 1e-5 * n * xx or n * yy - y * y < 1e-5 * n * yy:
         raise ZeroDivisionError(f"{name} does not vary")
     return (n * xy - x * y) / math.sqrt((n * xx - x * x) * (n * yy - y * y))
@@ -101,14 +95,3 @@ def mean_rejection_excess(sums: Sums, rule: str) -> float:
     return (
         sum(sums[f"{rule} {k}"] for k in SEVERAL) / sum(sums[f"sequoia {k}"] for k in SEVERAL) - 1
     )
-
-
-@statistic
-def memory_gain(sums: Sums, length: int) -> float:
-    """By how much a chance that depends on whether the token before was accepted predicts a chain
-    more closely."""
-    measured = tokens_per_pass(sums, f"sequence {length}")
-    accepted = ratio(sums, "accepted")
-    order_0 = bounds.chain_tokens(accepted, length)
-    order_1 = 1 + accepted * bounds.chain_tokens(ratio(sums, "both", "before"), length - 1)
-    return abs(order_0 - measured) - abs(order_1 - measured)

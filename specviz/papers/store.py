@@ -12,7 +12,7 @@ from typing import Any
 
 from ..base.files import PAIR, write_text
 from .claim import PAPERS
-from .number import kind_of
+from .number import is_timed
 from .verdict import Columns
 
 
@@ -53,11 +53,11 @@ class Store:
             "names": names,
             "rows": rows,
         }
-        timed = kind_of(call) == "timed"
+        timed = is_timed(call)
         lines = ",\n".join(
             f"{json.dumps(other)}: {json.dumps(stored, allow_nan=False)}"
             for other, stored in sorted(self.measured.items())
-            if (kind_of(other) == "timed") == timed
+            if is_timed(other) == timed
         )
         self.folder.mkdir(parents=True, exist_ok=True)
         write_text(self.folder / ("timed.json" if timed else "counted.json"), f"{{\n{lines}\n}}\n")

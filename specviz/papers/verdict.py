@@ -16,7 +16,7 @@ import numpy as np
 
 from ..record.metrics import left_out_margin
 from .claim import Claim, Entry
-from .number import Sums, evaluate, kind_of, parse_call
+from .number import Sums, evaluate, is_timed, parse_call
 
 Columns = dict[str, Sums]  # name of a text -> its sums, {} where it is too short; a proof's is ""
 
@@ -92,7 +92,7 @@ def find(entry: Entry, claim: Claim, measured: Mapping[str, Columns]) -> Finding
         return finding(MISSING, claim.missing)
     tables = {call: measured.get(call) or {} for call in claim.data}
     if not all(tables.values()):
-        timed = " --timed" if "timed" in map(kind_of, tables) else ""
+        timed = " --timed" if any(map(is_timed, tables)) else ""
         return finding(MISSING, f"Not measured yet: specviz papers --measure{timed}.")
     # A text counts if every measurement of the number has it.
     first = next(iter(tables.values()))

@@ -16,7 +16,7 @@ from specviz.measure import quiet
 from specviz.papers import bounds, proofs, workbench
 from specviz.papers.along import child_acceptance, ends_along, renewals
 from specviz.papers.claim import Claim
-from specviz.papers.number import calls_in, evaluate, kind_of, parse_call
+from specviz.papers.number import calls_in, evaluate, is_timed, parse_call
 from specviz.papers.positions import moments
 from specviz.papers.verdict import (
     DIFFERS,
@@ -38,7 +38,9 @@ CLAIMS = {
     for number, claim in enumerate(entry.claim, 1)
 }
 CALLS = list(dict.fromkeys(call for claim in CLAIMS.values() for call in claim.data))
-ONE_EACH = list({parse_call(call)[0]: call for call in CALLS if kind_of(call) != "proof"}.values())
+ONE_EACH = list(
+    {parse_call(call)[0]: call for call in CALLS if parse_call(call)[0].kind != "proof"}.values()
+)
 ENTRY = papers.entries()[0][1]
 PASSES = "passes()"  # a measurement without arguments, for claims of these tests
 RATIO = f"ratio({PASSES}, 'tokens', 'passes')"
@@ -71,7 +73,7 @@ def test_every_source_has_claims_that_are_decided_and_few_are_timed():
     timed = [
         one
         for one in CLAIMS.values()
-        if any(kind_of(call) == "timed" and "disk" not in call for call in one.data)
+        if any(is_timed(call) and "disk" not in call for call in one.data)
     ]
     assert len(timed) == 7
     names = [f"{source}-{entry.name}" for source, entry in papers.entries()]

@@ -9,7 +9,6 @@ text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +22,7 @@ from ..base.errors import ParameterError
 from ..config.run_config import RunConfig
 from ..decode.session import prompt_tokens
 from ..record.metrics import Counts
-from .against_transformers import OTHER, Generate, Side, transformers_side
+from .against_transformers import OTHER, Settings, Side, transformers_side
 from .machine_profile import machine
 
 PACKAGES = {"llama.cpp": "xllamacpp", "openvino": "openvino-genai"}  # engine -> what to install
@@ -78,7 +77,7 @@ def _text_side(spec: JsonObject) -> Any:
     return load_pair(**spec)
 
 
-def _llama_cpp(spec: JsonObject, model: str) -> Iterator[tuple[JsonObject, Generate]]:
+def _llama_cpp(spec: JsonObject, model: str) -> Settings:
     (xllamacpp,) = _import("llama.cpp", "xllamacpp")
     pair = _text_side(spec)
     cores = int(machine()[-1])
@@ -110,7 +109,7 @@ def _llama_cpp(spec: JsonObject, model: str) -> Iterator[tuple[JsonObject, Gener
     yield {"dtype": Path(model).stem.rpartition(".")[2], "threads": cores}, generate
 
 
-def _openvino(spec: JsonObject, model: str) -> Iterator[tuple[JsonObject, Generate]]:
+def _openvino(spec: JsonObject, model: str) -> Settings:
     openvino, openvino_genai = _import("openvino", "openvino", "openvino_genai")
     pair = _text_side(spec)
     pipeline = openvino_genai.LLMPipeline(model, "CPU")

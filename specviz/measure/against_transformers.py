@@ -34,7 +34,8 @@ from .timing import AUTOREGRESSIVE, TimedRun, seconds_of, time_calls
 TRIED = 24  # tokens of each setting that is tried
 OTHER = "transformers"
 Generate = Callable[[RunConfig], Counts]
-Side = Callable[[], Iterator[tuple[JsonObject, Generate]]]
+Settings = Iterator[tuple[JsonObject, Generate]]  # each with what generates with it
+Side = Callable[[], Settings]
 _generate: Generate  # in a process of a pool: its side with the fastest setting
 
 
@@ -99,7 +100,7 @@ def _run(config: RunConfig) -> Counts:
     return _generate(config)
 
 
-def _engine(spec: JsonObject) -> Iterator[tuple[JsonObject, Generate]]:
+def _engine(spec: JsonObject) -> Settings:
     """Plain decoding by this engine, with all threads: its settings, and what generates with
     each."""
     import torch
@@ -116,7 +117,7 @@ def _plain(pair: Pair, config: RunConfig) -> Counts:
     return autoregress(pair, config).counts
 
 
-def transformers_side(spec: JsonObject, assisted: bool) -> Iterator[tuple[JsonObject, Generate]]:
+def transformers_side(spec: JsonObject, assisted: bool) -> Settings:
     """`generate` of transformers with the same weights: number formats and threads, and what
     generates with each."""
     import torch

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..builders import BUILDERS
 from ..config.run_config import RunConfig, compatible
 from ..record.vectors import AcceptanceVector, Plan, by_level
 from ..verifiers.base import Verifier
 from .choose import CHAINS, Trial, candidates, held_out
 from .cost_table import CostTable
+from .forecast import predict
 from .profile import Profile
 
 OWN_DRAW = "target-match"
@@ -24,7 +26,7 @@ REJECTION = "speculative-sampling"
 CHAIN = "chain"
 TREE = "tree"
 SAMPLED = "sampled"
-WAYS = {CHAIN: OWN_DRAW, TREE: OWN_DRAW, SAMPLED: REJECTION}  # way -> its rule
+RULES = {OWN_DRAW: (CHAIN, TREE), REJECTION: (SAMPLED,)}  # rule -> ways that verify by it
 BUDGETS = 65  # numbers of verified slots that are tried
 
 
@@ -79,36 +81,39 @@ def engine_ways(
     """
     greedy = config.temperature == 0
     ways = {}
-    for way, rule in WAYS.items():
+    for rule, names in RULES.items():
         name = config.verifier.name if greedy else rule
         measured = name in {vector.verifier for vector in profile.vectors}
-        if not measured or (greedy and way == SAMPLED):
+        if not measured or (greedy and rule == REJECTION):
             continue
         own = replace(config, verifier=name)
         acceptance = profile.vector(name, config.temperature)
         ranked = candidates(acceptance.plan, costs, own)
-        tree = next((tree for tree in ranked if way == TREE or tree.is_chain), None)
-        if tree is not None:
-            by_batch = () if way == TREE else lengths_by_batch(acceptance, costs, own, texts)
-            predicted = held_out(acceptance, costs, own).speedup(tree, costs)
-            own = replace(own, builder=tree.builder)
-            ways[way] = EngineWay(own, tree, predicted, by_batch=by_batch)
+        promise = held_out(acceptance, costs, own)
+        for way in names:
+            tree = next((tree for tree in ranked if way == TREE or tree.is_chain), None)
+            if tree is not None:
+                ways[way] = EngineWay(
+                    replace(own, builder=tree.builder),
+                    tree,
+                    promise.speedup(tree, costs),
+                    by_batch=() if way == TREE else lengths_by_batch(acceptance, costs, texts),
+                )
     return ways
 
 
 def lengths_by_batch(
-    acceptance: AcceptanceVector, costs: CostTable, config: RunConfig, texts: Sequence[int]
+    acceptance: AcceptanceVector, costs: CostTable, texts: Sequence[int]
 ) -> tuple[tuple[int, int, int], ...]:
     """The best length of a chain by the number of requests; 0 where plain decoding is faster."""
+    chains = [BUILDERS["chain"](depth=length).shape for length in CHAINS]
     ranges = []
     fewest = 1
     for count in sorted(set(texts)):
-        length = 0
-        for tree in candidates(acceptance.plan, costs.per_text(count), config):
-            if tree.is_chain:
-                length = tree.predicted.depth if tree.predicted.speedup > 1 else 0
-                break
-        ranges.append((fewest, count, length))
+        shared = costs.per_text(count)
+        cells = [predict(chain, acceptance.plan, shared) for chain in chains]
+        best = max(cells, key=lambda cell: cell.speedup)
+        ranges.append((fewest, count, best.depth if best.speedup > 1 else 0))
         fewest = count + 1
     return tuple(ranges)
 

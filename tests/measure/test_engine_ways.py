@@ -54,8 +54,7 @@ def test_a_rule_that_was_not_measured_has_no_way(profile):
 def test_lengths_fall_with_the_number_of_requests(profile):
     costs = flat_up_to(16)
     vector = profile.vector("speculative-sampling", 0.8)
-    config = specviz.RunConfig("ab", "chain", "speculative-sampling", 0.8)
-    ranges = lengths_by_batch(vector, costs, config, [16, 1, 4])
+    ranges = lengths_by_batch(vector, costs, [16, 1, 4])
     assert [(low, high) for low, high, _ in ranges] == [(1, 1), (2, 4), (5, 16)]
     assert ranges[0][2] >= ranges[1][2] >= ranges[2][2] == 0, "at 16 a pass has no room"
 

@@ -58,7 +58,7 @@ def build(service: RunService) -> Controls:
             )
         with gr.Row(elem_classes="sv-ask"):
             prompt, go, stop = ask(str(opened.prompt), "sv")
-        prompts.lay_out(service, ref)
+        prompts.lay_out(service, ref, first.ref.target)
         with gr.Row(elem_classes="sv-opts"):
             models = models_menu(service, ref)
             choices = presets.lay_out(opened)

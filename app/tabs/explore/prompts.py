@@ -24,13 +24,15 @@ TEMPLATE = (
 )
 
 
-def lay_out(service: RunService, ref: PairRef) -> gr.HTML:
-    """The room below the prompt, as it is for a pair."""
+def lay_out(service: RunService, ref: PairRef, opens: str) -> gr.HTML:
+    """The room below the prompt, as it is for a pair; the page's own has the prompts of the one
+    whose recordings the page opens with."""
+    examples = {ref.models: EXAMPLES[opens], **EXAMPLES}
     return component(
         "prompts",
         TEMPLATE,
-        ref.target,
-        {"prompt": "#sv-prompt", "examples": EXAMPLES},
+        ref.models,
+        {"prompt": "#sv-prompt", "examples": examples},
         server_functions=[preparing(service)],
         elem_id="sv-prompts",
     )

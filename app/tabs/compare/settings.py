@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import gradio as gr
 
-from specviz.config.run_config import compatible
+from specviz.config.run_config import RunConfig, compatible
 
 from ...parts.controls import LABELS, Controls, engines_menu, mark, picker, scalar_controls
 from ...parts.stage import notice, sentence
-from ..explore import judged
+from ..explore import verdict
 from . import race
 from .entry import Entry
 
@@ -37,62 +38,64 @@ class Column:
     notice_box: gr.HTML
 
     @property
-    def inputs(self) -> list[gr.components.Component]:
-        """Its controls, the kind of decoding first."""
-        return [self.kind, *self.controls.strategies.values()]
+    def named(self) -> dict[str, gr.components.Component]:
+        """Its controls, by name; what decodes it comes first."""
+        return {"decodes": self.kind, **self.controls.strategies}
 
     @property
     def outputs(self) -> list[Any]:
         """The components that `updates` is for."""
         return [self.body, self.notice_box, *self.controls.strategies.values()]
 
-    def verdict(self, kind: Any, values: tuple[Any, ...]) -> tuple[str, str]:
-        """The remark on it while the prompt may be empty: a kind of notice and its sentence.
+    def config(self, kind: Any, values: tuple[Any, ...]) -> RunConfig | None:
+        """What it runs; None where it is off.
 
         Args:
             kind: what decodes it.
             values: of the inputs of `controls`.
-        """
-        offered = kinds(self.letter)
-        if not isinstance(kind, str) or kind not in offered:
-            return (
-                "error",
-                (
-                    f"{self.letter} must be one of {', '.join(offered.values())}; got "
-                    f"{str(kind)[:40]!r}."
-                ),
-            )
-        return judged(self.controls, values)[:2] if kind == "speculation" else ("", "")
-
-    def updates(self, kind: Any, values: tuple[Any, ...]) -> list[Any]:
-        """The updates of `outputs`: menus marked for what is chosen, and the sentence on it."""
-        config = judged(self.controls, values)[2]
-        marked = [gr.skip() for _ in LABELS] if config is None else mark(config)
-        return [gr.Column(visible=kind == "speculation"), self.sentence(kind, values), *marked]
-
-    def sentence(self, kind: Any, values: tuple[Any, ...]) -> str:
-        """The value of its notice: what is wrong, lossy or without effect; empty otherwise."""
-        verdict, text = self.verdict(kind, values)
-        return sentence("", "") if verdict == "lossless" else sentence(verdict, text)
-
-    def entry(self, kind: Any, values: tuple[Any, ...]) -> Entry | None:
-        """What it runs; None if it is empty.
 
         Raises:
             ValueError: a sentence for the visitor.
         """
-        if kind not in ("speculation", "plain"):
-            verdict, text = self.verdict(kind, values)
-            if verdict == "error":
-                raise ValueError(text)
+        offered = kinds(self.letter)
+        if not isinstance(kind, str) or kind not in offered:
+            names = ", ".join(offered.values())
+            raise ValueError(f"{self.letter} must be one of {names}; got {str(kind)[:40]!r}.")
+        if kind == "off":
             return None
-        if kind == "plain":  # what is hidden cannot be wrong
-            hidden = self.controls.strategies.values()
-            values = (*values[: -len(hidden)], *(control.value for control in hidden))
-        config = self.controls.read(values)
         if kind == "speculation":
-            compatible(config).required()
-        return Entry(self.letter, config.autoregressive() if kind == "plain" else config)
+            return self.controls.read(values)
+        # what is hidden cannot be wrong
+        hidden = [control.value for control in self.controls.strategies.values()]
+        return self.controls.read((*values[: -len(hidden)], *hidden)).autoregressive()
+
+    def judge(self, kind: Any, values: tuple[Any, ...]) -> tuple[str, str, RunConfig | None]:
+        """The remark on it while the prompt may be empty, a kind of notice and its sentence, and
+        the speculation that it is about."""
+        if kind in ("plain", "off") and kind in kinds(self.letter):
+            return "", "", None
+        try:
+            config = self.config(kind, ("any", *values[1:]))
+        except ValueError as error:
+            return "error", str(error), None
+        assert config is not None
+        return *verdict(config), config
+
+    def updates(self, kind: Any, values: tuple[Any, ...]) -> list[Any]:
+        """The updates of `outputs`: what is wrong, lossy or without effect, and menus marked for
+        what is chosen."""
+        word, text, config = self.judge(kind, values)
+        marked = mark(config) if config else [gr.skip() for _ in LABELS]
+        note = sentence("", "") if word == "lossless" else sentence(word, text)
+        return [gr.Column(visible=kind == "speculation"), note, *marked]
+
+    def entry(self, kind: Any, values: tuple[Any, ...]) -> Entry | None:
+        """What it runs as a column of a comparison; arguments and errors as for `config`."""
+        config = self.config(kind, values)
+        if config is None:
+            return None
+        compatible(config).required()
+        return Entry(self.letter, config)
 
 
 @dataclass
@@ -104,58 +107,45 @@ class Settings:
     columns: tuple[Column, ...]
 
     @property
-    def shared(self) -> list[gr.components.Component]:
-        """The controls that hold for every column."""
-        return [self.prompt, *self.scalars.values()]
+    def named(self) -> dict[str, Any]:
+        """All controls by the name of their parameter in a link, such as "seed" or "a.builder"; the
+        shared ones come first."""
+        named = {"prompt": self.prompt, **self.scalars}
+        for column in self.columns:
+            prefix = column.letter.lower()
+            named |= {f"{prefix}.{name}": control for name, control in column.named.items()}
+        return named
 
     @property
     def inputs(self) -> list[gr.components.Component]:
-        """All controls, the shared ones first."""
-        return [*self.shared, *(control for column in self.columns for control in column.inputs)]
+        """All controls."""
+        return list(self.named.values())
 
     @property
     def outputs(self) -> list[Any]:
         """The components that `updates` is for."""
         return [part for column in self.columns for part in column.outputs]
 
-    @property
-    def named(self) -> dict[str, Any]:
-        """All controls by the name of their parameter in a link, such as "seed" or "a.builder"."""
-        columns = {
-            f"{c.letter.lower()}.{n}": one
-            for c in self.columns
-            for n, one in {"decodes": c.kind, **c.controls.strategies}.items()
-        }
-        return {"prompt": self.prompt, **self.scalars, **columns}
-
-    def split(self, values: Sequence[Any]) -> list[tuple[Any, tuple[Any, ...]]]:
-        """Of the values of `inputs`, what decodes each column and the values of its
+    def split(self, values: Sequence[Any]) -> Iterator[tuple[Column, Any, tuple[Any, ...]]]:
+        """Of the values of `inputs`, each column with what decodes it and the values of its
         `controls.inputs`."""
-        shared, remaining = values[: len(self.shared)], values[len(self.shared) :]
-        results = []
+        remaining = iter(values)
+        shared = tuple(islice(remaining, 1 + len(self.scalars)))
         for column in self.columns:
-            (kind, *own_values), remaining = (
-                remaining[: len(column.inputs)],
-                remaining[len(column.inputs) :],
-            )
-            results.append((kind, (*shared, *own_values)))
-        return results
+            kind, *own = islice(remaining, len(column.named))
+            yield column, kind, (*shared, *own)
 
     def updates(self, values: Sequence[Any]) -> list[Any]:
         """What each of `outputs` shows for these values."""
-        return [
-            update
-            for column, mine in zip(self.columns, self.split(values), strict=True)
-            for update in column.updates(*mine)
-        ]
+        results: list[Any] = []
+        for column, kind, mine in self.split(values):
+            results += column.updates(kind, mine)
+        return results
 
     def possible(self, values: Sequence[Any]) -> bool:
         """Whether every column can run, the prompt aside."""
-        results = [
-            column.verdict(*mine)[0]
-            for column, mine in zip(self.columns, self.split(values), strict=True)
-        ]
-        return not {"impossible", "error"} & set(results)
+        words = {column.judge(kind, mine)[0] for column, kind, mine in self.split(values)}
+        return not {"impossible", "error"} & words
 
     def read(self, values: Sequence[Any]) -> list[Entry]:
         """What the values of `inputs` ask to run.
@@ -163,14 +153,15 @@ class Settings:
         Raises:
             ValueError: a sentence for the visitor that names the column.
         """
-        split, results = self.split(values), []
-        self.columns[0].entry("plain", split[0][1])  # what all share is wrong for all
-        for column, mine in zip(self.columns, split, strict=True):
+        first, _, mine = next(self.split(values))
+        first.config("plain", mine)  # what all share is wrong for all
+        entries = []
+        for column, kind, mine in self.split(values):
             try:
-                results.append(column.entry(*mine))
+                entries.append(column.entry(kind, mine))
             except ValueError as error:
                 raise ValueError(f"{column.letter}: {error}") from None
-        return [entry for entry in results if entry]
+        return [entry for entry in entries if entry]
 
     def with_labels(self, error: ValueError) -> str:
         """What an error of the library says, with the page's labels."""
@@ -210,10 +201,7 @@ def lay_out(prompt: gr.Textbox) -> Settings:
         if (value := getattr(race.TREE, name)) is not None:
             control.value = value
     settings = Settings(prompt, scalars, columns)
-    for side, (kind, values) in zip(
-        settings.columns,
-        settings.split([control.value for control in settings.inputs]),
-        strict=True,
-    ):
-        side.notice_box.value = side.sentence(kind, values)
+    opened = [control.value for control in settings.inputs]
+    for side, kind, values in settings.split(opened):
+        _, side.notice_box.value, *_ = side.updates(kind, values)
     return settings

@@ -195,18 +195,6 @@ def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) ->
     )
 
 
-def judged(
-    settings: Controls, values: tuple[Any, ...], pair: str = EMBEDDED
-) -> tuple[str, str, RunConfig | None]:
-    """`verdict` on the values of `settings.inputs`, where the prompt may still be empty, and what
-    they stand for."""
-    try:
-        config = settings.read(("any", *values[1:]))
-    except ValueError as error:
-        return "error", str(error), None
-    return *verdict(config, pair), config
-
-
 def verdict(config: RunConfig, pair: str = EMBEDDED) -> tuple[str, str]:
     """What is to be said about a configuration before it runs on a pair: a kind of notice and its
     sentence."""

@@ -8,6 +8,7 @@ the rule otherwise.
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from specviz.base.codec import dumps
 from specviz.base.errors import cause
+from specviz.base.files import ASSETS
 from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig, compatible
 from specviz.config.strategy import SCHEMES
@@ -38,53 +40,7 @@ EXACT = 1e-12
 RULES = [
     name for name, rule in VERIFIERS.items() if not rule.greedy_only and not rule.autoregressive
 ]
-EXAMPLES = (
-    {
-        "title": "Several tries",
-        "p": [0.3, 0.25, 0.2, 0.15, 0.1],
-        "q": [0.1, 0.15, 0.15, 0.2, 0.4],
-        "rule": "sequoia",
-        "children": 3,
-        "seed": 93,
-        "about": "Draft and target rank the tokens in opposite orders. After each rejection p "
-        "becomes the residual, "
-        "the token is removed from the draft, and the next child is compared with the residual.",
-    },
-    {
-        "title": "The cover property",
-        "p": [1.0, 0.0],
-        "q": [0.5, 0.5],
-        "rule": "specinfer",
-        "children": 2,
-        "seed": 1,
-        "about": "Two children drawn without replacement are both tokens, so Sequoia always "
-        "accepts. SpecInfer and "
-        "SpecTr draw with replacement: the wrong token twice with probability 1/4.",
-    },
-    {
-        "title": "A block of two",
-        "p": [1 / 3, 2 / 3],
-        "q": [2 / 3, 1 / 3],
-        "rule": "block",
-        "children": 1,
-        "levels": 2,
-        "seed": 1,
-        "about": "A chain of two tokens. Token-level verification accepts 10/9 of them in "
-        "expectation, block "
-        "verification 11/9, and both write the target’s distribution.",
-    },
-    {
-        "title": "A lossy rule",
-        "p": [0.5, 0.3, 0.2],
-        "q": [0.2, 0.3, 0.5],
-        "rule": "typical",
-        "children": 1,
-        "seed": 0,
-        "about": "Typical acceptance accepts any child with a high enough target probability: it "
-        "accepts more, and "
-        "writes the draft’s favourite too often.",
-    },
-)
+EXAMPLES = json.loads((ASSETS / "nodes.json").read_text("utf-8"))  # nodes to begin with
 Weight = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Row = Annotated[tuple[Weight, ...], Field(min_length=2, max_length=len(TOKENS))]
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
 from specviz.sampling.distributions import residual
-from specviz.verifiers import VERIFIERS
 
 from .lesson import WOOD, Facts, Lesson, Place, Recording, best_step, nodes_with, quote, readable
 
-CHAIN = RunConfig(
-    WOOD, BUILDERS["chain"](depth=4), VERIFIERS["speculative-sampling"](), temperature=0.8
-)
+CHAIN = RunConfig(WOOD, "chain:depth=4", "speculative-sampling", temperature=0.8)
 P, Q = np.array([0.7, 0.3]), np.array([0.5, 0.5])  # of the answer's example
 
 

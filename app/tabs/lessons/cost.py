@@ -10,23 +10,18 @@ from math import log2
 from statistics import median
 
 import specviz
-from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
 from specviz.decode import speculate
 from specviz.measure.machines import mixture_of_experts
 from specviz.measure.timing import interleave
-from specviz.verifiers import VERIFIERS
 
 from .lesson import TALE, Facts, Figure, Lesson, Place, Recording
 
 NODES, GUESSES = 32, 2
 EXPERTS, MOE_TOKENS = (8, 128), 8  # of a mixture of experts, and the tokens of one pass
-TREE = RunConfig(
-    TALE, BUILDERS["sequoia"](size=NODES, depth=5), VERIFIERS["sequoia"](), temperature=1.3
-)
-CHAIN = RunConfig(
-    TALE, BUILDERS["chain"](depth=GUESSES), VERIFIERS["speculative-sampling"](), temperature=1.3
-)
+TREE = RunConfig(TALE, f"sequoia:size={NODES},depth=5", "sequoia", temperature=1.3)
+CHAIN = RunConfig(TALE, f"chain:depth={GUESSES}", "speculative-sampling", temperature=1.3)
+PLACES = {"memory": "weights in memory", "disk": "weights on disk"}
 SIZES, STEPS, ROUNDS = (1, 2, 4, 8, 16, 32, 64, 96, 128), 8, 5  # of the measured curves
 
 
@@ -101,8 +96,8 @@ def time_step(pair, size, seed, number):
     if size == 1:
         config = config.autoregressive()
     else:
-        tree = BUILDERS["sequoia"](size=size, depth=min(size - 1, 2 + int(log2(size))))
-        config = replace(config, builder=tree, verifier=VERIFIERS["sequoia"]())
+        tree = f"sequoia:size={size},depth={min(size - 1, 2 + int(log2(size)))}"
+        config = replace(config, builder=tree, verifier="sequoia")
     first, *steps = islice(speculate(pair, config), STEPS + 1)
     return median(step.seconds.total for step in steps), first.growth.expected if size > 1 else 1.0
 
@@ -126,9 +121,7 @@ def drawn(measured):
         label = f"{best['nodes']} nodes, {speedup_of(best, curve):.1f} x"
         curves.append(
             {
-                "name": f"weights in {curve['weights']}"
-                if curve["weights"] == "memory"
-                else "weights on disk",
+                "name": PLACES[curve["weights"]],
                 "points": points,
                 "best": [best["nodes"], best["ms"] / base],
                 "label": label,

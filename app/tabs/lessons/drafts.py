@@ -5,10 +5,7 @@ from __future__ import annotations
 from statistics import mean
 from typing import Any
 
-from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
-from specviz.drafters import DRAFTERS
-from specviz.verifiers import VERIFIERS
 
 from .lesson import (
     FUNCTION,
@@ -26,17 +23,17 @@ from .lesson import (
 
 MIXED = RunConfig(
     FUNCTION,
-    BUILDERS["sequoia"](size=12),
-    VERIFIERS["sequoia"](),
+    "sequoia:size=12",
+    "sequoia",
     temperature=0.5,
-    drafter=DRAFTERS["several"](drafters=("model", "retrieval")),
+    drafter="several:drafters=model,retrieval",
 )
 HEADS = RunConfig(
     TALE,
-    BUILDERS["branching"](widths=(3, 2, 1)),
-    VERIFIERS["sequoia"](),
+    "branching:widths=3,2,1",
+    "sequoia",
     temperature=0.6,
-    drafter=DRAFTERS["medusa"](),
+    drafter="medusa",
 )
 
 

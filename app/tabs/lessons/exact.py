@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 
 from specviz import papers
-from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
 from specviz.proof.enumerate import enumerate_node
 from specviz.verifiers import VERIFIERS
 
 from .lesson import TALE, Facts, Lesson, Place, Recording, best_step
 
-TREE = RunConfig(
-    TALE, BUILDERS["sequoia"](size=12, depth=4), VERIFIERS["exact-match"](), 0, max_new_tokens=32
-)
+TREE = RunConfig(TALE, "sequoia:size=12,depth=4", "exact-match", 0, max_new_tokens=32)
 P, Q = (0.5, 0.3, 0.2), (0.2, 0.3, 0.5)
 RULES = {"exact": "sequoia", "lossy": "typical"}
 

@@ -3,14 +3,12 @@ rejection."""
 
 from __future__ import annotations
 
-from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
-from specviz.verifiers import VERIFIERS
 
 from .lesson import SHIP, Facts, Lesson, Place, Recording, best_step, nodes_with, quote
 
 GUESSES = 5
-CHAIN = RunConfig(SHIP, BUILDERS["chain"](depth=GUESSES), VERIFIERS["exact-match"](), temperature=0)
+CHAIN = RunConfig(SHIP, f"chain:depth={GUESSES}", "exact-match", temperature=0)
 
 
 def facts(trace):

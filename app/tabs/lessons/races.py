@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
-from specviz.verifiers import VERIFIERS
 
 from .lesson import SHIP, Facts, Figure, Lesson, Place, Recording, best_step, quote, readable
 from .race_figure import START
 
 TOKENS = 32
-TREE = RunConfig(
-    SHIP, BUILDERS["sequoia"](size=16), VERIFIERS["race"](), temperature=0.8, max_new_tokens=TOKENS
-)
-CHAIN = replace(TREE, builder=BUILDERS["chain"](depth=3))
+TREE = RunConfig(SHIP, "sequoia:size=16", "race", temperature=0.8, max_new_tokens=TOKENS)
+CHAIN = replace(TREE, builder="chain:depth=3")
 
 
 def facts(tree, chain, alone):

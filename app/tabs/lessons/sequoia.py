@@ -5,18 +5,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
-from specviz.verifiers import VERIFIERS
 
 from .lesson import TALE, Facts, Lesson, Place, Recording, best_step, children, nodes_with, percent
 
 SIZE = 16
-TREE = RunConfig(
-    TALE, BUILDERS["sequoia"](size=SIZE, depth=5), VERIFIERS["sequoia"](), temperature=0.6
-)
-SPECINFER = replace(TREE, verifier=VERIFIERS["specinfer"]())
-DYSPEC = replace(TREE, builder=BUILDERS["dyspec"](size=SIZE), verifier=VERIFIERS["dyspec"]())
+TREE = RunConfig(TALE, f"sequoia:size={SIZE},depth=5", "sequoia", temperature=0.6)
+SPECINFER = replace(TREE, verifier="specinfer")
+DYSPEC = replace(TREE, builder=f"dyspec:size={SIZE}", verifier="dyspec")
 
 
 def facts(sequoia, specinfer, dyspec):

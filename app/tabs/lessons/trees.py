@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
-from specviz.verifiers import VERIFIERS
 
 from .lesson import (
     TALE,
@@ -19,9 +17,7 @@ from .lesson import (
     readable,
 )
 
-TREE = RunConfig(
-    TALE, BUILDERS["branching"](widths=(3, 2, 2, 1)), VERIFIERS["sequoia"](), temperature=0.6
-)
+TREE = RunConfig(TALE, "branching:widths=3,2,2,1", "sequoia", temperature=0.6)
 
 
 def facts(trace):

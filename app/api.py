@@ -15,10 +15,10 @@ from specviz.config.strategy import split_strategy
 from specviz.measure.machine_profile import best_size, find_costs
 from specviz.measure.timing import ROUNDS
 
-from .parts.controls import number
-from .parts.decoding import decode, timing
-from .parts.failures import explained, reason
 from .service import limits
+from .service.decoding import decode, timing
+from .service.failures import explained, reason
+from .service.limits import number
 from .service.pairs import TALES, PairRef, Pairs
 from .service.queue import visitor_of
 from .service.run import Note, Turn

@@ -20,8 +20,6 @@ from starlette.middleware.gzip import GZipMiddleware
 from specviz.base.files import WEB
 
 from . import api
-from .parts import opening, own_pair, pairs, saving, web
-from .parts.frame import Page, Tab
 from .service import limits, server
 from .service.fetching import others
 from .service.guard import Guard
@@ -34,6 +32,8 @@ from .service.server import Hosts
 from .service.service import RunService
 from .service.zero_gpu import place
 from .tabs import compare, explore, labs, lessons, measure
+from .tabs.parts import opening, own_pair, pairs, saving, web
+from .tabs.parts.frame import Page, Tab
 
 TABS = (explore.TAB, compare.TAB, lessons.TAB, *labs.TABS, measure.TAB)
 STYLES = (

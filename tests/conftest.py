@@ -292,7 +292,7 @@ def seen(shared_page):
 def step_by_step():
     """Steps are not grouped by time, so that a gate decides how many of them are on the page, which
     may be shared."""
-    from app.parts.decoding import Pace
+    from app.service.decoding import Pace
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Pace, "is_due", lambda self, step: True)

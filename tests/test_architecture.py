@@ -31,7 +31,6 @@ specviz/papers  specviz/doctor  specviz/view  specviz/training
 specviz/commands
 specviz/__main__
 app/service
-app/parts
 app/tabs
 app/api
 app/page

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from specviz.base.errors import ParameterError
@@ -84,3 +85,14 @@ def gpu_seconds(configs: Sequence[RunConfig]) -> int:
     """For how long a GPU is borrowed, in seconds; a measurement has no runs."""
     tokens = sum(min(config.max_new_tokens, TOKENS) for config in configs) or TOKENS
     return min(GPU_SECONDS, round(GPU_START + GPU_TOKEN * tokens))
+
+
+def number(value: Any) -> Any:
+    """A number as it came from the browser: whole where it can be, None where a box was left
+    empty."""
+    if isinstance(value, str):
+        if not value.strip():
+            return None
+        with suppress(ValueError):
+            value = float(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value

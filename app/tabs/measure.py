@@ -17,17 +17,17 @@ from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
 from specviz.view.measurement import MachineMeasurement, measure_machine
 
-from ..parts import recorded
-from ..parts.card import Card, status, status_text
-from ..parts.failures import explained
-from ..parts.frame import Tab
-from ..parts.job import Job
-from ..parts.web import QUIET
+from ..service.failures import explained
 from ..service.pairs import TALES, PairRef
 from ..service.queue import visitor_of
 from ..service.run import Note, Turn
 from ..service.service import RunService
 from .explore.recordings import Recording
+from .parts import recorded
+from .parts.card import Card, status, status_text
+from .parts.frame import Tab
+from .parts.job import Job
+from .parts.web import QUIET
 
 TITLE = "Measure"
 TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0)  # at which vectors are stored

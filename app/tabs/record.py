@@ -23,14 +23,14 @@ from specviz.base.files import CURVES, TRACES
 from specviz.measure.timing import measure_speedup
 from specviz.view.measurement import measure_machine
 
-from ..parts.decoding import offload_info
-from ..parts.recorded import Recorded
+from ..service.decoding import offload_info
 from ..service.offers import load_named
 from ..service.pairs import TALES, WEIGHTS, Loading, PairRef
 from .compare import race
 from .explore import recordings
 from .lessons import LESSONS
 from .lessons.lesson import Lesson, Recording
+from .parts.recorded import Recorded
 
 SEEDS = range(1, 101)
 FEWEST = 6  # steps of a lesson's run

@@ -1,4 +1,4 @@
-// What the page's components start with: app/parts/web.py calls each export with a host.
+// What the page's components start with: app/tabs/parts/web.py calls each export with a host.
 
 import { subscribe, publish } from './base/bus.js';
 import { query } from './base/dom.js';

@@ -9,10 +9,10 @@ import pytest
 
 import specviz
 from app.page import STYLES, TABS, build_demo
-from app.parts.decoding import PACE, Pace
-from app.parts.failures import explained, reason
 from app.service import offers as offering
 from app.service import pairs
+from app.service.decoding import PACE, Pace
+from app.service.failures import explained, reason
 from app.service.pairs import EARLY_EXIT, SMOLLM2, TALES, Loading, PairRef
 from specviz.base.files import WEB
 from specviz.record.step import Timing

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.page import TABS
-from app.parts import opening
+from app.tabs.parts import opening
 from tests.pages import open_tab
 
 pytestmark = pytest.mark.browser

@@ -11,18 +11,18 @@ import gradio as gr
 from specviz.view.payload import message
 from specviz.view.web import asset
 
-from ...parts import links
-from ...parts.card import status, status_text
-from ...parts.failures import explained
-from ...parts.frame import Tab
-from ...parts.job import Job
-from ...parts.pairs import models_menu, weights_menu
-from ...parts.stage import ask, opener
-from ...parts.web import QUIET, component
+from ...service.failures import explained
 from ...service.pairs import PairRef
 from ...service.queue import visitor_of
 from ...service.service import RunService
 from ..explore.messages import shown
+from ..parts import links
+from ..parts.card import status, status_text
+from ..parts.frame import Tab
+from ..parts.job import Job
+from ..parts.pairs import models_menu, weights_menu
+from ..parts.stage import ask, opener
+from ..parts.web import QUIET, component
 from . import race
 from .messages import play
 from .settings import Settings, lay_out

@@ -20,8 +20,8 @@ from specviz.record.step import Step
 from specviz.record.trace import PairedSpeedup, Trace
 from specviz.view.payload import described, figures, message, step_payload
 
-from ...parts.decoding import Pace, decode, timing
-from ...parts.failures import reason
+from ...service.decoding import Pace, decode, timing
+from ...service.failures import reason
 from ...service.run import Turn
 from ...service.runs import new_name
 from .entry import Entry, titles

@@ -11,9 +11,9 @@ import gradio as gr
 
 from specviz.config.run_config import RunConfig, compatible
 
-from ...parts.controls import LABELS, Controls, engines_menu, mark, picker, scalar_controls
-from ...parts.stage import notice, sentence
 from ..explore import verdict
+from ..parts.controls import LABELS, Controls, engines_menu, mark, picker, scalar_controls
+from ..parts.stage import notice, sentence
 from . import race
 from .entry import Entry
 

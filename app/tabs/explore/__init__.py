@@ -18,17 +18,17 @@ from specviz.record.vectors import EMBEDDED, planned_with
 from specviz.view.payload import message, settings_text
 from specviz.view.web import asset
 
-from ...parts import links, menus, own_pair, presets
-from ...parts.controls import Controls, controls, mark
-from ...parts.failures import explained
-from ...parts.frame import Tab
-from ...parts.job import Job
-from ...parts.pairs import OWN, models_menu, weights_menu
-from ...parts.stage import ask, notice, opener, sentence, stage
-from ...parts.web import QUIET, component
+from ...service.failures import explained
 from ...service.pairs import TALES, PairRef, Pairs
 from ...service.queue import visitor_of
 from ...service.service import RunService
+from ..parts import links, menus, own_pair, presets
+from ..parts.controls import Controls, controls, mark
+from ..parts.frame import Tab
+from ..parts.job import Job
+from ..parts.pairs import OWN, models_menu, weights_menu
+from ..parts.stage import ask, notice, opener, sentence, stage
+from ..parts.web import QUIET, component
 from . import prompts, recordings
 from .messages import play, shown
 from .sampler import STOPPED, noted, sample

@@ -15,8 +15,8 @@ from specviz.record.metrics import Counts
 from specviz.record.trace import Trace
 from specviz.view.payload import figures, head, message, step_payload, worth_showing
 
-from ...parts.decoding import Pace, decode, timing
-from ...parts.failures import reason
+from ...service.decoding import Pace, decode, timing
+from ...service.failures import reason
 from ...service.pairs import PairRef
 from ...service.run import Note, Turn
 from ...service.runs import GrowingRun, RunStore

@@ -10,9 +10,9 @@ import gradio as gr
 
 from specviz.base.files import ASSETS
 
-from ...parts.web import component
 from ...service.pairs import LABELS, SMOLLM2, TALES, PairRef
 from ...service.service import RunService
+from ..parts.web import component
 
 # by pair: the prompt that the page opens with and its seed, what the pair is, and six prompts
 EXAMPLES = json.loads((ASSETS / "examples.json").read_text("utf-8"))

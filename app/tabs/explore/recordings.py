@@ -13,8 +13,8 @@ from specviz.config.run_config import RunConfig
 from specviz.record.trace import Trace
 from specviz.view.payload import recorded_message
 
-from ...parts.presets import PRESETS, TEMPERATURES, TREE
 from ...service.pairs import SMOLLM2, TALES, WEIGHTS, PairRef
+from ..parts.presets import PRESETS, TEMPERATURES, TREE
 from .prompts import EXAMPLES
 
 OPENINGS = {  # by pair, the one that the page opens with first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ...parts.frame import Page, Tab
+from ..parts.frame import Page, Tab
 from . import tree_lab, verification_lab
 
 SELECT_LAB = f"() => ({{ __type__: 'update', selected: {json.dumps(verification_lab.TITLE)} }})"

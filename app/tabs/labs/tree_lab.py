@@ -25,8 +25,8 @@ from specviz.tree import Topology
 from specviz.verifiers import VERIFIERS
 from specviz.view.web import asset
 
-from ...parts.request import answer
-from ...parts.web import component
+from ..parts.request import answer
+from ..parts.web import component
 
 TITLE = "Tree lab"
 SIX = ("chain", "k-ary", "sequoia", "dyspec", "eagle2", "svip")
@@ -108,7 +108,7 @@ def presets() -> list[dict[str, Any]]:
 def build(service: Any) -> None:
     """Lay out this page of the tab."""
     # only here: another process computes what this module does, without the server
-    from ...parts.saving import server_function
+    from ..parts.saving import server_function
 
     start = presets()
     sizes = {

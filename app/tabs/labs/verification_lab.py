@@ -28,8 +28,8 @@ from specviz.verifiers import VERIFIERS
 from specviz.view.payload import step_payload
 from specviz.view.web import asset
 
-from ...parts.request import answer
-from ...parts.web import component
+from ..parts.request import answer
+from ..parts.web import component
 
 TITLE = "Verification lab"
 TOKENS = "abcdefgh"
@@ -88,7 +88,7 @@ class NodeRequest(BaseModel):
 def build(service: Any) -> None:
     """Lay out this page of the tab."""
     # only here: another process computes what this module does, without the server
-    from ...parts.saving import server_function
+    from ..parts.saving import server_function
 
     start = {
         "examples": [{"levels": 1, "scheme": None} | example for example in EXAMPLES],

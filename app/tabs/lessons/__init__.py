@@ -14,9 +14,9 @@ from specviz.record.trace import Trace
 from specviz.view.payload import recorded_message
 from specviz.view.web import asset
 
-from ...parts.frame import Tab
-from ...parts.saving import saver
-from ...parts.web import component
+from ..parts.frame import Tab
+from ..parts.saving import saver
+from ..parts.web import component
 from . import accept, cost, drafts, exact, one_pass, races, sequoia, trees
 from .lesson import Lesson
 from .markdown import text_of, title_of

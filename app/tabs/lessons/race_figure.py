@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from specviz.sampling.randomness import Seeded, first_arrivals
 
-from ...parts.request import answer
+from ..parts.request import answer
 
 TOKENS = ("mat", "floor", "bed", "sofa", "roof")
 P = np.array([0.4, 0.25, 0.15, 0.12, 0.08])

@@ -10,7 +10,7 @@ import { termed } from '../base/terms.js';
  * @typedef {{ label: string, name: string, text: string }} File
  */
 
-/** @param {Element} element @param {string} value what app/parts/card.py fills a card with */
+/** @param {Element} element @param {string} value what app/tabs/parts/card.py fills a card with */
 export function figureCard(element, value) {
   const card = JSON.parse(value || '{}');
   const find = (/** @type {string} */ selector) => query(element, selector);
@@ -50,7 +50,7 @@ export function downloadButton(file, title) {
   return control;
 }
 
-/** @param {Element} element @param {string} value what `said` of app/parts/card.py writes */
+/** @param {Element} element @param {string} value what `said` of app/tabs/parts/card.py writes */
 export function statusLine(element, value) {
   const status = JSON.parse(value || '{}'),
     line = query(element, '.sv-notice');

@@ -13,11 +13,11 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from app.parts import pairs as menus
 from app.service import fetching, sizes
 from app.service.fetching import WELL_KNOWN, Hub, label, may_fetch
 from app.service.pairs import Offer
 from app.service.sizes import ModelFiles, too_large
+from app.tabs.parts import pairs as menus
 from tests.loops import in_a_loop, one_pair
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,12 +8,12 @@ import httpx
 import pytest
 
 import specviz
-from app.parts.saving import saver
 from app.service import limits
 from app.service import runs as module
 from app.service.queue import Visitor
 from app.service.runs import RunStore, new_name
 from app.service.service import RunService
+from app.tabs.parts.saving import saver
 from tests.loops import in_a_loop, one_pair
 
 CONFIG = specviz.RunConfig("abc", max_new_tokens=30)

@@ -8,11 +8,11 @@ import gradio as gr
 import pytest
 
 import specviz
-from app.parts import links
 from app.service.run import Turn
 from app.tabs import compare
 from app.tabs.compare import messages, race, settings, texts
 from app.tabs.compare.entry import Entry, titles
+from app.tabs.parts import links
 from specviz.measure.timing import ROUNDS
 
 B, V, D = specviz.BUILDERS, specviz.VERIFIERS, specviz.DRAFTERS

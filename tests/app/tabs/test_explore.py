@@ -10,8 +10,6 @@ import pytest
 
 import specviz
 from app.page import build_demo
-from app.parts import presets
-from app.parts.controls import Controls
 from app.service.pairs import SMOLLM2, TALES, Loading, PairRef
 from app.service.queue import Visitor
 from app.service.run import Turn
@@ -19,6 +17,8 @@ from app.service.runs import GrowingRun, RunStore
 from app.service.service import RunService
 from app.tabs import explore
 from app.tabs.explore import prompts, recordings
+from app.tabs.parts import presets
+from app.tabs.parts.controls import Controls
 from specviz.config import run_config as configuration
 from specviz.proof.same_text import comparing
 from specviz.record.vectors import stored

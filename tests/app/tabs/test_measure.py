@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from app.parts import recorded
-from app.parts.web import dumps
 from app.tabs import measure
+from app.tabs.parts import recorded
+from app.tabs.parts.web import dumps
 from specviz.base.files import CURVES
 from specviz.view.measurement import MachineMeasurement
 

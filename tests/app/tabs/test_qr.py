@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.parts.qr import qr_code
+from app.tabs.parts.qr import qr_code
 
 
 def test_the_code_of_a_link_is_a_square_with_three_corners():

@@ -7,8 +7,8 @@ import gradio as gr
 import pytest
 
 import specviz
-from app.parts import links
-from app.parts.controls import controls
+from app.tabs.parts import links
+from app.tabs.parts.controls import controls
 from tests.growing import BUILDERS, VERIFIERS
 
 PROMPT = 'He said: "100 % & more?"\n\tdef f(x):  # über 🌳 <b>${x}</b>'

@@ -4,7 +4,6 @@ into a `RunConfig`."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from specviz.config.run_config import RunConfig
 from specviz.config.strategy import split_strategy
 from specviz.doctor.engine_rules import ENGINE_PRESETS
 
-from ..service import limits
+from ...service import limits
 from . import menus
 from .web import component, dumps
 
@@ -80,7 +79,7 @@ class Controls:
                 check_strategy(kind, inputs[kind])
             if not isinstance(inputs["prompt"], str) or not inputs["prompt"].strip():
                 inputs["prompt"] = ""  # which is rejected with a message
-            inputs |= {name: number(inputs[name]) for name in self.scalars}
+            inputs |= {name: limits.number(inputs[name]) for name in self.scalars}
             config = RunConfig(**inputs)
             limits.check(config)
             return config
@@ -108,17 +107,6 @@ def check_strategy(kind: str, text: Any) -> None:
     name = split_strategy(kind, text)[0] if isinstance(text, str) else text
     if not isinstance(name, str) or name not in options:
         raise UnknownName(kind, name, options)
-
-
-def number(value: Any) -> Any:
-    """A number as it came from the browser: whole where it can be, None where a box was left
-    empty."""
-    if isinstance(value, str):
-        if not value.strip():
-            return None
-        with suppress(ValueError):
-            value = float(value)
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def engines_menu(pickers: dict[str, gr.HTML], of: str = "") -> None:

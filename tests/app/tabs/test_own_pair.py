@@ -9,13 +9,13 @@ import psutil
 import pytest
 
 import specviz
-from app.parts import own_pair
-from app.parts.pairs import models_menu
 from app.service import sizes
 from app.service.fetching import others
 from app.service.pairs import PairRef
 from app.service.process import Process, Requests
 from app.service.service import RunService
+from app.tabs.parts import own_pair
+from app.tabs.parts.pairs import models_menu
 from tests.loops import in_a_loop, one_pair
 
 SETTINGS = ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_CUSTOM", "SPECVIZ_PAIR")

@@ -9,8 +9,8 @@ import gradio as gr
 
 from specviz.view.web import asset
 
-from ..service import limits
-from ..service.service import RunService
+from ...service import limits
+from ...service.service import RunService
 from .qr import qr_code
 from .saving import saver, server_function
 from .web import component, dumps

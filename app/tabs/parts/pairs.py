@@ -8,10 +8,10 @@ from typing import Any
 
 import gradio as gr
 
-from ..service.fetching import NO_HUB, Hub, may_fetch
-from ..service.pairs import PairRef
-from ..service.server import local
-from ..service.service import RunService
+from ...service.fetching import NO_HUB, Hub, may_fetch
+from ...service.pairs import PairRef
+from ...service.server import local
+from ...service.service import RunService
 
 MODELS = "sv-models"  # the class of every menu of pairs
 FETCHED = "Well-known pairs are downloaded from the hub at their first run."

@@ -15,7 +15,7 @@ from specviz.record.metrics import Counts
 from specviz.record.step import Step
 from specviz.record.trace import PairedSpeedup, Trace
 
-from ..service.run import Turn
+from .run import Turn
 
 PACE = 0.25  # seconds of decoding that travel to the page together, which plays two steps a second
 

@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ..service.guard import OPEN
-from ..service.queue import current_visitor
-from ..service.runs import new_name
-from ..service.service import RunService
-from ..service.uploads import KINDS, export_run, read_run
+from ...service.guard import OPEN
+from ...service.queue import current_visitor
+from ...service.runs import new_name
+from ...service.service import RunService
+from .uploads import KINDS, export_run, read_run
 
 MAX_LINK = 16_000  # characters
 

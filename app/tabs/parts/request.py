@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from specviz.base.codec import dumps
 
-from .failures import reason
+from ...service.failures import reason
 
 Request = TypeVar("Request", bound=BaseModel)
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import Field
 
 import specviz
-from app.parts import controls, menus
+from app.tabs.parts import controls, menus
 from specviz.config.strategy import Strategy
 
 

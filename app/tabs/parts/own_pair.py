@@ -9,14 +9,14 @@ from typing import Any
 
 import gradio as gr
 
-from ..service.pairs import PairRef
-from ..service.queue import visitor_of
-from ..service.run import Note, Turn
-from ..service.server import local
-from ..service.service import RunService
-from ..service.sizes import Description, describe
+from ...service.failures import explained
+from ...service.pairs import PairRef
+from ...service.queue import visitor_of
+from ...service.run import Note, Turn
+from ...service.server import local
+from ...service.service import RunService
+from ...service.sizes import Description, describe
 from .card import status, status_text
-from .failures import explained
 from .pairs import choices, menus_of
 
 TARGET, DRAFT, CHECK, USE, REPORT = (

@@ -56,8 +56,8 @@ def load_named(ref: PairRef, loading: Loading) -> Any:
     """Load a pair by its names, after preparing what has to be; with its weights in memory where
     they cannot be on disk."""
     for progress in prepared(ref):
-        done, of = progress.done, progress.total
-        loading.report(done / of, progress.stage)
+        if progress.result is None:
+            loading.report(progress.done / progress.total, progress.stage)
     # A chat model is asked: None is for the models that have a template for it.
     options: dict[str, Any] = {"progress": loading.report, "chat": None}
     if ref.target != TALES:

@@ -252,7 +252,10 @@ class Pairs:
         """Why SmolLM2 cannot be had; nothing where it can, or where that is not known yet."""
         result = self.preparing and self.preparing.result
         error = result.exception() if result and result.done() else None
-        return f"{LABELS[SMOLLM2]} is not available. {error}" if error else ""
+        if error is None:
+            return ""
+        reason = str(error).split(". ")[0].rstrip(".")
+        return f"{reason}. {LABELS[TALES]} takes its place until “specviz prepare” has got it."
 
     def _placed(self, ref: PairRef) -> PairRef:
         return ref if self.offer(ref).has_disk else replace(ref, weights="memory")

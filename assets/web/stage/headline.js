@@ -111,7 +111,7 @@ export function freshness(element, ids, changed, shown) {
       changed();
     },
     /** @param {import('./run.js').Run} run */
-    stale: run => (isOver(run) || run.state === 'loading') && differs(run),
+    stale: run => isOver(run) && differs(run),
     /** Whether the run that begins has the next seed, asked once. */
     takeNext() {
       const next = isNext;

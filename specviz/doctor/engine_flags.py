@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..base.codec import JsonObject
 from ..tree import Topology
 from .engine_rules import TABLES
 
@@ -58,7 +59,7 @@ class EngineSettings(NamedTuple):
     note: str
 
 
-def vllm(config: dict[str, Any], shape: Topology, lengths: Sequence[tuple[int, int, int]]) -> str:
+def vllm(config: JsonObject, shape: Topology, lengths: Sequence[tuple[int, int, int]]) -> str:
     """The JSON of --speculative-config, with the lengths by the number of requests."""
     config["num_speculative_tokens"] = int(shape.depth.max())
     if lengths:
@@ -67,7 +68,7 @@ def vllm(config: dict[str, Any], shape: Topology, lengths: Sequence[tuple[int, i
     return f"--speculative-config {shlex.quote(json.dumps(config))}"
 
 
-def tensorrt(config: dict[str, Any], shape: Topology, _lengths: Sequence[tuple]) -> str:
+def tensorrt(config: JsonObject, shape: Topology, _lengths: Sequence[tuple]) -> str:
     """A `speculative_config` in YAML, which JSON is."""
     config["max_draft_len"] = int(shape.depth.max())
     width = max(map(len, shape.children))

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any
 
+from ..base.codec import JsonObject
 from ..record.chain_rates import marginal_rates, read_rates
 from .window import (
     FORMATS,
@@ -28,7 +29,6 @@ from .window import (
     window_of,
 )
 
-Json = dict[str, Any]
 LONGEST_OBJECT = 1_000_000  # characters of an object that Python printed
 BRACKETS = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|[\[\](){}]")
 
@@ -96,12 +96,12 @@ def _windows(value: object, depth: int) -> Iterator[Window]:
             yield from _windows(item, depth + 1)
 
 
-def _child(record: Json, name: str) -> Json:
+def _child(record: JsonObject, name: str) -> JsonObject:
     child = record.get(name)
     return child if isinstance(child, dict) else {}
 
 
-def numbers(record: Json, form: str) -> Numbers:
+def numbers(record: JsonObject, form: str) -> Numbers:
     """The numbers of an object by their names in the table of a format.
 
     What is missing is left out, and so is a 0, which counts nothing, but for accepted tokens.
@@ -117,7 +117,7 @@ def numbers(record: Json, form: str) -> Numbers:
     return found
 
 
-def tensorrt_iteration(record: Json) -> Window:
+def tensorrt_iteration(record: JsonObject) -> Window:
     """An iteration; one that also reads prompts gives no throughput."""
     found = numbers(record, "tensorrt")
     prompts = found.pop("prompts", 0.0)
@@ -131,7 +131,7 @@ def tensorrt_iteration(record: Json) -> Window:
     return window_of("tensorrt-llm", "iterations", found)
 
 
-def vllm_response(record: Json) -> Window | None:
+def vllm_response(record: JsonObject) -> Window | None:
     """The acceptance of one request: a response of vLLM, or a record of AIPerf."""
     answer = _child(record, "speculative_decoding") or _child(record, "spec_decode_acceptance")
     found = of_histogram(histogram(answer.get("acceptance_histogram"))) | numbers(answer, "vllm")
@@ -144,7 +144,7 @@ def vllm_response(record: Json) -> Window | None:
     return Window(engine if engine in NAMES else "vllm", "responses", **found)
 
 
-def sglang_response(record: Json) -> Window:
+def sglang_response(record: JsonObject) -> Window:
     """The `meta_info` of one request; its time includes reading the prompt."""
     info = _child(record, "meta_info")
     found = numbers(info, "sglang")
@@ -166,12 +166,12 @@ def sglang_response(record: Json) -> Window:
     return window_of("sglang", "responses", found)
 
 
-def sglang_server(record: Json) -> Window:
+def sglang_server(record: JsonObject) -> Window:
     """A state of `/server_info`."""
     return window_of("sglang", "server info", numbers(record, "sglang_server"))
 
 
-def llama_response(record: Json) -> Window | None:
+def llama_response(record: JsonObject) -> Window | None:
     """The `timings` of one request; a step is any pass after the first token."""
     found = numbers(record, "llama")
     if not {"tokens", "milliseconds"} <= found.keys():
@@ -183,7 +183,7 @@ def llama_response(record: Json) -> Window | None:
     return window_of("llama.cpp", "responses", found)
 
 
-def benchmark_result(record: Json) -> Window:
+def benchmark_result(record: JsonObject) -> Window:
     """What `vllm bench serve --save-result` or SGLang's `bench_serving` stores."""
     vllm = "spec_decode_acceptance_length" in record or "accept_length" not in record
     found = numbers(record, "benchmark")
@@ -192,7 +192,7 @@ def benchmark_result(record: Json) -> Window:
     return Window(engine, "benchmark", per_position=rates, prompts=1.0, **found)
 
 
-def specdec_bench(record: Json) -> Window | None:
+def specdec_bench(record: JsonObject) -> Window | None:
     """The acceptance of ModelOpt's specdec_bench, whose lengths contain the bonus token."""
     counts = of_histogram(histogram(record["Acceptance_Length_Histogram"]), bonus=1)
     if not counts:
@@ -201,7 +201,7 @@ def specdec_bench(record: Json) -> Window | None:
     return Window("profile", "specdec_bench", acceptance_length=length, **counts)
 
 
-def profile(record: Json) -> Window | None:
+def profile(record: JsonObject) -> Window | None:
     """An acceptance profile; one that was not measured says nothing."""
     try:
         rates = read_rates(record)
@@ -217,7 +217,7 @@ def profile(record: Json) -> Window | None:
 
 
 # a key of an object -> what reads the object; the first key that it has decides
-READERS: dict[str, Callable[[Json], Window | None]] = {
+READERS: dict[str, Callable[[JsonObject], Window | None]] = {
     "inflightBatchingStats": tensorrt_iteration,
     "specDecodingStats": tensorrt_iteration,
     "speculative_decoding": vllm_response,

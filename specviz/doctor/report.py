@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, median_low
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ..base.codec import JsonObject
 from ..record.chain_rates import conditional_rates
 from .log_lines import V0
 from .window import NAMES, Window, mean_rates
@@ -106,7 +107,7 @@ class Report(Window):
         """Whether the speedup is more than 1."""
         return None if self.speedup is None else self.speedup > 1
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The report as plain JSON data, without what it was made from."""
         names = ("engine", *FIELDS, *POSITIONS, "pays", "simulated")
         advice = [one._asdict() for one in self.advice]

@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 Sums = Mapping[str, float]  # name -> sum; a proof's only name is "error"
+Function = Callable[..., Any]
 
 
 class Measurement(NamedTuple):
@@ -24,7 +25,7 @@ class Measurement(NamedTuple):
         kind: "counted" (on texts, no clock), "timed" or "proof".
     """
 
-    function: Callable[..., Any]
+    function: Function
     kind: str
 
 
@@ -45,10 +46,10 @@ SYNTAX = (
 )
 
 
-def measurement(kind: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def measurement(kind: str) -> Callable[[Function], Function]:
     """Register a function as a measurement of this kind."""
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: Function) -> Function:
         MEASUREMENTS[function.__name__] = Measurement(function, kind)
         return function
 

@@ -136,7 +136,7 @@ def estimate(
     number_of_all = value_of(texts)
     if len(texts) < 2:
         return number_of_all, None
-    # The jackknife: the number varies with the text that is left out as it would with new texts.
+    # With the text that is left out the number varies as it would with new texts.
     left = [value_of([text for text in texts if text != left_out]) for left_out in texts]
     return number_of_all, float(left_out_margin(np.array(left)))
 

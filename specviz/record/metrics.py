@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .step import Step
+
 PARTS = ("draft", "target", "verify", "other")
 COMPARED = ("accepted", "rejected", "passed")
 
@@ -52,7 +54,7 @@ class Counts:
     guesses: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, steps: Iterable[Any], whole: bool = False) -> Counts:
+    def of(cls, steps: Iterable[Step], whole: bool = False) -> Counts:
         """The sums over the steps of a run.
 
         Args:
@@ -64,15 +66,14 @@ class Counts:
         guesses: Counter[tuple[str, str]] = Counter()
         sums: Counter[str] = Counter()
         spent: Counter[str] = Counter()
+        elapsed = 0.0
         for step in steps:
             tokens = len(step.path) + 1 if whole else len(step.emitted)
             outcomes.update(step.outcome)
-            guesses.update(
-                pair for pair in zip(step.drafter, step.outcome, strict=False) if pair[0]
-            )
-            sums.update(
-                tokens=tokens, passes=1, draft_passes=step.draft_passes, elapsed=step.seconds.total
-            )
+            pairs = zip(step.drafter, step.outcome, strict=False)
+            guesses.update((name, outcome) for name, outcome in pairs if name)
+            sums.update(tokens=tokens, passes=1, draft_passes=step.draft_passes)
+            elapsed += step.seconds.total
             # The first step also reads the prompt, so its time says nothing of the others.
             if step.index > 0:
                 sums.update(timed_tokens=tokens, timed_passes=1)
@@ -83,6 +84,7 @@ class Counts:
             compared=sum(outcomes[outcome] for outcome in COMPARED),
             seconds=tuple(spent[part] for part in PARTS),
             guesses=guesses,
+            elapsed=elapsed,
             **sums,
         )
 

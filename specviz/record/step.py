@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from ..base import codec
-from ..base.codec import MAX_ITEMS, NonNegative, Record, Text, Whole, one_of
+from ..base.codec import MAX_ITEMS, JsonObject, NonNegative, Record, Text, Whole, one_of
 from ..tree import Chart, Growth, Topology
 
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
@@ -156,7 +156,7 @@ class Step(Record):
         graph.add_edges_from((parent, node) for node, parent in enumerate(self.parents) if node)
         return graph
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The step as plain data, its numbers with six significant digits."""
         return codec.json_data(self)
 

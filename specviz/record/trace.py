@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from ..base import codec
-from ..base.codec import NonNegative, Positive, Record, Text, Whole
+from ..base.codec import JsonObject, NonNegative, Positive, Record, Text, Whole
 from ..config.run_config import RunConfig
 from .metrics import Counts
 from .step import Step
@@ -54,7 +54,7 @@ class Trace(Record):
     """
 
     config: RunConfig
-    pair: dict[str, Any]
+    pair: JsonObject
     prompt_tokens: Annotated[tuple[Whole, ...], Field(max_length=200_000)]
     prompt_text: Text
     steps: Annotated[tuple[Step, ...], Field(max_length=20_000)]
@@ -101,7 +101,7 @@ class Trace(Record):
             f"{self.text[:60]!r})"
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The trace as plain JSON data."""
         data = {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict()}
         for name in ("pair", "prompt_tokens", "prompt_text", "text", "stop"):

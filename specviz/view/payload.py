@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from ..base.codec import json_data
+from ..base.codec import JsonObject, json_data
 from ..config.run_config import RunConfig, compatible
 from ..config.strategy import REGISTRIES
 from ..drafters import DRAFTERS
@@ -19,6 +19,7 @@ from ..record.metrics import COMPARED, Counts
 from ..record.step import Step
 from ..record.trace import Trace
 from ..tree import Topology
+from ..verifiers.base import Verifier
 
 NUMBERS = ("temperature", "top_p", "top_k", "draft_temperature", "max_new_tokens", "seed")
 LETTERS = {
@@ -31,7 +32,7 @@ LETTERS = {
 }
 
 
-def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
+def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
     """One step for the page: columns over its nodes, and each node's sentence from its verifier.
 
     Most nodes share their sentence with others (all nodes that were not visited, for example), so
@@ -42,7 +43,7 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
         sentences.setdefault(explained(step, node, verifier), len(sentences))
         for node in range(len(step.parents))
     ]
-    sent: dict[str, Any] = {
+    sent: JsonObject = {
         "index": step.index,
         "parents": step.parents,
         "tokens": step.tokens,
@@ -68,7 +69,7 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
     return json_data(sent)
 
 
-def explained(step: Step, node: int, verifier: Any) -> str:
+def explained(step: Step, node: int, verifier: Verifier | None) -> str:
     """The rule's sentence on a node and its drafter; empty for a damaged trace, or without a
     rule."""
     if verifier is None:
@@ -79,7 +80,7 @@ def explained(step: Step, node: int, verifier: Any) -> str:
         return ""
 
 
-def order_of(step: Step, verifier: Any) -> list[int]:
+def order_of(step: Step, verifier: Verifier | None) -> list[int]:
     """The order in which the rule tried the nodes of a step that was recorded without it: down from
     the root, or with the nodes below a node before it."""
     children = Topology(step.parents).children
@@ -117,7 +118,7 @@ def guessed(step: Step, node: int) -> str:
     return words.replace("seen 1 times", "seen once").replace("last 1 tokens", "last token") + "."
 
 
-def growth_payload(step: Step) -> dict[str, Any]:
+def growth_payload(step: Step) -> JsonObject:
     """What the builder recorded about the growth of a tree, as far as a page can play it; {} where
     that is nothing.
 
@@ -140,7 +141,7 @@ def growth_payload(step: Step) -> dict[str, Any]:
     return json_data({name: value for name, value in payload.items() if value is not None})
 
 
-def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
+def message(run: str, steps: Iterable[JsonObject] = (), **more: Any) -> str:
     """One message to the page as JSON.
 
     Args:
@@ -158,7 +159,7 @@ def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
     return text.replace("<", "\\u003c")
 
 
-def figures(counts: Counts) -> dict[str, Any]:
+def figures(counts: Counts) -> JsonObject:
     """A run in numbers, times in milliseconds, as plain JSON data; None where nothing was
     measured."""
     drafters = {}
@@ -232,7 +233,7 @@ def recorded_message(
     )
 
 
-def head(config: RunConfig, trace: Trace) -> dict[str, Any]:
+def head(config: RunConfig, trace: Trace) -> JsonObject:
     """What a run is, sent once: its configuration as it was asked for, and its trace."""
     match = compatible(config)
     verifier = config.verifier
@@ -256,7 +257,7 @@ def typed(trace: Trace) -> str:
     return text.removesuffix("\n\n") if trace.config.is_chat else text
 
 
-def settings_title(config: Any) -> str:
+def settings_title(config: RunConfig) -> str:
     """Tree, rule, drafter and temperature of a configuration, for people."""
     title = f"Tree: {config.builder.title} · Rule: {config.verifier.title}"
     if config.drafter.name != "model" and config.builder.reads_draft:
@@ -264,7 +265,7 @@ def settings_title(config: Any) -> str:
     return f"{title}, temperature {config.temperature:g}"
 
 
-def settings_text(config: Any) -> str:
+def settings_text(config: RunConfig) -> str:
     """All of a configuration but its prompt as the parameters of a link, the same for equal
     configurations."""
     named = {kind: getattr(config, kind).to_text(defaults=True) for kind in REGISTRIES}
@@ -275,7 +276,7 @@ def settings_text(config: Any) -> str:
     return urlencode(named, safe=":,=")
 
 
-def described(info: dict[str, Any]) -> str:
+def described(info: JsonObject) -> str:
     """The name of a pair, and how much of the target's probability its draft can propose if the
     vocabularies differ."""
     common = info.get("common")

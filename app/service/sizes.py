@@ -111,6 +111,18 @@ def check_layers(role: str, folder: Path) -> None:
             )
 
 
+def check_folders(target: str, draft: str) -> None:
+    """`check_layers` for those of a pair's models that are folders.
+
+    It comes before torch is imported and a tokenizer is read, which brings a model's configuration
+    of any size with it.
+    """
+    for role, name in {"target": target, "draft": draft}.items():
+        folder = Path(name).expanduser()
+        if name and folder.is_dir():
+            check_layers(role, folder)
+
+
 def too_large(models: Sequence[ModelFiles]) -> str:
     """A sentence where models do not fit into this machine's free memory; nothing where they do."""
     free, need = psutil.virtual_memory().available, needed(models)
@@ -151,12 +163,7 @@ def describe(target: str, draft: str) -> Description:
     Raises:
         ValueError: if a model cannot be had, or cannot be what it says.
     """
-    # First of all: with a tokenizer its model's configuration is read, which lists every layer.
-    for role, name in {"target": target, "draft": draft}.items():
-        folder = Path(name).expanduser()
-        if name and folder.is_dir():
-            check_layers(role, folder)
-
+    check_folders(target, draft)
     from specviz.models.early_exit import count_layers
     from specviz.models.loading import load_config, longest_text
     from specviz.models.pair import read_tokenizers
@@ -211,6 +218,7 @@ def try_tokenizers(target: str, draft: str, prompts: Sequence[Any]) -> None:
 @cache
 def _tokenizers(target: str, draft: str) -> list[Any]:
     """The tokenizers of a pair, every token of which was looked at once."""
+    check_folders(target, draft)
     from specviz.models.pair import read_tokenizers
 
     found = [one for one in read_tokenizers(target, draft or None) if hasattr(one, "get_vocab")]

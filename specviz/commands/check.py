@@ -133,7 +133,7 @@ def cases_of(args: Arguments) -> Sequence[Case]:
     if some and not args.drafter:
         others = [name for name in drafter_cases() if name != "model"]
         candidates += cases(some, args.verifier, others)
-    return [*cover(candidates)] if args.quick else candidates
+    return cover(candidates) if args.quick else candidates
 
 
 def _proven(candidates: Sequence[Case | SearchCase], jobs: int) -> Iterator[Row]:

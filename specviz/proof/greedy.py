@@ -30,6 +30,7 @@ from .counterexample import (
 )
 from .enumerate import ScriptedRandomness, Text, distribution_of, read_only
 
+EVERY = 3  # drafted tokens up to which every tree of two tokens is tried
 RANDOM_TREES = 400
 DRAFT_ROWS = [(1, 1), (1, 2), (2, 1), (1, 0), (0, 1)]  # of small trees, on two tokens, as weights
 Logits = tuple[int, ...]  # whole numbers; a tie goes to the lower token
@@ -118,20 +119,19 @@ def _try(rule: Verifier, given: GreedyTree) -> Counterexample | None:
                 return (*texts[node], token)
         return ()
 
-    example = _example(rule, given)
     try:
         wrong = distribution_of(write, GreedyRandomness)
     except Exception as error:
-        return replace(example, failure=failure_text(error))
+        return replace(_example(rule, given), failure=failure_text(error))
     wrong.pop((), None)
     if not wrong:
         return None
     text = max(wrong, key=wrong.__getitem__)
-    return replace(example, text=text, probability=wrong[text])
+    return replace(_example(rule, given), text=text, probability=wrong[text])
 
 
 def _example(rule: Verifier, given: GreedyTree) -> Counterexample:
-    """A tree as a counterexample, before it is known what is written."""
+    """A tree as a counterexample, without what is written."""
     p: list[Row] = []
     q: list[Row] = []
     for node, text in enumerate(given.texts):
@@ -162,8 +162,8 @@ def _shrink(rule: Verifier, tree: GreedyTree, example: Counterexample) -> Counte
 
 
 def _trees(rule: Verifier) -> Iterator[GreedyTree]:
-    """Trees in order of size: all of up to three drafted tokens of two, then random ones."""
-    for drafted in (1, 2, 3):
+    """Trees in order of size: all of up to `EVERY` drafted tokens of two, then random ones."""
+    for drafted in range(1, EVERY + 1):
         for above in product(*(range(node) for node in range(1, drafted + 1))):
             if fits(rule, (-1, *above)):
                 for tokens in product((0, 1), repeat=drafted):

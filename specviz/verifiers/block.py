@@ -18,7 +18,7 @@ from ..sampling.distributions import Distributions, excess, residual
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Verdict, Verifier
-from .walk import ROOT, Walk, bars, carry, ratio, untried
+from .walk import ROOT, Bars, Walk, carry, ratio, untried
 
 
 class Block(Verifier):
@@ -125,7 +125,7 @@ class Traversal(Verifier):
             if not tree.children[node]:  # the row of a leaf is read only if it is accepted
                 accepted = node == 0 or accept_path(node, weight)
                 return rng.draw(p[node]) if accepted else None
-            r, chart = p[node], bars(p[node])
+            r, chart = p[node], Bars(p[node])
             proposal = SequentialProposal(tree.draft_distributions[node], "distinct")
             for child in tree.children[node]:
                 token, d = tree.tokens[child], proposal.row
@@ -226,5 +226,5 @@ def verify_path(
     left = residual(weights[accepted] * p[end], rows[accepted])
     bonus = rng.draw(left)
     rejected = tree.tokens[path[accepted]]
-    walk.note(end, after=bars(p[end])(rejected, bonus, residual=left))
+    walk.note(end, after=Bars(p[end])(rejected, bonus, residual=left))
     return walk.end(bonus)

@@ -11,7 +11,7 @@ from ..sampling.distributions import Distributions, residual
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Verdict, Verifier
-from .walk import Walk, bars, explain_coin, ratio
+from .walk import Bars, Walk, explain_coin, ratio
 
 
 class CoinRule(Verifier):
@@ -29,7 +29,7 @@ class CoinRule(Verifier):
         walk = Walk(tree)
         node = 0  # the last accepted one
         while children := tree.children[node]:
-            q, r, chart = tree.draft_distributions[node], p[node], bars(p[node])
+            q, r, chart = tree.draft_distributions[node], p[node], Bars(p[node])
             proposal = SequentialProposal(q, self.schemes[0])
             if self.only_support:
                 # Known before any is drawn, so the choice tells nothing about the draws.

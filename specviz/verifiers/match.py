@@ -15,7 +15,7 @@ from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness, first_arrivals
 from ..tree import Chart, TokenTree
 from .base import Verdict, Verifier
-from .walk import ROOT, Walk, bars, follow, untried
+from .walk import ROOT, Bars, Walk, follow, untried
 
 ARRIVALS = 5  # of a race that are recorded
 
@@ -41,7 +41,7 @@ def follow_draws(tree: TokenTree, p: Distributions, draw: Callable[[int], int]) 
 
     def token_after(node: int) -> int:
         token = draw(node)
-        walk.note(node, after=bars(p[node])(token))
+        walk.note(node, after=Bars(p[node])(token))
         return token
 
     return follow(walk, tree, token_after, p)

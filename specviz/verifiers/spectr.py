@@ -14,7 +14,7 @@ from ..sampling.distributions import Distributions, excess
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Verdict, Verifier
-from .walk import Walk, bars, explain_coin, ratio
+from .walk import Bars, Walk, explain_coin, ratio
 
 CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
 
@@ -38,7 +38,7 @@ class SpecTr(Verifier):
         while children := tree.children[node]:
             row = p[node]
             q = SequentialProposal(tree.draft_distributions[node], "iid").row
-            chart = bars(row)
+            chart = Bars(row)
             rho = division_factor(row, q, len(children))
             left, beta = leftover(row, q, len(children), rho)
             walk.note(node, facts={"rho": rho, "beta": beta})

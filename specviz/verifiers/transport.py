@@ -19,7 +19,7 @@ from ..sampling.distributions import Distributions, excess
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Verdict, Verifier
-from .walk import Walk, bars, carry, explain_coin, ratio, untried
+from .walk import Bars, Walk, carry, explain_coin, ratio, untried
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class GreedyDraft(Verifier):
         while children := tree.children[node]:
             tokens = [tree.tokens[child] for child in children]
             shared = plan(1.0, p[node], tree.draft_distributions[node], tokens)
-            chart, left = bars(p[node]), 1.0
+            chart, left = Bars(p[node]), 1.0
             for child, share in zip(children, shared.shares, strict=True):
                 walk.note(child, tried=chart(tree.tokens[child]))
                 if walk.flip(child, ratio(share, left), rng):
@@ -133,7 +133,7 @@ class Transport(Verifier):
             residual = shared.residual if children else p[node]
             bonus = rng.draw(residual)
             if children:
-                walk.note(node, after=bars(p[node])(tokens[-1], bonus, residual=residual))
+                walk.note(node, after=Bars(p[node])(tokens[-1], bonus, residual=residual))
             return bonus
 
         bonus = visit(0, 1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,22 +20,31 @@ LIKELIEST = 4  # with the token in question, five bars; with the one that was re
 WHOLE = 12  # a row of so few tokens is kept whole
 
 
-def bars(p: np.ndarray) -> Callable[..., Callable[[], Chart]]:
+class Bars:
     """Charts of the target's most probable tokens after one node, of which `p` is the row, float64
     [V].
 
     Called with further tokens it returns a function that makes a chart: "p", and each row under its
     keyword.
     """
-    likeliest = cache(partial(most_probable, p, len(p) if len(p) <= WHOLE else LIKELIEST))
 
-    def make(others: tuple[int, ...], rows: dict[str, np.ndarray]) -> Chart:
-        tokens = list(dict.fromkeys([*likeliest(), *others]))
-        return Chart(
-            tuple(tokens), {name: tuple(row[tokens].tolist()) for name, row in rows.items()}
-        )
+    def __init__(self, p: np.ndarray) -> None:
+        self.p = p
 
-    return lambda *tokens, **rows: partial(make, tokens, {"p": p, **rows})
+    @cached_property
+    def likeliest(self) -> list[int]:
+        """The tokens that all charts of the node show."""
+        return most_probable(self.p, len(self.p) if len(self.p) <= WHOLE else LIKELIEST)
+
+    def __call__(self, *others: int, **rows: np.ndarray) -> Callable[[], Chart]:
+        def make() -> Chart:
+            tokens = list(dict.fromkeys([*self.likeliest, *others]))
+            shown = {"p": self.p, **rows}
+            return Chart(
+                tuple(tokens), {name: tuple(row[tokens].tolist()) for name, row in shown.items()}
+            )
+
+        return make
 
 
 class Walk:

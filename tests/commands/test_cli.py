@@ -9,9 +9,11 @@ import pytest
 import specviz
 from specviz.commands import COMMANDS
 from specviz.commands.cli import main
+from specviz.proof import greedy
 
 
-def test_check_prints_rows(capsys):
+def test_check_prints_rows(capsys, monkeypatch):
+    monkeypatch.setattr(greedy, "EVERY", 1)
     assert (
         main(
             [

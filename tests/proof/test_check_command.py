@@ -11,12 +11,27 @@ from specviz.commands.check import _proven
 from specviz.commands.cli import main
 from specviz.config import run_config as configuration
 from specviz.config.strategy import VERIFIERS
+from specviz.proof import greedy, search
 from specviz.proof.counterexample import exact_text
 from specviz.proof.greedy import search_greedy
 from specviz.proof.lossless import cases, cover, drafter_cases
 from specviz.proof.search import find_counterexample, search_drawn
 from specviz.verifiers.base import Verifier
 from specviz.verifiers.walk import Walk, ratio
+
+
+@pytest.fixture
+def few_drawn(monkeypatch):
+    """Above temperature 0 the search looks at the smallest trees alone."""
+    monkeypatch.setattr(search, "SHAPES", search.SHAPES[:1])
+    monkeypatch.setattr(search, "DEEP", ())
+
+
+@pytest.fixture
+def few_trees(few_drawn, monkeypatch):
+    """The search that comes before a table looks at the smallest trees alone."""
+    monkeypatch.setattr(greedy, "EVERY", 1)
+    monkeypatch.setattr(greedy, "RANDOM_TREES", 5)
 
 
 def test_several_processes_find_the_same_in_the_same_order():
@@ -45,6 +60,7 @@ def test_the_quick_cases_meet_every_builder_rule_drafter_and_sampling():
         assert {of(case) for case in chosen} == {of(case) for case in everything}
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_a_rule_named_twice_gets_its_own_rows_and_no_row_is_stored(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path))
     arguments = ["check", "--builder", "chain", "--drafter", "model", "--quick", "--json"]
@@ -61,6 +77,7 @@ def test_a_rule_named_twice_gets_its_own_rows_and_no_row_is_stored(capsys, tmp_p
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_json_rows_name_their_sampling_and_a_wrong_declaration_is_marked(capsys, monkeypatch):
     arguments = ["check", "--builder", "chain", "--verifier", "block", "--drafter", "several"]
     assert main([*arguments, "--json"]) == 0
@@ -81,6 +98,7 @@ def test_json_rows_name_their_sampling_and_a_wrong_declaration_is_marked(capsys,
     assert {line.split()[3] for line in wrong} == {"top", "top-draw"}
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_a_rule_that_no_row_shows_lossy_is_named(capsys, monkeypatch):
     monkeypatch.setattr(specviz.VERIFIERS["target-match"], "lossless", False)
     assert (
@@ -165,6 +183,7 @@ class Wrong(Verifier):
     "mistake",
     ["greedy", "third level", "second sibling", "ties", "other branch", "last of ties"],
 )
+@pytest.mark.usefixtures("few_drawn")
 def test_a_rule_that_is_wrong_at_temperature_0_alone_is_refuted(mistake):
     rule = Wrong(mistake)
     assert search_drawn(rule).counterexample is None
@@ -176,7 +195,7 @@ def test_a_rule_that_is_wrong_at_temperature_0_alone_is_refuted(mistake):
 
 def test_a_mistake_on_a_branch_of_the_third_level_is_found_above_temperature_0():
     assert search_drawn(Wrong("third level above 0")).counterexample.levels == 3
-    assert find_counterexample(Wrong("")) is None
+    assert search_greedy(Wrong("")).counterexample is None
 
 
 def test_a_rule_that_writes_into_its_input_is_told_so():
@@ -198,6 +217,7 @@ class Shortcut(Wrong):
     mistake: str = "second sibling"
 
 
+@pytest.mark.usefixtures("few_drawn")
 def test_check_refutes_a_rule_that_is_wrong_at_temperature_0_alone(capsys):
     VERIFIERS.add(Shortcut)
     try:

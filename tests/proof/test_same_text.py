@@ -48,11 +48,12 @@ def test_every_rule_with_every_builder_is_greedy_at_temperature_zero(verifier):
             assert tuple(written) == specviz.autoregress(pair, config).tokens, (name, scheme)
 
 
+@pytest.mark.parametrize("rounds", [2, pytest.param(8, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("rule", KEYED, ids=["race", "target-match"])
-def test_the_seed_alone_fixes_the_text(rule):
+def test_the_seed_alone_fixes_the_text(rule, rounds):
     """Over every builder, scheme and several temperatures: the very tokens of plain decoding."""
     texts, cases = set(), [(name, scheme) for name in BUILDERS for scheme in BUILDERS[name].schemes]
-    for seed in range(8 * len(cases)):
+    for seed in range(rounds * len(cases)):
         name, scheme = cases[seed % len(cases)]
         pair = specviz.toy_pair(vocab=3 + seed % 5, seed=seed % 60)
         config = specviz.RunConfig(
@@ -69,15 +70,15 @@ def test_the_seed_alone_fixes_the_text(rule):
         )
         assert written == specviz.autoregress(pair, config).tokens, (name, scheme, seed)
         texts.add(written)
-    assert len(texts) > 2 * len(cases)
+    assert len(texts) > rounds * len(cases) / 4
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", KEYED, ids=["race", "target-match"])
 def test_texts_over_many_seeds_have_the_targets_distribution(rule):
-    """Equal texts prove nothing if plain decoding were off: chi-square of 20 000 pairs of tokens,
+    """Equal texts prove nothing if plain decoding were off: chi-square of 8 000 pairs of tokens,
     at 1e-3."""
-    vocab, runs = 3, 20_000
+    vocab, runs = 3, 8_000
     rows = [
         probabilities(row, Sampling())
         for row in np.random.default_rng(0).normal(size=(1 + vocab, vocab))

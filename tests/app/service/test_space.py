@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from app.service.pairs import PairRef, Pairs
 from app.service.process import Process, Requests
 from app.service.queue import Visitor
 from app.service.service import RunService
-from app.service.sizes import describe
+from app.service.sizes import describe, try_tokenizers
 from app.tabs import explore
 from tests.loops import in_a_loop
 
@@ -220,13 +221,21 @@ def visit(service, ref, work, *args):
     return in_a_loop(items())
 
 
+@pytest.fixture(scope="module")
+def trials():
+    """The process that looks at models, which loads torch once for all tests."""
+    trials = Requests(Process(20), 9)
+    yield trials
+    trials.process.end()
+
+
 @pytest.fixture
-def service(monkeypatch):
+def service(monkeypatch, trials):
     monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
     monkeypatch.setenv("SPECVIZ_CUSTOM", "1")
-    trials = Requests(Process(20), 9)
     service = RunService(Pairs(offered(), others(trials)), trials)
     yield service
+    service.trials = service.requests  # the other goes on
     service.shut_down(0)
 
 
@@ -291,8 +300,9 @@ def test_a_configuration_of_200_000_layers_is_refused_before_anything_is_built(
         visit(service, ref, explore.play, CONFIG, ref, service.runs)
     assert not service.pairs.holds(ref)
     monkeypatch.setattr(pair, "read_tokenizers", None)  # which would read the configuration
-    with pytest.raises(ValueError, match="as many layers as the files"):
-        describe(ref.target, "")
+    for look in (describe, partial(try_tokenizers, prompts=["a"])):
+        with pytest.raises(ValueError, match="as many layers as the files"):
+            look(ref.target, "")
 
 
 # ---- the Space's card and the container ----

@@ -3,6 +3,7 @@ use."""
 
 import json
 from types import SimpleNamespace
+from unittest import mock
 
 import gradio as gr
 import psutil
@@ -65,11 +66,18 @@ def test_visitors_of_a_public_page_reach_no_folder(setting, tmp_path):
             take(PairRef.read(name))
 
 
+@pytest.fixture(scope="module")
+def trials():
+    """The process that looks at models, which loads torch once for all tests."""
+    trials = Requests(Process(20), 9)
+    yield trials
+    trials.process.end()
+
+
 @pytest.fixture
-def form(setting):
+def form(setting, trials):
     """The form with two menus of pairs: its service, its components by elem_id, and a call of its
     events."""
-    trials = Requests(Process(20), 9)
     service = RunService(one_pair(specviz.toy_pair), trials)
     service.pairs.other = others(trials)
     with gr.Blocks() as demo:
@@ -93,6 +101,7 @@ def form(setting):
         return json.loads(last[parts[own_pair.REPORT]]), [last.get(menu) for menu in menus]
 
     yield service, press
+    service.trials = service.requests  # the other goes on
     service.shut_down(0)
 
 
@@ -164,8 +173,9 @@ def test_a_pair_that_cannot_be_loaded_is_said_and_not_loaded(form, tmp_path, mon
 
 def no_room(target, draft):
     """What is found, in another process, where there is hardly any memory."""
-    psutil.virtual_memory = lambda: SimpleNamespace(available=10)
-    return sizes.describe(target, draft)
+    free = SimpleNamespace(available=10)
+    with mock.patch.object(psutil, "virtual_memory", return_value=free):
+        return sizes.describe(target, draft)
 
 
 @pytest.mark.adapter

@@ -54,6 +54,7 @@ SHARED = {
     "static",
     "ranked",
     "plans",
+    "frames",
     "walk",
     "models",
     "retrieval",

@@ -1,8 +1,8 @@
 """The verification rules, by menu name; the order is the order of the menu."""
 
 from ..config.strategy import VERIFIERS as VERIFIERS
-from .block import Block, GreedyMultiPath, Traversal
-from .coins import DySpecRule, SequoiaRule, SpecInfer, SpeculativeSampling
+from .block import Block, GreedyMultiPath
+from .coins import DySpecRule, SequoiaRule, SpecInfer, SpeculativeSampling, Traversal
 from .fly import Fly
 from .match import ExactMatch, Naive, PlainRule, Race, TargetMatch
 from .spectr import SpecTr

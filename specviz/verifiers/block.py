@@ -1,5 +1,5 @@
-"""Block verification: of a chain (Sun et al. 2024, algorithm 2), of the best of several chains
-(Thomas et al. 2026), and of a tree (Weng et al. 2025, algorithm 3).
+"""Block verification of a chain (Sun et al. 2024, algorithm 2), and of the best of several chains
+(Thomas et al. 2026).
 
 A node's weight is p/q multiplied along its path, capped at 1 at every token. A rule that accepts a
 path by one draw on its weight accepts at least as much as draws on single tokens.
@@ -18,7 +18,7 @@ from ..sampling.distributions import Distributions, excess, residual
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Verdict, Verifier
-from .walk import ROOT, Bars, Walk, carry, ratio, untried
+from .walk import ROOT, Bars, Walk, carry, ratio
 
 
 class Block(Verifier):
@@ -102,78 +102,6 @@ class GreedyMultiPath(Block):
         if step.outcome[node] == "unreached":
             return "Not visited: another chain has larger p/q where the two part."
         return super().explain(step, node)
-
-
-class Traversal(Verifier):
-    """One draw per node of a tree, leaves first; the first success accepts the path to its node.
-
-    A node's weight is min(1, its parent's weight times r/d). If all its children are rejected it
-    has the residual r = norm([weight r - d]+) and the weight S / (S + 1 - weight), S the mass of
-    that residual, with which it is tested.
-    """
-
-    name, title = "traversal", "Traversal verification"
-    schemes = ("distinct",)
-    leaves_first = True
-
-    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        walk = Walk(tree)
-
-        def visit(node: int, weight: float) -> int | None:
-            """Try the subtree of a node, itself last; the bonus token if a path was accepted, else
-            None."""
-            if not tree.children[node]:  # the row of a leaf is read only if it is accepted
-                accepted = node == 0 or accept_path(node, weight)
-                return rng.draw(p[node]) if accepted else None
-            r, chart = p[node], Bars(p[node])
-            proposal = SequentialProposal(tree.draft_distributions[node], "distinct")
-            for child in tree.children[node]:
-                token, d = tree.tokens[child], proposal.row
-                child_weight = ratio(weight * r[token], d[token])
-                walk.note(
-                    child, facts={"ratio": child_weight}, tried=chart(token, residual=r, draft=d)
-                )
-                bonus = visit(child, child_weight)
-                if bonus is not None:
-                    return bonus
-                # The child and all below it failed: its share of p is spent, and the node's weight
-                # is what the acceptance of the others must still add up to.
-                left, mass = excess(weight * r, d)
-                weight = carry(mass, weight)
-                if mass > 0:
-                    r = left / mass
-                proposal.advance(token)
-            if node > 0 and not accept_path(node, weight):
-                return None
-            bonus = rng.draw(r)
-            walk.note(node, after=chart(token, bonus, residual=r))
-            return bonus
-
-        def accept_path(node: int, weight: float) -> bool:
-            """Test a node whose children all failed, and accept the path to it."""
-            if not walk.toss(node, weight, rng):
-                walk.decide(node, False)
-                return False
-            walk.accept_path(tree, node)
-            return True
-
-        bonus = visit(0, 1.0)
-        assert bonus is not None  # the root is not tested
-        return walk.end(bonus)
-
-    def explain(self, step: Step, node: int) -> str:
-        outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
-        if why := untried(step, node):
-            return why
-        if coin is None:
-            return "Accepted without a test: a token below it was accepted first."
-        below = (
-            ""
-            if all(parent != node for parent in step.parents)
-            else " after all tokens below it were rejected"
-        )
-        compared = "<" if outcome == "accepted" else "≥"
-        return f"{outcome.capitalize()}{below}: u = {coin:.3f} {compared} its weight {prob:.3f}."
 
 
 def first_row(tree: TokenTree, node: int) -> np.ndarray:

@@ -1,60 +1,43 @@
-"""Recursive rejection: the children of a node in turn, each accepted with probability min(1,
-residual / draft)."""
+"""Recursive rejection: each child is compared with what the children before it left of the target's
+row, from the root down or from the leaves up."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from ..record.step import Step
+import numpy as np
+
 from ..sampling.children import SequentialProposal
-from ..sampling.distributions import Distributions, residual
-from ..sampling.randomness import Randomness
-from ..tree import TokenTree
-from .base import Verdict, Verifier
-from .walk import Bars, Walk, explain_coin, ratio
+from ..sampling.distributions import excess
+from .frames import LeavesFirst, PlannedRule, TopDown, Try
+from .walk import carry, ratio
 
 
-class CoinRule(Verifier):
-    """Try the children of a node one after the other, and continue from the first that is accepted.
+class CoinRule(PlannedRule):
+    """A child is accepted with min(1, weight r / d): r is p, and after every rejection the residual
+    norm([weight r - d]+); d is the distribution the child was drawn from by the first of
+    `schemes`."""
 
-    Each is accepted with probability min(1, r / d): r is p, and after every rejection the residual
-    norm([r - d]+); d is the distribution the child was drawn from by the first of `schemes`. If all
-    are rejected the target's token is drawn from r. `formula` stands for min(1, r / d) in
-    explanations.
-    """
-
-    formula: ClassVar[str] = "min(1, residual/remaining draft)"
-
-    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        walk = Walk(tree)
-        node = 0  # the last accepted one
-        while children := tree.children[node]:
-            q, r, chart = tree.draft_distributions[node], p[node], Bars(p[node])
-            proposal = SequentialProposal(q, self.schemes[0])
-            if self.only_support:
-                # Known before any is drawn, so the choice tells nothing about the draws.
-                children = children[: int((q > 0).sum())]
-            for child in children:
-                token, d = tree.tokens[child], proposal.row
-                walk.note(child, tried=chart(token, residual=r, draft=d))
-                if walk.flip(child, ratio(r[token], d[token]), rng):
-                    node = child
-                    break
-                # What the draft already offered is taken off p, whichever token it was; else
-                # tokens that the draft favours would be written too often.
-                r = residual(r, d)
-                proposal.advance(token)
-            else:  # no child was accepted
-                bonus = rng.draw(r)
-                walk.note(node, after=chart(token, bonus, residual=r))
-                return walk.end(bonus)
-        return walk.end(rng.draw(p[node]))
-
-    def explain(self, step: Step, node: int) -> str:
-        return explain_coin(step, node, self.formula)
+    def plan(
+        self, weight: float, p: np.ndarray, q: np.ndarray, tokens: Sequence[int]
+    ) -> Iterator[Try]:
+        r = p
+        proposal = SequentialProposal(q, self.schemes[0])
+        for token in tokens:
+            d = proposal.row
+            yield Try(ratio(weight * r[token], d[token]), {"residual": r, "draft": d})
+            # What the draft already offered is taken off p, whichever token it was; else tokens
+            # that the draft favours would be written too often.
+            left, mass = excess(weight * r, d)
+            weight = carry(mass, weight)
+            if mass > 0:
+                r = left / mass
+            proposal.advance(token)
+        yield Try(weight, {"residual": r})
 
 
-class SequoiaRule(CoinRule):
+class SequoiaRule(CoinRule, TopDown):
     """Sequoia's rule for children drawn without replacement (Chen et al. 2024, algorithm 2).
 
     A rejected token is also removed from the draft d, which is renormalised. Once d is used up the
@@ -65,7 +48,7 @@ class SequoiaRule(CoinRule):
     schemes = ("distinct",)
 
 
-class DySpecRule(CoinRule):
+class DySpecRule(CoinRule, TopDown):
     """DySpec's rule for children drawn without replacement (Xiong et al. 2024, algorithm 3).
 
     As Sequoia's, but children drawn by the uniform fallback are not tried. This lowers acceptance
@@ -77,7 +60,7 @@ class DySpecRule(CoinRule):
     only_support = True
 
 
-class SpecInfer(CoinRule):
+class SpecInfer(CoinRule, TopDown):
     """SpecInfer's multi-round rule for i.i.d. children (Miao et al. 2023, algorithm 2).
 
     After a rejection the next child is compared with the residual norm([r - q]+); q does not
@@ -87,14 +70,26 @@ class SpecInfer(CoinRule):
 
     name, title = "specinfer", "SpecInfer"
     schemes = ("iid",)
-    formula = "min(1, residual/q)"
+    formula: ClassVar[str] = "min(1, residual/q)"
 
 
-class SpeculativeSampling(CoinRule):
+class SpeculativeSampling(CoinRule, TopDown):
     """Speculative sampling on a chain (Leviathan et al. 2023, algorithm 1; Chen et al. 2023,
     algorithm 2)."""
 
     name, title = "speculative-sampling", "Speculative sampling"
     schemes = ("iid", "distinct")
     chain_only = True
-    formula = "min(1, p/q)"
+    formula: ClassVar[str] = "min(1, p/q)"
+
+
+class Traversal(CoinRule, LeavesFirst):
+    """Traversal verification of a tree (Weng et al. 2025, algorithm 3): a path's weight is p/q
+    multiplied along it, capped at 1 at every token.
+
+    If all children of a node are rejected it is tested with the weight S / (S + 1 - weight), S the
+    mass of [weight r - d]+, and the target's token is drawn from the residual.
+    """
+
+    name, title = "traversal", "Traversal verification"
+    schemes = ("distinct",)

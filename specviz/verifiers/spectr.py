@@ -6,20 +6,20 @@ in [1, k] is chosen once a node so that the tokens it leaves out can be made up 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from ..record.step import Detail, Step
 from ..sampling.children import SequentialProposal
-from ..sampling.distributions import Distributions, excess
-from ..sampling.randomness import Randomness
-from ..tree import TokenTree
-from .base import Verdict, Verifier
-from .walk import Bars, Walk, explain_coin, ratio
+from ..sampling.distributions import excess
+from .frames import TopDown, Try
+from .walk import explain_coin, ratio
 
 CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
 
 
-class SpecTr(Verifier):
+class SpecTr(TopDown):
     """One draw per child, with p divided by rho; rho is computed at every node from its number of
     children."""
 
@@ -32,32 +32,21 @@ class SpecTr(Verifier):
         "though it may reject the right child and then draw the same token itself."
     )
 
-    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        walk = Walk(tree)
-        node = 0  # the last accepted one
-        while children := tree.children[node]:
-            row = p[node]
-            q = SequentialProposal(tree.draft_distributions[node], "iid").row
-            chart = Bars(row)
-            rho = division_factor(row, q, len(children))
-            left, beta = leftover(row, q, len(children), rho)
-            walk.note(node, facts={"rho": rho, "beta": beta})
-            for child in children:
-                token = tree.tokens[child]
-                walk.note(child, tried=chart(token, draft=q))
-                if walk.flip(child, ratio(row[token], rho * q[token]), rng):
-                    break
-            else:
-                bonus = rng.draw(left)
-                walk.note(node, after=chart(token, bonus, residual=left / left.sum()))
-                return walk.end(bonus)
-            node = child
-        return walk.end(rng.draw(p[node]))
+    def plan(
+        self, weight: float, p: np.ndarray, q: np.ndarray, tokens: Sequence[int]
+    ) -> Iterator[Try]:
+        q = SequentialProposal(q, "iid").row
+        rho = division_factor(p, q, len(tokens))
+        left, beta = leftover(p, q, len(tokens), rho)
+        for token in tokens:
+            yield Try(ratio(p[token], rho * q[token]), {"draft": q}, {"rho": rho, "beta": beta})
+        yield Try(weight, {"residual": left / left.sum()})
 
     def explain(self, step: Step, node: int) -> str:
-        parent = step.detail.get(step.parents[node], Detail()).facts
-        divisor = f"{parent['rho']:.3f} q" if "rho" in parent else "rho q"
-        return explain_coin(step, node, f"min(1, p/({divisor}))")
+        facts = step.detail.get(node, Detail()).facts
+        divisor = f"{facts['rho']:.3f} q" if "rho" in facts else "rho q"
+        formula = f"min(1, p/({divisor}))"
+        return explain_coin(step, node, formula, formula)
 
 
 def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:

@@ -140,7 +140,8 @@ def test_compatible_is_true_at_a_draft_temperature_of_zero(verifier):
     ("rule", "builder"), [("traversal", small("sequoia")), ("block", small("chain"))], ids=str
 )
 def test_a_rule_that_keeps_its_share_after_a_rejection_is_caught(rule, builder, monkeypatch):
-    monkeypatch.setattr("specviz.verifiers.block.carry", lambda wanted, share: share)
+    module = {"traversal": "coins", "block": "block"}[rule]
+    monkeypatch.setattr(f"specviz.verifiers.{module}.carry", lambda mass, weight: weight)
     assert error_of(builder, VERIFIERS[rule](), PAIR)[0] > 1e-3
 
 

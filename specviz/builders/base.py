@@ -7,9 +7,8 @@ from contextlib import nullcontext
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from pydantic import Field
 
-from ..config.strategy import SCHEMES, Strategy
+from ..config.strategy import SCHEMES, Strategy, number
 from ..sampling.distributions import Distributions, Sampling
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
@@ -21,18 +20,12 @@ MAX_NODES = 1024
 def tree_size(default: int) -> Any:
     """The field of a parameter `size`."""
     description = "Maximum number of nodes, including the root."
-    return Field(default, ge=1, le=MAX_NODES, title="Tree size (nodes)", description=description)
+    return number(default, 1, MAX_NODES, "Tree size (nodes)", description)
 
 
 def max_depth(default: int) -> Any:
     """The field of a parameter `depth` that bounds the levels of a tree."""
-    return Field(
-        default,
-        ge=1,
-        le=64,
-        title="Max depth",
-        description="Maximum number of levels below the root.",
-    )
+    return number(default, 1, 64, "Max depth", "Maximum number of levels below the root.")
 
 
 class DraftSource(Protocol):

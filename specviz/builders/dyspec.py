@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ..config.strategy import number
 from ..sampling.children import draw_in_turn
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
@@ -113,12 +114,8 @@ class DySpec(SlotBuilder):
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2}
     size: int = tree_size(16)
     depth: int = max_depth(16)
-    batch: int = Field(
-        8,
-        ge=1,
-        le=64,
-        title="Nodes per draft pass",
-        description="The required node and the most likely next ones.",
+    batch: int = number(
+        8, 1, 64, "Nodes per draft pass", "The required node and the most likely next ones."
     )
     reorder: bool = REORDER
 

@@ -6,8 +6,8 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 
+from ..config.strategy import number
 from ..sampling.children import most_probable
 from ..sampling.distributions import entropy
 from ..sampling.randomness import Randomness
@@ -20,12 +20,8 @@ class LevelBuilder(RankedBuilder):
     """The best of all candidates found by expanding the `width` best nodes of every level."""
 
     depth: int = max_depth(5)
-    width: int = Field(
-        4,
-        ge=1,
-        le=64,
-        title="Expanded per level",
-        description="Nodes expanded per level, and children per node.",
+    width: int = number(
+        4, 1, 64, "Expanded per level", "Nodes expanded per level, and children per node."
     )
 
     def __call__(
@@ -71,12 +67,8 @@ class Eagle2(LevelBuilder):
 
     name, title = "eagle2", "EAGLE-2"
     small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 2, "width": 2}
-    h: float = Field(
-        0.0,
-        ge=0.0,
-        le=3.0,
-        title="Stop at entropy h",
-        description="Stop where sqrt(entropy) is above; 0 never stops.",
+    h: float = number(
+        0.0, 0.0, 3.0, "Stop at entropy h", "Stop where sqrt(entropy) is above; 0 never stops."
     )
 
     def is_certain(self, depth: int, row: np.ndarray) -> bool:
@@ -89,12 +81,8 @@ class Ddd(LevelBuilder):
 
     name, title = "ddd", "Dynamic depth"
     small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 3, "width": 2, "mass": 0.6}
-    mass: float = Field(
-        0.3,
-        ge=0.0,
-        le=1.0,
-        title="Least probability",
-        description="Stop if a level's paths together are less likely.",
+    mass: float = number(
+        0.3, 0.0, 1.0, "Least probability", "Stop if a level's paths together are less likely."
     )
 
     def is_likely(self, mass: float) -> bool:

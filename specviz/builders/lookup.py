@@ -12,8 +12,8 @@ from itertools import cycle, islice
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 
+from ..config.strategy import number
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
@@ -50,19 +50,11 @@ class PromptLookup(TreeBuilder):
     schemes = ("top",)
     reads_draft = False
     small: ClassVar[dict[str, Any]] = {"depth": 2, "width": 2}
-    ngram: int = Field(
-        3,
-        ge=1,
-        le=16,
-        title="Max match",
-        description="Maximum number of last tokens to match; fewer if none match.",
+    ngram: int = number(
+        3, 1, 16, "Max match", "Maximum number of last tokens to match; fewer if none match."
     )
-    depth: int = Field(
-        8, ge=1, le=64, title="Max depth", description="Maximum number of tokens per continuation."
-    )
-    width: int = Field(
-        4, ge=1, le=64, title="Matches", description="Number of continuations merged into the tree."
-    )
+    depth: int = number(8, 1, 64, "Max depth", "Maximum number of tokens per continuation.")
+    width: int = number(4, 1, 64, "Matches", "Number of continuations merged into the tree.")
     size: int = tree_size(32)
 
     def __call__(
@@ -114,22 +106,10 @@ class Lookahead(TreeBuilder):
     schemes = ("top",)
     reads_draft = False
     small: ClassVar[dict[str, Any]] = {"window": 2, "ngram": 2, "guesses": 2}
-    window: int = Field(
-        5,
-        ge=0,
-        le=32,
-        title="Window",
-        description="Number of columns of guesses; 0 is plain decoding.",
-    )
-    ngram: int = Field(
-        3, ge=2, le=8, title="N-gram length", description="Number of tokens per n-gram in the pool."
-    )
-    guesses: int = Field(
-        4,
-        ge=1,
-        le=32,
-        title="Guesses",
-        description="Maximum number of n-grams tried that start with the last token.",
+    window: int = number(5, 0, 32, "Window", "Number of columns of guesses; 0 is plain decoding.")
+    ngram: int = number(3, 2, 8, "N-gram length", "Number of tokens per n-gram in the pool.")
+    guesses: int = number(
+        4, 1, 32, "Guesses", "Maximum number of n-grams tried that start with the last token."
     )
 
     @property

@@ -21,6 +21,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from ..config.strategy import number
 from ..sampling.distributions import Distributions
 from ..tree import Chart, TokenTree
 from ..verifiers.base import Verdict
@@ -74,12 +75,12 @@ class RankedBuilder(TreeBuilder):
         "steps of plain decoding. The default is the embedded pair's; `specviz calibrate` prints "
         "another pair's.",
     )
-    draft_cost: float = Field(
+    draft_cost: float = number(
         0.5,
-        ge=0,
-        le=100,
-        title="Cost of drafting",
-        description="For size auto: cost of drafting a tree, in steps of plain decoding.",
+        0,
+        100,
+        "Cost of drafting",
+        "For size auto: cost of drafting a tree, in steps of plain decoding.",
     )
 
     @property

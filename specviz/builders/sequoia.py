@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field
 
 from ..base.codec import Probability
+from ..config.strategy import number
 from ..record.running_acceptance import RunningAcceptance
 from ..record.vectors import check_acceptance, find_acceptance, reach, stored
 from ..sampling.distributions import Distributions
@@ -39,9 +40,7 @@ class PlannedBuilder(StaticBuilder):
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
     size: int = tree_size(16)
     depth: int = max_depth(6)
-    width: int = Field(
-        32, ge=1, le=64, title="Max branching", description="Maximum number of children per node."
-    )
+    width: int = number(32, 1, 64, "Max branching", "Maximum number of children per node.")
     acceptance: Literal["auto", "measured"] | Acceptance = Field(
         "auto",
         title="Acceptance",

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field, model_validator
 
 from ..base.errors import ParameterError
+from ..config.strategy import number
 from ..sampling.children import children_of, draw_children
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
@@ -123,7 +124,7 @@ class Chain(LevelWidths):
 
     name, title = "chain", "Chain"
     small: ClassVar[dict[str, Any]] = {"depth": 2}
-    depth: int = Field(4, ge=1, le=64, title="Length", description="Number of drafted tokens.")
+    depth: int = number(4, 1, 64, "Length", "Number of drafted tokens.")
 
 
 class KAry(LevelWidths):
@@ -132,12 +133,8 @@ class KAry(LevelWidths):
 
     name, title = "k-ary", "k-ary"
     small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
-    width: int = Field(
-        2, ge=1, le=32, title="Branching", description="Number of children per node."
-    )
-    depth: int = Field(
-        3, ge=1, le=64, title="Depth", description="Number of levels below the root."
-    )
+    width: int = number(2, 1, 32, "Branching", "Number of children per node.")
+    depth: int = number(3, 1, 64, "Depth", "Number of levels below the root.")
 
     @property
     def level_widths(self) -> Sequence[int]:
@@ -168,13 +165,7 @@ class Batch(LevelWidths):
 
     name, title = "batch", "Batch"
     small: ClassVar[dict[str, Any]] = {"width": 2}
-    width: int = Field(
-        8,
-        ge=1,
-        le=256,
-        title="Children",
-        description="Number of drafted alternatives for the next token.",
-    )
+    width: int = number(8, 1, 256, "Children", "Number of drafted alternatives for the next token.")
 
 
 class KSequences(LevelWidths):
@@ -186,8 +177,8 @@ class KSequences(LevelWidths):
 
     name, title = "k-sequences", "k sequences"
     small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
-    width: int = Field(3, ge=1, le=64, title="Sequences", description="Number of chains.")
-    depth: int = Field(4, ge=1, le=64, title="Length", description="Number of tokens per chain.")
+    width: int = number(3, 1, 64, "Sequences", "Number of chains.")
+    depth: int = number(4, 1, 64, "Length", "Number of tokens per chain.")
 
     @classmethod
     def sized(cls, nodes: int) -> dict[str, Any]:
@@ -206,12 +197,8 @@ class Heuristic(TreeBuilder):
     name, title = "heuristic", "Heuristic chain"
     is_chain: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"depth": 2}
-    depth: int = Field(
-        5, ge=1, le=64, title="Initial length", description="Number of tokens of the first draft."
-    )
-    longest: int = Field(
-        40, ge=1, le=64, title="Max length", description="Maximum number of drafted tokens."
-    )
+    depth: int = number(5, 1, 64, "Initial length", "Number of tokens of the first draft.")
+    longest: int = number(40, 1, 64, "Max length", "Maximum number of drafted tokens.")
 
     def start(self) -> Any:
         return min(self.depth, self.longest)

@@ -12,19 +12,14 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
+from ..config.strategy import number
 from ..sampling.children import children_of, draw_children
 from ..sampling.distributions import entropy
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Draft, TreeBuilder, max_depth, tree_size
 
-FACTOR = Field(
-    1.0,
-    ge=0.01,
-    le=2.0,
-    title="Factor c",
-    description="Factor of the entropy; 1 is the paper's value.",
-)
+FACTOR = number(1.0, 0.01, 2.0, "Factor c", "Factor of the entropy; 1 is the paper's value.")
 
 
 def uncertainty(draft: Draft, node: int, q: np.ndarray, c: float) -> float:
@@ -45,17 +40,11 @@ class Svip(TreeBuilder):
     is_chain: ClassVar[bool] = True
     key_title = "draft entropy"
     small: ClassVar[dict[str, Any]] = {"depth": 2, "h": 1.0}
-    h: float = Field(
-        1.4,
-        ge=0.0,
-        le=3.0,
-        title="Threshold h",
-        description="Stop after sqrt(c * entropy in nats) is above this.",
+    h: float = number(
+        1.4, 0.0, 3.0, "Threshold h", "Stop after sqrt(c * entropy in nats) is above this."
     )
     c: float = FACTOR
-    depth: int = Field(
-        40, ge=1, le=64, title="Max length", description="Maximum number of tokens in the chain."
-    )
+    depth: int = number(40, 1, 64, "Max length", "Maximum number of tokens in the chain.")
 
     def __call__(
         self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
@@ -82,15 +71,9 @@ class SvipTree(TreeBuilder):
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "h": 1.0}
     size: int = tree_size(32)
     depth: int = max_depth(6)
-    width: int = Field(
-        2, ge=1, le=32, title="Branching", description="Number of children of an expanded node."
-    )
-    h: float = Field(
-        1.8,
-        ge=0.0,
-        le=3.0,
-        title="Threshold h",
-        description="Expand while sqrt(c * entropy in nats) is at most this.",
+    width: int = number(2, 1, 32, "Branching", "Number of children of an expanded node.")
+    h: float = number(
+        1.8, 0.0, 3.0, "Threshold h", "Expand while sqrt(c * entropy in nats) is at most this."
     )
     c: float = FACTOR
 
@@ -126,7 +109,7 @@ class Cape(TreeBuilder):
     key_title = "draft confidence"
     small: ClassVar[dict[str, Any]] = {"depth": 2, "counts": (3, 2, 1)}
     size: int = tree_size(64)
-    depth: int = Field(5, ge=1, le=64, title="Length", description="Number of tokens in the chain.")
+    depth: int = number(5, 1, 64, "Length", "Number of tokens in the chain.")
     counts: tuple[Annotated[int, Field(ge=1, le=16)], ...] = Field(
         (8, 8, 8, 6, 6, 6, 4, 4, 2, 2),
         min_length=1,

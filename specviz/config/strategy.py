@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..base.codec import Schema, parameter_error, plain_value
 from ..base.errors import ParameterError, UnknownName
@@ -28,6 +28,11 @@ SCHEMES = {  # how the children of a node are chosen
     "race": "the first arrivals of a race shared with the target",
 }
 AnyStrategy = TypeVar("AnyStrategy", bound=type)
+
+
+def number(default: float, low: float, high: float, title: str, description: str) -> Any:
+    """The field of a parameter that is a number from `low` to `high`."""
+    return Field(default, ge=low, le=high, title=title, description=description)
 
 
 class Strategy(BaseModel):

@@ -7,19 +7,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 
-from ..config.strategy import Strategy
+from ..config.strategy import Strategy, number
 from ..models.base import Pair, Session
 from ..sampling.distributions import Distributions, Sampling
 from ..tree import TokenTree
 
-LAYERS = Field(
-    3,
-    ge=1,
-    le=128,
-    title="Layers",
-    description="Number of target layers that early exit uses; fewer than it has.",
+LAYERS = number(
+    3, 1, 128, "Layers", "Number of target layers that early exit uses; fewer than it has."
 )
 
 

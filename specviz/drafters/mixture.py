@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
 from ..base.errors import ParameterError
-from ..config.strategy import DRAFTERS
+from ..config.strategy import DRAFTERS, number
 from ..models.base import Session
 from ..sampling.distributions import Blend, Sampling, distributions_of
 from ..tree import TokenTree
@@ -114,13 +114,7 @@ class Cascade(Drafter):
     depends_on_depth = True
     first: Part = Field("model", title="First", description="The drafter of the upper levels.")
     then: Part = Field("ngram", title="Then", description="The drafter of the levels below.")
-    at: int = Field(
-        2,
-        ge=1,
-        le=16,
-        title="Levels of the first",
-        description="Number of levels of the first drafter.",
-    )
+    at: int = number(2, 1, 16, "Levels of the first", "Number of levels of the first drafter.")
     layers: int = LAYERS
 
     @model_validator(mode="after")
@@ -152,12 +146,8 @@ class Staged(Drafter):
     guesser: Literal["ngram", "retrieval"] = Field(
         "ngram", title="Guesser", description="The drafter that predicts what the draft will draw."
     )
-    ahead: int = Field(
-        3,
-        ge=1,
-        le=16,
-        title="Ahead",
-        description="Number of tokens guessed below each node that the draft reads.",
+    ahead: int = number(
+        3, 1, 16, "Ahead", "Number of tokens guessed below each node that the draft reads."
     )
 
     def open(self, context: DrafterContext) -> DrafterSession:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ..config.strategy import number
 from ..models.base import Session
 from ..sampling.distributions import Sampling, distributions_of, probabilities
 from .base import LAYERS, Drafter, DrafterSession
@@ -61,26 +62,12 @@ class Online(Drafter):
     name, title = "online", "Learning draft"
     title_in_sentence = "a learning draft"
     small: ClassVar[dict[str, Any]] = {"every": 1}
-    every: int = Field(
-        4,
-        ge=1,
-        le=64,
-        title="Learn every",
-        description="Number of decoding steps per optimizer step.",
+    every: int = number(4, 1, 64, "Learn every", "Number of decoding steps per optimizer step.")
+    rate: float = number(
+        3e-4, 0.0, 0.1, "Learning rate", "Learning rate of the optimizer; 0 turns learning off."
     )
-    rate: float = Field(
-        3e-4,
-        ge=0.0,
-        le=0.1,
-        title="Learning rate",
-        description="Learning rate of the optimizer; 0 turns learning off.",
-    )
-    last: int = Field(
-        128,
-        ge=1,
-        le=1024,
-        title="Learn from",
-        description="Maximum number of the target's latest distributions used.",
+    last: int = number(
+        128, 1, 1024, "Learn from", "Maximum number of the target's latest distributions used."
     )
 
     def open(self, context):
@@ -223,12 +210,8 @@ class Medusa(Drafter):
     reads_features = True
     small: ClassVar[dict[str, Any]] = {"heads": 2}
     depends_on_depth = True
-    heads: int = Field(
-        4,
-        ge=1,
-        le=16,
-        title="Heads",
-        description="Number of levels with a head; at most the number of trained heads.",
+    heads: int = number(
+        4, 1, 16, "Heads", "Number of levels with a head; at most the number of trained heads."
     )
 
     def open(self, context):

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
+from ..config.strategy import number
 from ..sampling.distributions import Sampling, probabilities
 from ..tree import TokenTree
 from .base import Drafter, DrafterContext, DrafterSession, TargetOutputs
@@ -28,12 +29,8 @@ class NGram(Drafter):
 
     name, title = "ngram", "n-grams"
     small: ClassVar[dict[str, Any]] = {"order": 2}
-    order: int = Field(
-        4,
-        ge=1,
-        le=8,
-        title="Order",
-        description="Maximum length of the history; shorter if it was not seen.",
+    order: int = number(
+        4, 1, 8, "Order", "Maximum length of the history; shorter if it was not seen."
     )
     shipped: bool = Field(
         True,

@@ -23,6 +23,7 @@ from pydantic import Field, model_validator
 
 from ..base.errors import ParameterError
 from ..base.files import TALES
+from ..config.strategy import number
 from ..sampling.distributions import Sampling, probabilities
 from ..tree import TokenTree
 from .base import Drafter, DrafterContext, DrafterSession, TargetOutputs
@@ -55,25 +56,21 @@ class Retrieval(Drafter):
     name, title = "retrieval", "Retrieval"
     sparse = True
     small: ClassVar[dict[str, Any]] = {"shortest": 1}
-    longest: int = Field(
-        16, ge=1, le=64, title="Max match", description="Maximum number of last tokens to match."
-    )
-    shortest: int = Field(
-        2, ge=1, le=64, title="Min match", description="Shorter matches are ignored."
-    )
-    factor: float = Field(
+    longest: int = number(16, 1, 64, "Max match", "Maximum number of last tokens to match.")
+    shortest: int = number(2, 1, 64, "Min match", "Shorter matches are ignored.")
+    factor: float = number(
         0.0,
-        ge=0.0,
-        le=64.0,
-        title="Length by match",
-        description="Draft at most this many tokens for each token of the match; 0 for no limit.",
-    )
-    least: float = Field(
         0.0,
-        ge=0.0,
-        le=1.0,
-        title="Least probability",
-        description="Draft no token whose path was counted with a lower probability.",
+        64.0,
+        "Length by match",
+        "Draft at most this many tokens for each token of the match; 0 for no limit.",
+    )
+    least: float = number(
+        0.0,
+        0.0,
+        1.0,
+        "Least probability",
+        "Draft no token whose path was counted with a lower probability.",
     )
     library: bool = Field(
         True,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from ..config.strategy import number
 from ..record.step import Step
 from ..sampling.children import most_probable
 from ..sampling.distributions import Distributions, Sampling, entropy, probabilities, residual
@@ -38,9 +39,7 @@ class Fly(Verifier):
         description="Entropy in nats of the target's three most probable tokens, from which it is "
         "unsure.",
     )
-    window: int = Field(
-        6, ge=1, le=64, title="Window", description="Number of tokens that must follow."
-    )
+    window: int = number(6, 1, 64, "Window", "Number of tokens that must follow.")
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         walk, last = Walk(tree), len(tree) - 1

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 
-from pydantic import Field
-
+from ..config.strategy import number
 from ..record.step import Detail, Step
 from ..sampling.children import most_probable
 from ..sampling.distributions import Distributions, entropy
@@ -32,26 +31,14 @@ class Typical(Verifier):
         "Typical acceptance accepts every token with a high enough target "
         "probability, so the output distribution moves toward the draft's."
     )
-    epsilon: float = Field(
-        0.09,
-        ge=0.0,
-        le=1.0,
-        title="Epsilon",
-        description="A token with at least this probability is always accepted.",
+    epsilon: float = number(
+        0.09, 0.0, 1.0, "Epsilon", "A token with at least this probability is always accepted."
     )
-    delta: float = Field(
-        0.3,
-        ge=0.0,
-        le=1.0,
-        title="Delta",
-        description="Factor of the entropy threshold: delta exp(-entropy).",
+    delta: float = number(
+        0.3, 0.0, 1.0, "Delta", "Factor of the entropy threshold: delta exp(-entropy)."
     )
-    top_k: int = Field(
-        0,
-        ge=0,
-        le=100,
-        title="Top-k",
-        description="Accept only the target's k most probable tokens; 0 has no limit.",
+    top_k: int = number(
+        0, 0, 100, "Top-k", "Accept only the target's k most probable tokens; 0 has no limit."
     )
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:

@@ -225,13 +225,13 @@ def cover(candidates: Iterable[Case]) -> list[Case]:
     for case in candidates:
         (expensive if is_expensive(case) else cheap)[case] = _properties(case)
     covered: set[tuple] = set()
-    chosen: list[Case] = []
+    chosen: set[Case] = set()
     for properties, new in product((cheap, expensive), (4, 3, 2, 1)):  # first what meets most
         for case, own in properties.items():
             if len(own - covered) >= new:
                 covered |= own
-                chosen.append(case)
-    return chosen
+                chosen.add(case)
+    return [case for case in (*cheap, *expensive) if case in chosen]
 
 
 def _properties(case: Case) -> set[tuple]:

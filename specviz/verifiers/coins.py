@@ -84,11 +84,12 @@ class SpeculativeSampling(CoinRule, TopDown):
 
 
 class Traversal(CoinRule, LeavesFirst):
-    """Traversal verification of a tree (Weng et al. 2025, algorithm 3): a path's weight is p/q
-    multiplied along it, capped at 1 at every token.
+    """One draw per node of a tree, leaves first; the first success accepts the path to its node.
 
-    If all children of a node are rejected it is tested with the weight S / (S + 1 - weight), S the
-    mass of [weight r - d]+, and the target's token is drawn from the residual.
+    A path's weight is p/q multiplied along it, capped at 1 at every token (Weng et al. 2025,
+    algorithm 3). If all children of a node are rejected it is tested with the weight
+    S / (S + 1 - weight), S the mass of [weight r - d]+, and the target's token is drawn from the
+    residual.
     """
 
     name, title = "traversal", "Traversal verification"

@@ -61,11 +61,10 @@ class GreedyDraft(TransportRule, TopDown):
 
 
 class Transport(TransportRule, LeavesFirst):
-    """The shares of every node, leaves first: a child has its share of the node's weight as its own
-    weight.
+    """The shares of every node, leaves first; the first success accepts the path to its node.
 
-    If all children fail the node itself is tested with S / (S + 1 - weight), S the target's excess
-    over the shares.
+    A child has its share of the node's weight as its own weight. If all children fail the node
+    itself is tested with S / (S + 1 - weight), S the target's excess over the shares.
     """
 
     name, title = "transport", "Transport"

@@ -221,7 +221,8 @@ def cover(candidates: Iterable[Case]) -> list[Case]:
         draws = case.scheme in ("iid", "distinct") and sampling.draft_temperature != 0
         return draws and sampling.top_k is None
 
-    cheap, expensive = {}, {}
+    cheap: dict[Case, set[tuple]] = {}
+    expensive: dict[Case, set[tuple]] = {}
     for case in candidates:
         (expensive if is_expensive(case) else cheap)[case] = _properties(case)
     covered: set[tuple] = set()

@@ -201,7 +201,7 @@ def low_for_many(exact):
 @pytest.mark.parametrize(
     ("name", "scheme", "children", "module", "function", "mistake", "least", "most"),
     [
-        ("specinfer", "iid", 8, coins, "residual", lambda exact: lambda r, q: r, 1e-3, 1),
+        ("specinfer", "iid", 8, coins, "excess", lambda exact: lambda r, q: (r, 1.0), 1e-3, 1),
         (
             "sequoia",
             "distinct",
@@ -217,7 +217,7 @@ def low_for_many(exact):
             "distinct",
             8,
             coins,
-            "residual",
+            "excess",
             lambda exact: lambda r, d: exact(r.astype(np.float32), d.astype(np.float32)),
             1e-10,
             1e-4,

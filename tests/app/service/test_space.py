@@ -224,7 +224,7 @@ def visit(service, ref, work, *args):
 @pytest.fixture(scope="module")
 def trials():
     """The process that looks at models, which loads torch once for all tests."""
-    trials = Requests(Process(20), 9)
+    trials = Requests(Process(30), 9)  # seconds: torch is slow to load on a busy machine
     yield trials
     trials.process.end()
 

@@ -69,7 +69,7 @@ def test_visitors_of_a_public_page_reach_no_folder(setting, tmp_path):
 @pytest.fixture(scope="module")
 def trials():
     """The process that looks at models, which loads torch once for all tests."""
-    trials = Requests(Process(20), 9)
+    trials = Requests(Process(60), 9)  # seconds: torch is slow to load on a busy machine
     yield trials
     trials.process.end()
 

@@ -134,7 +134,6 @@ class Drafter(Strategy):
     merges: ClassVar[bool] = (
         False  # whether equal tokens of one node are merged after they were drawn
     )
-    context_only: ClassVar[bool] = False  # whether one pass over a text gives all its rows
     depends_on_depth: ClassVar[bool] = (
         False  # whether the row after the same tokens depends on how many were drafted
     )

@@ -45,7 +45,6 @@ class Model(Drafter):
 
     name, title = "model", "Draft model"
     title_in_sentence = "the draft model"
-    context_only = True
 
     def open(self, context):
         return ModelSession(self.name, context.draft_model(self.title))
@@ -110,7 +109,6 @@ class EarlyExit(Drafter):
 
     name, title = "early-exit", "Early exit"
     small: ClassVar[dict[str, Any]] = {"layers": 1}
-    context_only = True
     layers: int = LAYERS
 
     def open(self, context):
@@ -127,7 +125,6 @@ class LayerSkip(Drafter):
     name, title = "layer-skip", "Skipped layers"
     title_in_sentence = "the target without some layers"
     small: ClassVar[dict[str, Any]] = {"skip": (2,)}
-    context_only = True
     skip: tuple[Annotated[int, Field(ge=2, le=128)], ...] = Field(
         (3, 6, 7),
         min_length=1,

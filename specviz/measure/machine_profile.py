@@ -45,14 +45,9 @@ def about() -> dict[str, Any]:
 def store_costs(costs: CostTable) -> None:
     """Store costs in place of older ones if they are those of the embedded pair in memory with its
     draft model."""
-    settings = costs.settings
-    if (settings.get("pair"), settings.get("drafter"), settings.get("offload")) == (
-        EMBEDDED,
-        "model",
-        None,
-    ):
-        text = codec.dumps({"about": about(), "costs": costs}, exact=True)
-        to_cache(CACHE, text)
+    own = {"pair": EMBEDDED, "drafter": "model", "offload": None}
+    if own == {name: costs.settings.get(name) for name in own}:
+        to_cache(CACHE, codec.dumps({"about": about(), "costs": costs}, exact=True))
 
 
 def find_costs() -> CostTable | None:

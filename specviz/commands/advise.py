@@ -96,18 +96,14 @@ def run(args: Arguments) -> int:
 def choices_of(args: Arguments) -> tuple[dict[str, tuple[Pair, Drafter]], dict[str, str]]:
     """The drafters to try, each with its pair, and those that cannot be loaded."""
     drafts = list(dict.fromkeys(args.draft or ()))
-    trials: list[tuple[str, str | None, Drafter]] = []
-    for draft in drafts:
-        trials.append((draft, draft, DRAFTERS["model"]()))
-    for drafter in options.strategies(args, "drafter"):
-        base = None if args.target or not drafts else drafts[0]
-        trials.append((str(drafter), base, drafter))
-    if not trials:
-        own = "the target's own draft" if args.target else "embedded draft"
-        trials.append((own, None, DRAFTERS["model"]()))
+    model: Drafter = DRAFTERS["model"]()
+    base = None if args.target or not drafts else drafts[0]
+    trials = [(draft, draft, model) for draft in drafts]
+    trials += [(str(drafter), base, drafter) for drafter in options.strategies(args, "drafter")]
+    own = "the target's own draft" if args.target else "embedded draft"
     choices: dict[str, tuple[Pair, Drafter]] = {}
     failed: dict[str, str] = {}
-    for name, draft, drafter in trials:
+    for name, draft, drafter in trials or [(own, None, model)]:
         try:
             like = next((pair for pair, _ in choices.values()), None)
             pair = options.load(args, draft=draft, like=like)
@@ -149,13 +145,10 @@ def data_of(advice: Advice) -> JsonObject:
         return {
             "verdict": "undecided",
             "sentence": "undecided: no drafter could be used.",
-            "interval": None,
-            "best": None,
-            "why": None,
             "options": rows,
             "engine_ways": {},
-            "faster": None,
             "engines": [],
+            **dict.fromkeys(("interval", "best", "why", "faster")),
         }
     best = advice.options[0]
     _, *interval = best.speedup

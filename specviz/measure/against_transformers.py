@@ -69,6 +69,7 @@ def time_beside(
     try:
         with ExitStack() as stack:
             for name, side in sides.items():
+                # One process each, so that threads and number formats of one side stay its own.
                 pool = ProcessPoolExecutor(
                     1, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
                 )

@@ -88,6 +88,7 @@ def candidates(vector: Plan, cost: CostTable, config: RunConfig) -> list[Candida
                 builder = sequoia(size=cell.size, depth=cell.depth, acceptance=vector)
             options.append(Candidate(builder, cell))
     matches = [compatible(replace(config, builder=option.builder)) for option in options]
+    # Nothing lossy is recommended beside something lossless.
     some_lossless = any(match.lossless for match in matches)
     usable = []
     for option, match in zip(options, matches, strict=True):
@@ -160,6 +161,7 @@ def held_out(acceptance: AcceptanceVector, cost: CostTable, config: RunConfig) -
     for fold in range(folds):
         training = acceptance.over([text for text in texts if text % folds != fold])
         best = candidates(training, cost, config)[0]
+        # The chosen tree knows nothing of these texts.
         for text in texts[fold::folds]:
             count, plan = acceptance.by_text[text]
             unseen = expected_tokens(best.builder.shape, plan)

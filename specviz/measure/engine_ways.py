@@ -150,6 +150,7 @@ def adaptive_verification(
     fixed = (0, 1.0)
     adaptive = (0, 0.0, 1.0)
     for length in CHAINS:
+        # All slots of all texts, the most probable ones first: any budget verifies a beginning.
         slots = np.sort(survival[:, :length].ravel())[::-1]
         tokens = 1 + np.concatenate([[0.0], np.cumsum(slots)]) / texts  # by slots verified
         for budget in np.unique(np.linspace(0, len(slots), BUDGETS).astype(int)).tolist():

@@ -158,7 +158,7 @@ def cells_of(data: Any, prompts: Sequence[str]) -> tuple[list[Cell], Sequence[st
     for pair, temperature, builder, verifier, drafter, size in runs:
         spec = PAIRS[pair] if isinstance(pair, str) else pair
         run = {"pair": spec, "builder": builder, "temperature": float(temperature)} | shared
-        cell = Cell.of(run)
+        cell = Cell.of(run)  # its rule is the one that suits
         if cell.speculates:
             rule = cell.config.verifier.name if verifier == "auto" else verifier
             sized = {} if size is None else {"size": size}
@@ -209,6 +209,7 @@ def _measure(cell: Cell, prompts: Sequence[str]) -> JsonObject:
     else:
         try:
             if size := cell.data.get("size"):
+                # What the builder was given explicitly stays, a depth say.
                 own = config.builder.model_dump(exclude_unset=True)
                 sized = config.builder.replace(**config.builder.sized(size) | own)
                 config = replace(config, builder=sized)

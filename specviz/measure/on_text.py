@@ -121,6 +121,7 @@ def _on_one_text(
     rng = Seeded(config.seed)
     for start, p, rows in nodes:
         for level, q in enumerate(rows):
+            # A row without mass, where the drafter has nothing to say, counts as a try in vain.
             count = children_of(q, hits.shape[1], drafter.sparse)
             children = draw_children(q, count, scheme, rng, start + 1)
             if children:
@@ -154,6 +155,7 @@ def summarise(
         shares = np.minimum(1.0, hits / np.maximum(tries, 1)[:, None]).tolist()
         plan = tuple(map(tuple, shares)) if drafter.depends_on_depth else tuple(shares[0])
         texts.append((int(tries[0]), plan))
+    # Intervals are of first children at the first level, which have the most positions.
     mean = mean_plan(texts)
     low, high = share_interval(np.transpose(first_hits), first_tries)
     unknown = (None,) * len(first_hits[0])  # one text has no interval

@@ -66,7 +66,9 @@ def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Nod
     target, draft = pair.open(tokens[: first + 1])
     drafting = open_drafter(drafter, pair, target, draft, tokens[: first + 1])
     levels = LEVELS if drafter.depends_on_depth else 1
-    before: deque[list[np.ndarray]] = deque(maxlen=levels)  # rows of the last roots, latest first
+    # Rows of the last roots, the latest first: what level d shows at a position was drafted from
+    # the root d positions before it.
+    before: deque[list[np.ndarray]] = deque(maxlen=levels)
     for root in range(first, len(tokens) - 1):
         tree = _chain(tokens[root : min(root + levels, len(tokens) - 1)], root)
         rows = []

@@ -82,6 +82,7 @@ def measure_cost(
     runs = [plain := _Run(pair, config.autoregressive())]
     for size in sorted(set(sizes) - {1}):
         levels = ceil(log2(size))
+        # Two depths of one size tell the cost of a level from that of a node.
         for depth in sorted({min(size - 1, levels), min(size - 1, 2 * levels, 16)}):
             tree = BUILDERS["sequoia"](size=size, depth=depth, acceptance=acceptance)
             runs.append(_Run(pair, replace(config, builder=tree)))

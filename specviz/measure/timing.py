@@ -53,6 +53,7 @@ def interleave(
     for number in range(rounds):
         for name in names:
             yield number, name, calls[name](number)
+        # Whoever came second last time begins now, so none is always behind the same one.
         names.rotate(-1)
 
 
@@ -133,6 +134,7 @@ def summarise(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> t
         counts: name -> what was counted in each entry, that of `AUTOREGRESSIVE` as well.
         texts: which text each entry continued; texts are the unit of the intervals.
     """
+    # A text counts for all runs or for none: a ratio is of the same texts on both sides.
     usable = []
     for number in range(len(texts)):
         if all(runs[number].timed_passes for runs in counts.values()):

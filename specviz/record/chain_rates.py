@@ -76,6 +76,7 @@ def read_rates(data: Mapping[str, Any], where: str = "the profile") -> tuple[flo
         raise ParameterError(named, must, list(marginal), hint)
     if conditional is None:
         return conditional_rates(marginal)
+    # Both are there: mixed up, they contradict each other beyond what rounding does.
     products = marginal_rates(conditional)
     apart = [abs(a - b) for a, b in zip(products, marginal, strict=False)]
     if len(conditional) != len(marginal) or max(apart) > ROUNDED:

@@ -45,6 +45,7 @@ class RunningAcceptance:
             for rank, child in enumerate(children[node][: len(tried)]):
                 tried[rank] += 1
                 accepted[rank] += child == next_node
+        # A vector that moved at every step would have the tree planned anew at every step.
         vector = self.vector
         if (self.steps + 1) % self.EVERY == 0:
             counts = zip(self.prior, tried, accepted, strict=True)

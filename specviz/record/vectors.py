@@ -133,6 +133,7 @@ def mean_plan(texts: Sequence[tuple[int, Plan]]) -> Plan:
     counts = np.array([count for count, _ in texts])
     levels = []
     for depth, level in enumerate(zip(*(by_level(plan) for _, plan in texts), strict=True)):
+        # The last positions of a text have no deeper levels below them.
         shown = np.maximum(0, counts - depth)
         mean = np.minimum(1.0, shown @ np.array(level) / max(1, shown.sum()))
         levels.append(tuple(mean.tolist()))

@@ -100,6 +100,7 @@ def engine_flags(
     >>> next(row.flags for row in rows if row.engine == "llama.cpp")
     '--spec-type ngram-simple --spec-ngram-simple-size-m 2'
     """
+    draft = draft or "DRAFT"  # a word that the reader replaces
     rows = []
     for engine, drafters in ENGINES.items():
         if drafter not in drafters:

@@ -60,6 +60,12 @@ def test_a_draft_model_has_settings_in_every_engine():
     assert found["OpenVINO", "own rule"].speedup is None
 
 
+def test_a_draft_that_is_not_known_has_a_word_in_its_place():
+    for engine in rows("model").values():
+        assert "''" not in engine.flags and '""' not in engine.flags, engine.engine
+    assert "DRAFT.gguf" in rows("model")["llama.cpp", "own rule"].flags
+
+
 def test_trees_of_tensorrt_and_lengths_by_batch():
     found = rows("eagle3", "head", by_batch={"chain": [(1, 4, 5), (5, 16, 0)]})
     config = json.loads(found["TensorRT-LLM", "own rule"].flags.partition(": ")[2])

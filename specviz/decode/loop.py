@@ -43,6 +43,7 @@ def speculate(
     """
     _check_arguments(pair, config)
     config = config.for_pair(pair)
+    # Builder, rule and drafter must go together; the rule says how children are drawn for it.
     scheme = compatible(config, scheme).required().scheme
     verifier, drafter = config.verifier, config.drafter
     builder = config.builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])

@@ -110,8 +110,8 @@ def record_step(
 
 
 def _with_texts(notes: Any, token_text: Callable[[int], str]) -> Any:
-    """Notes of a rule or builder, those that are functions called, with texts of the tokens in
-    charts."""
+    """Notes of a rule or builder as they are recorded: those that are functions are called, and
+    charts get the texts of their tokens."""
     if callable(notes):
         notes = notes()
     if isinstance(notes, Mapping):

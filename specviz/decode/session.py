@@ -83,7 +83,8 @@ class DecodingSession:
         # The caches keep the accepted path and forget the rest of the tree.
         self.target.commit(tree, verdict.path, emitted)
         if self.drafting is not None:
-            # The draft has read its own tree, of which a builder may have selected a part.
+            # The draft has read its own tree, of which a builder may have selected a part. Nodes
+            # that the builder added itself, from a lookup say, are unknown to the draft.
             origin = tree.origin or {node: node for node in verdict.path}
             accepted = [origin[node] for node in verdict.path if node in origin]
             self.drafting.commit(draft.tree, accepted, emitted, TargetOutputs(nodes, p, features))

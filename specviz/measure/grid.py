@@ -199,7 +199,8 @@ def _failure(cell: Cell, error: Exception) -> JsonObject:
 
 def _measure(cell: Cell, prompts: Sequence[str]) -> JsonObject:
     config = cell.config
-    spec = cell.data["pair"]
+    # All sides ask a chat model in the same way, so that they continue the same tokens.
+    spec = {"chat": None} | cell.data["pair"]
     rounds = cell.data["rounds"]
     builder = cell.data["builder"]
     if is_engine(builder):
@@ -238,7 +239,7 @@ def load_cell_pair(pair: str) -> Pair:
         return toy_pair(vocab=spec["toy"])
     from ..models.pair import load_pair
 
-    return load_pair(**{"chat": None} | spec)
+    return load_pair(**spec)
 
 
 def on_ray(

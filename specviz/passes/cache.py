@@ -54,7 +54,11 @@ class TreeCache(Cache):
         self, key_states: torch.Tensor, value_states: torch.Tensor, layer_idx: int, *args, **kwargs
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Write one layer's new keys and values, [1, heads, new, width], and return all in use, as
-        views."""
+        views.
+
+        `used` stays as it is, since every layer of a pass writes to the same slots: whoever reads
+        the pass moves it on at the end.
+        """
         if key_states.shape != value_states.shape:
             raise ValueError(
                 "keys and values must have the same shape; this model's differ. Choose "
@@ -179,9 +183,9 @@ class Slots(dict[int, int]):
             first: whether the cache is empty.
 
         Returns:
-            The nodes that the pass reads, in the order of their slots, and which of the last slots
-            each of its tokens must not see, bool [run + nodes, run + slots of the tree]; None where
-            plain causal reading does the same.
+            The nodes that the pass reads, in the order of their slots, and a mask, bool
+            [run + nodes, run + slots of the tree]: true where a token must not see a slot, as it is
+            no ancestor. None where plain causal reading does the same.
         """
         order, begin = self.unread(tree, nodes), len(self)
         end = begin + len(order)

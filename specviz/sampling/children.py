@@ -33,6 +33,7 @@ def draw_children(
     if scheme == "distinct":
         return list(islice(draw_in_turn(q, scheme, rng, position), min(count, len(q))))
     if scheme == "iid":
+        # Only here may one child be another's equal, so a merging blend has to look.
         return (
             _draw_from_blend(q, count, rng)
             if isinstance(q, Blend)
@@ -43,6 +44,7 @@ def draw_children(
     if scheme == "top-draw":
         top = most_probable(q, min(count, len(q)) - 1)
         return [*top, rng.draw(without(q, top))]
+    # A race: every token arrives at a time that depends on its noise and q, the earliest first.
     return first_arrivals(q, rng.noise(position, len(q)), count).tolist()
 
 
@@ -147,8 +149,11 @@ def drafter_of(q: Blend, scheme: str, tokens: Sequence[int]) -> list[int]:
 
 
 def draw_in_turn(q: np.ndarray, scheme: str, rng: Randomness, position: int) -> Iterator[int]:
-    """The children of `draw_children` one by one, each drawn when it is asked for; not where q is
-    used up."""
+    """The children of `draw_children` one by one, each drawn when it is asked for.
+
+    Whoever asks must stop before q is used up: at most V children without replacement, and with
+    "top" and "race" no more than q has tokens.
+    """
     if scheme == "distinct":
         proposal = SequentialProposal(q, scheme)
         while True:

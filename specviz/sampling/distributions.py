@@ -218,8 +218,11 @@ class Blend(np.ndarray):
 
 
 def distributions_of(logits: Logits, sampling: Sampling, ahead: int = 1) -> Distributions:
-    """The distributions of a pass, wherever its logits [n, V] are; a device sends the first `ahead`
-    rows at once."""
+    """The distributions of a pass, wherever its logits [n, V] are.
+
+    Logits on a device are sent row by row as they are read, but the first `ahead` together: a
+    transfer takes longer than a row, and a rule is known to read those.
+    """
     rows = getattr(logits, "rows", None)
     return Distributions(logits, sampling) if rows is None else rows(sampling, ahead)
 

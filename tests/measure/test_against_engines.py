@@ -70,6 +70,8 @@ def test_a_cell_of_an_engine_has_no_rule_and_fails_with_a_sentence(monkeypatch):
     assert "verifier" not in cell.data and "drafter" not in cell.data
 
     def fails(spec, other, side, *rest):
+        # The side loads the pair as `spec` says: a chat model is asked, as by this engine.
+        assert spec["chat"] is None and side.args[0] == spec
         raise ValueError(f"{other} is not installed")
 
     monkeypatch.setattr("specviz.measure.against_transformers.time_beside", fails)

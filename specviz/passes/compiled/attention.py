@@ -78,6 +78,7 @@ def attend(
             _rotate(vector, norm, eps, turns[positions[row]], query)
             for i in range(width):
                 queries[i, lane] = query[i] * np.float32(scale)
+        # A block of queries is what a block of weights is elsewhere: all keys are read once for it.
         block_product(queries, keys[kv_head, :slots], scores)
         for lane in range(count):
             row = (first + lane) // group

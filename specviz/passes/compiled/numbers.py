@@ -88,7 +88,9 @@ def compiled(*fast: str) -> Any:
     return compile_later
 
 
-exact = compiled("contract")  # computes in the order in which it is written
+# Sums run in the order in which they are written, so that a token's bits do not depend on its
+# neighbours. The one liberty is to fuse a product and a sum, which rounds once in place of twice.
+exact = compiled("contract")
 
 
 @exact

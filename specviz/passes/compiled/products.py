@@ -83,8 +83,8 @@ def normalise_rows(x, weight, eps, out):
 def normalise(x, weight, eps, out):
     """out = x / rms(x) * weight of one row.
 
-    The optimizer may choose any order of a sum but a fixed one, so this one is fixed: `BLOCK` sums
-    side by side, which are then added by halves.
+    The order of the sum is written out: `BLOCK` sums side by side, which are then added by halves.
+    Left to the optimizer it would be faster in one order for one width and in another for the next.
     """
     width = len(weight)
     whole, sums = width - width % BLOCK, np.zeros(BLOCK, np.float32)
@@ -199,8 +199,8 @@ def product(counters, phase, x, linear, eps, plus, out, gated):
                     round_to(sums[0, row], x[0, 0], out[row], start, outputs)
 
 
-# In the loops below unsigned numbers count: they cannot count from the end of an array, and without
-# that question the optimizer computes with vectors.
+# The loops below count with unsigned numbers. A signed index may be negative, and then counts from
+# the end of the array: numba would check that for every element, and use no vectors.
 
 
 @exact

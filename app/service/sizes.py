@@ -20,6 +20,7 @@ from huggingface_hub import HfApi, constants
 from huggingface_hub.utils import filter_repo_objects, get_session
 from safetensors import SafetensorError, safe_open
 
+from specviz.base.errors import cause
 from specviz.models.hub import FILES, RANDOM, SUBFOLDERS
 
 ROOM = 1.3  # memory that loading takes beyond the weights
@@ -97,13 +98,16 @@ def check_layers(role: str, folder: Path) -> None:
     Raises:
         ValueError: if it has, or config.json cannot be read.
     """
+    file = folder / "config.json"
+    if not file.is_file():  # who loads the model says what is missing
+        return
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        said = [value for name, value in config.items() if name in ("num_hidden_layers", "n_layer")]
-    except (OSError, ValueError, AttributeError) as error:
-        raise ValueError(f"{role}: config.json cannot be read: {error}.") from None
+        config = json.loads(file.read_text(encoding="utf-8"))
+        counts = [config[name] for name in ("num_hidden_layers", "n_layer") if name in config]
+    except (OSError, ValueError, TypeError) as error:
+        raise ValueError(f"{role}: config.json cannot be read: {cause(error)}.") from None
     there = len(weight_shapes(folder))
-    for layers in said:
+    for layers in counts:
         if type(layers) is not int or not 0 < layers <= there:
             raise ValueError(
                 f"{role}: config.json must have as many layers as the files; got {layers!r:.20} "

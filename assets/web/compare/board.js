@@ -2,7 +2,8 @@
 // Each has a column with its text and its tree at that time; the race, remarks on the texts and the
 // table stand around them.
 
-import { finder, query, say } from '../base/dom.js';
+import { downloadFile, finder, query, say } from '../base/dom.js';
+import { pictureOf, png } from '../tree/picture.js';
 import { sharedClock } from './clock.js';
 import { runColumn } from './column.js';
 import { writeTable, writeTexts } from './table.js';
@@ -50,6 +51,13 @@ export function compareBoard(element, recorded) {
       if (run.name === undefined)
         say($('state'), 'The recorded runs could not be loaded. Run still works.');
     });
+
+  $('picture').addEventListener('click', async () => {
+    const legends = [root.querySelectorAll('.sv-run h3')];
+    const caption = $('standing').textContent || $('title-line').textContent;
+    const parts = { svg: $('race-svg'), paper: $('race'), legends };
+    downloadFile('specviz-compare.png', await png(pictureOf(parts, caption)));
+  });
 
   // ---- what arrives ----
 

@@ -26,8 +26,9 @@ export const lookOf = ({ letter, kind }) => `sv-run-${letter} sv-kind-${kind}`;
 
 /** @param {SVGSVGElement} svg @param {(seconds: number) => void} seek */
 export function raceChart(svg, seek) {
-  const axes = draw('g', {}, svg);
-  const lines = draw('g', {}, svg);
+  const canvas = draw('g', {}, svg);
+  const axes = draw('g', {}, canvas);
+  const lines = draw('g', {}, canvas);
   let runs = /** @type {Racer[]} */ ([]);
   let now = 0;
   let most = { x: 0, y: 0 };

@@ -109,7 +109,11 @@ export function saving(element, server, stage) {
     const caption = [`step ${step.index + 1} of ${run.steps.length}`, run.head.title, run.head.pair]
       .filter(Boolean)
       .join(' · ');
-    const picture = pictureOf(element, caption);
+    const legends = [
+      element.querySelectorAll('.sv-legend > [data-letter]:not([hidden])'),
+      element.querySelectorAll('.sv-whose:not([hidden]) > span'),
+    ];
+    const picture = pictureOf({ svg: $('svg'), paper: $('canvas'), legends }, caption);
     download(
       `specviz-step-${step.index + 1}.${kind}`,
       kind === 'png' ? await png(picture) : new Blob([picture.text], { type: 'image/svg+xml' }),

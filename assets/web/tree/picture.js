@@ -2,7 +2,7 @@
 // or a PNG of it. It is built from an allow-list of elements and attributes; text only ever becomes
 // text nodes.
 
-import { draw, finder, query, pen } from '../base/dom.js';
+import { draw, query, pen } from '../base/dom.js';
 
 const DRAWN = {
   // with the values that need not be written
@@ -16,7 +16,7 @@ const DRAWN = {
   'paint-order': 'normal',
 };
 const WRITTEN = { 'font-size': '', 'font-weight': '400', 'text-anchor': 'start' };
-const PLACED = ['d', 'x', 'y', 'dx', 'dy', 'width', 'height', 'rx', 'transform'];
+const PLACED = 'd x y dx dy x1 x2 y1 y2 width height rx transform'.split(' ');
 const SANS = 'ui-sans-serif, system-ui, sans-serif';
 const LARGEST_SIDE = 8192; // pixels a canvas can surely have
 
@@ -25,19 +25,23 @@ const LARGEST_SIDE = 8192; // pixels a canvas can surely have
  *   pixels
  */
 
-/** @param {HTMLElement} element @param {string} caption @returns {Picture} */
-export function pictureOf(element, caption) {
-  const $ = finder(element);
+/**
+ * @param {{ svg: SVGElement, paper: Element, legends: Iterable<Element>[] }} parts the drawing,
+ *   what it is drawn on, and lines of what its marks mean
+ * @param {string} caption
+ * @returns {Picture}
+ */
+export function pictureOf({ svg, paper: ground, legends }, caption) {
   /**
    * @type {(name: keyof SVGElementTagNameMap, attributes: Record<string, string | number>, text?:
    *   string) => SVGElement}
    */
   const make = (name, attributes, text) =>
     draw(name, attributes, null, text === undefined ? undefined : xmlText(text));
-  const canvas = $('svg').firstElementChild,
-    box = canvas.getBBox();
-  const ink = colour(getComputedStyle($('canvas')).color),
-    paper = colour(getComputedStyle($('canvas')).backgroundColor);
+  const canvas = /** @type {SVGGElement} */ (svg.firstElementChild);
+  const box = canvas.getBBox();
+  const ink = colour(getComputedStyle(ground).color);
+  const paper = colour(getComputedStyle(ground).backgroundColor);
   const size = parseFloat(getComputedStyle(document.documentElement).fontSize),
     margin = 1.2 * size,
     line = 1.7 * size;
@@ -46,7 +50,7 @@ export function pictureOf(element, caption) {
 
   const tree = plainCopy(canvas);
   tree.setAttribute('transform', `translate(${margin - box.x} ${top - box.y})`);
-  tree.setAttribute('font-family', getComputedStyle($('svg')).fontFamily);
+  tree.setAttribute('font-family', getComputedStyle(svg).fontFamily);
   const words = make('g', { fill: ink, 'font-family': SANS, 'font-size': 0.9 * size });
   words.append(make('text', { x: margin, y: margin + 0.8 * size }, caption));
 
@@ -54,17 +58,16 @@ export function pictureOf(element, caption) {
     widths = [];
   let row = top + box.height;
   ruler.font = `${0.9 * size}px ${SANS}`;
-  for (const legend of [
-    '.sv-legend > [data-letter]:not([hidden])',
-    '.sv-whose:not([hidden]) > span',
-  ]) {
-    const items = element.querySelectorAll(legend);
+  for (const legend of legends) {
+    const items = [...legend];
     let x = margin;
     if (items.length) row += line;
     for (const item of items) {
       const mark = make('g', { transform: `translate(${x + 7} ${row})` });
-      mark.append(plainCopy(query(item, 'path')));
-      const text = item.textContent.trim().replace(/\s+/g, ' ');
+      const shape = plainCopy(query(item, 'path:last-child'));
+      shape.removeAttribute('transform');
+      mark.append(shape);
+      const text = (item.textContent ?? '').trim().replace(/\s+/g, ' ');
       words.append(mark, make('text', { x: x + 1.4 * size, y: row + 0.32 * size }, text));
       x += ruler.measureText(text).width + 3 * size;
     }

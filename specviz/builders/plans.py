@@ -37,7 +37,10 @@ def best_trees(
     for depth in depths:
         levels = levels_of(acceptance, depth, width)
         tables = _knapsacks(levels, max(sizes))
-        trees |= {(size, depth): _unfold(size, levels, tables) for size in sizes}
+        # Of the best subtree of 1, 2, ... nodes, whatever its root's children; a bounded tree has
+        # no more.
+        best = [row[np.isfinite(row)] for row in (table.max(axis=0) for table in tables)]
+        trees |= {(size, depth): _unfold(size, levels, tables, best) for size in sizes}
     return trees
 
 
@@ -77,11 +80,13 @@ def _knapsacks(levels: tuple[tuple[float, ...], ...], size: int) -> tuple[np.nda
 
 
 def _unfold(
-    size: int, levels: tuple[tuple[float, ...], ...], tables: tuple[np.ndarray, ...]
+    size: int,
+    levels: tuple[tuple[float, ...], ...],
+    tables: tuple[np.ndarray, ...],
+    best: list[np.ndarray],
 ) -> tuple[Topology, float]:
     """The largest tree of at most `size` nodes, by following the best splits back from the root."""
-    best = [table.max(axis=0) for table in tables]
-    nodes = int(np.flatnonzero(np.isfinite(best[0][: size + 1]))[-1])
+    nodes = min(size, len(best[0]))
     parents = [-1]
     subtrees = [(0, 0, nodes)]  # (node, its level, nodes of its subtree); grows while it is read
     for node, depth, left in subtrees:
@@ -89,14 +94,14 @@ def _unfold(
         sizes: list[int] = []  # of the children's subtrees, the last child first
         for child in range(int(table[:, left].argmax()), 0, -1):
             # The split that the table's maximum came from: j nodes for this child.
-            j = np.flatnonzero(np.isfinite(best[depth + 1][:left]))
-            tokens = table[child - 1, left - j] + levels[depth][child - 1] * best[depth + 1][j]
-            sizes.append(int(j[tokens.argmax()]))
+            below = best[depth + 1][: left - 1]
+            before = table[child - 1, left - len(below) : left][::-1]
+            sizes.append(1 + int((before + levels[depth][child - 1] * below).argmax()))
             left -= sizes[-1]
         for subtree_size in reversed(sizes):
             subtrees.append((len(parents), depth + 1, subtree_size))
             parents.append(node)
-    return Topology(tuple(parents)), float(best[0][nodes])
+    return Topology(tuple(parents)), float(best[0][nodes - 1])
 
 
 @lru_cache(maxsize=64)

@@ -216,10 +216,12 @@ def cover(candidates: Iterable[Case]) -> list[Case]:
     each scheme and with each sampling.
     """
 
-    def is_expensive(case: Case) -> bool:  # it draws from whole distributions
-        sampling = case.config
-        draws = case.scheme in ("iid", "distinct") and sampling.draft_temperature != 0
-        return draws and sampling.top_k is None
+    def is_expensive(case: Case) -> bool:  # it draws several tokens from whole distributions
+        config = case.config
+        if case.scheme not in ("iid", "distinct") or config.draft_temperature == 0:
+            return False
+        branches = case.scheme == "iid" and not config.builder.is_chain
+        return config.top_k is None or branches
 
     cheap: dict[Case, set[tuple]] = {}
     expensive: dict[Case, set[tuple]] = {}

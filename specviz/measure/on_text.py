@@ -155,8 +155,8 @@ def summarise(
         shares = np.minimum(1.0, hits / np.maximum(tries, 1)[:, None]).tolist()
         plan = tuple(map(tuple, shares)) if drafter.depends_on_depth else tuple(shares[0])
         texts.append((int(tries[0]), plan))
-    # Intervals are of first children at the first level, which have the most positions.
     mean = mean_plan(texts)
+    # Of level 1, which has the most positions.
     low, high = share_interval(np.transpose(first_hits), first_tries)
     unknown = (None,) * len(first_hits[0])  # one text has no interval
     categories = tuple(map(category_of, sources))

@@ -36,6 +36,7 @@ from .timing import Range, time_runs
 SECONDS = 15.0  # of measuring the costs of a drafter
 TIMED = 3  # trees that are timed, of all drafters together
 OF_EACH = 2  # trees of one drafter that may be among them
+Choices = Mapping[str, tuple[Pair, Drafter]]  # name -> a pair and one of its drafters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +120,7 @@ def calibrate(
 
 
 def advise(
-    choices: Mapping[str, tuple[Pair, Drafter]],
+    choices: Choices,
     config: RunConfig,
     prompts: Sequence[str],
     timed: Sequence[str],
@@ -174,7 +175,7 @@ def _slowness(option: Option) -> float:
 
 
 def _time(
-    options: list[Option], choices: Mapping[str, tuple[Pair, Drafter]], timed: Sequence[str]
+    options: list[Option], choices: Choices, timed: Sequence[str]
 ) -> Iterator[Progress[list[Option]]]:
     """Time the first options, and of the best drafter what engines would do; the fastest first."""
     best = options[:TIMED]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .vectors import Plan, by_level
+from .vectors import Plan, Vector, by_level
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class RunningAcceptance:
 
     PRIOR: ClassVar[int] = 8
     EVERY: ClassVar[int] = 4
-    prior: tuple[float, ...]
+    prior: Vector
     tried: tuple[int, ...]
     accepted: tuple[int, ...]
     steps: int
-    vector: tuple[float, ...]
+    vector: Vector
 
     @classmethod
     def begin(cls, prior: Plan) -> RunningAcceptance:

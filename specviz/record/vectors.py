@@ -30,7 +30,8 @@ STORED[EMBEDDED] = STORED.pop("embedded")
 ROUNDED = 5e-4  # what five digits of each of 64 numbers can add to a sum
 
 Row = Annotated[tuple[Probability, ...], Field(max_length=MAX_RANKS)]
-Plan = tuple[float, ...] | tuple[tuple[float, ...], ...]  # a vector, or one for each level
+Vector = tuple[float, ...]
+Plan = Vector | tuple[Vector, ...]  # a vector, or one for each level
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class AcceptanceVector(Record):
         return self.levels or self.acceptance
 
     @property
-    def conditional(self) -> tuple[float, ...]:
+    def conditional(self) -> Vector:
         """Of the steps that accept a chain's positions before, the fraction that accept this
         one."""
         return tuple(level[0] for level in by_level(self.plan))
@@ -120,7 +121,7 @@ def places_of(categories: Sequence[str]) -> dict[str, list[int]]:
     return places if len(places) > 1 else {}
 
 
-def by_level(plan: Plan) -> tuple[tuple[float, ...], ...]:
+def by_level(plan: Plan) -> tuple[Vector, ...]:
     """The vectors of a plan, one where all levels are alike."""
     return plan if isinstance(plan[0], tuple) else (plan,)
 

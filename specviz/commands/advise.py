@@ -20,6 +20,7 @@ from ..measure.machines import MACHINES, machine
 from ..measure.profile import read_profile
 from ..measure.quiet import Watch
 from ..models.base import Pair
+from ..models.catalogue import default_draft
 from . import options
 from .advice_tables import print_advice, with_interval
 from .arguments import Arguments, Parser, option, within
@@ -77,7 +78,7 @@ def run(args: Arguments) -> int:
     advice, stopped = until_stopped(updates, "parts")
     busy = [watch.cores, *(option.busy for option in advice.options)]
     pair, _ = next(iter(choices.values()))
-    data = data_of(advice) | {
+    data = data_of(advice, heads_of(args, choices)) | {
         "failed": failed | advice.failed,
         "target": pair.info.get("target", {}).get("name"),
         "temperature": config.temperature,
@@ -97,22 +98,40 @@ def choices_of(args: Arguments) -> tuple[dict[str, tuple[Pair, Drafter]], dict[s
     """The drafters to try, each with its pair, and those that cannot be loaded."""
     drafts = list(dict.fromkeys(args.draft or ()))
     model: Drafter = DRAFTERS["model"]()
-    base = None if args.target or not drafts else drafts[0]
-    trials = [(draft, draft, model) for draft in drafts]
-    trials += [(str(drafter), base, drafter) for drafter in options.strategies(args, "drafter")]
+    trials: list[tuple[str, str | None, Drafter]] = [(draft, draft, model) for draft in drafts]
+    for drafter in options.strategies(args, "drafter"):
+        # A target needs no other draft, but a head is what "eagle" reads with.
+        needs_draft = drafter.name == "eagle" or not args.target
+        trials.append((str(drafter), drafts[0] if drafts and needs_draft else None, drafter))
     own = "the target's own draft" if args.target else "embedded draft"
     choices: dict[str, tuple[Pair, Drafter]] = {}
     failed: dict[str, str] = {}
+    tried: list[tuple[str | None, Drafter]] = []
     for name, draft, drafter in trials or [(own, None, model)]:
         try:
             like = next((pair for pair, _ in choices.values()), None)
             pair = options.load(args, draft=draft, like=like)
-            choices[name] = pair, RunConfig(drafter=drafter).for_pair(pair).drafter
+            drafter = RunConfig(drafter=drafter).for_pair(pair).drafter
+            # A head that is named as the draft and as the drafter is tried once.
+            if (draft, drafter) not in tried:
+                choices[name] = pair, drafter
+                tried.append((draft, drafter))
         except ValueError as error:
             failed[name] = str(error)
     if not choices:
         raise ValueError(f"no draft could be loaded: {next(iter(failed.values()))}")
     return choices, failed
+
+
+def heads_of(args: Arguments, choices: Mapping[str, tuple[Pair, Drafter]]) -> dict[str, str]:
+    """The folder of the EAGLE-3 head of each drafter that reads with one."""
+    heads = {}
+    for name, (pair, drafter) in choices.items():
+        draft = pair.info.get("draft") or {}
+        if drafter.name == "eagle" and draft.get("architecture") == "EAGLE-3":
+            folders = args.draft or [str(default_draft(args.target))]
+            heads[name] = name if name in folders else folders[0]
+    return heads
 
 
 def sentence_of(best: Option) -> str:
@@ -137,9 +156,14 @@ def sentence_of(best: Option) -> str:
     return f"undecided, {why}: the best is {what}. {more}"
 
 
-def data_of(advice: Advice) -> JsonObject:
+def data_of(advice: Advice, heads: Mapping[str, str] | None = None) -> JsonObject:
     """The options, the answer with its reason, and the nearest flags of other engines as plain
-    data."""
+    data.
+
+    Args:
+        advice: the options.
+        heads: as `heads_of` returns them.
+    """
     rows = [row_of(option) for option in advice.options]
     if not rows:
         return {
@@ -161,13 +185,17 @@ def data_of(advice: Advice) -> JsonObject:
         "options": rows,
         "engine_ways": {way: way_of(engine) for way, engine in best.engines.items()},
         "faster": faster_way(best.engines),
-        "engines": [settings._asdict() for settings in settings_of(best)],
+        "engines": [settings._asdict() for settings in settings_of(best, heads or {})],
     }
 
 
-def settings_of(best: Option) -> tuple[EngineSettings, ...]:
+def settings_of(best: Option, heads: Mapping[str, str]) -> tuple[EngineSettings, ...]:
     """The flags of engines that do what was predicted for them."""
-    drafter = "early-exit" if best.name.startswith("early-exit") else best.config.drafter.name
+    drafter = best.config.drafter.name
+    if best.name in heads:
+        drafter = "eagle3"
+    elif best.name.startswith("early-exit"):
+        drafter = "early-exit"
     # Without the engines' rules in a profile the shape is the best of another rule.
     predicted = {CHAIN: Predicted(best.chain.builder.shape)}
     by_batch = {}
@@ -175,7 +203,7 @@ def settings_of(best: Option) -> tuple[EngineSettings, ...]:
         cell = engine.tree.predicted
         predicted[way] = Predicted(engine.tree.builder.shape, cell.tokens_per_pass, cell.speedup)
         by_batch[way] = engine.by_batch
-    return engine_flags(drafter, best.name, predicted, by_batch)
+    return engine_flags(drafter, heads.get(best.name, best.name), predicted, by_batch)
 
 
 def way_of(engine: EngineWay) -> JsonObject:

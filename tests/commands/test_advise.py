@@ -1,13 +1,15 @@
 """`advise` tries every draft, times the best, answers in one sentence, and names the flags of
 engines."""
 
+import argparse
 import json
 from dataclasses import replace
 
 import pytest
 
 import specviz
-from specviz.commands.advise import data_of, faster_way, sentence_of
+from specviz.commands import options
+from specviz.commands.advise import choices_of, data_of, faster_way, heads_of, sentence_of
 from specviz.commands.cli import main
 from specviz.measure import advice
 from specviz.measure.advice import Advice, Option, reason
@@ -100,6 +102,10 @@ def test_engines_get_what_was_predicted_for_their_rule():
     assert "--spec-draft-n-max 4 --spec-draft-p-min 0" in found["llama.cpp", "own rule"]["flags"]
     sglang = found["SGLang", "own rule"]["flags"]
     assert f"--speculative-num-steps {TREE.predicted.depth} " in sglang
+    head = data_of(Advice((option(name="eagle"),)), {"eagle": "my/head"})["engines"]
+    flags = {row["engine"]: row["flags"] for row in head if row["algorithm"] == "own rule"}
+    assert '"method": "eagle3"' in flags["vLLM"] and '"model": "my/head"' in flags["vLLM"]
+    assert "EAGLE3 --speculative-draft-model-path my/head" in flags["SGLang"]
     early = data_of(Advice((option(name="early-exit:3"),)))["engines"]
     assert not any(engine["flags"] for engine in early)
 
@@ -151,6 +157,23 @@ def prompts(tmp_path):
     path = tmp_path / "mine.txt"
     path.write_text("ab\nbca\ncab\nddc\nbb\nca\n")
     return str(path)
+
+
+def test_a_head_that_is_named_as_draft_and_drafter_is_tried_once(monkeypatch):
+    def load(args, draft, like):
+        pair = specviz.toy_pair(vocab=4)
+        pair.default_drafter = "eagle" if draft else "model"
+        pair.info["draft"] = {"architecture": "EAGLE-3"} if draft else None
+        return pair
+
+    drafters = [specviz.DRAFTERS["eagle"](), specviz.DRAFTERS["ngram"]()]
+    monkeypatch.setattr(options, "load", load)
+    monkeypatch.setattr(options, "strategies", lambda args, kind: drafters)
+    for target in (None, "mine"):
+        args = argparse.Namespace(target=target, draft=["head"])
+        choices, failed = choices_of(args)
+        assert list(choices) == ["head", "ngram"] and not failed
+        assert heads_of(args, choices) == {"head": "head"}
 
 
 def test_every_draft_is_tried_and_the_best_three_are_timed(loaded, capsys, prompts):

@@ -225,6 +225,14 @@ class TokenTree:
             for below in self.topology.children
         )
 
+    def path_tokens(self, node: int) -> tuple[int, ...]:
+        """The tokens from below the root down to `node`; () for the root."""
+        tokens = []
+        while node > 0:
+            tokens.append(self.tokens[node])
+            node = self.parents[node]
+        return tuple(reversed(tokens))
+
     def position(self, node: int) -> int:
         """The absolute position in the text of the token that would follow `node`."""
         return self.start + self.depths[node] + 1

@@ -171,7 +171,7 @@ class StagedSession(DrafterSession):
         if not self._nodes:
             self._tree = TokenTree(tree.tokens[0], tree.start)
             self._nodes = {(): 0}
-        paths = [tuple(tree.tokens[step] for step in tree.topology.path(node)) for node in nodes]
+        paths = [tree.path_tokens(node) for node in nodes]
         places = [self._add(path) for path in paths]
         unread = dict.fromkeys(node for node in places if node not in self._rows)
         if unread:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from ..config.strategy import number
+from ..models.base import Pair
 from ..sampling.distributions import Sampling, probabilities
 from ..tree import TokenTree
 from .base import Drafter, DrafterContext, DrafterSession, TargetOutputs
-from .retrieval import tales
+from .retrieval import documents, tokenizer_key
 
 DISCOUNT = 0.75
 
@@ -41,7 +41,7 @@ class NGram(Drafter):
     def open(self, context: DrafterContext) -> DrafterSession:
         stored = NGramCounts(self.order)
         if self.shipped:
-            stored = count_tokens(tales(context.pair).tobytes(), self.order)
+            stored = count_shipped(context.pair, self.order)
         return NGramSession(self.name, stored, self.order, context.context, context.pair.vocab_size)
 
 
@@ -60,12 +60,18 @@ class NGramCounts:
                 counts[text[i]] = counts.get(text[i], 0) + 1
 
 
-@lru_cache(maxsize=1)  # the table of another pair is not needed any more
-def count_tokens(text: bytes, order: int) -> NGramCounts:
-    """The counts of a text, int32 token ids."""
-    counts = NGramCounts(order)
-    counts.add(np.frombuffer(text, np.int32).tolist(), 0)
-    return counts
+_counted: dict[tuple[Any, ...], NGramCounts] = {}
+
+
+def count_shipped(pair: Pair, order: int) -> NGramCounts:
+    """The counts of the shipped text, made once for a tokenizer."""
+    key = (order, *tokenizer_key(pair))
+    if key not in _counted:
+        _counted.clear()  # the table of another pair is not needed any more
+        tokens = [token for _, text in documents(pair) for token in pair.encode(text)]
+        _counted[key] = NGramCounts(order)
+        _counted[key].add(tokens, 0)
+    return _counted[key]
 
 
 class NGramSession(DrafterSession):
@@ -115,10 +121,7 @@ class NGramSession(DrafterSession):
 
     def _text(self, tree: TokenTree, node: int) -> list[int]:
         """The last tokens of the text and those down to a node."""
-        return [
-            *self.context[-self.order :],
-            *(tree.tokens[step] for step in tree.topology.path(node)),
-        ]
+        return [*self.context[-self.order :], *tree.path_tokens(node)]
 
     def _table(self, history: tuple[int, ...]) -> dict[int, int]:
         """What followed a history, token -> how often."""

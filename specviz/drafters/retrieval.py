@@ -149,11 +149,9 @@ def documents(pair: Any) -> list[tuple[str, str]]:
     return getattr(pair, "library", None) or [(TALES.name, TALES.read_text("utf-8"))]
 
 
-def tales(pair: Any) -> np.ndarray:
-    """The shipped text as token ids."""
-    return np.array(
-        [token for _, text in documents(pair) for token in pair.encode(text)], dtype=np.int32
-    )
+def tokenizer_key(pair: Any) -> tuple[Any, ...]:
+    """What tells tokenizers apart: each cuts the beginning of the shipped text in its own way."""
+    return pair.vocab_size, *pair.encode(documents(pair)[0][1][:4000])
 
 
 _libraries: dict[Any, Library] = {}
@@ -162,10 +160,9 @@ _libraries: dict[Any, Library] = {}
 def library(pair: Any, code: bool = True) -> Library:
     """The documents that are searched, tokenised by the pair; with `code`, modules of Python among
     them."""
-    texts = documents(pair)
-    # Two tokenizers cut the beginning differently.
-    key = (code, pair.vocab_size, tuple(pair.encode(texts[0][1][:4000])))
+    key = (code, *tokenizer_key(pair))
     if key not in _libraries:
+        texts = documents(pair)
         if code and not hasattr(pair, "library"):
             paths = [Path(sysconfig.get_paths()["stdlib"], f"{module}.py") for module in MODULES]
             texts = texts + [
@@ -239,7 +236,7 @@ class RetrievalSession(DrafterSession):
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
         rows = []
         for node in nodes:
-            row = self.counts_after(path_tokens(tree, node))
+            row = self.counts_after(tree.path_tokens(node))
             if row.any():
                 with np.errstate(divide="ignore"):
                     row = probabilities(np.log(row), sampling)
@@ -267,7 +264,7 @@ class RetrievalSession(DrafterSession):
         self._matches.clear()
 
     def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> dict[str, Any]:
-        *path, token = path_tokens(tree, node)
+        *path, token = tree.path_tokens(node)
         match = self.look_up(tuple(path))
         places = match.places[match.tokens == token]
         guess: dict[str, Any] = {"match": match.length, "seen": len(places)}
@@ -277,8 +274,3 @@ class RetrievalSession(DrafterSession):
         elif len(places):
             guess["where"] = "this text"
         return guess
-
-
-def path_tokens(tree: TokenTree, node: int) -> tuple[int, ...]:
-    """The tokens of the path from below the root to a node."""
-    return tuple(tree.tokens[step] for step in tree.topology.path(node))

@@ -8,8 +8,9 @@ import pytest
 
 import specviz
 from specviz.drafters.base import DrafterContext
-from specviz.drafters.ngram import DISCOUNT, NGramCounts, NGramSession
+from specviz.drafters.ngram import DISCOUNT, NGram, NGramCounts, NGramSession
 from specviz.drafters.retrieval import Retrieval, RetrievalSession, library, longest_match
+from specviz.models.table import TablePair
 from specviz.sampling.distributions import Sampling
 from specviz.sampling.randomness import Seeded
 from specviz.tree import TokenTree
@@ -71,6 +72,24 @@ def test_retrieval_counts_what_followed_and_says_where():
             tally = drafting.describe_guess(tree, tree.add(0, token), "retrieval")
             assert tally["seen"] == count and tally["match"] == most
             assert tally["where"] in ("alphabet.txt", "echo.txt", "this text")
+
+
+def test_the_shipped_text_is_tokenised_once_for_a_tokenizer():
+    """Runs with one pair, and with another pair that cuts text alike, count it once."""
+
+    class Watched(TablePair):
+        def encode(self, text):
+            lengths.append(len(text))
+            return super().encode(text)
+
+    lengths: list[int] = []
+    tables = specviz.toy_pair(vocab=5)
+    for _ in range(3):
+        pair = Watched(tables.target, tables.draft, 5, (), "watched")
+        pair.library = [("long.txt", "abcde" * 2000)]
+        drafting = NGram().open(DrafterContext(pair, None, None, [0, 1]))
+        assert drafting.row([0, 1]).argmax() == 2
+    assert lengths.count(10_000) == 1
 
 
 def test_a_row_of_n_grams_is_discounted_counting_and_sums_to_one():

@@ -46,7 +46,7 @@ ONLY = {
     "numba": "specviz/passes/compiled",
     "llvmlite": "specviz/passes/compiled",
     "plotly": "specviz/view app",
-    "time": "specviz/decode/session.py specviz/passes/streamed specviz/measure specviz/training "
+    "time": "specviz/decode/session.py specviz/models/streamed specviz/measure specviz/training "
     "app",
     "random": "specviz/sampling/randomness.py specviz/training",
 }

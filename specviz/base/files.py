@@ -75,19 +75,24 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def write_text(path: str | Path, text: str) -> None:
+    """Write text as UTF-8; see `write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
     """Write a temporary file and move it to its place, so that a full disk keeps the old file."""
     check_output(path)
     with file_errors(f"{str(path)!r} cannot be written"):
         if os.path.exists(path) and not os.path.isfile(
             path
         ):  # a pipe or a device, which cannot be replaced
-            Path(path).write_text(text, encoding="utf-8")
+            Path(path).write_bytes(data)
             return
         place = Path(path).resolve()  # through a link, whose target is what is meant
         part = place.with_name(f".specviz-{token_hex(6)}")
         try:
             with open(part, "xb") as file:
-                file.write(text.encode("utf-8"))
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             if place.exists():
@@ -155,11 +160,12 @@ def from_cache(name: str, read: Callable[[Path], Result]) -> Result | None:
         return None
 
 
-def to_cache(name: str, text: str) -> None:
+def to_cache(name: str, content: str | bytes) -> None:
     """Write a file of the cache; where that fails, it is not kept."""
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
-        write_text(cache_folder() / name, text)
+        data = content if isinstance(content, bytes) else content.encode("utf-8")
+        write_bytes(cache_folder() / name, data)
     except (OSError, RuntimeError, ValueError) as error:
         _log_cache(f"cannot be written ({name}): {printable(cause(error))}")
 

@@ -12,16 +12,17 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
 from ..base.errors import ParameterError
-from ..passes.direct import DirectForward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..sampling.distributions import Logits
 from ..tree import TokenTree
 from .loading import layer_list
+
+Shortened = TypeVar("Shortened", bound=HuggingFaceModel)
 
 
 def count_layers(draft: str) -> int | None:
@@ -44,8 +45,7 @@ def first_layers(target: HuggingFaceModel, layers: int) -> ShallowModel:
         raise ParameterError(
             "early-exit", f"be from 1 to {depth - 1}, as the target has {depth} layers", layers
         )
-    model, direct = _with_layers("early-exit", target, range(layers))
-    return ShallowModel(model, layers=layers, direct=direct)
+    return _with_layers(ShallowModel, "early-exit", target, range(layers), layers)
 
 
 def without_layers(target: HuggingFaceModel, skip: Sequence[int]) -> HuggingFaceModel:
@@ -56,9 +56,8 @@ def without_layers(target: HuggingFaceModel, skip: Sequence[int]) -> HuggingFace
             "layer-skip.skip", f"be from 2 to {depth}, as the target has {depth} layers", skip
         )
     others = [layer for layer in range(depth) if layer + 1 not in skip]
-    model, direct = _with_layers("layer-skip", target, others)
     # A layer keeps its number, by which transformers finds its keys, so the cache has all of them.
-    return HuggingFaceModel(model, layers=depth, direct=direct)
+    return _with_layers(HuggingFaceModel, "layer-skip", target, others, depth)
 
 
 def in_low_precision(target: HuggingFaceModel, bits: int) -> ShallowModel:
@@ -81,12 +80,21 @@ def in_low_precision(target: HuggingFaceModel, bits: int) -> ShallowModel:
 
 
 def _with_layers(
-    drafter: str, target: HuggingFaceModel, layer_ids: Sequence[int]
-) -> tuple[Any, DirectForward | None]:
-    """The target's model with the layers `layer_ids`, and its direct forward where it has one."""
-    layers = layer_list(drafter, target.model, target.layers)
-    model = shortened(target.model, layers.split("."), layer_ids)
-    return model, target.direct and target.direct.of(layer_ids, model)
+    kind: type[Shortened],
+    drafter: str,
+    target: HuggingFaceModel,
+    layer_ids: Sequence[int],
+    cache_layers: int,
+) -> Shortened:
+    """A model of the target's layers `layer_ids`, with a direct forward where the target has one
+    and a cache of so many layers."""
+    path = layer_list(drafter, target.model, target.layers).split(".")
+    model = shortened(target.model, path, layer_ids)
+    direct = target.direct and target.direct.of(layer_ids, model)
+    draft = kind(model, layers=cache_layers, direct=direct)
+    if target.weights_hash:
+        draft.weights_hash = f"{target.weights_hash} layers {list(layer_ids)}"
+    return draft
 
 
 def shortened(module: Any, path: list[str], layer_ids: Sequence[int]) -> Any:

@@ -1,6 +1,7 @@
 """The judge of passes: transformers' own pass in float32, with the same weights.
 
-It is computed from token ids and nothing of ours: no mask, no positions, no cache.
+It is computed from token ids and nothing of ours: no mask, no positions, no cache. Such passes take
+seconds, so the rows of a model whose weights have a known hash are computed once on a machine.
 """
 
 from __future__ import annotations
@@ -8,11 +9,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+import transformers
 
+from ..base.files import from_cache, to_cache
 from ..passes.huggingface import HuggingFaceModel
 
 # All differences are root mean squares of logits, over the logits' standard deviation.
@@ -22,14 +28,18 @@ BOUND = 0.25  # less than a wrong mask or position differs by
 # What a pass may differ from transformers' own in the same format, where there is none in float32.
 WITHOUT_JUDGE = {torch.float16: 3e-2, torch.bfloat16: 1e-1}
 
+Text = tuple[int, ...]  # token ids
+
 
 class Judge:
-    """Logits of transformers' own passes over whole texts, in float32 and in the model's format."""
+    """Logits of transformers' own passes over whole texts in float32, and how far those in the
+    model's own format are from them."""
 
     def __init__(self, model: HuggingFaceModel) -> None:
         self.model = model
         self.own_difference = 0.0  # of transformers' own passes so far, the largest
-        self._rows: dict[tuple[int, ...], np.ndarray] = {}  # text -> [2, V], float32 and own
+        # By text: the row in float32, [V], and the root mean square of own minus float32.
+        self._rows: dict[Text, tuple[np.ndarray, float]] = {}
         self._in_float32 = model.dtype.itemsize < 4
 
     def compare(self, logits: np.ndarray, texts: Sequence[Sequence[int]]) -> tuple[float, float]:
@@ -37,11 +47,12 @@ class Judge:
         are."""
         new = [text for text in dict.fromkeys(map(tuple, texts)) if text not in self._rows]
         if new:
-            self._rows.update(self._read(new))
-        exact, own = np.array([self._rows[tuple(text)] for text in texts]).swapaxes(0, 1)
+            self._rows.update(zip(new, zip(*self._read(new), strict=True), strict=True))
+        rows, errors = zip(*(self._rows[tuple(text)] for text in texts), strict=True)
+        exact = np.array(rows)
         size = min(self.model.vocab_size, exact.shape[1])  # beyond its vocabulary a row is padded
         found = rms(logits[:, :size] - exact[:, :size]) / spread(exact)
-        rounding = rms(own - exact) / spread(exact)
+        rounding = rms(np.array(errors)) / spread(exact)
         self.own_difference = max(self.own_difference, rounding)
         return found, rounding
 
@@ -57,9 +68,26 @@ class Judge:
         half = len(ids) // 2
         return self._logits([ids[:half]])[0, -1], self._logits([ids])[0, half - 1]
 
-    def _read(self, texts: list[tuple[int, ...]]) -> dict[tuple[int, ...], np.ndarray]:
-        """The rows after texts, [2, V] each: float32 and own."""
-        whole: list[tuple[int, ...]] = []  # a text with which another one begins needs no pass
+    def _read(self, texts: list[Text]) -> tuple[np.ndarray, np.ndarray]:
+        """What `_compute` returns, from the cache where it was computed before."""
+        model = self.model
+        if not model.weights_hash:
+            return self._compute(texts)
+        versions = torch.__version__, transformers.__version__
+        facts = model.weights_hash, model.model.config, model.dtype, model.device, versions, texts
+        name = f"selftest-{sha256(repr(facts).encode()).hexdigest()[:32]}.npz"
+        stored = from_cache(name, _load)
+        if stored is not None:
+            return stored
+        exact, errors = self._compute(texts)
+        content = BytesIO()
+        np.savez(content, exact=exact, errors=errors)
+        to_cache(name, content.getvalue())
+        return exact, errors
+
+    def _compute(self, texts: list[Text]) -> tuple[np.ndarray, np.ndarray]:
+        """The rows after texts in float32, [n, V], and how far own ones are from them, [n]."""
+        whole: list[Text] = []  # a text with which another one begins needs no pass
         for text in sorted(texts, key=len, reverse=True):
             if not any(other[: len(text)] == text for other in whole):
                 whole.append(text)
@@ -75,11 +103,13 @@ class Judge:
             except Exception as error:  # weights that are elsewhere, or packed
                 logging.getLogger(__name__).info("No float32 pass of this model: %s", error)
                 self._in_float32 = False
-        rows = {}
-        for text in texts:
+        rows = np.empty((len(texts), exact.shape[2]), exact.dtype)
+        errors = np.empty(len(texts))
+        for row, text in enumerate(texts):
             at = next(i for i, other in enumerate(whole) if other[: len(text)] == text)
-            rows[text] = np.stack([exact[at, len(text) - 1], own[at, len(text) - 1]])
-        return rows
+            rows[row] = exact[at, len(text) - 1]
+            errors[row] = rms(own[at, len(text) - 1] - rows[row])
+        return rows, errors
 
     def _logits(self, ids: Sequence[Sequence[int]]) -> np.ndarray:
         """Logits of one of transformers' own passes, [texts, tokens, V]."""
@@ -89,20 +119,25 @@ class Judge:
         return output.logits.float().cpu().numpy()
 
 
+def _load(file: Path) -> tuple[np.ndarray, np.ndarray]:
+    with np.load(file, allow_pickle=False) as stored:
+        return stored["exact"], stored["errors"]
+
+
 @contextmanager
 def in_float32(model: torch.nn.Module) -> Iterator[None]:
     """Let a model compute in float32; each module's weights are widened while it is used, and no
     longer."""
-    kept: dict[torch.nn.Module, dict[str, Any]] = {}
+    narrow_weights: dict[torch.nn.Module, dict[str, Any]] = {}
 
     def widen(module: torch.nn.Module, inputs: Any) -> None:
-        kept[module] = dict(module._parameters)
-        for name, weight in kept[module].items():
+        narrow_weights[module] = dict(module._parameters)
+        for name, weight in narrow_weights[module].items():
             if weight is not None and weight.is_floating_point():
                 module._parameters[name] = torch.nn.Parameter(weight.float(), requires_grad=False)
 
     def narrow(module: torch.nn.Module, inputs: Any, output: Any) -> None:
-        module._parameters.update(kept.pop(module))
+        module._parameters.update(narrow_weights.pop(module))
 
     hooks = []
     for module in model.modules():

@@ -15,7 +15,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, LlamaC
 from transformers.utils import logging
 
 from ..base.errors import ParameterError, cause
-from .formats.checkpoint import check_format, check_names
+from .formats.checkpoint import check_format, check_names, hash_of
 from .hub import RANDOM, model_folder
 from .table import NumberText
 
@@ -121,6 +121,11 @@ def load_model(
     model, report = _read(role, name, AutoModelForCausalLM, **options)
     check_names(role, name, report["missing_keys"], report["unexpected_keys"])
     return model.to(device) if offload is None else model
+
+
+def weights_hash(role: str, name: str) -> str:
+    """A hash of a model's weights; "" for random ones."""
+    return "" if name.startswith(RANDOM) else hash_of(model_folder(role, name))
 
 
 def check_offload(offload: str, device: torch.device) -> None:

@@ -27,12 +27,13 @@ from .loading import (
     load_model,
     load_tokenizer,
     longest_text,
+    weights_hash,
 )
 from .names import pair_name, pair_names, short_name
 from .selftest import check_tree_reading
-from .streamed import stream_target
+from .streamed.target import stream_target
 from .table import NumberText
-from .text import TokenText, end_of_text, sample_of
+from .text import TokenText, end_of_text, question_of, sample_of
 from .vocabulary import TranslatedSession, translation
 
 Progress = Callable[[float, str], None]
@@ -181,6 +182,7 @@ def load_pair(
     if target_model is None:
         weights = load_model("target", target, place, number_format, offload, offload_folder)
         target_model = HuggingFaceModel(weights)
+        target_model.weights_hash = "" if offload else weights_hash("target", target)
         check_tree_reading("target", target_model, text=sample_of(text))
         target_model.capture_graphs()
     limits = [longest_text("target", target_model.model.config)]
@@ -204,8 +206,8 @@ def load_pair(
         head = load_head(model_folder("draft", draft), head_format, target_model)
         limits.append(head.positions)
         facts = {"name": short_name(draft)} | describe_head(head)
-        if sample := sample_of(text)[: min(limits)]:
-            facts["agreement"] = checked_agreement(head, target_model, sample)
+        if question := question_of(text):
+            facts["agreement"] = checked_agreement(head, target_model, question, min(limits))
         info["draft"] = facts
     elif draft is not None:
         if layers := count_layers(draft):
@@ -215,8 +217,13 @@ def load_pair(
             # With one vocabulary the draft's rows are as wide as the target's.
             width = target_model.vocab_size if draft_tokenizer is None else None
             draft_model = HuggingFaceModel(weights, width)
+            draft_model.weights_hash = weights_hash("draft", draft)
         report(0.8, "Checking the attention over a tree")
-        _check_draft(draft_model, target_model, text, draft_tokenizer)
+        has_target_vocabulary = draft_tokenizer is None
+        sample = sample_of(text if has_target_vocabulary else TokenText(draft_tokenizer))
+        shared = target_model if has_target_vocabulary else None
+        check_tree_reading("draft", draft_model, shared, sample)
+        draft_model.capture_graphs()
         limits.append(longest_text("draft", draft_model.model.config))
         info["draft"] = _describe(draft_model, draft)
         if draft_tokenizer is not None:
@@ -243,20 +250,6 @@ def load_pair(
         chat=text.is_chat if chat is None else chat,
         head=head,
     )
-
-
-def _check_draft(
-    draft: HuggingFaceModel,
-    target: HuggingFaceModel,
-    text: TokenText | NumberText,
-    draft_tokenizer: Any,
-) -> None:
-    """Check how a draft reads trees, on text of its own vocabulary, and let it replay graphs."""
-    if draft_tokenizer is None:
-        check_tree_reading("draft", draft, target, sample_of(text))
-    else:
-        check_tree_reading("draft", draft, text=sample_of(TokenText(draft_tokenizer)))
-    draft.capture_graphs()
 
 
 def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:

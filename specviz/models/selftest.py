@@ -162,8 +162,7 @@ def read_tree(
     def read(*nodes: int) -> None:
         logits.append(session.forward(tree, nodes))
         for node in nodes:
-            path = [tree.tokens[step] for step in tree.topology.path(node)]
-            texts.append([*session.context, *path])
+            texts.append([*session.context, *tree.path_tokens(node)])
 
     # Parents and children in different passes and out of order, as a draft reads them; 7 brings its
     # unread parent.

@@ -90,8 +90,7 @@ class TableSession:
         """A context and what follows it down to each of the nodes of the tree that was read
         last."""
         assert self._tree is not None
-        path, tokens = self._tree.topology.path, self._tree.tokens
-        return [context + [tokens[step] for step in path(node)] for node in nodes]
+        return [[*context, *self._tree.path_tokens(node)] for node in nodes]
 
 
 def feature_of(tokens: Sequence[int]) -> list[int]:

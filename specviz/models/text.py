@@ -17,6 +17,8 @@ from .table import NumberText
 
 REPLACEMENT = "\ufffd"  # what a decoder writes for bytes that are no whole character
 SAMPLE = 400  # characters of the shipped text that models are tried on
+QUESTION = "Why is the sky blue?"  # that chat models are tried on
+OPENING = 24  # tokens of the sample that other models go on from
 WINDOW = 8  # tokens before the first new one that are decoded with it
 BYTE_OF_LETTER = {
     letter: byte for byte, letter in bytes_to_unicode().items()
@@ -82,9 +84,12 @@ class TokenText:
         whole = {"tokenize": True, "return_dict": False}
         with suppress(Exception):  # a template that wants other roles
             ids = self.tokenizer.apply_chat_template([one._asdict() for one in chat], **whole)
-            begun = self.encode_messages(chat)
-            if ids[: len(begun)] == begun and ids[len(begun)] in self.tokenizer.all_special_ids:
-                return int(ids[len(begun)])
+            opening = self.encode_messages(chat)
+            if (
+                ids[: len(opening)] == opening
+                and ids[len(opening)] in self.tokenizer.all_special_ids
+            ):
+                return int(ids[len(opening)])
         return None
 
     def decode(self, tokens: Sequence[int]) -> str:
@@ -133,6 +138,15 @@ def bytes_of(written: str, letters: bool = True) -> bytes:
 def sample_of(text: TokenText | NumberText) -> list[int]:
     """Token ids of the beginning of a shipped text; none for models that know no text."""
     return [] if isinstance(text, NumberText) else text.encode(TALES.read_text("utf-8")[:SAMPLE])
+
+
+def question_of(text: TokenText | NumberText) -> list[int]:
+    """Token ids of a prompt that a model answers: a question where it was trained on chats, else
+    the beginning of the shipped text; none for models that know no text."""
+    if text.is_chat:
+        with suppress(ValueError):  # a template that wants other roles
+            return text.encode([Message("user", QUESTION)])
+    return sample_of(text)[:OPENING]
 
 
 def end_of_text(model: Any, tokenizer: Any) -> frozenset[int]:

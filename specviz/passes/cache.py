@@ -66,6 +66,7 @@ class TreeCache(Cache):
             )
         number, layer = (layer_idx, 0) if self.spread else (0, layer_idx)
         end = self.used + key_states.shape[2]
+        # Views, not copies: attention reads the slots where they are, from the first one on.
         both = self._reserve(number, key_states, end)[2 * layer : 2 * layer + 2, :, :, :end]
         for place, new in zip(both, (key_states, value_states), strict=True):
             place[:, :, self.used :] = new
@@ -94,6 +95,7 @@ class TreeCache(Cache):
         end = self.used + len(positions)
         if window is None:
             return masked
+        # By position, not by slot: neighbours in the cache may be siblings in a tree.
         outside = self.positions[:end] <= np.asarray(positions)[:, None] - window
         if not outside.any():
             return masked
@@ -130,6 +132,7 @@ class TreeCache(Cache):
         them is free again."""
         self.used = start + len(slots)
         blocks = self.blocks if self._numbers is None else [self._numbers]
+        # Upwards in ascending order: a slot is copied before anything is written over it.
         for place, slot in enumerate(slots, start):
             if place == slot:
                 continue
@@ -164,6 +167,7 @@ class Slots(dict[int, int]):
     def unread(self, tree: TokenTree, nodes: list[int]) -> list[int]:
         """The nodes that a pass must read, in the tree's order: those asked for and their unread
         ancestors."""
+        # A node attends to its ancestors, so those that no pass has read come with it.
         need = set(nodes)
         for node in nodes:
             node = tree.parents[node]
@@ -193,6 +197,7 @@ class Slots(dict[int, int]):
             self._sees = np.pad(self._sees, (0, end))
         sees = self._sees
         sees[begin:end] = False  # what an earlier tree left there
+        # A node sees what its parent sees, and itself; parents come first, so their rows are ready.
         for slot, node in enumerate(order, begin):
             if node:
                 sees[slot] = sees[self[tree.parents[node]]]
@@ -202,6 +207,7 @@ class Slots(dict[int, int]):
         if first and np.array_equal(sees, np.tri(end, dtype=bool)):
             return order, None
         masked = np.zeros((run + len(order), run + end), dtype=bool)
+        # Committed tokens see no node; nodes see all of them, so those columns stay False.
         if run:
             masked[:run] = ~np.tri(run, run + end, dtype=bool)
         np.logical_not(sees, out=masked[run:, run:])
@@ -219,6 +225,7 @@ def additive_mask(
         slots: in use, those of the pass included.
         dtype, device: of the result.
     """
+    # The lowest number and not -inf: a padded row that sees nothing would become NaN.
     tail = torch.zeros(masked.shape, dtype=dtype, device=device)
     tail.masked_fill_(push(masked, device), torch.finfo(dtype).min)
     return torch.constant_pad_nd(tail, (slots - masked.shape[1], 0), 0.0)[None, None]

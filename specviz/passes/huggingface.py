@@ -64,6 +64,8 @@ class HuggingFaceModel:
         self.disk_speed: float | None = None
         # Layers whose input is part of the features, before the last hidden state.
         self.feature_layers: tuple[int, ...] = ()
+        # A hash of the weights, by which what was computed with them is found again; "" for none.
+        self.weights_hash = ""
 
     def open(self, tokens: Sequence[int], target: Any = None) -> HuggingFaceSession:
         """A session that starts with `tokens`; `target` is the target's session where this model
@@ -135,9 +137,9 @@ class HuggingFaceModel:
                 ids, positions, masked, cache, rows, target_hidden, features is not None
             )
         cache.used += len(ids)
-        if features is not None and compiled is not None:
-            features.append(torch.from_numpy(states).view(self.dtype))
-        elif features is not None:
+        if features is not None:
+            if compiled is not None:
+                states = torch.from_numpy(states).view(self.dtype)
             features.append(states)
         return self.as_rows(logits)
 
@@ -159,13 +161,14 @@ class HuggingFaceModel:
         them."""
         if isinstance(logits, torch.Tensor) and not self.lazy:
             logits = logits.float().cpu().numpy()
+        # A negative pad cuts.
         missing = self.vocab_size - logits.shape[1]
-        if missing > 0 and self.lazy:
-            logits = torch.nn.functional.pad(logits, (0, missing), value=-np.inf)
-        elif missing > 0:
+        if self.lazy:
+            padded = torch.nn.functional.pad(logits, (0, missing), value=-torch.inf)
+            return DeviceLogits(padded)
+        if missing > 0:
             logits = np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
-        logits = logits[:, : self.vocab_size]
-        return DeviceLogits(logits) if self.lazy else logits
+        return logits[:, : self.vocab_size]
 
     def inputs(self, ids: torch.Tensor, target_hidden: torch.Tensor | None) -> torch.Tensor:
         """What the first layer of a direct forward is given: tokens, [m], or embeddings, [m,

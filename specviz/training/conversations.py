@@ -6,18 +6,18 @@ The question too is drawn from the model, after what its chat template puts befo
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from tqdm import tqdm
 from transformers import DynamicCache
 
-from .loop import BAR
+from ..base.files import write_bytes
+from .loop import rounds
 from .samples import draw
 
 TEMPERATURES = (0.0, 0.0, 0.6, 0.8, 0.8, 1.0)  # of answers; questions are drawn at 1
@@ -94,14 +94,14 @@ def converse(
             token = forced[row].pop(0) if forced[row] else drawn[row]
             text.append(token)
             if not answers[row]:
-                asked = len(text) - len(template.before)
+                question_length = len(text) - len(template.before)
                 if token == end_of_turn:
                     forced[row] = template.behind[1:]
                     answers[row] = len(text) + len(forced[row])
                     heat[row] = temperatures[row]
-                    is_over[row] = asked <= SHORTEST_QUESTION
+                    is_over[row] = question_length <= SHORTEST_QUESTION
                 else:
-                    is_over[row] = asked >= QUESTION
+                    is_over[row] = question_length >= QUESTION
             elif len(text) > answers[row]:
                 is_over[row] = token == end_of_turn or len(text) - answers[row] >= ANSWER
         if all(is_over):
@@ -138,35 +138,27 @@ def write_conversations(
     """
     template = ChatTemplate(tokenizer)
     folder.mkdir(parents=True, exist_ok=True)
-    began, number = clock(), len(shards(folder))
-    with tqdm(desc="conversations", total=round(seconds), bar_format=BAR) as bar:
-        while not number or clock() - began < seconds:
-            rng = np.random.default_rng([seed, number])
-            temperatures = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
-            generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-            done = converse(target, template, temperatures.to(target.device), generator)
-            write_shard(folder / f"{number:05d}.npz", done)
-            number += 1
-            bar.set_postfix_str(f"{number * rows:,} begun", refresh=False)
-            bar.update(min(round(clock() - began), bar.total) - bar.n)
+    for number, bar in rounds("conversations", seconds, clock, len(shards(folder))):
+        rng = np.random.default_rng([seed, number])
+        temperatures = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
+        generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
+        done = converse(target, template, temperatures.to(target.device), generator)
+        write_shard(folder / f"{number:05d}.npz", done)
+        bar.set_postfix_str(f"{(number + 1) * rows:,} begun", refresh=False)
 
 
 def write_shard(path: Path, conversations: list[Conversation]) -> None:
     """Write conversations to a file, all tokens one behind the other."""
     tokens = [conversation.tokens for conversation in conversations]
-    part = path.with_suffix(".part")
-    try:
-        with open(part, "wb") as file:
-            np.savez(
-                file,
-                tokens=np.concatenate([np.zeros(0, np.int32), *tokens]).astype(np.int32),
-                start=np.cumsum([0, *map(len, tokens)]),
-                answer=np.array([one.answer for one in conversations], np.int64),
-                temperature=np.array([one.temperature for one in conversations], np.float32),
-            )
-        os.replace(part, path)
-    except OSError as error:
-        raise ValueError(f"samples cannot be written to {path}: {error}.") from None
+    content = BytesIO()
+    np.savez(
+        content,
+        tokens=np.concatenate([np.zeros(0, np.int32), *tokens]).astype(np.int32),
+        start=np.cumsum([0, *map(len, tokens)]),
+        answer=np.array([one.answer for one in conversations], np.int64),
+        temperature=np.array([one.temperature for one in conversations], np.float32),
+    )
+    write_bytes(path, content.getvalue())
 
 
 def shards(folder: Path) -> list[Path]:

@@ -15,11 +15,11 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from ..models.formats.checkpoint import hash_of
 from ..models.heads.eagle3 import Eagle3Head, rotary_table
 from ..models.heads.format import HeadFormat
 from ..models.hub import model_folder
 from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer
-from ..models.streamed import hash_of
 from .conversations import Conversation, read_conversations, shards, write_conversations
 from .loop import check_same_run, fit
 from .new_head import begin, save_head

@@ -16,10 +16,10 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from ..models.formats.checkpoint import hash_of
 from ..models.heads.eagle import EagleLayer
 from ..models.heads.medusa import MedusaHeads, save_drafter
 from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
-from ..models.streamed import hash_of
 from ..models.text import end_of_text
 from .corpus import checksum, encode, read_texts
 from .loop import check_same_run, fit
@@ -27,15 +27,12 @@ from .samples import random_rows, shards, write_samples
 
 SAMPLE_TIME = 0.3  # fraction of the time, where samples are made
 BATCH = 1024  # tokens of a step
-RATE = {
-    "medusa": 3e-2,
-    "eagle": 1e-3,
-}  # heads begin at 0 and are one matrix deep: they bear large steps
+# Heads begin at 0 and are one matrix deep: they bear large steps.
+RATE = {"medusa": 3e-2, "eagle": 1e-3}
 OTHERS = 256  # tokens at random that a batch is scored on besides its own
 DECAY = 0.8  # a head counts this much less than the one before
-NOISE = (
-    0.1  # of a feature's spread: what a layer reads below the root is never exactly the target's
-)
+# Of a feature's spread: what a layer reads below the root is never exactly the target's.
+NOISE = 0.1
 CROSS_ENTROPY = 0.5  # beside smooth-L1 on features
 
 
@@ -143,19 +140,19 @@ def train_heads(
 def new_layer(target: Any) -> EagleLayer:
     """A layer like the target's last one, with its weights where the target is Llama-like; it
     passes on the feature."""
-    config, width = target.config.get_text_config(), target.get_output_embeddings().weight.shape[1]
+    config = target.config.get_text_config()
+    width = target.get_output_embeddings().weight.shape[1]
     heads = config.num_attention_heads
     sizes = {
         "width": width,
         "heads": heads,
         "kv_heads": getattr(config, "num_key_value_heads", None) or heads,
-    }
-    sizes["mlp"] = getattr(config, "intermediate_size", None) or 4 * width
-    sizes |= {
+        "mlp": getattr(config, "intermediate_size", None) or 4 * width,
         "positions": config.max_position_embeddings,
         "eps": getattr(config, "rms_norm_eps", 1e-6),
     }
-    layer, weights = EagleLayer(sizes), dict(target.base_model.named_parameters())
+    layer = EagleLayer(sizes)
+    weights = dict(target.base_model.named_parameters())
     layer.join.weight.copy_(torch.cat([torch.eye(width)] * 2, dim=1))
     last = f"layers.{config.num_hidden_layers - 1}."
     for name, parameter in layer.llama.model.named_parameters():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
+from ..base.files import write_text
 from ..models.loading import choose_dtype
 
 WARM_UP_STEPS = 50
@@ -76,10 +77,8 @@ def fit(
             for optimizer in optimizers:
                 optimizer.step()
                 optimizer.zero_grad()
-            step, mean = (
-                step + 1,
-                loss.item() if math.isnan(mean) else 0.98 * mean + 0.02 * loss.item(),
-            )
+            step += 1
+            mean = loss.item() if math.isnan(mean) else 0.98 * mean + 0.02 * loss.item()
             bar.set_postfix_str(f"step {step:,}, loss {mean:.3f}", refresh=False)
             bar.update(min(round(spent), bar.total) - bar.n)
             if spent - saved_at > SAVE_EVERY_SECONDS:
@@ -90,42 +89,54 @@ def fit(
     return f"{name}: {step:,} steps in {spent / 60:.1f} minutes, loss {mean:.3f}"
 
 
+def rounds(
+    name: str, seconds: float, clock: Callable[[], float], first: int
+) -> Iterator[tuple[int, Any]]:
+    """Numbers from `first` on, each with the progress bar, until the time is over; 0 comes even
+    without time."""
+    began = clock()
+    with tqdm(desc=name, total=round(seconds), bar_format=BAR) as bar:
+        number = first
+        while not number or clock() - began < seconds:
+            yield number, bar
+            number += 1
+            bar.update(min(round(clock() - began), bar.total) - bar.n)
+
+
 def _optimizers(
     model: nn.Module, rate: float, matrix_rate: float | None
 ) -> list[torch.optim.Optimizer]:
-    weights = dict(model.named_parameters())
-    matrices = [
-        name
-        for name, p in weights.items()
-        if p.ndim == 2 and ".layers." in name and matrix_rate is not None
-    ]
-    others = [p for name, p in weights.items() if name not in matrices]
+    matrices: list[nn.Parameter] = []
+    others: list[nn.Parameter] = []
+    vectors: list[nn.Parameter] = []
+    for name, weight in model.named_parameters():
+        if weight.ndim == 2 and ".layers." in name and matrix_rate is not None:
+            matrices.append(weight)
+        else:
+            (others if weight.ndim > 1 else vectors).append(weight)
     groups = [
-        {"params": [p for p in others if p.ndim > 1], "weight_decay": 0.1},
-        {"params": [p for p in others if p.ndim <= 1], "weight_decay": 0.0},
+        {"params": others, "weight_decay": 0.1},
+        {"params": vectors, "weight_decay": 0.0},
     ]
     optimizers: list[torch.optim.Optimizer] = [
         torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95))
     ]
     if matrices:
-        optimizers.append(
-            torch.optim.Muon(
-                [weights[name] for name in matrices], lr=matrix_rate, weight_decay=0.05
-            )
-        )
+        optimizers.append(torch.optim.Muon(matrices, lr=matrix_rate, weight_decay=0.05))
     return optimizers
 
 
 def check_same_run(folder: Path, facts: dict[str, Any]) -> None:
     """Write down what a run is started with; reject a folder that holds another run."""
     folder.mkdir(parents=True, exist_ok=True)
-    path, facts = folder / "run.json", json.loads(json.dumps(facts))
+    path = folder / "run.json"
+    facts = json.loads(json.dumps(facts))  # as they are read back
     former = json.loads(path.read_text(encoding="utf-8")) if path.exists() else facts
-    if different := sorted(
-        name for name in facts.keys() | former.keys() if facts.get(name) != former.get(name)
-    ):
+    names = sorted(facts.keys() | former.keys())
+    different = [name for name in names if facts.get(name) != former.get(name)]
+    if different:
         raise ValueError(
             f"out holds a run with another {', '.join(different)} ({path}). Choose another "
             f"folder, or delete {folder}."
         )
-    path.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    write_text(path, json.dumps(facts, indent=1))

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save
 from transformers import LlamaConfig
 
+from ..base.files import write_bytes, write_text
 from ..models.heads.eagle3 import Eagle3Head
 from ..models.heads.format import IDS, HeadFormat, read_format, read_tensors
 from ..models.heads.loading import target_ids
@@ -129,8 +130,5 @@ def save_head(
     }
     if form.ids is not None:
         config[IDS] = list(form.ids)
-    part = out / "model.safetensors.part"
-    save_file(tensors, part)
-    part.replace(out / "model.safetensors")
-    text = json.dumps(config, indent=1)
-    (out / "config.json").write_text(text + "\n", encoding="utf-8")
+    write_bytes(out / "model.safetensors", save(tensors))
+    write_text(out / "config.json", json.dumps(config, indent=1) + "\n")

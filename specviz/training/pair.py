@@ -17,8 +17,8 @@ from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
+from ..models.formats.checkpoint import hash_of
 from ..models.loading import choose_device, choose_dtype, load_model
-from ..models.streamed import hash_of
 from .corpus import END_OF_TEXT, checksum, encode, random_windows, read_texts, train_tokenizer
 from .loop import check_same_run, fit
 from .samples import random_rows, shards, write_samples

@@ -5,19 +5,18 @@ Distillation on the target's own text: DistillSpec, Zhou et al. 2023, arXiv:2310
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
-from tqdm import tqdm
+from safetensors import safe_open
+from safetensors.torch import save
 from transformers import DynamicCache, PreTrainedModel
 
+from ..base.files import write_bytes
 from .corpus import Streams, random_windows
-from .loop import BAR
+from .loop import rounds
 
 TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0, 1.0)
 TEXT_EVERY = 3
@@ -78,7 +77,6 @@ def write_samples(
     continues.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    began, number = clock(), len(shards(folder))
     size = 2 * rows * length * target.get_output_embeddings().weight.shape[1]
 
     def windows(rng: np.random.Generator, count: int, size: int) -> torch.Tensor:
@@ -86,41 +84,30 @@ def write_samples(
             target.device, torch.long
         )
 
-    with tqdm(desc="samples", total=round(seconds), bar_format=BAR) as bar:
-        while not number or (clock() - began < seconds and (number + 1) * size <= max_bytes):
-            rng = np.random.default_rng([seed, number])
-            if number % TEXT_EVERY == TEXT_EVERY - 1:
-                tokens = windows(rng, max(1, rows * length // window), window)
-                with torch.inference_mode():
-                    states = torch.cat(
-                        [target.base_model(part).last_hidden_state for part in tokens.split(8)]
-                    )
-                temperature = torch.ones(len(tokens))
-            else:
-                prompts = windows(
-                    rng, rows, int(rng.integers(4, min(LONGEST_PROMPT, length // 2) + 1))
-                )
-                temperature = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
-                generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-                tokens, states = continue_text(
-                    target, prompts, length, temperature.to(target.device), generator
-                )
-            shard = {
-                "tokens": tokens.int().cpu(),
-                "states": states.bfloat16().cpu(),
-                "temperatures": temperature,
-            }
-            path = folder / f"{number:05d}.safetensors"
-            try:
-                save_file(shard, path.with_suffix(".part"))
-                os.replace(path.with_suffix(".part"), path)
-            except (OSError, SafetensorError) as error:
-                raise ValueError(
-                    f"out must have disk space for samples; {path} cannot be written: {error}."
-                ) from None
-            number += 1
-            bar.set_postfix_str(f"{number * rows * length:,} tokens", refresh=False)
-            bar.update(min(round(clock() - began), bar.total) - bar.n)
+    for number, bar in rounds("samples", seconds, clock, len(shards(folder))):
+        if number and (number + 1) * size > max_bytes:
+            break
+        rng = np.random.default_rng([seed, number])
+        if number % TEXT_EVERY == TEXT_EVERY - 1:
+            tokens = windows(rng, max(1, rows * length // window), window)
+            with torch.inference_mode():
+                parts = [target.base_model(part).last_hidden_state for part in tokens.split(8)]
+                states = torch.cat(parts)
+            temperature = torch.ones(len(tokens))
+        else:
+            longest = min(LONGEST_PROMPT, length // 2)
+            prompts = windows(rng, rows, int(rng.integers(4, longest + 1)))
+            temperature = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
+            generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
+            heat = temperature.to(target.device)
+            tokens, states = continue_text(target, prompts, length, heat, generator)
+        shard = {
+            "tokens": tokens.int().cpu(),
+            "states": states.bfloat16().cpu(),
+            "temperatures": temperature,
+        }
+        write_bytes(folder / f"{number:05d}.safetensors", save(shard))
+        bar.set_postfix_str(f"{(number + 1) * rows * length:,} tokens", refresh=False)
 
 
 def shards(folder: Path) -> list[Path]:
@@ -137,4 +124,5 @@ def random_rows(
         rows, length = file.get_slice("tokens").get_shape()
         count = min(rows, max(1, tokens // length))
         start = int(rng.integers(rows - count + 1))
-        return {name: file.get_slice(name)[start : start + count] for name in file.keys()}  # noqa: SIM118
+        names = list(file.keys())
+        return {name: file.get_slice(name)[start : start + count] for name in names}

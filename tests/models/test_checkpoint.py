@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 
 import specviz
 from specviz.models.loading import load_model
-from specviz.models.streamed import stream_target
+from specviz.models.streamed.target import stream_target
 from tests.passes.test_huggingface import make
 
 pytestmark = pytest.mark.adapter

@@ -12,7 +12,13 @@ import specviz
 from specviz.models.heads.draft_logits import DraftLogits
 from specviz.models.heads.eagle3 import Eagle3Head
 from specviz.models.heads.format import read_format
-from specviz.models.heads.loading import checked_agreement, load_head, with_features
+from specviz.models.heads.loading import (
+    ANSWER,
+    LEAST_AGREEMENT,
+    checked_agreement,
+    load_head,
+    with_features,
+)
 from specviz.models.pair import HuggingFacePair
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.sampling.distributions import Sampling, distributions_of, probabilities
@@ -305,20 +311,24 @@ def test_a_model_is_no_head(tmp_path):
 
 
 def test_a_head_that_never_agrees_with_the_target_is_noticed(target, tmp_path, caplog):
-    """Whatever it computes here stands for one token: agreement is how often the target chooses
-    that one."""
+    """Whatever it computes here stands for one token: agreement is how often the target itself
+    writes that one."""
     model, target = open_head(write_head(tmp_path, raw_config()), target)
-    text = [5] * 10 + [*range(10, 30)]  # an untrained model repeats what it read
-    choices = np.asarray(target.open(text[:1]).forward(along(text), range(len(text)))).argmax(-1)
-    often = np.bincount(choices, minlength=V)
+    prompt = [5, 9, 12]
+    text = list(prompt)
+    for _ in range(ANSWER):
+        with torch.inference_mode():
+            logits = target.model(input_ids=torch.tensor([text])).logits
+        text.append(int(logits[0, -1].argmax()))
+    often = np.bincount(text[len(prompt) :], minlength=V)
     for token in (int(often.argmax()), int(often.argmin())):
         caplog.clear()
         model.ids = torch.full((DRAFTED,), token)
-        agreement = checked_agreement(model, target, text)
-        # the first choice after token 1 of the text, the last one after token n - 2
-        assert agreement == round(float(np.mean(choices[1:-1] == token)), 3)
-        assert ("d2t was lost" in caplog.text) == (agreement < 0.05)
-    assert often.max() > 2 and agreement == 0
+        agreement = checked_agreement(model, target, prompt, 128)
+        assert agreement == round(often[token] / ANSWER, 3)
+        assert ("d2t was lost" in caplog.text) == (agreement < LEAST_AGREEMENT)
+    assert often.max() / ANSWER > LEAST_AGREEMENT and agreement == 0
+    assert 0 <= checked_agreement(model, target, prompt, 6) <= 1  # three and three tokens
 
 
 @pytest.mark.parametrize("builder", ["chain", "k-ary", "dyspec", "eagle2"])

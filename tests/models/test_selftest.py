@@ -158,6 +158,42 @@ def test_the_judge_is_the_same_weights_in_float32_and_leaves_them_as_they_were(d
     assert found < 1e-5 < rounding == judge.own_difference
 
 
+def test_rows_of_weights_with_a_known_hash_are_computed_once(monkeypatch, tmp_path):
+    """The model's own passes are compared with them at every load; a wrong one is still found."""
+    monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path))
+
+    def loaded():
+        model = make(dtype=torch.bfloat16)
+        model.direct.compiled = None
+        model.weights_hash = "weights of the test"
+        return model
+
+    check_tree_reading("target", loaded())
+    files = set(tmp_path.iterdir())
+    assert files
+
+    def refuse(*arguments):
+        raise AssertionError("transformers' pass was run again")
+
+    with monkeypatch.context() as once:
+        once.setattr(Judge, "_logits", refuse)
+        right, wrong = loaded(), loaded()
+        dropped_layer(wrong.direct)
+        check_tree_reading("target", right)
+        check_tree_reading("target", wrong)
+    assert right.direct is not None and wrong.direct is None
+    assert set(tmp_path.iterdir()) == files
+
+    (damaged := next(iter(files))).write_bytes(b"PK")
+    check_tree_reading("target", loaded())
+    assert damaged.stat().st_size > 2
+
+    other = loaded()
+    other.weights_hash = "other weights"
+    check_tree_reading("target", other)
+    assert len(set(tmp_path.iterdir())) == 2 * len(files)
+
+
 def test_early_exit_decodes_in_half_precision_with_the_target_s_kind_of_cache(monkeypatch):
     target = make(dtype=torch.bfloat16)
     check_tree_reading("target", target)

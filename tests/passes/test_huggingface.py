@@ -12,7 +12,7 @@ import transformers
 from specviz.models.early_exit import count_layers, first_layers, without_layers
 from specviz.models.loading import load_model, longest_text
 from specviz.models.selftest import check_tree_reading
-from specviz.models.streamed import stream_target
+from specviz.models.streamed.target import stream_target
 from specviz.passes import cache, graphs, tree_session
 from specviz.passes.compiled import passes
 from specviz.passes.graphs import StaticPasses

@@ -7,6 +7,8 @@ word.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
 
 from ...base.errors import cause
+from ...base.files import from_cache, to_cache
 from ..hub import weight_files
 
 PLAIN_TYPES = {"F64", "F32", "F16", "BF16"}  # of weights that are not quantised
@@ -98,3 +101,18 @@ def left_over_names(model: Any, names: Iterable[str]) -> set[str]:
     ignored = [*(model._keys_to_ignore_on_load_unexpected or ()), UNREAD.pattern]
     others = set(names) - model.state_dict().keys()
     return {name for name in others if not any(re.search(pattern, name) for pattern in ignored)}
+
+
+def hash_of(folder: Path) -> str:
+    """A hash of the weights in a folder; known files are not read again."""
+    digests = from_cache("weights.json", lambda path: json.loads(path.read_text("utf-8"))) or {}
+    hashes = {}
+    for file in weight_files(folder):
+        status = file.stat()
+        key = f"{file.resolve()} {status.st_size} {status.st_mtime_ns}"
+        if key not in digests:
+            with open(file, "rb") as content:
+                digests[key] = hashlib.file_digest(content, "sha256").hexdigest()
+        hashes[file.name] = digests[key]
+    to_cache("weights.json", json.dumps(digests))
+    return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()

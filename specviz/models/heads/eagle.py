@@ -107,13 +107,19 @@ class EagleSession(HuggingFaceSession):
     def __init__(self, model: Any, tokens: Sequence[int]) -> None:
         super().__init__(model, tokens[1:])
         self._features = {}
-        self._text_states: list[torch.Tensor] = []  # of the text but its last token, one tensor
+        # The states of the text but its last token, from token `_states_from` on: those before
+        # were read, and a text of n tokens would be copied n times.
+        self._states: torch.Tensor | None = None
+        self._states_from = 0
 
     def take(self, features: torch.Tensor) -> None:
         """The target's features of the tokens that were committed, but for the last, in order, [n,
         width]."""
         states = self.model.text_states(features)
-        self._text_states = [torch.cat([*self._text_states, states])]
+        if self._states is not None:
+            states = torch.cat([self._states[self._read - self._states_from :], states])
+            self._states_from = self._read
+        self._states = states
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
         """Logits after each of `nodes`: a pass for each level among them, as a token's input is its
@@ -135,13 +141,11 @@ class EagleSession(HuggingFaceSession):
         super().commit(tree, (), emitted)
 
     def _target_hidden(self, run, order):
-        (text,) = self._text_states
-        tree = self._tree
-        assert tree is not None  # `forward` was given one
-        below_root = bool(order) and order[0] != 0
-        parents = (
-            self.features([tree.parents[node] for node in order])
-            if below_root
-            else text[self._base :][: len(order)]
-        )
-        return torch.cat([text[run.start : run.stop], parents]).to(self.model.dtype)
+        tree, states, first = self._tree, self._states, self._states_from
+        assert tree is not None and states is not None  # `take` and `forward` came before
+        read = states[run.start - first : run.stop - first]
+        if order and order[0] != 0:
+            parents = self.features([tree.parents[node] for node in order])
+        else:  # the root alone, or nothing
+            parents = states[self._base - first :][: len(order)]
+        return torch.cat([read, parents]).to(self.model.dtype)

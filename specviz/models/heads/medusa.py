@@ -14,11 +14,12 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import nn
 from torch.nn import functional
 
 from ...base.errors import cause
+from ...base.files import write_bytes, write_text
 from ...passes.huggingface import HuggingFaceModel
 
 
@@ -62,9 +63,8 @@ def save_drafter(kind: str, model: nn.Module, folder: Path) -> None:
     tensors = {
         name: weight.to(torch.bfloat16).contiguous() for name, weight in trained(model).items()
     }
-    save_file(tensors, folder / "model.safetensors")
-    sizes = json.dumps({"kind": kind} | model.sizes, indent=1)
-    (folder / "config.json").write_text(sizes + "\n", encoding="utf-8")
+    write_bytes(folder / "model.safetensors", save(tensors))
+    write_text(folder / "config.json", json.dumps({"kind": kind} | model.sizes, indent=1) + "\n")
 
 
 def trained(model: nn.Module) -> dict[str, torch.Tensor]:

@@ -91,6 +91,7 @@ def attend(
             block_product(some_values, scores.T[:count], mixed)
             for lane in range(count):
                 row, head = (first + lane) // group, kv_head * group + (first + lane) % group
+                # Once for each output, after mixing, instead of once for each slot.
                 for i in range(BLOCK):
                     mixed[lane, i] /= totals[lane]
                 begin = head * width

@@ -43,12 +43,11 @@ def in_blocks(weight: np.ndarray) -> np.ndarray:
         float32 [blocks, in, BLOCK], or pairs as int32 [blocks, in / 2, BLOCK]; outputs that are
         missing are zeros.
     """
-    outputs, inputs = weight.shape
-    blocks = -(-outputs // BLOCK)
-    padded = np.zeros((blocks * BLOCK, inputs), weight.dtype)
-    padded[:outputs] = weight
-    numbers = padded.view(np.int32) if weight.dtype == np.int16 else padded
-    return np.ascontiguousarray(numbers.reshape(blocks, BLOCK, -1).transpose(0, 2, 1))
+    if missing := -len(weight) % BLOCK:
+        weight = np.pad(weight, ((0, missing), (0, 0)))
+    numbers = weight.view(np.int32) if weight.dtype == np.int16 else weight
+    blocks = numbers.reshape(-1, BLOCK, numbers.shape[1])
+    return np.ascontiguousarray(blocks.transpose(0, 2, 1))
 
 
 def _item(context: Any, builder: Any, kind: Any, array: Any, *index: Any) -> Any:

@@ -72,7 +72,7 @@ class Output(NamedTuple):
 
     Args:
         rows: which tokens it is about.
-        features: inputs of some layers at `rows`, [some, rows, width].
+        features: inputs of some layers at `rows`, [rows, some, width].
         feature_of: of every layer and of what is behind the last, which of `features` its input is;
             -1 for none.
         states, logits: at `rows`, after the final norm; fewer logits where they are not wanted.
@@ -97,7 +97,7 @@ class Buffers(NamedTuple):
 def _copy_rows(counters, phase, x, rows, features, number):
     for _ in take_chunks(counters, phase, 1 if number >= 0 else 0):
         for i in range(len(rows)):
-            features[number, i] = x[rows[i]]
+            features[i, number] = x[rows[i]]
 
 
 @exact
@@ -109,18 +109,21 @@ def forward(counters, layer_ids, model, tokens, output, buffers):
         layer_ids: which of the model's layers; without any, the output's states are given.
     """
     layers, eps, x = model.layers, model.eps, tokens.x
+    # Empty arrays stand for what a product lacks: None would be another type, to be compiled again.
     none, no_norm, no_bias = x[:0], model.head.norm[:0], model.head.bias[:0]
     end = PHASES * len(layer_ids)
     if len(model.join):
         join = Linear(no_norm, model.join, no_bias)
         product(counters, end, tokens.inputs, join, eps, none, x, False)
     for at in range(len(layer_ids)):
+        # The weights' place is i, that of keys and phases is `at`: a draft may skip layers.
         i, phase = layer_ids[at], PHASES * at
         keys, values = tokens.keys[2 * at], tokens.keys[2 * at + 1]
         masked = tokens.window_masked if model.is_windowed[i] else tokens.masked
         positions = tokens.positions
-        if not model.is_turned[i]:
+        if not model.is_turned[i]:  # the last row of the table turns nothing
             positions = np.full_like(positions, len(model.turns) - 1)
+        # EAGLE-3's layer attends with embedding and state side by side, but adds to the state.
         source = x
         if at == 0 and len(tokens.inputs) and not len(model.join):
             source = tokens.inputs
@@ -154,14 +157,17 @@ def forward(counters, layer_ids, model, tokens, output, buffers):
             model.scale,
             buffers.mixed,
         )
+        # `plus` is x: the residual connection, rounded once together with the product.
         to_output = Linear(no_norm, part_of(layers.output, i), layers.output_bias[i])
         product(counters, phase + 4, buffers.mixed, to_output, eps, x, x, False)
         gate_up = Linear(layers.mlp_norm[i], part_of(layers.gate_up, i), layers.gate_up_bias[i])
         product(counters, phase + 5, x, gate_up, eps, none, buffers.gate, True)
         down = Linear(no_norm, part_of(layers.down, i), layers.down_bias[i])
         product(counters, phase + 6, buffers.gate, down, eps, x, x, False)
+    # What is behind the last layer: features, the final norm at `rows`, and the output head.
     number = output.feature_of[len(layer_ids)]
     _copy_rows(counters, end + 1, x, output.rows, output.features, number)
+    # One thread does it, the others wait; without layers the states were given.
     for _ in take_chunks(counters, end + 2, min(1, len(layer_ids))):
         selected = np.empty_like(output.states)
         for row in range(len(output.rows)):

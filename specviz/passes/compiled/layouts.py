@@ -2,50 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..layers import Layer, raw_layer
+from ..layers import Layer, raw, raw_layer
 from .dot_products import in_blocks
-from .low_precision import LowPrecision, in_turn, low_precision
+from .low_precision import low_precision
 
 
 def compiled_layer(layer: Layer) -> Layer:
     """The weights of a layer as arrays for `kernels.forward`: matrices in blocks, those of gate and
     up in turn."""
-    arrays = raw_layer(layer)
-    blocks = Layer(*(in_blocks(array) if array.ndim == 2 else array for array in arrays))
-    gate, up = map(in_blocks, np.split(arrays.gate_up, 2))
-    return blocks._replace(gate_up=np.stack([gate, up], axis=1).reshape(-1, *gate.shape[1:]))
+    return _arranged(layer, lambda weights: in_blocks(raw(weights)))
 
 
 def low_precision_layer(layer: Layer, bits: int) -> Layer:
     """The same with matrices in so many bits."""
+    return _arranged(layer, lambda weights: low_precision(weights.float().numpy(), bits))
 
-    def matrix(weights: torch.Tensor, parts: int = 1) -> LowPrecision:
-        halves = np.split(weights.float().numpy(), parts)
-        return in_turn([low_precision(half, bits) for half in halves])
 
+def _arranged(layer: Layer, matrix: Callable[[torch.Tensor], Any]) -> Layer:
     return raw_layer(layer)._replace(
         qkv=matrix(layer.qkv),
         output=matrix(layer.output),
-        gate_up=matrix(layer.gate_up, 2),
+        gate_up=in_turn([matrix(half) for half in layer.gate_up.chunk(2)]),
         down=matrix(layer.down),
     )
 
 
+def in_turn(matrices: Sequence[Any]) -> Any:
+    """The blocks of matrices of one shape in turn."""
+
+    def merge(arrays: Sequence[np.ndarray]) -> np.ndarray:
+        return np.stack(arrays, axis=1).reshape(-1, *arrays[0].shape[1:])
+
+    return _combined(matrices, merge)
+
+
 def stack_layers(layers: Iterable[Layer]) -> Layer:
     """The weights of all layers, with an axis of the layers in front."""
+    return _combined(list(layers), np.stack)
 
-    def stack(parts: Sequence[Any]) -> Any:
-        if isinstance(parts[0], LowPrecision):
-            return LowPrecision(*map(stack, zip(*parts, strict=True)))
-        return np.stack(parts)
 
-    return Layer(*map(stack, zip(*layers, strict=True)))
+def _combined(parts: Sequence[Any], combine: Callable[[Sequence[np.ndarray]], np.ndarray]) -> Any:
+    """What `combine` makes of arrays, or of each field of tuples of arrays."""
+    first = parts[0]
+    if not isinstance(first, tuple):
+        return combine(parts)
+    return type(first)(*(_combined(fields, combine) for fields in zip(*parts, strict=True)))
 
 
 def size_of(weights: Any) -> int:

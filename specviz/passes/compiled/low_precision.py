@@ -6,7 +6,6 @@ pair, the first in its low bits. A block is unpacked to the tokens' type where i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,16 +52,6 @@ def low_precision(matrix: np.ndarray, bits: int) -> LowPrecision:
     pairs = numbers.astype(CODES[bits]).reshape(blocks, inputs // 2, 2, BLOCK)
     codes = pairs[:, :, 0] | pairs[:, :, 1] << bits
     return LowPrecision(codes, scales[:, :, 0].astype(np.float32))
-
-
-def in_turn(matrices: Sequence[LowPrecision]) -> LowPrecision:
-    """The blocks of matrices of one shape in turn."""
-
-    def merge(arrays: Sequence[np.ndarray]) -> np.ndarray:
-        return np.stack(arrays, axis=1).reshape(-1, *arrays[0].shape[1:])
-
-    codes, scales = zip(*matrices, strict=True)
-    return LowPrecision(merge(codes), merge(scales))
 
 
 def part_of(weights, number):

@@ -144,11 +144,11 @@ class CompiledPasses:
         block = cache.numbers(used + m, self.kv_heads, -(-self.width // BLOCK) * BLOCK)
         window_masked = cache.window_mask(positions, masked, self.window)
         places, selected = np.array(positions, np.int64), np.array(rows, np.int64)
-        features = np.empty((len(feature_layers), len(rows), x.shape[1]), x.dtype)
+        features = np.empty((len(rows), len(feature_layers), x.shape[1]), x.dtype)
         states = np.empty((len(rows), x.shape[1]), x.dtype)
         logits = np.empty((len(rows), self.vocabulary), np.float32)
-        numbers = dict(zip(feature_layers, range(len(feature_layers)), strict=True))
-        feature_of = np.array([numbers.get(layer, -1) for layer in range(len(self.layer_ids) + 1)])
+        feature_of = np.full(len(self.layer_ids) + 1, -1)
+        feature_of[list(feature_layers)] = range(len(feature_layers))
         for layers, layer_ids, model in self._groups():
             is_last = layers.stop == len(self.layer_ids)
             for start in range(0, m, MAX_TOKENS):
@@ -165,13 +165,13 @@ class CompiledPasses:
                 )
                 output = kernels.Output(
                     selected[here] - start,
-                    features[:, here],
+                    features[here],
                     feature_of[layers.start : layers.stop + 1],
                     states[here],
                     logits[here] if is_last else logits[:0],
                 )
                 self._run(layer_ids, model, call, output)
-        return np.concatenate([*features, states], axis=1), logits
+        return np.concatenate([features.reshape(len(rows), -1), states], axis=1), logits
 
     def _inputs(
         self, tokens: Sequence[int], hidden: torch.Tensor | None
@@ -206,7 +206,7 @@ class CompiledPasses:
         logits, none = np.empty((len(x), self.vocabulary), np.float32), np.empty(0, np.int64)
         keys, unmasked = np.empty((0, 1, 1, 1), np.float32), np.empty((0, 0), bool)
         call = kernels.Tokens(x[:0], x[:0], none, unmasked, unmasked, keys, 0)
-        output = kernels.Output(none, x[None, :0], np.array([-1]), x, logits)
+        output = kernels.Output(none, x[:0, None], np.array([-1]), x, logits)
         self._run(none, self.model, call, output)
         return logits
 
@@ -267,5 +267,5 @@ def _mask_of(masked: np.ndarray | None, m: int, start: int, end: int) -> np.ndar
     """The part of a mask, bool [m, w], of the tokens from `start` to `end`, which see none behind
     them."""
     if masked is None:
-        return CAUSAL[: end - start, : end - start]
+        return np.ascontiguousarray(CAUSAL[: end - start, : end - start])
     return np.ascontiguousarray(masked[start:end, : masked.shape[1] - m + end])

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from time import time
 
 import numpy as np
 from filelock import FileLock
 
-from ...base.errors import cause
-from ...base.files import cache_folder
-from ..layers import Layer
+from ...base.files import cache_folder, file_errors
+from ...passes.layers import Layer
 
 ALIGN = 4096  # bytes: what direct reads want of places in a file and in memory
 SPARE = 1 << 28  # bytes that are left free on the disk
@@ -48,10 +47,10 @@ class LayerFile:
 
     def __init__(self, key: str, layer: np.dtype, count: int) -> None:
         self.path = cache_folder() / "layers" / f"{key[:32]}.bin"
-        self.layer, self.count, self.bytes = layer, count, count * layer.itemsize
-        self.modified = (1 << 29) + int(key[:8], 16) % (
-            1 << 28
-        ) * 2  # seconds, even as some file systems have them
+        self.layer, self.count = layer, count
+        self.bytes = count * layer.itemsize
+        # Seconds, an even number as some file systems have them.
+        self.modified = (1 << 29) + int(key[:8], 16) % (1 << 28) * 2
 
     def is_intact(self, status: os.stat_result) -> bool:
         """Whether nobody has written to it or cut it since it was made."""
@@ -65,7 +64,7 @@ class LayerFile:
             ValueError: if it cannot be written, or the disk has not the space.
         """
         folder = self.path.parent
-        with sentences(self.path):
+        with disk_errors(self.path):
             folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self.path.with_suffix(".lock")):
                 if not (self.path.exists() and self.is_intact(self.path.stat())):
@@ -76,7 +75,8 @@ class LayerFile:
                     file.unlink(missing_ok=True)
 
     def _write(self, layers: Callable[[], Iterable[Layer]]) -> None:
-        free, part = shutil.disk_usage(self.path.parent).free, self.path.with_suffix(".part")
+        free = shutil.disk_usage(self.path.parent).free
+        part = self.path.with_suffix(".part")
         if free < self.bytes + SPARE:
             raise ValueError(
                 f"offload must have {self.bytes + SPARE:,} free bytes for the layers in "
@@ -97,12 +97,6 @@ class LayerFile:
             part.unlink(missing_ok=True)
 
 
-@contextmanager
-def sentences(path: Path) -> Iterator[None]:
-    """Turn errors of the system about a file of layers into sentences."""
-    try:
-        yield
-    except OSError as error:
-        raise ValueError(
-            f"The layers on disk ({path.name}) failed: {error.strerror or cause(error)}."
-        ) from error
+def disk_errors(path: Path) -> AbstractContextManager[None]:
+    """Make errors of the system about a file of layers a `ValueError` of one sentence."""
+    return file_errors(f"The layers on disk ({path.name}) failed")

@@ -17,14 +17,13 @@ from typing import Any
 from weakref import finalize
 
 import numpy as np
+import psutil
 
-from ..layers import Layer
-from .layer_file import LayerFile, sentences
+from ...passes.layers import Layer
+from .layer_file import LayerFile, disk_errors
 
 BUFFERS = 3  # layers in memory: the one that computes, and those that are read meanwhile
-MANY = (
-    5  # times as fast as the first that a second read must be where the first was not from memory
-)
+MANY = 5  # times as fast as the first: a second read that came from memory
 TIMED = 1 << 25  # bytes that are timed at once
 SHORT = 0.002  # seconds that say nothing about a disk
 
@@ -53,7 +52,7 @@ class LayerStream:
         self, file: LayerFile, convert: Callable[[np.ndarray], Any] = lambda array: array
     ) -> None:
         self.file, self.convert, self.bytes = file, convert, file.bytes
-        with sentences(file.path):
+        with disk_errors(file.path):
             self._fd, self._is_direct = _open(file.path)
         finalize(self, os.close, self._fd)
         self.no_layers = _arrays(np.empty(0, file.layer))
@@ -93,13 +92,13 @@ class LayerStream:
 
     def _begin(self) -> None:
         """Have reads under way, from the first layer on."""
-        if (
-            self._process != os.getpid()
-        ):  # the first pass, or the first one in a fork, where no thread lives on
-            self._process, self._reads = os.getpid(), deque[tuple[Future, mmap.mmap]]()
+        # The first pass, or the first one in a fork, where no thread lives on.
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self._reads = deque[tuple[Future[None], mmap.mmap]]()
             self._buffers = [_buffer(self.file.layer.itemsize) for _ in range(BUFFERS)]
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="weights from disk")
-        with sentences(self.file.path):
+        with disk_errors(self.file.path):
             if not self.is_intact():
                 raise ValueError(
                     f"The layers on disk ({self.file.path.name}) were changed. Load the pair again."
@@ -115,8 +114,9 @@ class LayerStream:
         self._next = (self._next + 1) % len(self)
 
     def _read(self, layer: int, buffer: mmap.mmap) -> None:
-        start, view = layer * len(buffer), memoryview(buffer)
-        with sentences(self.file.path):
+        start = layer * len(buffer)
+        view = memoryview(buffer)
+        with disk_errors(self.file.path):
             if not self._is_direct:
                 os.posix_fadvise(self._fd, start, len(view), os.POSIX_FADV_DONTNEED)
             while view:
@@ -180,10 +180,7 @@ def _buffer(size: int) -> mmap.mmap:
 def _bytes_from_disk() -> float:
     """What this process has had read from disks so far; not a number where the system does not
     say."""
-    try:
-        lines = Path("/proc/self/io").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return math.nan
-    return next(
-        (int(line.split()[1]) for line in lines if line.startswith("read_bytes:")), math.nan
-    )
+    # Systems differ in what they lack: the method, the file, or a line of it.
+    with suppress(AttributeError, OSError, ValueError, psutil.Error):
+        return float(psutil.Process().io_counters().read_bytes)
+    return math.nan

@@ -15,11 +15,11 @@ import pytest
 import torch
 
 import specviz
-from specviz.models import streamed
 from specviz.models.loading import load_model
+from specviz.models.streamed import layer_file, stream
+from specviz.models.streamed import target as streamed
 from specviz.passes.compiled import passes as compiled
 from specviz.passes.huggingface import HuggingFaceModel
-from specviz.passes.streamed import layer_file, stream
 from specviz.tree import TokenTree
 from tests.matrix import rest_of
 from tests.passes.test_huggingface import V, along, make, random_tree

@@ -17,18 +17,23 @@ from safetensors import safe_open
 from tqdm import tqdm
 from transformers import AutoModelForCausalLM, GenerationConfig
 
-from ..base.files import from_cache, to_cache
-from ..passes.compiled import compiler_for
-from ..passes.direct import DirectForward, direct_forward, is_known
-from ..passes.huggingface import HuggingFaceModel
-from ..passes.layers import Layer, raw_layer, read_layer
-from ..passes.streamed.layer_file import LayerFile, layout
-from ..passes.streamed.stream import LayerStream
-from .early_exit import shortened
-from .formats.checkpoint import check_format, check_names, left_over_names, quantisation_of
-from .hub import RANDOM, model_folder, weight_files
-from .loading import load_config
-from .selftest import check_tree_reading
+from ...passes.compiled import compiler_for
+from ...passes.direct import DirectForward, direct_forward, is_known
+from ...passes.huggingface import HuggingFaceModel
+from ...passes.layers import Layer, raw_layer, read_layer
+from ..early_exit import shortened
+from ..formats.checkpoint import (
+    check_format,
+    check_names,
+    hash_of,
+    left_over_names,
+    quantisation_of,
+)
+from ..hub import RANDOM, model_folder, weight_files
+from ..loading import load_config
+from ..selftest import check_tree_reading
+from .layer_file import LayerFile, layout
+from .stream import LayerStream
 
 
 class Checkpoint:
@@ -47,21 +52,6 @@ class Checkpoint:
     def __call__(self, name: str) -> torch.Tensor:
         with safe_open(self._file_of[name], "pt") as weights:
             return weights.get_tensor(name).to(self.dtype)
-
-
-def hash_of(folder: Path) -> str:
-    """A hash of the weights in a folder; known files are not read again."""
-    digests = from_cache("weights.json", lambda path: json.loads(path.read_text("utf-8"))) or {}
-    hashes = {}
-    for file in weight_files(folder):
-        status = file.stat()
-        key = f"{file.resolve()} {status.st_size} {status.st_mtime_ns}"
-        if key not in digests:
-            with open(file, "rb") as content:
-                digests[key] = hashlib.file_digest(content, "sha256").hexdigest()
-        hashes[file.name] = digests[key]
-    to_cache("weights.json", json.dumps(digests))
-    return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
 
 
 def random_weight(model: torch.nn.Module, dtype: torch.dtype, name: str) -> torch.Tensor:
@@ -142,6 +132,7 @@ def stream_target(
     shallow = shortened(model, ["model", "layers"], [0])
     _fill(shallow, [0], weight, device)
     trial = HuggingFaceModel(shallow)
+    trial.weights_hash = f"{identity} layer 0"
     check_tree_reading("target", trial)
     if trial.direct is None:
         return None

@@ -43,23 +43,16 @@ class Entry:
             return "Plain decoding"
         builder = self.config.builder
         name, value = next(iter(builder.parameters.items()), ("", "auto"))
-        size = (
-            ""
-            if value == "auto"
-            else f" of {short(value)}"
-            if name == "depth"
-            else f" {short(value)}"
-        )
-        return f"{builder.title}{size}"
+        if value == "auto":
+            return builder.title
+        of = "of " if name == "depth" else ""
+        return f"{builder.title} {of}{short(value)}"
 
     @property
     def drafter(self) -> Any:
         """The drafter; None if there is none."""
-        return (
-            None
-            if self.autoregressive or not self.config.builder.reads_draft
-            else self.config.drafter
-        )
+        reads = self.config.builder.reads_draft and not self.autoregressive
+        return self.config.drafter if reads else None
 
     @property
     def details(self) -> str:
@@ -112,10 +105,6 @@ def short(value: Any) -> str:
         return "-".join(map(str, value))
     if isinstance(value, tuple) and all(isinstance(part, str) for part in value):
         return " + ".join(value)
-    return (
-        f"{value:g}"
-        if isinstance(value, int | float)
-        else value
-        if isinstance(value, str)
-        else "given"
-    )
+    if isinstance(value, int | float):
+        return f"{value:g}"
+    return value if isinstance(value, str) else "given"

@@ -187,49 +187,67 @@ class Board:
     def table(self) -> list[dict[str, Any]]:
         """The runs in numbers: rows with a name and, for each column, a value and a note below
         it."""
-        numbers = [figures(counts) for counts in self.counts]
-        rates = [f"{one['rate']:.0f}" if one["rate"] else "–" for one in numbers]
-        rows = {
-            "tokens written": [
-                (f"{one['tokens']} in {one['passes']} passes", "") for one in numbers
-            ],
-            "tokens per target pass": [
-                (f"{one['per_pass']:.2f}" if one["per_pass"] else "–", "") for one in numbers
-            ],
-            "acceptance rate": [accepted(one) for one in numbers],
-            "tokens per second": [(rate, "") for rate in rates],
-            "speedup vs. plain decoding": [gained(speedup) for speedup in self.speedups],
-            "time per step": [spent(one) for one in numbers],
-        }
-        return [{"name": name, "cells": cells} for name, cells in rows.items()]
+        numbers = [
+            figures(counts) | {"speedup": speedup}
+            for counts, speedup in zip(self.counts, self.speedups, strict=True)
+        ]
+        return [
+            {"name": name, "cells": [write(one) or ("–", "") for one in numbers]}
+            for name, write in ROWS.items()
+        ]
 
 
-def accepted(numbers: dict[str, Any]) -> tuple[str, str]:
+Cell = tuple[str, str] | None  # a value and a note below it; None where nothing was measured
+
+
+def written(numbers: dict[str, Any]) -> Cell:
+    """How many tokens were written."""
+    return f"{numbers['tokens']} in {numbers['passes']} passes", ""
+
+
+def per_pass(numbers: dict[str, Any]) -> Cell:
+    """Tokens per target pass."""
+    return (f"{numbers['per_pass']:.2f}", "") if numbers["per_pass"] else None
+
+
+def accepted(numbers: dict[str, Any]) -> Cell:
     """The acceptance rate and what it is made of."""
     if numbers["acceptance"] is None:
-        return "–", ""
-    return (
-        f"{100 * numbers['acceptance']:.0f} %",
-        f"{numbers['accepted']} of {numbers['compared']} compared",
-    )
+        return None
+    note = f"{numbers['accepted']} of {numbers['compared']} compared"
+    return f"{100 * numbers['acceptance']:.0f} %", note
 
 
-def gained(speedup: PairedSpeedup | None) -> tuple[str, str]:
-    """A speedup and its spread."""
-    if speedup is None:
-        return "–", ""
-    return (
-        f"{speedup.speedup:.2f}×",
-        f"{speedup.rounds} rounds, each {speedup.low:.2f} to {speedup.high:.2f}",
-    )
+def rate(numbers: dict[str, Any]) -> Cell:
+    """Tokens per second."""
+    return (f"{numbers['rate']:.0f}", "") if numbers["rate"] else None
 
 
-def spent(numbers: dict[str, Any]) -> tuple[str, str]:
+def gained(numbers: dict[str, Any]) -> Cell:
+    """The speedup over plain decoding and its spread."""
+    timed = numbers["speedup"]
+    if timed is None:
+        return None
+    spread = f"{timed.rounds} rounds, each {timed.low:.2f} to {timed.high:.2f}"
+    return f"{timed.speedup:.2f}×", spread
+
+
+def spent(numbers: dict[str, Any]) -> Cell:
     """The time of a step and its parts."""
     if not numbers["step_ms"]:
-        return "–", ""
+        return None
     parts = zip(PARTS, numbers["step_parts"], strict=True)
     return f"{numbers['step_ms']:.1f} ms", " · ".join(f"{part} {ms:.1f}" for part, ms in parts)
+
+
+ROWS = {  # of the table
+    "tokens written": written,
+    "tokens per target pass": per_pass,
+    "acceptance rate": accepted,
+    "tokens per second": rate,
+    "speedup vs. plain decoding": gained,
+    "time per step": spent,
+}
 
 
 def of_traces(

@@ -37,44 +37,33 @@ def compare_texts(
         index of the first token that differs, or None; "text": what was found; "why": a sentence on
         why, or nothing.
     """
-    at, promise = first_difference(wrote, also), promised(one, other)
-
-    def say(kind: str, text: str, why: str = "") -> dict[str, Any]:
-        return {
-            "a": one.letter,
-            "b": other.letter,
-            "kind": kind,
-            "position": at,
-            "text": text,
-            "why": why,
-        }
-
-    if at is None and len(wrote) != len(also):
-        same = min(len(wrote), len(also))
-        text = (
-            f"identical for {_tokens(same)}, where "
-            f"{(one if len(wrote) == same else other).letter} ends."
-        )
-        if promise:
-            return say("differs", text, f"They should be identical: {promise}.")
-        return say("expected", text, _why(one, other))
-    if at is None and promise:
-        return say(
-            "equal",
-            f"identical text, all {_tokens(len(wrote))}, as expected.",
-            f"Expected: {promise}.",
-        )
-    if at is None:
-        return say(
-            "equal", f"identical text, all {_tokens(len(wrote))}, by chance: it is not guaranteed."
-        )
-    if promise:
-        return say(
-            "differs",
-            f"equal up to token {at}{parted(margin, dtype)}.",
-            f"They should be identical: {promise}.",
-        )
-    return say("expected", f"the first different token is token {at + 1}.", _why(one, other))
+    at = first_difference(wrote, also)
+    promise = promised(one, other)
+    length = min(len(wrote), len(also))
+    if at is not None and promise:
+        kind, text = "differs", f"equal up to token {at}{parted(margin, dtype)}."
+    elif at is not None:
+        kind, text = "expected", f"the first different token is token {at + 1}."
+    elif len(wrote) != len(also):
+        shorter = one if len(wrote) == length else other
+        kind = "differs" if promise else "expected"
+        text = f"identical for {_tokens(length)}, where {shorter.letter} ends."
+    else:
+        why = "as expected." if promise else "by chance: it is not guaranteed."
+        kind, text = "equal", f"identical text, all {_tokens(length)}, {why}"
+    reasons = {
+        "equal": f"Expected: {promise}." if promise else "",
+        "differs": f"They should be identical: {promise}.",
+        "expected": _why(one, other),
+    }
+    return {
+        "a": one.letter,
+        "b": other.letter,
+        "kind": kind,
+        "position": at,
+        "text": text,
+        "why": reasons[kind],
+    }
 
 
 def promised(one: Entry, other: Entry) -> str | None:

@@ -9,6 +9,7 @@ that each can check the other.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -124,17 +125,14 @@ def ceiling(p: np.ndarray, q: np.ndarray, k: int, scheme: str) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(np.where(q > 0, p / q, np.inf), kind="stable")
     p, q = p[order], q[order]
-    inside = _iid_inside(q, k) if scheme == "iid" else _distinct_inside(q, k)
+    # The chance that all children lie among the first tokens, for 1 to V of them.
+    inside = np.minimum(np.cumsum(q), 1.0) ** k if scheme == "iid" else _distinct_inside(q, k)
     return float(1 + min(0.0, (np.cumsum(p) - inside).min()))
 
 
-def _iid_inside(q: np.ndarray, k: int) -> np.ndarray:
-    """The chance that k independent draws all lie among the first tokens, for 1 to V of them."""
-    return np.minimum(np.cumsum(q), 1.0) ** k
-
-
 def _distinct_inside(q: np.ndarray, k: int) -> np.ndarray:
-    """The same for k draws without replacement, or as many as q has tokens.
+    """The chance that k draws without replacement, or as many as q has tokens, all lie among the
+    first tokens, for 1 to V of them.
 
     Token x arrives at rate q(x); the draws are the first k arrivals. All lie among the first tokens
     unless one of the others, which arrive at rate Q together, comes while fewer than k of them are
@@ -156,16 +154,11 @@ def _distinct_inside(q: np.ndarray, k: int) -> np.ndarray:
     return inside
 
 
-def dyspec_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
-    """DySpec with k children drawn without replacement, float64 [k]: small V only."""
-    return sequoia_acceptance(p, q, k, fallback=False)
-
-
 # By menu name, with children as the rule asks for them first. On one node traversal is Sequoia's
 # rule.
 ACCEPTANCE: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
     "sequoia": sequoia_acceptance,
-    "dyspec": dyspec_acceptance,
+    "dyspec": partial(sequoia_acceptance, fallback=False),
     "traversal": sequoia_acceptance,
     "transport": top_draw_acceptance,
     "greedy-draft": top_draw_acceptance,

@@ -40,11 +40,11 @@ class AlwaysReject(Randomness):
         return False, 1.0
 
     def draw(self, probs: np.ndarray) -> int:
-        first, self.weights = (
-            self.weights is None,
-            probs.copy() if self.weights is None else self.weights,
-        )
-        return self._answer if first and self._answer is not None else self._rng.draw(probs)
+        if self.weights is None:
+            self.weights = probs.copy()
+            if self._answer is not None:
+                return self._answer
+        return self._rng.draw(probs)
 
     def noise(self, position: int, size: int) -> np.ndarray:
         return self._rng.noise(position, size)

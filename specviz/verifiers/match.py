@@ -3,7 +3,6 @@ the draft's rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
@@ -28,23 +27,24 @@ class MatchRule(Verifier):
     match_reason: ClassVar[str] = "the target drew this token"  # why a child was accepted
     mismatch_reason: ClassVar[str] = "the target drew another token"  # why one was rejected
 
+    def draw(self, tree: TokenTree, p: Distributions, rng: Randomness, node: int) -> int:
+        """The target's token after a node."""
+        return rng.draw(p[node])
+
+    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
+        walk = Walk(tree)
+
+        def token_after(node: int) -> int:
+            token = self.draw(tree, p, rng, node)
+            walk.note(node, after=Bars(p[node])(token))
+            return token
+
+        return follow(walk, tree, token_after, p)
+
     def explain(self, step: Step, node: int) -> str:
         outcome = step.outcome[node]
         reason = self.match_reason if outcome == "accepted" else self.mismatch_reason
         return untried(step, node) or f"{outcome.capitalize()}: {reason}."
-
-
-def follow_draws(tree: TokenTree, p: Distributions, draw: Callable[[int], int]) -> Verdict:
-    """Follow tokens that `draw` takes from p after each node; a child is accepted with its
-    probability under p."""
-    walk = Walk(tree)
-
-    def token_after(node: int) -> int:
-        token = draw(node)
-        walk.note(node, after=Bars(p[node])(token))
-        return token
-
-    return follow(walk, tree, token_after, p)
 
 
 def race_winner(tree: TokenTree, p: Distributions, rng: Randomness, node: int) -> int:
@@ -69,9 +69,8 @@ class TargetMatch(MatchRule):
     )
     shared_noise = property(lambda self: self.keyed)
 
-    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        draw = partial(race_winner, tree, p, rng) if self.keyed else lambda node: rng.draw(p[node])
-        return follow_draws(tree, p, draw)
+    def draw(self, tree: TokenTree, p: Distributions, rng: Randomness, node: int) -> int:
+        return race_winner(tree, p, rng, node) if self.keyed else rng.draw(p[node])
 
 
 class Naive(MatchRule):
@@ -84,9 +83,6 @@ class Naive(MatchRule):
 
     name, title = "naive", "Naive sampling"
     schemes = ("iid", "distinct", "top-draw", "top", "race")
-
-    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        return follow_draws(tree, p, lambda node: rng.draw(p[node]))
 
 
 class Race(MatchRule):

@@ -90,12 +90,11 @@ class Counterexample:
         }
 
     def __str__(self) -> str:
-        if self.tokens:
-            claim = "at temperature 0 it must write the target's most probable tokens, but does not"
-        else:
-            claim = f"is declared lossless for children {SCHEMES[self.scheme]}, but it is not"
+        claim = ": at temperature 0 it must write the target's most probable tokens, but does not."
+        if not self.tokens:
+            claim = f" is declared lossless for children {SCHEMES[self.scheme]}, but it is not."
         lines = [
-            f"{self.rule}: {claim}." if self.tokens else f"{self.rule} {claim}.",
+            f"{self.rule}{claim}",
             "the smallest counterexample:",
             f"  tokens {', '.join(letters(range(len(self.p[0]))))}",
             *self._row_lines("p", "target", self.p),

@@ -17,18 +17,56 @@ from ..sampling.children import children_of, draw_children
 from ..sampling.distributions import entropy
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
-from .base import Draft, TreeBuilder, max_depth, tree_size
+from .base import MAX_NODES, Draft, TreeBuilder, max_depth, tree_size
 
 FACTOR = number(1.0, 0.01, 2.0, "Factor c", "Factor of the entropy; 1 is the paper's value.")
 
 
-def uncertainty(draft: Draft, node: int, q: np.ndarray, c: float) -> float:
-    """sqrt(c H), H the entropy of the row after a node in nats; 1 less it estimates a lower bound
-    of the acceptance."""
-    return math.sqrt(c * entropy(draft.at_temperature_1(node, q)))
+class CertaintyBuilder(TreeBuilder):
+    """Level by level, as many children of a node as the draft's certainty there allows."""
+
+    def key(self, row: np.ndarray) -> float:
+        """How certain, or uncertain, the draft is by a row at temperature 1, float64 [V]; the key
+        of the children that are drawn from it."""
+        raise NotImplementedError
+
+    def count(self, node: int, key: float) -> int:
+        """How many children a node may have."""
+        raise NotImplementedError
+
+    def expanded(self, children: list[int], key: float) -> list[int]:
+        """Which children of a node, if any, may have children themselves."""
+        return children
+
+    def __call__(
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+    ) -> TokenTree:
+        tree = draft.tree
+        level = [0]
+        size = getattr(self, "size", MAX_NODES)
+        for _ in range(min(getattr(self, "depth", 1), tokens_left - 1)):
+            if not level or len(tree) >= size:
+                break
+            below: list[int] = []
+            for node, q in zip(level, draft.expand(level), strict=True):
+                key = self.key(draft.at_temperature_1(node, q))
+                count = min(self.count(node, key), size - len(tree))
+                count = children_of(q, count, draft.sparse)
+                if count:
+                    tokens = draw_children(q, count, scheme, rng, tree.position(node))
+                    children = [tree.add(node, token, key) for token in tokens]
+                    below += self.expanded(children, key)
+            level = below
+        return tree
 
 
-class Svip(TreeBuilder):
+def doubt(row: np.ndarray, c: float) -> float:
+    """sqrt(c H), H the entropy of a row in nats; 1 less it estimates a lower bound of the
+    acceptance."""
+    return math.sqrt(c * entropy(row))
+
+
+class Svip(CertaintyBuilder):
     """A chain of at most `depth` tokens that stops after the first one with sqrt(c H) > h (Zhang et
     al. 2024, alg. 1).
 
@@ -46,23 +84,17 @@ class Svip(TreeBuilder):
     c: float = FACTOR
     depth: int = number(40, 1, 64, "Max length", "Maximum number of tokens in the chain.")
 
-    def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
-    ) -> TokenTree:
-        tree, node = draft.tree, 0
-        for _ in range(min(self.depth, tokens_left - 1)):
-            (q,) = draft.expand([node])
-            doubt = uncertainty(draft, node, q, self.c)
-            tokens = draw_children(q, 1, scheme, rng, tree.position(node))
-            if not tokens:  # the drafter has nothing to say
-                break
-            node = tree.add(node, tokens[0], doubt)
-            if doubt > self.h:
-                break
-        return tree
+    def key(self, row: np.ndarray) -> float:
+        return doubt(row, self.c)
+
+    def count(self, node: int, key: float) -> int:
+        return 1
+
+    def expanded(self, children: list[int], key: float) -> list[int]:
+        return children if key <= self.h else []
 
 
-class SvipTree(TreeBuilder):
+class SvipTree(CertaintyBuilder):
     """`width` children for every node whose row has low entropy; the others, but for the root, stay
     leaves."""
 
@@ -77,27 +109,14 @@ class SvipTree(TreeBuilder):
     )
     c: float = FACTOR
 
-    def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
-    ) -> TokenTree:
-        tree, level = draft.tree, [0]
-        for _ in range(min(self.depth, tokens_left - 1)):
-            if not level or len(tree) >= self.size:
-                break
-            grown: list[int] = []
-            for node, q in zip(level, draft.expand(level), strict=True):
-                count = min(self.width, self.size - len(tree))
-                doubt = uncertainty(draft, node, q, self.c)
-                if count and (doubt <= self.h or node == 0):
-                    tokens = draw_children(
-                        q, children_of(q, count, draft.sparse), scheme, rng, tree.position(node)
-                    )
-                    grown += [tree.add(node, token, doubt) for token in tokens]
-            level = grown
-        return tree
+    def key(self, row: np.ndarray) -> float:
+        return doubt(row, self.c)
+
+    def count(self, node: int, key: float) -> int:
+        return self.width if key <= self.h or node == 0 else 0
 
 
-class Cape(TreeBuilder):
+class Cape(CertaintyBuilder):
     """A chain whose nodes have the more siblings the less confident the draft is (CaPE: Du et al.
     2024).
 
@@ -124,19 +143,11 @@ class Cape(TreeBuilder):
     def is_chain(self) -> bool:
         return max(self.counts) == 1 or self.size <= 2
 
-    def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
-    ) -> TokenTree:
-        tree, node = draft.tree, 0
-        for _ in range(min(self.depth, tokens_left - 1)):
-            if len(tree) == self.size:
-                break
-            (q,) = draft.expand([node])
-            confidence = float(draft.at_temperature_1(node, q).max())
-            interval = min(int(confidence * len(self.counts)), len(self.counts) - 1)
-            count = children_of(q, min(self.counts[interval], self.size - len(tree)), draft.sparse)
-            tokens = draw_children(q, count, scheme, rng, tree.position(node))
-            if not tokens:  # the drafter has nothing to say
-                break
-            node, *_ = [tree.add(node, token, confidence) for token in tokens]
-        return tree
+    def key(self, row: np.ndarray) -> float:
+        return float(row.max())
+
+    def count(self, node: int, key: float) -> int:
+        return self.counts[min(int(key * len(self.counts)), len(self.counts) - 1)]
+
+    def expanded(self, children: list[int], key: float) -> list[int]:
+        return children[:1]

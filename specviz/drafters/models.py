@@ -80,7 +80,8 @@ class Learning(ModelSession):
 
     def __init__(self, name: str, session: Any, every: int, last: int) -> None:
         super().__init__(name, session)
-        self.every, self.last = every, last
+        self.every = every
+        self.last = last
         self.temperature = 1.0  # of the rows it was asked for
         # the target's rows after the last tokens of the text but its very last
         self._rows: list[np.ndarray] = []
@@ -212,7 +213,8 @@ class Medusa(Drafter):
     )
 
     def open(self, context):
-        heads, features = context.pair.drafter(self.name, heads=self.heads), context.prompt_features
+        heads = context.pair.drafter(self.name, heads=self.heads)
+        features = context.prompt_features
         return HeadSession(
             self.name, heads, features[-1] if len(features) else None, context.pair.vocab_size
         )
@@ -224,7 +226,8 @@ class HeadSession(DrafterSession):
 
     def __init__(self, name: str, heads: Any, feature: Any, vocab_size: int) -> None:
         super().__init__(name)
-        self.heads, self.feature = heads, feature
+        self.heads = heads
+        self.feature = feature
         self._zeros = np.zeros(vocab_size)
         self._levels: list[np.ndarray] | None = None  # the rows of this step
 
@@ -240,4 +243,5 @@ class HeadSession(DrafterSession):
         ]
 
     def commit(self, tree, path, emitted, seen):
-        self.feature, self._levels = seen.features[-1], None
+        self.feature = seen.features[-1]
+        self._levels = None

@@ -125,7 +125,8 @@ class NGramSession(DrafterSession):
 
     def _table(self, history: tuple[int, ...]) -> dict[int, int]:
         """What followed a history, token -> how often."""
-        stored, recent = self.stored.after.get(history, {}), self.recent.after.get(history, {})
+        stored = self.stored.after.get(history, {})
+        recent = self.recent.after.get(history, {})
         if not (stored and recent):
             return stored or recent
         return stored | {token: count + stored.get(token, 0) for token, count in recent.items()}

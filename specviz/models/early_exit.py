@@ -67,7 +67,8 @@ def in_low_precision(target: HuggingFaceModel, bits: int) -> ShallowModel:
     Raises:
         ParameterError: if the target has no compiled passes, or odd sizes.
     """
-    direct, compiled = copy.copy(target.direct), target.compiled
+    direct = copy.copy(target.direct)
+    compiled = target.compiled
     if direct is None or compiled is None:
         must = "have a Llama-like target in bfloat16 or float32 on a CPU, of at most 512 MiB"
         raise ParameterError("quantized", must, hint="Choose another drafter.")

@@ -18,7 +18,8 @@ def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str
     if target is None:
         target = target_of_head(draft)
     if target is None:
-        target, embedded = PAIR / "target", PAIR / "draft"
+        target = PAIR / "target"
+        embedded = PAIR / "draft"
         draft = embedded if draft is None else draft
         if (
             not count_layers(str(draft))

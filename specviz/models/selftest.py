@@ -157,7 +157,8 @@ def read_tree(
     tree = TokenTree(ids[3], start=3)
     for parent, token in zip((0, 0, 0, 1, 1, 2, 4), ids[4:], strict=False):
         tree.add(parent, token)
-    logits, texts = list[Any](), list[list[int]]()
+    logits = list[Any]()
+    texts = list[list[int]]()
 
     def read(*nodes: int) -> None:
         logits.append(session.forward(tree, nodes))
@@ -188,7 +189,8 @@ def read_branches(model: HuggingFaceModel, ids: Sequence[int], gap: int = 0) -> 
     or mask a model keeps by slots.
     """
     context, (first, second) = list(ids[:-2]), ids[-2:]
-    base, cache = len(context), model.new_cache()
+    base = len(context)
+    cache = model.new_cache()
     cache.used = start = base + gap
     model.read(ids[:1], [0], None, cache, [0])  # makes room up to there
     cache.used = 0

@@ -40,7 +40,8 @@ class TableLogits:
     """The logits of a pass, each looked up when it is first used: [n, V] after n texts."""
 
     def __init__(self, model: TableModel, texts: Sequence[Sequence[int]]) -> None:
-        self.model, self.texts = model, texts
+        self.model = model
+        self.texts = texts
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -170,8 +171,11 @@ class TablePair(NumberText, Pair):
         toys: dict[str, Callable[..., Any]] | None = None,
     ) -> None:
         super().__init__(vocab_size)
-        self.target, self.draft, self.toys = target, draft, toys or {}
-        self.max_positions, self.eos_ids = 4096, frozenset(eos_ids)
+        self.target = target
+        self.draft = draft
+        self.toys = toys or {}
+        self.max_positions = 4096
+        self.eos_ids = frozenset(eos_ids)
         self.info = {"name": name, "vocab_size": vocab_size}
         letters = self.decode(range(min(vocab_size, 26)))
         self.library = [("alphabet.txt", 2 * letters), ("echo.txt", letters[:2] * 3 + letters[-1])]

@@ -189,7 +189,8 @@ class TranslatedSession:
         not common."""
         if tree is not self._tree:
             ids = self._session.context
-            self._tree, self._draft_tree = tree, TokenTree(ids[-1], start=len(ids) - 1)
+            self._tree = tree
+            self._draft_tree = TokenTree(ids[-1], start=len(ids) - 1)
             self._ends = {0: 0}  # node -> the draft's node with which it ends
         ends = [self._end(tree, int(node)) for node in nodes]
         different = list(dict.fromkeys(ends))

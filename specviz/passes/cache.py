@@ -40,7 +40,8 @@ class TreeCache(Cache):
 
     def __init__(self, layers: int, spread: bool = False) -> None:
         super().__init__(layers=[])
-        self.depth, self.spread = layers, spread
+        self.depth = layers
+        self.spread = spread
         self.used = 0
         self.writer: object = None
         self.blocks: list[torch.Tensor | None] = [None] * (layers if spread else 1)
@@ -191,7 +192,8 @@ class Slots(dict[int, int]):
             [run + nodes, run + slots of the tree]: true where a token must not see a slot, as it is
             no ancestor. None where plain causal reading does the same.
         """
-        order, begin = self.unread(tree, nodes), len(self)
+        order = self.unread(tree, nodes)
+        begin = len(self)
         end = begin + len(order)
         if end > len(self._sees):
             self._sees = np.pad(self._sees, (0, end))

@@ -41,7 +41,8 @@ class DeviceLogits:
     """
 
     def __init__(self, logits: torch.Tensor) -> None:
-        self.tensor, self.shape = logits, tuple(logits.shape)
+        self.tensor = logits
+        self.shape = tuple(logits.shape)
         self.dtype = np.dtype(np.float32)
 
     def __len__(self) -> int:

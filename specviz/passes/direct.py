@@ -54,8 +54,10 @@ class DirectForward:
 
     def __init__(self, model: Any, layers: Any) -> None:
         config = model.config
-        self.model, self.layers = model, layers
-        self.heads, self.kv_heads = config.num_attention_heads, config.num_key_value_heads
+        self.model = model
+        self.layers = layers
+        self.heads = config.num_attention_heads
+        self.kv_heads = config.num_key_value_heads
         self.width = getattr(config, "head_dim", None) or config.hidden_size // self.heads
         self.mlp = config.intermediate_size
         attentions = [layer.self_attn for layer in model.model.layers]
@@ -65,9 +67,11 @@ class DirectForward:
             bool(getattr(part, "sliding_window", self.window)) for part in attentions
         ]
         self.is_turned = [bool(getattr(part, "use_rope", True)) for part in attentions]
-        self.scale, self.eps = attentions[0].scaling, config.rms_norm_eps
+        self.scale = attentions[0].scaling
+        self.eps = config.rms_norm_eps
         self.embed = model.get_input_embeddings().weight
-        self.norm, self.head = model.model.norm.weight, model.lm_head
+        self.norm = model.model.norm.weight
+        self.head = model.lm_head
         half_precision = self.embed.is_cpu and self.embed.dtype.itemsize < 4
         self.kv_dtype = torch.float32 if half_precision else self.embed.dtype
         self.rotary = self._rotary(config.max_position_embeddings)
@@ -129,7 +133,10 @@ class DirectForward:
             window_mask: as `mask`, of layers with a window.
             inputs: by the number of a layer where to put its input at `rows`, [len(rows), width].
         """
-        m, heads, kv_heads, width = len(ids), self.heads, self.kv_heads, self.width
+        m = len(ids)
+        heads = self.heads
+        kv_heads = self.kv_heads
+        width = self.width
         cos, sin = self.rotary.index_select(0, positions).unbind(1)
         x = ids if ids.is_floating_point() else self.embed.index_select(0, ids)
         for index, w in enumerate(self.layers):
@@ -139,7 +146,8 @@ class DirectForward:
             qkv = qkv.view(1, m, heads + 2 * kv_heads, width)
             if w.q_norm is not None:
                 q, k, v = qkv.split_with_sizes([heads, kv_heads, kv_heads], 2)
-                q, k = rms_norm(q, w.q_norm, self.eps), rms_norm(k, w.k_norm, self.eps)
+                q = rms_norm(q, w.q_norm, self.eps)
+                k = rms_norm(k, w.k_norm, self.eps)
                 qkv = torch.cat([q, k, v], dim=2)
             qk, v = qkv.to(self.kv_dtype).split_with_sizes([heads + kv_heads, kv_heads], 2)
             if self.is_turned[index]:
@@ -181,7 +189,8 @@ def attend(
         )
     # Query heads that share a key head are further queries of it: fused kernels want as many heads
     # on both sides.
-    q_in_line, mask = q.reshape(1, k.shape[1], -1, q.shape[3]), mask.repeat(1, 1, group, 1)
+    q_in_line = q.reshape(1, k.shape[1], -1, q.shape[3])
+    mask = mask.repeat(1, 1, group, 1)
     return scaled_dot_product_attention(q_in_line, k, v, attn_mask=mask, scale=scale).reshape(
         q.shape
     )

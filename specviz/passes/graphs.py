@@ -49,7 +49,10 @@ class StaticPass:
     """
 
     def __init__(self, direct: DirectForward, block: torch.Tensor, width: int, length: int) -> None:
-        self.direct, self.block, self.width, self.length = direct, block, width, length
+        self.direct = direct
+        self.block = block
+        self.width = width
+        self.length = length
         self.used = 0  # what a forward asks of a cache: the mask speaks for all slots
         self.numbers = torch.zeros(
             (4, width), dtype=torch.int64, device=block.device
@@ -68,7 +71,8 @@ class StaticPass:
     ) -> None:
         """Put one pass into the buffers; arguments as for `StaticPasses`, `used` the slots in use
         before."""
-        m, end = len(ids), used + len(ids)
+        m = len(ids)
+        end = used + len(ids)
         numbers = np.zeros((4, self.width), dtype=np.int64)
         numbers[2] = self.block.shape[3] - 1
         numbers[:3, :m] = ids, positions, range(used, end)
@@ -108,7 +112,8 @@ class StaticPasses:
     """
 
     def __init__(self, direct: DirectForward, capture: Callable[[Run], Run] | None = None) -> None:
-        self.direct, self.capture = direct, capture
+        self.direct = direct
+        self.capture = capture
         self.passes: dict[tuple[int, int], StaticPass] = {}  # the one used last comes last
         self._block: torch.Tensor | None = None
         self._owner: weakref.ref[TreeCache] | None = None
@@ -128,7 +133,8 @@ class StaticPasses:
     ) -> torch.Tensor | None:
         """Logits [len(rows), V], None where that must be done without; arguments as for
         `HuggingFaceModel.read`."""
-        m, end = len(ids), cache.used + len(ids)
+        m = len(ids)
+        end = cache.used + len(ids)
         prompt = (
             masked is None and cache.used == 0 and m > 1
         )  # read once, and causal kernels are faster
@@ -151,7 +157,8 @@ class StaticPasses:
                 del self.passes[next(iter(self.passes))]
             static.fill(ids, positions, masked, cache.used, rows)
             if self.capture and before and not static.captured:
-                static.run, static.captured = self.capture(static.run), True
+                static.run = self.capture(static.run)
+                static.captured = True
         except RuntimeError as error:  # no memory, or an operation that cannot be captured
             logging.getLogger(__name__).warning(
                 "Passes run without CUDA graphs from here on: %s", cause(error)
@@ -170,14 +177,17 @@ class StaticPasses:
             owner = self._owner and self._owner()
             if owner is not None and owner is not cache:
                 return False
-            theirs, block = cache.blocks[0], self._block
+            theirs = cache.blocks[0]
+            block = self._block
             if block is not None and block.shape[3] > length:
                 if theirs is block:
                     return True
                 block.zero_()
             else:
                 slots = max(length, 2 * block.shape[3] if block is not None else 4 * SLOTS) + 1
-                heads, width, weights = self.direct.kv_heads, self.direct.width, self.direct.embed
+                heads = self.direct.kv_heads
+                width = self.direct.width
+                weights = self.direct.embed
                 self.passes.clear()  # they point to the old one
                 block = weights.new_zeros(
                     2 * cache.depth, 1, heads, slots, width, dtype=self.direct.kv_dtype
@@ -202,7 +212,8 @@ def cuda_graphs(device: torch.device) -> Callable[[Run], Run]:
 
     def capture(run: Run) -> Run:
         with torch.cuda.device(device):
-            here, side = torch.cuda.current_stream(), torch.cuda.Stream()
+            here = torch.cuda.current_stream()
+            side = torch.cuda.Stream()
             side.wait_stream(here)
             with torch.cuda.stream(
                 side

@@ -48,7 +48,8 @@ class HuggingFaceModel:
         # accelerate's hook knows the device of weights that are away.
         hook = getattr(embed, "_hf_hook", None) if embed.weight.is_meta else None
         self.device = embed.weight.device if hook is None else torch.device(hook.execution_device)
-        self.dtype, self.embeddings = model.dtype, embed.weight.shape[0]
+        self.dtype = model.dtype
+        self.embeddings = embed.weight.shape[0]
         self.vocab_size = vocab_size or model.get_output_embeddings().weight.shape[0]
         self.layers = layers or config.num_hidden_layers
         self.direct = direct or direct_forward(model)
@@ -188,7 +189,8 @@ class HuggingFaceModel:
     ) -> tuple[torch.Tensor | None, torch.Tensor]:
         """Features, None where nobody wants them, and logits [len(rows), V']; arguments as for
         `read`."""
-        tokens, places = self._push(ids), self._push(positions)
+        tokens = self._push(ids)
+        places = self._push(positions)
         keep = None if list(rows) == list(range(len(ids))) else self._push(rows)
         mask, window_mask = self._masks(positions, masked, cache)
         if self.direct is not None:

@@ -81,7 +81,8 @@ class HuggingFaceSession:
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         """Append `emitted` to the context and keep what was read of it: the root and the nodes of
         `path`."""
-        base, slots = self._base, list[int]()
+        base = self._base
+        slots = list[int]()
         if tree is self._tree:
             for node in (0, *path)[: len(emitted)]:
                 if node not in self._slots:
@@ -120,7 +121,8 @@ class HuggingFaceSession:
     def _ask(self, run, order, masked, rows, features) -> np.ndarray | DeviceLogits:
         """One pass over the committed tokens in `run`, then the nodes in `order`; the rest as for a
         model's `read`."""
-        ids, positions = self.context[run.start : run.stop], [*run]
+        ids = self.context[run.start : run.stop]
+        positions = [*run]
         for node in order:
             assert self._tree is not None
             ids.append(self._tree.tokens[node])

@@ -76,7 +76,8 @@ def converse(
 ) -> list[Conversation]:
     """One conversation for each of `temperatures`, [rows]; those that come to nothing are left
     out."""
-    rows, device = len(temperatures), target.device
+    rows = len(temperatures)
+    device = target.device
     end_of_turn = template.behind[0]
     texts = [list(template.before) for _ in range(rows)]
     answers = [0] * rows  # where the answer begins, 0 during the question
@@ -176,8 +177,10 @@ def read_conversations(folder: Path, longest: int) -> list[Conversation]:
     for path in shards(folder):
         try:
             with np.load(path, allow_pickle=False) as shard:
-                tokens, starts = shard["tokens"], shard["start"]
-                answers, temperatures = shard["answer"], shard["temperature"]
+                tokens = shard["tokens"]
+                starts = shard["start"]
+                answers = shard["answer"]
+                temperatures = shard["temperature"]
         except (OSError, KeyError, ValueError) as error:
             raise ValueError(f"samples: {path.name} cannot be read ({error}).") from None
         for row, answer in enumerate(answers.tolist()):

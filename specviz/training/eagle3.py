@@ -64,12 +64,14 @@ def train_eagle3(
         ValueError: if the target is no chat model, there are no conversations, something cannot be
             written, or `state` holds another run.
     """
-    state, place = state or out / "checkpoint", choose_device(device)
+    state = state or out / "checkpoint"
+    place = choose_device(device)
     folder = model_folder("target", target)
     teacher = load_model("target", str(folder), place, choose_dtype("auto", place))
     check_same_run(state, {"drafter": "eagle3", "target": hash_of(folder), "seed": seed})
     if samples is None:
-        began, samples = clock(), state / "samples"
+        began = clock()
+        samples = state / "samples"
         tokenizer = load_tokenizer("target", str(folder))
         write_conversations(teacher, tokenizer, samples, SAMPLE_TIME * seconds, clock, seed)
         seconds = max(1.0, seconds - (clock() - began))
@@ -212,7 +214,8 @@ def accepted(
 ) -> str:
     """In words: how often each level's first choice is the text's next token where the levels
     before were right, along greedy conversations."""
-    right, tried = np.zeros(CHECKED_LEVELS), np.zeros(CHECKED_LEVELS)
+    right = np.zeros(CHECKED_LEVELS)
+    tried = np.zeros(CHECKED_LEVELS)
     dtype = next(head.parameters()).dtype
     for start in range(0, len(conversations), 8):
         batch = Batch(conversations[start : start + 8], teacher, form)

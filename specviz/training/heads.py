@@ -76,7 +76,8 @@ def train_heads(
             run.
     """
     out = out or target.parent / kind
-    place, digest = choose_device(device), hash_of(target)
+    place = choose_device(device)
+    digest = hash_of(target)
     teacher = load_model("target", str(target), place, choose_dtype("auto", place))
     facts = {
         "drafter": kind,
@@ -86,7 +87,8 @@ def train_heads(
     }
     check_same_run(out / "checkpoint", facts)
     if text_files:
-        began, samples = clock(), out / "checkpoint" / "samples"
+        began = clock()
+        samples = out / "checkpoint" / "samples"
         tokenizer = load_tokenizer("target", str(target))
         texts = read_texts(text_files, code_folder, code=code_folder is not None)
         text = encode(
@@ -119,9 +121,11 @@ def train_heads(
     width = teacher.get_output_embeddings().weight.shape[1]
     model: torch.nn.Module
     if kind == "medusa":
-        model, loss = MedusaHeads(heads, width), heads_loss
+        model = MedusaHeads(heads, width)
+        loss = heads_loss
     else:
-        model, loss = new_layer(teacher), layer_loss
+        model = new_layer(teacher)
+        loss = layer_loss
     model.to(teacher.device)
 
     def batch_loss(step: int, done: float) -> torch.Tensor:

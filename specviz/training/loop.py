@@ -41,10 +41,14 @@ def fit(
     optimizers = _optimizers(model, rate, matrix_rate)
     peaks = [group["lr"] for optimizer in optimizers for group in optimizer.param_groups]
     device = next(model.parameters()).device
-    step, spent, mean = 0, 0.0, math.nan
+    step = 0
+    spent = 0.0
+    mean = math.nan
     if checkpoint.exists():
         state = torch.load(checkpoint, map_location=device, weights_only=True)
-        step, spent, mean = state["step"], state["seconds"], state["loss"]
+        step = state["step"]
+        spent = state["seconds"]
+        mean = state["loss"]
         model.load_state_dict(state["model"])
         for optimizer, saved in zip(optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(saved)
@@ -57,7 +61,8 @@ def fit(
         torch.save(numbers | {"model": model.state_dict(), "optimizers": states}, part)
         os.replace(part, checkpoint)
 
-    began, saved_at = clock() - spent, spent
+    began = clock() - spent
+    saved_at = spent
     model.train()
     with tqdm(desc=name, total=round(seconds), initial=round(spent), bar_format=BAR) as bar:
         while (spent := clock() - began) < seconds:

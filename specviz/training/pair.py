@@ -96,7 +96,8 @@ def train_pair(
         ValueError: if something cannot be read or written, or `out` holds another run.
     """
     recipe = recipe or (Recipe(target_time=0.0, sample_time=0.3) if target else Recipe())
-    work, place = out / "checkpoint", choose_device(device)
+    work = out / "checkpoint"
+    place = choose_device(device)
     texts = read_texts(text_files, code_folder)
     work.mkdir(parents=True, exist_ok=True)
     path = Path(target) / "tokenizer.json" if target else work / "tokenizer.json"
@@ -148,7 +149,8 @@ def train_pair(
         teacher.config.vocab_size, teacher.config.max_position_embeddings, recipe.draft
     ).to(place)
     warm_start(draft, teacher)
-    head, paths = teacher.get_output_embeddings().weight.detach(), shards(work / "samples")
+    head = teacher.get_output_embeddings().weight.detach()
+    paths = shards(work / "samples")
 
     def loss(step: int, done: float) -> torch.Tensor:
         rng = np.random.default_rng([recipe.seed, 2, step])

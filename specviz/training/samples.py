@@ -46,7 +46,9 @@ def continue_text(
     """Continue prompts [rows, n] to `length` tokens; returns tokens [rows, length] and last hidden
     states."""
     cache = DynamicCache(config=target.config)
-    tokens, states, new = [prompts], [], prompts
+    tokens = [prompts]
+    states = []
+    new = prompts
     for _ in range(length - prompts.shape[1]):
         states.append(target.base_model(new, past_key_values=cache).last_hidden_state)
         new = draw(target.get_output_embeddings()(states[-1][:, -1]), temperatures, generator)[

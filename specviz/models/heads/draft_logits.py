@@ -19,8 +19,10 @@ class DraftLogits:
     """
 
     def __init__(self, values: np.ndarray, ids: np.ndarray, width: int) -> None:
-        self.values, self.ids = values, ids
-        self.shape, self.dtype = (len(values), width), values.dtype
+        self.values = values
+        self.ids = ids
+        self.shape = (len(values), width)
+        self.dtype = values.dtype
 
     def __len__(self) -> int:
         return len(self.values)

@@ -29,7 +29,8 @@ class EagleLayer(nn.Module):
 
     def __init__(self, sizes: dict[str, Any]) -> None:
         super().__init__()
-        self.sizes, width = sizes, sizes["width"]
+        self.sizes = sizes
+        width = sizes["width"]
         self.join = nn.Linear(2 * width, width, bias=False)
         config = LlamaConfig(
             hidden_size=width,
@@ -72,7 +73,8 @@ class EagleModel(HuggingFaceModel):
             )
         super().__init__(layer.llama, target.vocab_size, direct=direct)
         direct.head = target.model.get_output_embeddings()
-        self.target, self.join = target, layer.join
+        self.target = target
+        self.join = layer.join
         self.embeddings = target.embeddings
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> EagleSession:
@@ -80,7 +82,8 @@ class EagleModel(HuggingFaceModel):
 
     @cached_property
     def compiled(self) -> Any:
-        layer, target = super().compiled, self.target.compiled
+        layer = super().compiled
+        target = self.target.compiled
         return None if layer is None or target is None else layer.after(self.join.weight, target)
 
     def text_states(self, features: torch.Tensor) -> torch.Tensor:
@@ -141,7 +144,9 @@ class EagleSession(HuggingFaceSession):
         super().commit(tree, (), emitted)
 
     def _target_hidden(self, run, order):
-        tree, states, first = self._tree, self._states, self._states_from
+        tree = self._tree
+        states = self._states
+        first = self._states_from
         assert tree is not None and states is not None  # `take` and `forward` came before
         read = states[run.start - first : run.stop - first]
         if order and order[0] != 0:

@@ -42,8 +42,10 @@ class Eagle3Head(nn.Module):
 
     def __init__(self, form: HeadFormat, feature_width: int) -> None:
         super().__init__()
-        layer, self.flags = form.layer, form.flags
-        width, self.eps = layer.hidden_size, layer.rms_norm_eps
+        layer = form.layer
+        self.flags = form.flags
+        width = layer.hidden_size
+        self.eps = layer.rms_norm_eps
         self.fc = nn.Linear(feature_width, width, bias=False)
         decoder = DECODERS[layer.model_type](layer, 0)
         attention = decoder.self_attn
@@ -60,7 +62,8 @@ class Eagle3Head(nn.Module):
             count = len(form.ids or (0, 0, 0))
             norms = [nn.RMSNorm(feature_width // count) for _ in range(count)]
             self.fc_norm = nn.ModuleList(norms)
-        self.head_dim, self.scale = attention.head_dim, attention.scaling
+        self.head_dim = attention.head_dim
+        self.scale = attention.scaling
 
     def _norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """x / rms(x) * weight in the type of x, which training lowers."""
@@ -88,14 +91,17 @@ class Eagle3Head(nn.Module):
             embeddings, states: of the tokens, [rows, m, width].
             cos, sin: of their positions, [m, head_dim]; attention computes in their type.
         """
-        layer, attention = self.midlayer, self.midlayer.self_attn
+        layer = self.midlayer
+        attention = self.midlayer.self_attn
         normed = self._norm(embeddings, layer.input_layernorm.weight)
         x = torch.cat([normed, self._norm(states, layer.hidden_norm.weight)], dim=-1)
 
         def heads(product: nn.Linear) -> torch.Tensor:
             return product(x).unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
 
-        q, k, v = heads(attention.q_proj), heads(attention.k_proj), heads(attention.v_proj)
+        q = heads(attention.q_proj)
+        k = heads(attention.k_proj)
+        v = heads(attention.v_proj)
         if hasattr(attention, "q_norm"):
             q = self._norm(q, attention.q_norm.weight)
             k = self._norm(k, attention.k_norm.weight)
@@ -154,10 +160,13 @@ class Eagle3Model:
         ids: torch.Tensor,
         embeddings: torch.Tensor,
     ) -> None:
-        self.device, self.dtype, self.lazy = target.device, target.dtype, target.lazy
+        self.device = target.device
+        self.dtype = target.dtype
+        self.lazy = target.lazy
         self.head = head.to(self.device, self.dtype).eval().requires_grad_(False)
         self.embeddings = embeddings.to(self.device, self.dtype)
-        self.vocab_size, self.positions = target.vocab_size, form.layer.max_position_embeddings
+        self.vocab_size = target.vocab_size
+        self.positions = form.layer.max_position_embeddings
         self.ids = ids.to(self.device)
         # where the states that it reads stand among the target's features
         layers = form.feature_layers(target.layers)
@@ -236,10 +245,12 @@ class Eagle3Model:
 
 def compiled_head(model: Eagle3Model, form: HeadFormat) -> Any:
     """The passes of a head as compiled calls; None where torch serves."""
-    head, compiler = model.head, compiler_for(model.head)
+    head = model.head
+    compiler = compiler_for(model.head)
     if compiler is None:
         return None
-    layer, parameters = head.midlayer, dict(head.midlayer.named_parameters())
+    layer = head.midlayer
+    parameters = dict(head.midlayer.named_parameters())
     weights = read_layer(layer, lambda name: parameters[name])
     cos, sin = model.rotary
     low, high = sin.chunk(2, dim=-1)

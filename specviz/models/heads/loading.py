@@ -117,7 +117,8 @@ def target_ids(tensors: dict[str, torch.Tensor], form: HeadFormat) -> torch.Tens
     Raises:
         ValueError: if the tables are missing or contradict each other.
     """
-    size, whole = form.draft_vocab, form.layer.vocab_size
+    size = form.draft_vocab
+    whole = form.layer.vocab_size
     offsets = tensors.pop("d2t", None)
     is_drafted = tensors.pop("t2d", None)
     if offsets is None and size < whole:
@@ -148,7 +149,8 @@ def load_head(folder: Path, form: HeadFormat, target: HuggingFaceModel) -> Eagle
         raise ParameterError("draft", must, form.layer.vocab_size, "Give its own target.")
     ids = target_ids(tensors, form)
     embeddings = tensors.pop("embed_tokens.weight", table)
-    width, states = form.layer.hidden_size, len(form.feature_layers(target.layers))
+    width = form.layer.hidden_size
+    states = len(form.feature_layers(target.layers))
     head = Eagle3Head(form, states * table.shape[1])
     expected = head.state_dict()
     if missing := sorted(expected.keys() - tensors.keys()):

@@ -47,7 +47,8 @@ class LayerFile:
 
     def __init__(self, key: str, layer: np.dtype, count: int) -> None:
         self.path = cache_folder() / "layers" / f"{key[:32]}.bin"
-        self.layer, self.count = layer, count
+        self.layer = layer
+        self.count = count
         self.bytes = count * layer.itemsize
         # Seconds, an even number as some file systems have them.
         self.modified = (1 << 29) + int(key[:8], 16) % (1 << 28) * 2

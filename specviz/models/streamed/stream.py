@@ -51,7 +51,9 @@ class LayerStream:
     def __init__(
         self, file: LayerFile, convert: Callable[[np.ndarray], Any] = lambda array: array
     ) -> None:
-        self.file, self.convert, self.bytes = file, convert, file.bytes
+        self.file = file
+        self.convert = convert
+        self.bytes = file.bytes
         with disk_errors(file.path):
             self._fd, self._is_direct = _open(file.path)
         finalize(self, os.close, self._fd)
@@ -125,12 +127,14 @@ class LayerStream:
                     raise ValueError(
                         f"The layers on disk ({self.file.path.name}) were cut. Load the pair again."
                     )
-                start, view = start + count, view[count:]
+                start = start + count
+                view = view[count:]
 
     def _check_speed(self) -> float:
         """Bytes per second, from up to three parts of the file that are read twice."""
         size = self.file.layer.itemsize
-        buffer, each = _buffer(size), max(1, min(len(self) // 3, TIMED // size))
+        buffer = _buffer(size)
+        each = max(1, min(len(self) // 3, TIMED // size))
 
         def seconds(first: int) -> float:
             began = perf_counter()
@@ -138,7 +142,8 @@ class LayerStream:
                 self._read(number, buffer)
             return perf_counter() - began
 
-        before, parts = _bytes_from_disk(), range(0, len(self) - each + 1, each)[:3]
+        before = _bytes_from_disk()
+        parts = range(0, len(self) - each + 1, each)[:3]
         times = [(seconds(first), seconds(first)) for first in parts]
         unread = _bytes_from_disk() - before < size * each * len(parts)  # of twice as many
         if unread or all(first > MANY * second and first > SHORT for first, second in times):

@@ -136,10 +136,8 @@ def stream_target(
     check_tree_reading("target", trial)
     if trial.direct is None:
         return None
-    depth, compiler = (
-        len(model.model.layers),
-        compiler_for(model) if trial.direct.compiled else None,
-    )
+    depth = len(model.model.layers)
+    compiler = compiler_for(model) if trial.direct.compiled else None
     model.model.layers[0].to("meta")
     del shallow, trial
 
@@ -167,7 +165,8 @@ def stream_target(
         direct = StreamedForward(model, stream, weight)
     direct.compiled = compiler and compiler.CompiledPasses(direct, stream)
     streamed = HuggingFaceModel(model, direct=direct)
-    streamed.static, streamed.disk_speed = None, stream.speed
+    streamed.static = None
+    streamed.disk_speed = stream.speed
     return streamed
 
 

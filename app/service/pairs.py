@@ -238,8 +238,9 @@ class Pairs:
     def unload(self, ref: PairRef) -> None:
         """Forget a pair, so that the next run loads it again."""
         with self._lock:
-            self._loaded.pop(ref.resolved, None)
-        gc.collect()
+            was_loaded = self._loaded.pop(ref.resolved, None) is not None
+        if was_loaded:
+            gc.collect()
 
     def prepare(self) -> None:
         """Download, convert and load SmolLM2 in the background, as the page opens with it;

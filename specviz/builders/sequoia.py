@@ -37,6 +37,7 @@ class PlannedBuilder(StaticBuilder):
     following the run), or numbers."""
 
     key_title = "estimated acceptance probability"
+    smooths: ClassVar[bool] = False  # whether its plan needs a vector that never rises
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
     size: int = tree_size(16)
     depth: int = max_depth(6)
@@ -97,6 +98,7 @@ class PlannedBuilder(StaticBuilder):
         tree = fill(draft, shape, scheme, rng, tokens_left, keys=chance)
         tree.record_growth(
             acceptance=vector,
+            smoothed=(self.smooths and isotonic(vector) != vector) or None,
             expected=sum(filter(None, tree.keys), 1.0),
             split=tuple(tree.topology.weight.tolist()),
         )
@@ -133,17 +135,10 @@ class Optimal(PlannedBuilder):
     """
 
     name, title = "optimal", "Optimal by priority queue"
+    smooths = True
 
     def plan(self, acceptance: tuple) -> Topology:
         return priority_queue_tree(isotonic(acceptance), self.size, self.depth, self.width)
-
-    def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
-    ) -> TokenTree:
-        tree = super().__call__(draft, rng, scheme, tokens_left, state)
-        vector = self.vector if state is None else state.vector
-        tree.record_growth(smoothed=isotonic(vector) != vector)
-        return tree
 
 
 class EqualGrowth(PlannedBuilder):
@@ -152,6 +147,7 @@ class EqualGrowth(PlannedBuilder):
     arXiv 2512.23858)."""
 
     name, title = "equal-growth", "Equal growth"
+    smooths = True
     small: ClassVar[dict[str, Any]] = PlannedBuilder.small | {"size": 5}
 
     @property

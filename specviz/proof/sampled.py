@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import count, islice
+from itertools import islice
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -103,7 +103,9 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     texts[()] = 1 - sum(texts.values())  # all others
     exact = tuple(prob if prob > 1e-9 else 0.0 for prob in texts.values())
     pieces = tuple(pair.decode(list(text)) or "".join(map(pair.token_text, text)) for text in texts)
-    speculated, plain, numbers = dict.fromkeys(texts, 0), dict.fromkeys(texts, 0), count(1)
+    speculated = dict.fromkeys(texts, 0)
+    plain = dict.fromkeys(texts, 0)
+    kinds = ((speculated, source, config), (plain, cached, config.autoregressive()))
     for run in range(runs + 1):
         if run % REPORT_EVERY == 0 or run == runs or source is pair:
             passes = None if source is pair else cached.target.read.cache_info().misses
@@ -111,13 +113,10 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
                 run, runs, pieces, exact, tuple(speculated.values()), tuple(plain.values()), passes
             )
         if run < runs:
-            for counts, models, settings in (
-                (speculated, source, config),
-                (plain, cached, config.autoregressive()),
-            ):
+            for kind, (counts, models, settings) in enumerate(kinds, 1):
                 seed = config.seed_after(
-                    next(numbers)
-                )  # never one for both, since keyed rules follow it
+                    2 * run + kind
+                )  # never one for both: keyed rules follow it
                 steps = speculate(models, replace(settings, seed=seed))
                 text = tuple(islice((token for step in steps for token in step.emitted), 2))
                 counts[text if text in texts else ()] += 1

@@ -18,7 +18,7 @@ from ..sampling.distributions import Distributions, excess, residual
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Verdict, Verifier
-from .walk import ROOT, Bars, Walk, carry, ratio
+from .walk import ROOT, Bars, Walk, carry, ratio, trial
 
 
 class Block(Verifier):
@@ -39,7 +39,7 @@ class Block(Verifier):
         return verify_path(tree, path, rows, p, rng)
 
     def explain(self, step: Step, node: int) -> str:
-        outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
+        outcome, prob, coin = trial(step, node)
         if outcome == "root":
             return ROOT
         if prob is None or coin is None:
@@ -77,7 +77,8 @@ class GreedyMultiPath(Block):
         path: list[int] = []
         rows: list[np.ndarray] = []
         nodes = [0]  # those that share the text of the chosen prefix
-        below, prefix, chosen = 0.0, 1.0, 1.0
+        below = 0.0
+        prefix = chosen = 1.0
         while children := [child for node in nodes for child in tree.children[node]]:
             q = first_row(tree, nodes[0])
             above = p[nodes[0]]
@@ -89,13 +90,14 @@ class GreedyMultiPath(Block):
             smaller = np.empty_like(q)
             smaller[order] = below + prefix * (np.cumsum(q[order]) - q[order])
             law = power_difference(smaller, prefix * q, chains)
-            rank = np.empty(len(q), int)
-            rank[order] = np.arange(len(q))
-            token = max((tree.tokens[child] for child in children), key=lambda one: rank[one])
+            rank = np.argsort(order)
+            token = max((tree.tokens[child] for child in children), key=rank.__getitem__)
             nodes = [child for child in children if tree.tokens[child] == token]
             path.append(nodes[0])
             rows.append(law / chosen if chosen > 0 else law)  # 0 below a token that q excludes
-            below, prefix, chosen = float(smaller[token]), prefix * float(q[token]), law[token]
+            below = float(smaller[token])
+            prefix *= float(q[token])
+            chosen = law[token]
         return verify_path(tree, path, rows, p, rng)
 
     def explain(self, step: Step, node: int) -> str:

@@ -15,7 +15,7 @@ from ..sampling.distributions import Distributions, Sampling, entropy, probabili
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Verdict, Verifier
-from .walk import Walk, explain_coin, ratio
+from .walk import Walk, explain_coin, ratio, trial
 
 TOP = 3  # tokens whose entropy says how unsure the target is
 
@@ -68,14 +68,14 @@ class Fly(Verifier):
         return row[token] > 0 and entropy(row[most_probable(row, TOP)]) >= self.theta
 
     def explain(self, step: Step, node: int) -> str:
-        prob, coin = step.accept_prob[node], step.coin[node]
+        outcome, prob, coin = trial(step, node)
         if prob is None or coin is None:
             return explain_coin(step, node, "min(1, p/q)")
-        if step.outcome[node] == "accepted" and coin >= prob:
+        if outcome == "accepted" and coin >= prob:
             return (
                 f"Accepted although u = {coin:.3f} ≥ {prob:.3f}: the target is unsure here and "
                 "accepts the next tokens."
             )
-        if step.outcome[node] == "rejected" and coin < prob:
+        if outcome == "rejected" and coin < prob:
             return f"Rejected although u = {coin:.3f} < {prob:.3f}: a token before it was rejected."
         return explain_coin(step, node, "min(1, p/q)")

@@ -12,7 +12,7 @@ from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Verdict, Verifier
-from .walk import Bars, Walk, explain_coin, untried
+from .walk import Bars, Walk, explain_coin, trial, untried
 
 
 class Try(NamedTuple):
@@ -125,7 +125,7 @@ class LeavesFirst(PlannedRule):
         return walk.end(bonus)
 
     def explain(self, step: Step, node: int) -> str:
-        outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
+        outcome, prob, coin = trial(step, node)
         if why := untried(step, node):
             return why
         if coin is None:

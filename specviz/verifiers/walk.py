@@ -154,6 +154,11 @@ def carry(excess_mass: float, weight: float) -> float:
     return float(excess_mass / total) if total > 0 else 1.0
 
 
+def trial(step: Step, node: int) -> tuple[str, float | None, float | None]:
+    """The outcome of a node, the chance that it would be accepted with, and the draw u."""
+    return step.outcome[node], step.accept_prob[node], step.coin[node]
+
+
 def untried(step: Step, node: int) -> str:
     """Why a node was not compared, "" where it was."""
     if step.outcome[node] == "root":
@@ -178,7 +183,7 @@ def explain_coin(step: Step, node: int, formula: str, first: str = "min(1, p/q)"
     child with `first`."""
     if step.parents.index(step.parents[node]) == node:
         formula = first
-    outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
+    outcome, prob, coin = trial(step, node)
     if why := untried(step, node):
         return why
     if prob is None or coin is None:

@@ -137,9 +137,6 @@ class Menu(Mapping[str, type[Any]]):
         error.hint = error.hint or "If it is a plugin, load it first, with --plugin say."
         raise error
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._filled()
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._filled())
 

@@ -35,7 +35,6 @@ OLD_NAMES = {  # what older links call a pair
 OLD_DISK = ", weights on disk"  # which ended the name of a pair in older links
 MAX_LOADED = 2  # pairs that are kept in memory
 LOADING = "Loading the models. This happens once."
-IN_MEMORY = "The weights cannot be kept on disk here, so they are in memory."
 WEIGHTS = ("memory", "disk")
 
 log = logging.getLogger(__name__)

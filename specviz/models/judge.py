@@ -9,17 +9,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
-from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-import transformers
 
-from ..base.files import from_cache, to_cache
 from ..passes.huggingface import HuggingFaceModel
+from .stored import Arrays, computed_once
 
 # All differences are root mean squares of logits, over the logits' standard deviation.
 MARGIN = 1.5  # how many times the difference of transformers' own pass a pass may differ
@@ -47,12 +43,14 @@ class Judge:
         are."""
         new = [text for text in dict.fromkeys(map(tuple, texts)) if text not in self._rows]
         if new:
-            self._rows.update(zip(new, zip(*self._read(new), strict=True), strict=True))
-        rows, errors = zip(*(self._rows[tuple(text)] for text in texts), strict=True)
-        exact = np.array(rows)
+            stored = computed_once(self.model, ("judge", new), lambda: self._compute(new))
+            rows = zip(stored["exact"], stored["errors"], strict=True)
+            self._rows.update(zip(new, rows, strict=True))
+        exact = np.array([self._rows[tuple(text)][0] for text in texts])
+        errors = np.array([self._rows[tuple(text)][1] for text in texts])
         size = min(self.model.vocab_size, exact.shape[1])  # beyond its vocabulary a row is padded
         found = rms(logits[:, :size] - exact[:, :size]) / spread(exact)
-        rounding = rms(np.array(errors)) / spread(exact)
+        rounding = rms(errors) / spread(exact)
         self.own_difference = max(self.own_difference, rounding)
         return found, rounding
 
@@ -68,25 +66,9 @@ class Judge:
         half = len(ids) // 2
         return self._logits([ids[:half]])[0, -1], self._logits([ids])[0, half - 1]
 
-    def _read(self, texts: list[Text]) -> tuple[np.ndarray, np.ndarray]:
-        """What `_compute` returns, from the cache where it was computed before."""
-        model = self.model
-        if not model.weights_hash:
-            return self._compute(texts)
-        versions = torch.__version__, transformers.__version__
-        facts = model.weights_hash, model.model.config, model.dtype, model.device, versions, texts
-        name = f"selftest-{sha256(repr(facts).encode()).hexdigest()[:32]}.npz"
-        stored = from_cache(name, _load)
-        if stored is not None:
-            return stored
-        exact, errors = self._compute(texts)
-        content = BytesIO()
-        np.savez(content, exact=exact, errors=errors)
-        to_cache(name, content.getvalue())
-        return exact, errors
-
-    def _compute(self, texts: list[Text]) -> tuple[np.ndarray, np.ndarray]:
-        """The rows after texts in float32, [n, V], and how far own ones are from them, [n]."""
+    def _compute(self, texts: list[Text]) -> Arrays:
+        """The rows after texts in float32, "exact" [n, V], and how far own ones are from them,
+        "errors" [n]."""
         whole: list[Text] = []  # a text with which another one begins needs no pass
         for text in sorted(texts, key=len, reverse=True):
             if not any(other[: len(text)] == text for other in whole):
@@ -109,7 +91,7 @@ class Judge:
             at = next(i for i, other in enumerate(whole) if other[: len(text)] == text)
             rows[row] = exact[at, len(text) - 1]
             errors[row] = rms(own[at, len(text) - 1] - rows[row])
-        return rows, errors
+        return {"exact": rows, "errors": errors}
 
     def _logits(self, ids: Sequence[Sequence[int]]) -> np.ndarray:
         """Logits of one of transformers' own passes, [texts, tokens, V]."""
@@ -117,11 +99,6 @@ class Judge:
         with torch.inference_mode():
             output = self.model.model(input_ids=tokens, use_cache=False)
         return output.logits.float().cpu().numpy()
-
-
-def _load(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    with np.load(file, allow_pickle=False) as stored:
-        return stored["exact"], stored["errors"]
 
 
 @contextmanager

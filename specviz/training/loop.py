@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,9 @@ def fit(
     matrices of the layers, if any.
     """
     optimizers = _optimizers(model, rate, matrix_rate)
-    peaks = [group["lr"] for optimizer in optimizers for group in optimizer.param_groups]
+    peaks: list[float] = []  # as they are before a checkpoint brings those of its last step
+    for optimizer in optimizers:
+        peaks += [group["lr"] for group in optimizer.param_groups]
     device = next(model.parameters()).device
     step = 0
     spent = 0.0
@@ -52,6 +55,8 @@ def fit(
         model.load_state_dict(state["model"])
         for optimizer, saved in zip(optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(saved)
+
+    groups = list(chain.from_iterable(optimizer.param_groups for optimizer in optimizers))
 
     def save() -> None:
         checkpoint.parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +76,6 @@ def fit(
                 * 0.5
                 * (1 + math.cos(math.pi * spent / seconds))
             )
-            groups = [group for optimizer in optimizers for group in optimizer.param_groups]
             for group, peak in zip(groups, peaks, strict=True):
                 group["lr"] = peak * scale
             bfloat16 = choose_dtype("auto", device) is torch.bfloat16

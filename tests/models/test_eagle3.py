@@ -16,6 +16,7 @@ from specviz.models.heads.loading import (
     ANSWER,
     LEAST_AGREEMENT,
     checked_agreement,
+    greedy_answer,
     load_head,
     with_features,
 )
@@ -329,6 +330,23 @@ def test_a_head_that_never_agrees_with_the_target_is_noticed(target, tmp_path, c
         assert ("d2t was lost" in caplog.text) == (agreement < LEAST_AGREEMENT)
     assert often.max() / ANSWER > LEAST_AGREEMENT and agreement == 0
     assert 0 <= checked_agreement(model, target, prompt, 6) <= 1  # three and three tokens
+
+
+def test_the_answer_of_a_target_is_written_once(target, tmp_path, monkeypatch):
+    """A pass of weights on disk takes long."""
+    monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path / "cache"))
+    known = target.with_features(())
+    known.weights_hash = "weights of the test"
+    answer = greedy_answer(known, [5, 9], 6)
+    assert len(answer) == 6 and answer == greedy_answer(target, [5, 9], 6)
+
+    def refuse(tokens, target=None):
+        raise AssertionError("it was written again")
+
+    known.open = refuse
+    assert greedy_answer(known, [5, 9], 6) == answer
+    with pytest.raises(AssertionError, match="written again"):
+        greedy_answer(known, [5, 9], 7)
 
 
 @pytest.mark.parametrize("builder", ["chain", "k-ary", "dyspec", "eagle2"])

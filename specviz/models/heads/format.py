@@ -66,6 +66,8 @@ WITHOUT_EFFECT = {
     "rope_theta",
     "rope_scaling",
 }
+# All settings that are read, or may stand there, besides those of a layer.
+KNOWN = {*FIXED, *WITHOUT_EFFECT, *FLAGS, IDS, "draft_vocab_size", "target_hidden_size"}
 
 
 @dataclass(frozen=True)
@@ -199,16 +201,10 @@ def _check(settings: Mapping[str, Any], known: set[str]) -> None:
             raise ParameterError(
                 f"draft config.json: {name}", f"be {FIXED[name]!r}", value, "Choose another draft."
             )
-        is_known = name in known or name in FIXED or name in WITHOUT_EFFECT or name in FLAGS
-        is_ours = name in (IDS, "draft_vocab_size", "target_hidden_size")
         is_off = value is None or value is False or value in ([], {}, "")
-        if not (is_known or is_ours or is_off):
-            raise ParameterError(
-                f"draft config.json: {name}",
-                "be a setting that this reader knows",
-                value,
-                "Choose another draft.",
-            )
+        if name not in known | KNOWN and not is_off:
+            must = "be a setting that this reader knows"
+            raise ParameterError(f"draft config.json: {name}", must, value, "Choose another draft.")
 
 
 def _rotary(*places: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from ...tree import TokenTree
 from ..catalogue import CATALOGUE
 from ..early_exit import count_layers
 from ..hub import RANDOM, model_folder
+from ..stored import Arrays, computed_once
 from .eagle3 import Eagle3Head, Eagle3Model
 from .format import HeadFormat, read_format, read_tensors
 
@@ -88,11 +89,17 @@ def checked_agreement(
 def greedy_answer(target: HuggingFaceModel, prompt: Sequence[int], count: int) -> list[int]:
     """The `count` tokens that a target writes after a prompt at temperature 0, whether or not one
     of them ends the text."""
-    session = target.open(prompt)
-    for _ in range(count):
-        root = TokenTree(session.context[-1], start=len(session.context) - 1)
-        session.commit(root, (), [int(np.asarray(session.forward(root, [0])).argmax())])
-    return session.context[len(prompt) :]
+
+    def write() -> Arrays:
+        session = target.open(prompt)
+        for _ in range(count):
+            root = TokenTree(session.context[-1], start=len(session.context) - 1)
+            session.commit(root, (), [int(np.asarray(session.forward(root, [0])).argmax())])
+        return {"tokens": np.array(session.context[len(prompt) :])}
+
+    # A pass of weights on disk takes long; what was written in memory is the same text.
+    stored = computed_once(target, ("answer", list(prompt), count), write)
+    return stored["tokens"].tolist()
 
 
 def greedy_agreement(

@@ -167,6 +167,7 @@ def stream_target(
     streamed = HuggingFaceModel(model, direct=direct)
     streamed.static = None
     streamed.disk_speed = stream.speed
+    streamed.weights_hash = identity
     return streamed
 
 

@@ -26,7 +26,7 @@ def test_a_run_streams_to_its_end_and_is_plain_decodings_text(serve, visit):
     page.locator("#sv-run").click()
     state(page, "done")
     config = replace(
-        explore.recordings.opening().trace().config,
+        explore.recordings.opening().config,
         verifier=specviz.VERIFIERS["race"](),
         max_new_tokens=40,
     )
@@ -225,7 +225,7 @@ def test_a_lossy_run_carries_its_mark_and_its_outcomes_add_up(serve, visit):
 def test_stop_ends_the_comparison_and_leaves_the_run(serve, visit, step_by_step):
     pair = Gated(permits=0)
     page = visit(serve(pair))
-    config = replace(explore.recordings.opening().trace().config, max_new_tokens=24)
+    config = replace(explore.recordings.opening().config, max_new_tokens=24)
     trace = specviz.run(specviz.toy_pair(vocab=12), config)
     pair.gate.release(
         len(trace.steps) + config.max_new_tokens + 1

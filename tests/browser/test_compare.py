@@ -33,7 +33,7 @@ def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
     ]
     expect(page.locator(f"{BOARD} .sv-title-line")).to_contain_text("recorded")
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()
-    expect(page.locator(f"{BOARD} .sv-speed")).to_have_value("0.1")
+    expect(page.locator(f"{BOARD} .sv-speed")).to_have_value("1")
     expect(page.locator(f"{BOARD} .sv-play")).to_have_accessible_name("pause")
     # it stands still when the first is through
     expect(page.locator(f"{BOARD} .sv-standing")).to_contain_text(

@@ -65,7 +65,8 @@ SAFE = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 API = "/gradio_api"
 OPEN = "/open"  # takes a saved run, as it is in its file
 READ = re.compile(
-    rf"/|/config|/(theme\.css|favicon\.ico|robots\.txt|manifest\.json|pwa_icon(/\d+)?)|/(assets|static|web)/.*"
+    r"/|/config|/(theme\.css|favicon\.ico|robots\.txt|manifest\.json|pwa_icon(/\d+)?)"
+    r"|/(assets|static|web)/.*"
     rf"|{API}/(info|openapi\.json|startup-events|app_id|theme\.css|queue/(data|status)|mcp"
     rf"|heartbeat/\w{{1,64}}|call/(v2/)?generate/\w{{1,64}})"
 )

@@ -33,7 +33,7 @@ from .names import pair_name, pair_names, short_name
 from .selftest import check_tree_reading
 from .streamed.target import stream_target
 from .table import NumberText
-from .text import TokenText, end_of_text, question_of, sample_of
+from .text import TokenText, end_of_text, questions_of, sample_of
 from .vocabulary import TranslatedSession, translation
 
 Progress = Callable[[float, str], None]
@@ -206,8 +206,8 @@ def load_pair(
         head = load_head(model_folder("draft", draft), head_format, target_model)
         limits.append(head.positions)
         facts = {"name": short_name(draft)} | describe_head(head)
-        if question := question_of(text):
-            facts["agreement"] = checked_agreement(head, target_model, question, min(limits))
+        if questions := questions_of(text):
+            facts["agreement"] = checked_agreement(head, target_model, questions, min(limits))
         info["draft"] = facts
     elif draft is not None:
         if layers := count_layers(draft):

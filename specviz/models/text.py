@@ -17,7 +17,13 @@ from .table import NumberText
 
 REPLACEMENT = "\ufffd"  # what a decoder writes for bytes that are no whole character
 SAMPLE = 400  # characters of the shipped text that models are tried on
-QUESTION = "Why is the sky blue?"  # that chat models are tried on
+# What chat models are tried on; a head that does well after one question may not after another.
+QUESTIONS = (
+    "Why is the sky blue?",
+    "How do I bake bread?",
+    "What is the capital of France?",
+    "Write a short poem about the sea.",
+)
 OPENING = 24  # tokens of the sample that other models go on from
 WINDOW = 8  # tokens before the first new one that are decoded with it
 BYTE_OF_LETTER = {
@@ -140,13 +146,15 @@ def sample_of(text: TokenText | NumberText) -> list[int]:
     return [] if isinstance(text, NumberText) else text.encode(TALES.read_text("utf-8")[:SAMPLE])
 
 
-def question_of(text: TokenText | NumberText) -> list[int]:
-    """Token ids of a prompt that a model answers: a question where it was trained on chats, else
-    the beginning of the shipped text; none for models that know no text."""
+def questions_of(text: TokenText | NumberText) -> list[list[int]]:
+    """Token ids of prompts that a model answers: questions where it was trained on chats, else
+    parts of the shipped text; none for models that know no text."""
     if text.is_chat:
         with suppress(ValueError):  # a template that wants other roles
-            return text.encode([Message("user", QUESTION)])
-    return sample_of(text)[:OPENING]
+            return [text.encode([Message("user", question)]) for question in QUESTIONS]
+    sample = sample_of(text)
+    starts = range(0, len(sample), OPENING)
+    return [sample[start : start + OPENING] for start in starts[: len(QUESTIONS)]]
 
 
 def end_of_text(model: Any, tokenizer: Any) -> frozenset[int]:

@@ -315,21 +315,24 @@ def test_a_head_that_never_agrees_with_the_target_is_noticed(target, tmp_path, c
     """Whatever it computes here stands for one token: agreement is how often the target itself
     writes that one."""
     model, target = open_head(write_head(tmp_path, raw_config()), target)
-    prompt = [5, 9, 12]
-    text = list(prompt)
-    for _ in range(ANSWER):
-        with torch.inference_mode():
-            logits = target.model(input_ids=torch.tensor([text])).logits
-        text.append(int(logits[0, -1].argmax()))
-    often = np.bincount(text[len(prompt) :], minlength=V)
+    prompts = [[5, 9, 12], [7, 3]]
+    answers = []
+    for prompt in prompts:
+        text = list(prompt)
+        for _ in range(ANSWER):
+            with torch.inference_mode():
+                logits = target.model(input_ids=torch.tensor([text])).logits
+            text.append(int(logits[0, -1].argmax()))
+        answers += text[len(prompt) :]
+    often = np.bincount(answers, minlength=V)
     for token in (int(often.argmax()), int(often.argmin())):
         caplog.clear()
         model.ids = torch.full((DRAFTED,), token)
-        agreement = checked_agreement(model, target, prompt, 128)
-        assert agreement == round(often[token] / ANSWER, 3)
+        agreement = checked_agreement(model, target, prompts, 128)
+        assert agreement == round(often[token] / len(answers), 3)
         assert ("d2t was lost" in caplog.text) == (agreement < LEAST_AGREEMENT)
-    assert often.max() / ANSWER > LEAST_AGREEMENT and agreement == 0
-    assert 0 <= checked_agreement(model, target, prompt, 6) <= 1  # three and three tokens
+    assert often.max() / len(answers) > LEAST_AGREEMENT and agreement == 0
+    assert 0 <= checked_agreement(model, target, prompts, 6) <= 1  # three and three tokens
 
 
 def test_the_answer_of_a_target_is_written_once(target, tmp_path, monkeypatch):

@@ -22,9 +22,9 @@ from .eagle3 import Eagle3Head, Eagle3Model
 from .format import HeadFormat, read_format, read_tensors
 
 LEAST_AGREEMENT = 0.1  # with the target's first choices; by chance it is far less
-ANSWER = 40  # tokens of the target's own that a head is tried on; a large target writes fewer
-FEWEST = 8
-EFFORT = 1e10  # parameters of the target times tokens of the answer
+ANSWER = 24  # tokens of each answer that a head is tried on; a large target writes fewer
+FEWEST = 4
+EFFORT = 4e9  # parameters of the target times tokens of an answer
 
 
 def find_head(draft: str | Path | None) -> HeadFormat | None:
@@ -60,23 +60,26 @@ def with_features(target: HuggingFaceModel, form: HeadFormat) -> HuggingFaceMode
 
 
 def checked_agreement(
-    head: Eagle3Model, target: HuggingFaceModel, prompt: Sequence[int], longest: int
+    head: Eagle3Model, target: HuggingFaceModel, prompts: Sequence[Sequence[int]], longest: int
 ) -> float:
-    """The `greedy_agreement` along the target's own answer; one that is next to nothing is logged.
+    """The mean `greedy_agreement` along the target's own answers; next to nothing is logged.
 
     That is how a head looks whose table `d2t` was lost, or that reads other layers than those it
     was trained on.
 
     Args:
         head, target: what is tried; the target gives its features to the head.
-        prompt: token ids that the target goes on from, at least 1.
+        prompts: token ids that the target goes on from, at least 1 each.
         longest: the longest text that both can hold, in tokens.
     """
     half = longest // 2
-    prompt = prompt[:half]
     size = sum(weights.numel() for weights in target.model.parameters())
     count = min(ANSWER, half, max(FEWEST, int(EFFORT / size)))
-    agreement = greedy_agreement(head, target, prompt, greedy_answer(target, prompt, count))
+    shares = []
+    for prompt in prompts:
+        answer = greedy_answer(target, prompt[:half], count)
+        shares.append(greedy_agreement(head, target, prompt[:half], answer))
+    agreement = float(np.mean(shares))
     if agreement < LEAST_AGREEMENT:
         logging.getLogger(__name__).warning(
             "The draft head proposes the target's token in %.0f %% of the cases: it was made for "

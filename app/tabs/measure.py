@@ -12,10 +12,10 @@ from specviz.base import codec
 from specviz.base.progress import Progress
 from specviz.measure.cost_table import CostTable
 from specviz.measure.forecast import Forecast, forecast
+from specviz.measure.this_machine import MachineMeasurement, measure_machine
 from specviz.record.vectors import find_acceptance, stored
 from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
-from specviz.view.measurement import MachineMeasurement, measure_machine
 
 from ..service.failures import explained
 from ..service.pairs import TALES, PairRef

@@ -20,8 +20,8 @@ from typing import Any
 import specviz
 from specviz.base import codec
 from specviz.base.files import CURVES, TRACES
+from specviz.measure.this_machine import measure_machine
 from specviz.measure.timing import measure_speedup
-from specviz.view.measurement import measure_machine
 
 from ..service.decoding import offload_info
 from ..service.offers import load_named

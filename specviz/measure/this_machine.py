@@ -1,4 +1,4 @@
-"""Measure the cost of a step on this machine.
+"""Measure the cost of a step on this machine, and trees with their predicted and timed speedup.
 
 Costs come from the loop itself, run on trees of increasing size, so caches are as warm and as cold
 as in a real run.
@@ -12,6 +12,7 @@ from functools import partial
 from itertools import chain, count, islice
 from math import ceil, log2
 from time import perf_counter
+from typing import NamedTuple
 
 from ..base.files import HELD_OUT, QUESTIONS, parse_json
 from ..base.progress import Progress
@@ -23,8 +24,9 @@ from ..models.base import Pair
 from ..record.step import Step
 from ..record.vectors import find_acceptance
 from .cost_table import CostTable, Pass, fit_costs
+from .forecast import forecast
 from .quiet import Watch
-from .timing import interleave
+from .timing import interleave, time_runs
 
 PROMPT = (
     "Once upon a time there was an old man who lived with his three sons in a small house "
@@ -154,3 +156,72 @@ def prompts(count: int | None = None, chat: bool = False) -> list[str]:
         return QUESTIONS.read_text(encoding="utf-8").splitlines()[:count]
     kinds = parse_json(HELD_OUT.read_text(encoding="utf-8")).values()
     return list(chain.from_iterable(zip(*kinds, strict=False)))[:count]
+
+
+class Point(NamedTuple):
+    """A timed tree: its place on an axis (nodes with the root, or a temperature), its speedups, the
+    measured range."""
+
+    name: str
+    size: float
+    predicted: float
+    measured: float
+    low: float
+    high: float
+
+
+class MachineMeasurement(NamedTuple):
+    """The cost of a pair's passes, and trees with their predicted and measured speedup once they
+    were timed."""
+
+    cost: CostTable
+    points: tuple[Point, ...] = ()
+
+
+def measure_machine(
+    pair: Pair,
+    temperature: float = 0.8,
+    sizes: Sequence[int] = (2, 4, 8, 16, 32),
+    rounds: int = 6,
+    seconds: float = 40.0,
+) -> Iterator[Progress[MachineMeasurement | None]]:
+    """Measure costs, predict the best of Sequoia's trees of each size, and time them against plain
+    decoding.
+
+    Args:
+        pair: the models.
+        temperature: of target and draft.
+        sizes: nodes of the trees with the root.
+        rounds: prompts, each decoded once with every tree and once without.
+        seconds: time limit for the costs.
+    """
+    rule = "exact-match" if temperature == 0 else "sequoia"
+    config = RunConfig(PROMPT, verifier=rule, temperature=temperature, max_new_tokens=64)
+    acceptance = find_acceptance(rule, temperature, "model", pair.info["name"])
+    cost = None
+    for update in measure_cost(pair, config, (1, *sizes, 64), seconds=seconds):
+        cost = update.result
+        yield Progress(
+            update.done, 2 * update.total, update.stage, MachineMeasurement(cost) if cost else None
+        )
+    assert cost  # or `measure_cost` raises
+    # Each size with the depth that is predicted to be fastest.
+    cells = [
+        max(filter(None, row), key=lambda cell: cell.speedup)
+        for row in forecast(acceptance, cost, sizes).cells
+    ]
+    runs = {}
+    for cell in cells:
+        tree = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=acceptance)
+        runs[f"{cell.size} nodes, {cell.depth} levels"] = pair, replace(config, builder=tree)
+    for timing in time_runs(runs, prompts(rounds), whole=True):
+        points = tuple(
+            Point(row.name, cell.size, cell.speedup, row.speedup, row.low, row.high)
+            for cell, row in zip(cells, timing.result, strict=False)
+        )
+        yield Progress(
+            timing.total + timing.done,
+            2 * timing.total,
+            "timing trees",
+            MachineMeasurement(cost, points),
+        )

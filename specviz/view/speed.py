@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from ..measure.cost_table import CostTable
 from ..measure.forecast import Forecast
+from ..measure.this_machine import Point
 from . import theme
-from .measurement import Point
 
 
 def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:

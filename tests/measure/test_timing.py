@@ -8,6 +8,7 @@ import pytest
 import specviz
 from specviz.base.progress import Progress, final_result
 from specviz.measure import timing
+from specviz.measure.this_machine import measure_machine
 from specviz.measure.timing import (
     AUTOREGRESSIVE,
     interleave,
@@ -18,7 +19,6 @@ from specviz.measure.timing import (
 )
 from specviz.record.metrics import Counts
 from specviz.record.step import Timing
-from specviz.view.measurement import measure_machine
 
 PAIR = specviz.toy_pair(vocab=8, seed=2, closeness=0.7)
 CONFIG = specviz.RunConfig(temperature=1.0, max_new_tokens=40)

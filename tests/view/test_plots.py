@@ -13,12 +13,12 @@ from specviz.measure.forecast import forecast
 from specviz.measure.machines import machine
 from specviz.measure.on_text import acceptance_vector
 from specviz.measure.texts import continuations
+from specviz.measure.this_machine import Point
 from specviz.tree import Topology
 from specviz.view import export, theme
 from specviz.view import figures as plots
 from specviz.view.figures import PLOTS, plot
 from specviz.view.layout import place
-from specviz.view.measurement import Point
 
 PAIR = specviz.toy_pair(vocab=6, seed=3)
 CONFIG = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=40)

@@ -10,7 +10,7 @@ from functools import cache
 from specviz.base import codec
 from specviz.base.files import CURVES
 from specviz.measure.cost_table import CostTable
-from specviz.view.measurement import Point
+from specviz.measure.this_machine import Point
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from app.tabs import measure
 from app.tabs.parts import recorded
 from app.tabs.parts.web import dumps
 from specviz.base.files import CURVES
-from specviz.view.measurement import MachineMeasurement
+from specviz.measure.this_machine import MachineMeasurement
 
 
 def test_recorded_measurements_open_and_are_of_this_form(tmp_path, monkeypatch):

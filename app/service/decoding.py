@@ -52,20 +52,14 @@ def decode(pair: Any, config: RunConfig, warm_up: int = 0) -> Iterator[Trace | S
     yield from speculate(pair, config)
 
 
-def time_run(
-    pair: Any, config: RunConfig, first: Counts, rounds: int = ROUNDS
-) -> Iterator[PairedSpeedup | None]:
-    """A run against plain decoding in alternating rounds; for `Turn.compute`."""
-    yield from measure_speedup(pair, config, first, rounds)
-
-
 def timing(
     turn: Turn, config: RunConfig, first: Counts, rounds: int = ROUNDS
 ) -> Iterator[PairedSpeedup | None]:
-    """`time_run` while nobody waits; nothing for plain decoding."""
+    """A run against plain decoding in alternating rounds, while nobody waits; nothing for plain
+    decoding."""
     if config.builder.name == "plain" or not rounds:
         return
-    for speedup in turn.compute(time_run, config, first, rounds):
+    for speedup in turn.compute(measure_speedup, config, first, rounds):
         yield speedup
         if turn.others_wait():
             return

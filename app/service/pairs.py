@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from specviz.base.errors import ParameterError, cause
 
 from . import limits, zero_gpu
-from .queue import Visitor
+from .queue import NOBODY, Visitor
 
 TALES, TOY, SMOLLM2 = "tales", "toy", "smollm2"
 EARLY_EXIT = f"{TALES}|early-exit:3"
@@ -109,7 +109,7 @@ class Loading:
     """
 
     def __init__(self, ref: PairRef, visitor: Visitor | None = None) -> None:
-        self.ref, self.visitor = ref, visitor or Visitor("")
+        self.ref, self.visitor = ref, visitor or NOBODY
         self.note, self.notice = LOADING, ""  # the second is what is to be said of the pair then
         self.done: float | None = None
         self.result: Future[Any] = Future()

@@ -15,12 +15,13 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from multiprocessing import get_context
 from threading import Condition, Lock, Thread
 from time import sleep
 from typing import Any
 
-from .queue import FULL, FairQueue, Full, Visitor
+from .queue import Call, FairQueue, Visitor
 
 REQUESTS = 100  # after which another process takes its place, so that its memory does not grow
 NICE = 10  # a run that wants the same core has nine tenths of it, and nothing starves
@@ -101,23 +102,23 @@ class Requests:
 
     def __init__(self, process: Process, limit: int) -> None:
         self.process = process
-        self._waiting: FairQueue[tuple[Future[Any], Callable, tuple]] = FairQueue(limit)
+        self._waiting: FairQueue[Call] = FairQueue(limit)
         self._changed = Condition()
         self._thread: Thread | None = None
 
     def submit(self, visitor: Visitor, work: Callable[..., Any], *args: Any) -> Future[Any]:
         """What work(*args) returns in the process, in the visitor's turn; raises `Full`."""
-        call = (Future[Any](), work, args)
+        call = Call(Future(), partial(self.process, work, *args))
         with self._changed:
             if not (self._thread and self._thread.is_alive()):
                 self._thread = Thread(target=self._serve, name="requests", daemon=True)
                 self._thread.start()
-            self._waiting.push(visitor, call)
-            dropped = self._waiting.overflow()
+            dropped = self._waiting.admit(visitor, call)
             self._changed.notify()
         if dropped is not None:
-            dropped[0].set_exception(Full(FULL.format(self._waiting.limit)))
-        return call[0]
+            other, error = dropped
+            other.answer.set_exception(error)
+        return call.answer
 
     async def ask(self, visitor: Visitor, work: Callable[..., Any], *args: Any) -> Any:
         """`submit` for a handler of the server, which goes on meanwhile."""
@@ -128,14 +129,8 @@ class Requests:
             with self._changed:
                 self._changed.wait_for(lambda: len(self._waiting))
                 call = self._waiting.pop()
-            assert call is not None
-            future, work, args = call
-            if not future.set_running_or_notify_cancel():
-                continue  # whoever asked has left
-            try:
-                future.set_result(self.process(work, *args))
-            except BaseException as error:  # whatever it is, the next request has its turn
-                future.set_exception(error)
+            if call:
+                call.compute()
 
 
 # ---- in the process ----

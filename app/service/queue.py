@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextvars import ContextVar
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from itertools import count, zip_longest
 from typing import Any, Generic, NamedTuple, TypeVar
-
-from . import limits
 
 Item = TypeVar("Item")
 FULL = "The queue is full ({} requests wait). Try again in a minute; nothing was lost."
@@ -25,6 +24,22 @@ LEVELS = 3  # network, address, session
 
 class Full(ValueError):
     """The queue is full."""
+
+
+class Call(NamedTuple):
+    """A short call that waits for its turn."""
+
+    answer: Future[Any]
+    work: Callable[[], Any]
+
+    def compute(self) -> None:
+        """Answer the call, unless whoever asked has left."""
+        if not self.answer.set_running_or_notify_cancel():
+            return
+        try:
+            self.answer.set_result(self.work())
+        except BaseException as error:  # whatever it is, the next one has its turn
+            self.answer.set_exception(error)
 
 
 class Visitor(NamedTuple):
@@ -55,13 +70,14 @@ class Visitor(NamedTuple):
         )
 
 
+NOBODY = Visitor("")
 VISITOR: ContextVar[Visitor] = ContextVar("visitor")  # of the request that is being answered
 
 
 def current_visitor() -> Visitor:
     """Who sent the request that is being answered; events of gradio's queue have another context,
     and ask `visitor_of`."""
-    return VISITOR.get(Visitor(""))
+    return VISITOR.get(NOBODY)
 
 
 def visitor_of(request: Any) -> Visitor:
@@ -84,7 +100,7 @@ class FairQueue(Generic[Item]):
         limit: how many may wait.
     """
 
-    def __init__(self, limit: int = limits.QUEUE) -> None:
+    def __init__(self, limit: int) -> None:
         self.limit = limit
         self._places: list[_Place[Item]] = []
         self._numbers = count()
@@ -94,8 +110,15 @@ class FairQueue(Generic[Item]):
     def __len__(self) -> int:
         return len(self._places)
 
+    def admit(self, visitor: Visitor, item: Item) -> tuple[Item, Full] | None:
+        """Add an item; returns the one that has to make room, perhaps the same, and what to tell
+        whoever waits for it."""
+        self.push(visitor, item)
+        dropped = self.overflow()
+        return None if dropped is None else (dropped, Full(FULL.format(self.limit)))
+
     def push(self, visitor: Visitor, item: Item) -> None:
-        """Add an item, which `overflow` may take out again."""
+        """Add an item, whatever the limit."""
         place = _Place(next(self._numbers), visitor.groups, item)
         for group in place.groups:
             self._turns.setdefault(group, place.number)

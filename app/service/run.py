@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
@@ -14,11 +13,10 @@ from typing import Any, NamedTuple
 
 from . import zero_gpu
 from .pairs import PairRef
-from .queue import Visitor
+from .queue import NOBODY, Visitor
 
 POLL = 0.5  # seconds between two looks at what a waiting page is told
 LEFT = "The page that asked for this run was closed."
-NOBODY = Visitor("")
 
 log = logging.getLogger(__name__)
 
@@ -146,19 +144,3 @@ class Stream:
             if not (run.sent or run.over):
                 with suppress(TimeoutError):
                     await asyncio.wait_for(run.changed.wait(), POLL)
-
-
-class Call(NamedTuple):
-    """A short call that computes between two steps."""
-
-    answer: Future[Any]
-    work: Callable[[], Any]
-
-    def compute(self) -> None:
-        """Answer the call, unless whoever asked has left."""
-        if not self.answer.set_running_or_notify_cancel():
-            return
-        try:
-            self.answer.set_result(self.work())
-        except BaseException as error:
-            self.answer.set_exception(error)

@@ -19,9 +19,9 @@ from typing import Any
 from . import limits, zero_gpu
 from .pairs import PairRef, Pairs, pairs_of
 from .process import Process, Requests
-from .queue import FULL, FairQueue, Full, Visitor, current_visitor
+from .queue import Call, FairQueue, Visitor, current_visitor
 from .readers import Readers
-from .run import Call, Note, Run, Stream, Turn
+from .run import Note, Run, Stream, Turn
 from .runs import RunStore
 from .sizes import try_tokenizers
 
@@ -92,22 +92,22 @@ class RunService:
             await self.trials.ask(run.visitor, try_tokenizers, *names, prompts)
         with self._changed:
             self._start()
-            self._queue.push(run.visitor, run)
-            dropped = self._queue.overflow()
+            dropped = self._queue.admit(run.visitor, run)
             self._changed.notify()
         if dropped is not None:
-            dropped.end(Full(FULL.format(self._queue.limit)))
+            other, error = dropped
+            other.end(error)
 
     async def between_steps(self, work: Callable[..., Any], *args: Any) -> Any:
         """What a short work(*args) returns, computed between two steps of a run; raises `Full`."""
         call = Call(Future(), partial(work, *args))
         with self._changed:
             self._start()
-            self._calls.push(current_visitor(), call)
-            dropped = self._calls.overflow()
+            dropped = self._calls.admit(current_visitor(), call)
             self._changed.notify()
         if dropped is not None:
-            dropped.answer.set_exception(Full(FULL.format(self._calls.limit)))
+            other, error = dropped
+            other.answer.set_exception(error)
         answer = asyncio.wrap_future(call.answer)
         await asyncio.wait([answer], timeout=PATIENCE)
         with self._changed:
@@ -289,7 +289,7 @@ class RunService:
 
     def _make_way(self, run: Run) -> bool:
         with self._changed:
-            if not (len(self._queue) or self._loaded):
+            if not self.others_wait():
                 return False
             self._queue.push(run.visitor, run)
             self._running = None

@@ -57,7 +57,7 @@ def load_named(ref: PairRef, loading: Loading) -> Any:
     they cannot be on disk."""
     for progress in prepared(ref):
         if progress.result is None:
-            loading.report(progress.done / progress.total, progress.stage)
+            loading.report(progress.share, progress.stage)
     # A chat model is asked: None is for the models that have a template for it.
     options: dict[str, Any] = {"progress": loading.report, "chat": None}
     if ref.target != TALES:

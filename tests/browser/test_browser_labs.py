@@ -43,6 +43,7 @@ def test_six_trees_one_of_them_large_with_its_mask(lab):
 
 def test_what_is_typed_is_drawn_or_answered_by_a_sentence(lab):
     page = lab("lab=tree", TREES)
+    page.locator(".sv-lab-own summary").click()
     box, status = page.get_by_label("Acceptance of child"), page.locator(".sv-lab-status")
     name = page.locator(".sv-lab-cards b").first
     box.fill("0.9, 0.9")

@@ -34,13 +34,15 @@ def test_a_link_opens_the_recording_that_was_seen(serve, visit):
     url = serve()
     page = visit(url, permissions=CLIPBOARD, reduced_motion="reduce", settings=False)
     page.locator(".sv-choice label", has_text="Large tree").click()
-    expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-of", "recorded-large-tree-0.6")
+    expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute(
+        "data-of", "recorded-smollm2-large-tree-0.6"
+    )
     to_step(page, 2)
     headline = page.locator("#sv-headline").inner_text()
     link = copy_link(page)
     other = visit(link, reduced_motion="reduce", settings=False)
     expect(other.locator(f"{STAGE} .sv-svg")).to_have_attribute(
-        "data-of", "recorded-large-tree-0.6"
+        "data-of", "recorded-smollm2-large-tree-0.6"
     )
     expect(other.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-step", "2")
     assert other.locator("#sv-headline").inner_text() == headline

@@ -203,6 +203,7 @@ def test_a_full_disk_is_said_before_anything_is_downloaded(cache, entry, monkeyp
     assert left_in(cache) == []
 
 
+@pytest.mark.nightly
 def test_two_at_once_prepare_one_after_the_other(cache, entry):
     first = catalogue.prepare("tiny")
     next(first)  # has the lock

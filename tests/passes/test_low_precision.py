@@ -45,6 +45,7 @@ def test_weights_that_fit_are_kept_to_the_last_bit():
     assert packed.codes.nbytes == weight.size // 2
 
 
+@pytest.mark.nightly
 def test_the_target_in_low_precision_drafts_much_and_changes_no_text():
     pair = specviz.load_pair()
     options = dict(max_new_tokens=24, temperature=0)

@@ -151,6 +151,12 @@ class FairQueue(Generic[Item]):
                 return place.item
         return None
 
+    def rest(self, visitor: Visitor) -> None:
+        """Whose turn has just ended stands at the end, also behind those who came meanwhile."""
+        for group in visitor.groups:
+            if group in self._turns:
+                self._turns[group] = next(self._numbers)
+
     def remove(self, item: Item) -> bool:
         """Take out an item; whether it was there."""
         for place in self._places:

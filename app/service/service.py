@@ -25,7 +25,7 @@ from .run import Note, Run, Stream, Turn
 from .runs import RunStore
 from .sizes import try_tokenizers
 
-SLICE = 5.0  # seconds that a run computes while others wait
+SLICE = 2.0  # seconds that a run computes while others wait
 PATIENCE = 5.0  # seconds that a short call waits for a step; it then computes beside it
 # Runs that have begun and made way; each has its caches in memory.
 BEGUN_OF_NETWORK, BEGUN, IN_USE = 3, 24, 2  # the last: pairs that they have
@@ -292,11 +292,13 @@ class RunService:
             if not self.others_wait():
                 return False
             self._queue.push(run.visitor, run)
+            self._queue.rest(run.visitor)
             self._running = None
             return True
 
     def _forget(self, run: Run) -> None:
         with self._changed:
+            self._queue.rest(run.visitor)
             self._begun.discard(run)
             self._running = None if self._running is run else self._running
             self._changed.notify_all()

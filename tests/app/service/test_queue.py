@@ -83,3 +83,12 @@ def test_an_item_that_may_not_go_yet_keeps_its_place():
     assert queue.pop(lambda item: not item.endswith("a")) == "10.0.1.1 b"
     assert queue.pop() == "10.0.0.1 a" and queue.remove("10.0.2.1 c") and not queue.remove("x")
     assert queue.pop() is None and not queue._turns
+
+
+def test_who_came_during_a_turn_is_before_whoever_had_it():
+    queue = filled(["10.0.0.1 1", "10.0.0.1 2", "10.0.0.1 3"])
+    assert queue.pop() == "10.0.0.1 1"
+    other = Visitor("192.0.2.7", "me")
+    queue.push(other, "192.0.2.7 me")  # while that turn lasts
+    queue.rest(Visitor("10.0.0.1", "1"))
+    assert queue.order() == ["192.0.2.7 me", "10.0.0.1 2", "10.0.0.1 3"]

@@ -111,7 +111,7 @@ def between_steps(service: RunService, work: Callable[..., Any]) -> Callable[...
 
 
 def serve(port: int | None = None, hosts: str = "") -> None:
-    """Serve the page until this process is told to end; then let runs end.
+    """Serve the page until this process gets a signal to end; then let runs end.
 
     Args:
         port: to listen on; the first free one from 7860 where it is None.

@@ -87,7 +87,7 @@ class Guard:
     Args:
         app: what it protects.
         demo: the page.
-        readers: is told which pages read their messages.
+        readers: learns which pages read their messages.
         hosts: by which names the page may be asked for.
         last_hop: whether the client is the last one in X-Forwarded-For: uvicorn, which sees to the
             proxies that it knows by address, takes the first one where it trusts them all, and

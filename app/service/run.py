@@ -15,14 +15,14 @@ from . import zero_gpu
 from .pairs import PairRef
 from .queue import NOBODY, Visitor
 
-POLL = 0.5  # seconds between two looks at what a waiting page is told
+POLL = 0.5  # seconds between two looks at what a waiting page must show
 LEFT = "The page that asked for this run was closed."
 
 log = logging.getLogger(__name__)
 
 
 class Note(NamedTuple):
-    """What a page is told while its run waits."""
+    """What a page shows while its run waits."""
 
     text: str
     done: float | None = None  # the share that is done, where there is one

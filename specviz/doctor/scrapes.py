@@ -55,7 +55,7 @@ def scrapes_of(text: str) -> list[dict[Series, float]]:
             prefix = next(prefix for prefix in PREFIXES if sample.name.startswith(prefix))
             name = FIELDS.get(sample.name.removeprefix(prefix))
             at = sample.labels.get("position") or sample.labels.get("token_position") or "-1"
-            # A longer number is no position either, and `int` refuses the longest.
+            # A longer number is no position either, and `int` fails for very long ones.
             position = int(at[:6]) if at == "-1" or at.isdecimal() else POSITIONS
             if name is None or position >= POSITIONS or not 0 <= sample.value < MOST:
                 continue

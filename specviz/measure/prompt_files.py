@@ -2,7 +2,7 @@
 
 Known are Spec-Bench and MT-Bench (`question.jsonl`, the first turns), HumanEval, GSM8K, ShareGPT,
 chats, Alpaca, tables with a named column, JSON lists of texts, and texts with a prompt a line. A
-record of another form is refused: what stands beside a prompt, an answer say, is none.
+record of another form is an error: an answer that stands beside a prompt is no prompt.
 """
 
 from __future__ import annotations

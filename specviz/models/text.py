@@ -63,7 +63,7 @@ class TokenText:
         last message is the assistant's, up to the end of that message, which is continued.
 
         Raises:
-            ValueError: if the model has no template, or the template refuses the messages.
+            ValueError: if the model has no template, or the template does not accept the messages.
         """
         if not self.is_chat:
             raise no_template()

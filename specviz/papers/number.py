@@ -88,7 +88,7 @@ def parse_call(call: str) -> tuple[Measurement, dict[str, Any]]:
 
 def _value(number: str, measured: Callable[..., Any]) -> Any:
     """What a number is, if a measurement's call gives `measured(name, **arguments)`."""
-    calls_in(number)  # refuses what is no number before Python reads it
+    calls_in(number)  # anything but a number is an error before it is evaluated
     names = {name: partial(measured, name) for name in MEASUREMENTS}
     return eval(number, {"__builtins__": {}}, {**STATISTICS, **names})
 

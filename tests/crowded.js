@@ -72,6 +72,11 @@
     }
   });
 
+  for (const table of document.querySelectorAll('table')) {
+    const box = table.parentElement;
+    if (box.clientWidth && box.scrollWidth > box.clientWidth + TOLERANCE) faults.push(`wider than its box: ${name(table)} in ${name(box)}`);
+  }
+
   const excess = document.documentElement.scrollWidth - innerWidth;
   if (excess > 0) faults.push(`the page is ${excess} px too wide`);
   return [...new Set(faults)];

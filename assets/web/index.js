@@ -89,7 +89,7 @@ export const verification = ({ element, props, server }) =>
   verificationLab(element, JSON.parse(props.value), server);
 /** @type {Component} */
 export const compare = ({ element, server, values }) => {
-  const board = compareBoard(element, () => server.recorded(0));
+  const board = compareBoard(element, server);
   onPage(element, 'input', ({ target }) => {
     if (target.closest?.('.sv-compare-page')) board.edited();
   });

@@ -1,5 +1,5 @@
-"""A run as one HTML file that plays with no server and no network: the demo's own stage around a
-recorded run.
+"""A run or a comparison as one HTML file that plays with no server and no network: the demo's own
+stage around what was recorded.
 
 A notebook shows it in an iframe without access to the notebook or the network.
 """
@@ -7,6 +7,7 @@ A notebook shows it in an iframe without access to the notebook or the network.
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 
 from ..record.trace import Trace
 from .payload import described, recorded_message, settings_title
@@ -17,6 +18,7 @@ from .web import asset, joined
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
 )
+STYLES = ("style", "stage/stage", "tree/tree", "page/offline")
 HEIGHT = 900  # pixels, until the page in the frame says that it needs more
 # The page in the frame reports its height, on this message and when it changes. The frame never
 # shrinks: nothing jumps.
@@ -37,20 +39,29 @@ def offline_page(trace: Trace, link: str = "") -> str:
         link: an address that shows the run again, or nothing.
     """
     message = recorded_message(trace)  # which says what cannot be shown
-    style = "".join(
-        asset(f"{name}.css") for name in ("style", "stage/stage", "tree/tree", "page/offline")
-    )
-    script = f"{joined('offline.js')}offline.play(document.body);\n"
-    title = html.escape(trace.prompt_text[:60])
+    body = f"{heading(trace, link)}\n{asset('stage/stage.html')}"
+    return _page(f"specviz: {trace.prompt_text[:60]}", STYLES, body, message, "offline")
+
+
+def comparison_page() -> str:
+    """The whole page of a comparison, which is still empty: the browser writes what it shows
+    between the braces."""
+    body = asset("compare/compare.html")
+    return _page("specviz: a comparison", (*STYLES, "compare/compare"), body, "{}", "offline_race")
+
+
+def _page(title: str, styles: Sequence[str], body: str, data: str, script: str) -> str:
+    """A page that needs no other file: `data` is JSON, `script` a module that plays it."""
+    style = "".join(asset(f"{name}.css") for name in styles)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>specviz: {title}</title>\n<style>\n{style}</style></head>\n"
-        f'<body class="gradio-container sv-offline">\n{heading(trace, link)}\n'
-        f"{asset('stage/stage.html')}\n"
-        f'<script type="application/json" id="run">{message}</script>\n'
-        f"<script>(() => {{\n{script}}})();</script>\n</body></html>\n"
+        f"<title>{html.escape(title)}</title>\n<style>\n{style}</style></head>\n"
+        f'<body class="gradio-container sv-offline">\n{body}\n'
+        f'<script type="application/json" id="run">{data}</script>\n'
+        f"<script>(() => {{\n{joined(f'{script}.js')}{script}.play(document.body);\n"
+        "})();</script>\n</body></html>\n"
     )
 
 

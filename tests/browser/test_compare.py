@@ -71,6 +71,30 @@ def test_the_shared_clock_moves_every_run_by_its_own_times(seen):
             expect(column).to_have_attribute("data-step", str(done))
 
 
+def test_the_race_is_saved_as_a_picture_and_as_a_page_that_plays_offline(seen, tmp_path):
+    for kind in ("png", "html"):
+        seen.locator(f"{BOARD} .sv-save summary").click()
+        with seen.expect_download() as download:
+            seen.locator(f"{BOARD} [data-save={kind}]").click()
+        download.value.save_as(tmp_path / f"race.{kind}")
+    assert (tmp_path / "race.png").read_bytes().startswith(b"\x89PNG")
+    factors = json.loads(race.opening())["factors"]
+    address = seen.url
+    page = seen.context.new_page()
+    page.context.set_offline(True)
+    try:
+        page.goto((tmp_path / "race.html").as_uri())
+        expect(page.locator("h2").first).to_have_text(f"“{race.PROMPT}”")
+        expect(page.get_by_role("link", name="Open it again")).to_have_attribute("href", address)
+        page.locator(".sv-scrub").focus()
+        page.keyboard.press("End")
+        expect(page.locator(".sv-large").last).to_have_text(factors[-1])
+        expect(page.locator("[data-save=html]")).to_be_hidden()  # it needs a server
+    finally:
+        page.context.set_offline(False)
+        page.close()
+
+
 def test_two_runs_are_decoded_compared_and_timed_and_hostile_text_is_text(serve, visit):
     page = visit(
         f"{serve(Gated(pieces=HOSTILE))}{LINK}",

@@ -8,6 +8,7 @@ from typing import Any
 
 import gradio as gr
 
+from specviz.view.offline import comparison_page
 from specviz.view.payload import message
 from specviz.view.web import asset
 
@@ -36,6 +37,11 @@ def recorded(_: Any = None) -> str:
     return race.opening()
 
 
+def page_around(_: Any = None) -> str:
+    """The page that plays a comparison offline, for the browser to fill."""
+    return comparison_page()
+
+
 def build(service: RunService) -> Settings:
     """Lay out the tab and connect it; returns its controls, for links and other tabs to set."""
     opening = PairRef(service.pairs.first.target, service.pairs.first.draft, "disk")
@@ -53,7 +59,7 @@ def build(service: RunService) -> Settings:
         board = component(
             "compare",
             asset("compare/compare.html"),
-            server_functions=[recorded],
+            server_functions=[recorded, page_around],
             elem_id="sv-compare",
         )
     linked = links.LinkedGroups({"models": models, "weights": weights}, {"": chosen})

@@ -2,10 +2,10 @@
 // Each has a column with its text and its tree at that time; the race, remarks on the texts and the
 // table stand around them.
 
-import { downloadFile, finder, query, say } from '../base/dom.js';
-import { pictureOf, png } from '../tree/picture.js';
+import { finder, query, say } from '../base/dom.js';
 import { sharedClock } from './clock.js';
 import { runColumn } from './column.js';
+import { savesComparison } from './save.js';
 import { writeTable, writeTexts } from './table.js';
 import { raceChart } from './tokens_over_time.js';
 
@@ -29,8 +29,13 @@ const opened = ({ run: name, badge, pair, when }) => ({
   table: /** @type {import('./types.js').Row[]} */ ([]),
 });
 
-/** @param {HTMLElement} element @param {() => Promise<string>} recorded what the tab opens with */
-export function compareBoard(element, recorded) {
+/**
+ * @param {HTMLElement} element
+ * @param {object} server what there is beside the page, each only where there is one
+ * @param {Ask} [server.recorded] what the tab opens with
+ * @param {Ask} [server.page_around] a page that plays offline, without a comparison
+ */
+export function compareBoard(element, server) {
   const root = query(element, '.sv-compare', HTMLElement);
   const $ = finder(root);
   const race = raceChart($('race-svg', SVGSVGElement), seconds => clock.seek(seconds));
@@ -42,8 +47,10 @@ export function compareBoard(element, recorded) {
   let run = { ...opened({}), state: '' };
   let frame = /** @type {number | null} */ (null);
   let whole = false;
+  let messages = /** @type {string[]} */ ([]); // all of this comparison
 
-  recorded()
+  server
+    .recorded?.({})
     .then(text => {
       if (run.name === undefined) receive(text);
     })
@@ -52,11 +59,9 @@ export function compareBoard(element, recorded) {
         say($('state'), 'The recorded runs could not be loaded. Run still works.');
     });
 
-  $('picture').addEventListener('click', async () => {
-    const legends = [root.querySelectorAll('.sv-run h3')];
-    const caption = $('standing').textContent || $('title-line').textContent;
-    const parts = { svg: $('race-svg'), paper: $('race'), legends };
-    downloadFile('specviz-compare.png', await png(pictureOf(parts, caption)));
+  savesComparison(root, server.page_around, {
+    caption: () => $('standing').textContent || $('title-line').textContent,
+    messages: () => messages,
   });
 
   // ---- what arrives ----
@@ -67,6 +72,7 @@ export function compareBoard(element, recorded) {
     const message = /** @type {Message} */ (JSON.parse(text));
     if (message.columns) start(message, message.columns);
     else if (message.run && message.run !== run.name) return;
+    messages.push(text);
     for (const update of message.updates || []) apply(run.columns[update.at], update);
     if (message.pairs) run.pairs = message.pairs;
     if (message.table) run.table = message.table;
@@ -92,6 +98,7 @@ export function compareBoard(element, recorded) {
     // on a phone Run is far above
     if (run.name !== undefined && !badge && innerWidth < 760) element.scrollIntoView();
     run = opened(message);
+    messages = [];
     box.replaceChildren();
     box.style.setProperty('--columns', String(columns.length));
     run.columns = columns.map(about =>

@@ -6,6 +6,7 @@ import { keys } from '../base/keys.js';
 import { placeOf, placeIn, placeText } from '../base/place.js';
 import { presents } from '../base/page.js';
 import { runPlayer } from '../stage/player.js';
+import { treeLayout } from '../tree/layout.js';
 import { raceFigure } from './race.js';
 import { markMentions, mentioned, placesOf } from './mentions.js';
 import { writeBlocks } from './text.js';
@@ -16,6 +17,8 @@ import { timesFigure } from './times.js';
 
 /** @type {Record<string, import('./types.js').Figure>} */
 const FIGURES = { race: raceFigure, times: timesFigure };
+/** @type {import('./types.js').Block[]} */
+const FAILED = [{ spans: [['The lesson could not be loaded. Choose it again to retry.', '']] }];
 const OLD_PAGES = /^(race|sender)/; // of the Lab, which are part of a lesson now
 
 /**
@@ -39,6 +42,9 @@ export function lessonOf(search, { lessons, old }) {
     lessons.findIndex(([id]) => id === name),
   );
 }
+
+/** The rows of the highest tree of a run. @param {Step[]} steps */
+const rowsOf = steps => Math.max(...steps.map(step => treeLayout(step, () => true).rows));
 
 /**
  * @param {HTMLElement} element
@@ -99,9 +105,7 @@ export function lessonBook(element, start, server) {
   function failed() {
     lesson = null;
     query(root, 'h2').textContent = start.lessons[number][1];
-    writeBlocks($('body'), [
-      { spans: [['The lesson could not be loaded. Choose it again to retry.', '']] },
-    ]);
+    writeBlocks($('body'), FAILED);
     $('more').hidden = true;
     root.setAttribute('aria-busy', 'false');
   }
@@ -149,6 +153,7 @@ export function lessonBook(element, start, server) {
       box.className = `sv-lesson-figure sv-lesson-${name}`;
       FIGURES[name](box, data, server);
     } else {
+      $('stage').style.setProperty('--rows', String(rowsOf(message.steps)));
       player.receive(JSON.stringify(message));
       player.show(Math.min(message.steps.length - 1, step), node === null ? null : String(node));
     }

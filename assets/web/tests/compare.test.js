@@ -3,6 +3,7 @@ import test from 'node:test';
 
 import { standing } from '../compare/board.js';
 import { largeText } from '../compare/column.js';
+import { filled } from '../compare/save.js';
 import { writeRuns } from '../stage/panel.js';
 import { emptyRun } from '../stage/run.js';
 import { freshPage } from './page.js';
@@ -51,4 +52,11 @@ test('the last two runs on one prompt can be compared', () => {
   );
   writeRuns(body, [first, made('run 3', 'k-ary', 'Another')], first, () => {});
   assert.equal(body.querySelector('a'), null);
+});
+
+test('a comparison in a page of its own stays text, whatever it says', () => {
+  const hostile = JSON.stringify({ prompt: '</script><script>$& $1 <!--' });
+  const page = filled('<script id="run">{}</script><p>{}</p>', [hostile], 'http://here/?a=<b>');
+  const [, data] = page.match(/^<script id="run">([^<]*)<\/script><p>{}<\/p>$/);
+  assert.deepEqual(JSON.parse(data), { messages: [hostile], link: 'http://here/?a=<b>' });
 });

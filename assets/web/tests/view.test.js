@@ -13,6 +13,7 @@ function shown(one, more = {}) {
   const tree = treeView(svg, {
     hover: key => told.hovers.push(key),
     pick: key => told.picks.push(key),
+    unfolded: more.unfolded,
   });
   tree.show(one);
   const labels = () =>
@@ -61,6 +62,15 @@ test('labels of wide letters end before the next column, as measured', () => {
       `${texts[i]} runs into the next`,
     );
   assert.ok(texts[0].endsWith('…') && texts[2].endsWith('…'));
+});
+
+test('nine columns of numbers fit where they are all that is drawn', () => {
+  const numbers = chain(Array.from({ length: 9 }, () => '0.08'));
+  for (const width of [350, 720]) {
+    const { svg, labels } = shown(numbers, { width, unfolded: true });
+    assert.ok(parseFloat(svg.style.width) <= width, `${svg.style.width} in ${width}`);
+    assert.ok(labels().every(text => text === '0.08'));
+  }
 });
 
 test('text is only ever text', () => {

@@ -48,7 +48,7 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
   function redraw() {
     if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
-    sizes = measure(svg, room.wide, sizes);
+    sizes = measure(svg, room.wide, unfolded, sizes);
     const { least, size, unit, below } = sizes;
     layout =
       whole || unfolded
@@ -205,16 +205,17 @@ function visibleIn({ key, node, from }, frame) {
  * The sizes of things: for a projector, on a phone, elsewhere.
  * @param {SVGSVGElement} svg
  * @param {number} wide pixels of its box
+ * @param {boolean} short whether labels are numbers, for which narrow columns are enough
  * @param {Measured | undefined} before whose rulers are good for the same font
  */
-function measure(svg, wide, before) {
+function measure(svg, wide, short, before) {
   const below = wide < NARROW && !presents();
   const size = typeSize(below);
   const unit = below ? 1 : size / 14.5;
   const font = `${size}px ${getComputedStyle(svg).fontFamily}`;
   const width = before?.font === font ? before.width : ruler(font);
-  const column = presents() ? 92 : 112;
-  const least = { dx: (below ? 64 : column) * unit, dy: size * (below ? 2.5 : 1.8) };
+  const [narrow, broad] = short ? [44, 80] : [64, presents() ? 92 : 112];
+  const least = { dx: (below ? narrow : broad) * unit, dy: size * (below ? 2.5 : 1.8) };
   return { size, font, unit, width, below, dx: 0, dy: 0, least };
 }
 

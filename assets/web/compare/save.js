@@ -1,0 +1,43 @@
+// The menu "Save" of a comparison: the race as a picture, or all of it as a page that plays
+// offline.
+
+import { downloadFile, query } from '../base/dom.js';
+import { menu } from '../base/page.js';
+import { pictureOf, png } from '../tree/picture.js';
+
+const PLACE = 'id="run">{}'; // where the page of the server has room for what it shows
+
+/**
+ * @param {HTMLElement} root of the comparison
+ * @param {Ask | undefined} page answers with a page without a comparison
+ * @param {{ caption: () => string, messages: () => string[] }} shown
+ */
+export function savesComparison(root, page, shown) {
+  async function savePicture() {
+    const svg = query(root, '.sv-race-svg', SVGSVGElement);
+    const legends = [root.querySelectorAll('.sv-run h3')];
+    const parts = { svg, paper: query(root, '.sv-race'), legends };
+    downloadFile('specviz-compare.png', await png(pictureOf(parts, shown.caption())));
+  }
+
+  async function savePage() {
+    const text = filled((await page?.({})) ?? '', shown.messages(), location.href);
+    downloadFile('specviz-compare.html', new Blob([text], { type: 'text/html' }));
+  }
+
+  const save = menu(query(root, '.sv-save'));
+  query(save, '[data-save=png]').addEventListener('click', savePicture);
+  query(save, '[data-save=html]').addEventListener('click', savePage);
+  query(save, '[data-save=html]').hidden = !page;
+}
+
+/**
+ * The page with a comparison in it. Prompts and tokens stay text: no tag can begin in the JSON.
+ * @param {string} page
+ * @param {string[]} messages
+ * @param {string} link
+ */
+export function filled(page, messages, link) {
+  const data = JSON.stringify({ messages, link }).replace(/</g, '\\u003c');
+  return page.replace(PLACE, () => `id="run">${data}`);
+}

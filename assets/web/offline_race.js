@@ -1,0 +1,19 @@
+// A comparison as a page of its own: no server, no gradio; its messages lie in the page as JSON.
+
+import { make, query } from './base/dom.js';
+import { compareBoard } from './compare/board.js';
+
+/** @param {HTMLElement} page */
+export function play(page) {
+  page.classList.toggle('dark', matchMedia('(prefers-color-scheme: dark)').matches);
+  const { messages, link } = JSON.parse(query(page, '#run').textContent);
+  const { prompt } = JSON.parse(messages[0]);
+  const heading = make('header', '', 'sv-ui');
+  heading.append(make('h2', `“${prompt.trim()}”`));
+  if (/^https?:/.test(link))
+    heading.append(Object.assign(make('a', 'Open it again'), { href: link }));
+  page.prepend(heading);
+  document.title = `specviz: ${prompt}`;
+  const board = compareBoard(page, {});
+  for (const message of messages) board.receive(message);
+}

@@ -22,6 +22,7 @@ from specviz.base.files import WEB
 from . import api
 from .service import limits, server
 from .service.fetching import others
+from .service.gradio_private import spare_the_server
 from .service.guard import Guard
 from .service.offers import offered
 from .service.pairs import Offer, Pairs
@@ -54,6 +55,9 @@ HEADER = (
     '<button type="button" class="sv-theme-button" aria-pressed="false">Dark theme</button>'
     "</div></details></header>"
 )
+# Sent as they are: a stream of messages, and files that are compressed already. Starlette has a
+# long list of its own, which it reads again for every request.
+PACKED = ("text/event-stream", "font/woff2", "image/png", "image/webp")
 FONT = ("ui-sans-serif", "system-ui", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
 
@@ -149,6 +153,9 @@ def launch(demo: gr.Blocks, hosts: str = "", **more: Any) -> Any:
         hosts=Hosts(hosts),
         last_hop=server.behind_any_proxy(),
     )
+    compression = Middleware(
+        GZipMiddleware, minimum_size=10_000, compresslevel=6, exclude_content_types=PACKED
+    )
     options = {
         "prevent_thread_lock": True,
         "quiet": True,
@@ -167,15 +174,17 @@ def launch(demo: gr.Blocks, hosts: str = "", **more: Any) -> Any:
         # The page itself is the largest thing that travels, and the only one that gradio would send
         # as it is.
         "app_kwargs": {
-            "middleware": [Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6), guard],
+            "middleware": [compression, guard],
             "routes": [web.route(), saving.open_route(service)],
         },
         "css_paths": [WEB / f"{name}.css" for name in STYLES],
     }
     try:
-        return demo.launch(**(options | more))
+        launched = demo.launch(**(options | more))
     except OSError as error:  # the ports that gradio tries are taken
         raise ValueError(str(error)) from None
+    spare_the_server(demo)
+    return launched
 
 
 def theme() -> gr.themes.Base:

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 
 from specviz.base.errors import ParameterError
 
-from . import gradio_queue, limits
+from . import gradio_private, limits
 from .checks import Checks, Rejected, fields
 from .queue import VISITOR, Visitor
 from .readers import Readers
@@ -111,7 +111,7 @@ class Guard:
         send = self.with_headers(scope, send, whole=path == "/")
         VISITOR.set(Visitor((scope.get("client") or [""])[0]))
         for gone in self.readers.gone():
-            gradio_queue.forget(self.demo, gone)
+            gradio_private.forget(self.demo, gone)
         try:
             self.check_origin(scope)
             answer = await self.answer(scope, receive, path)
@@ -285,10 +285,10 @@ class Guard:
         """The answer to who asks for messages that were removed; gradio would log a traceback."""
         text = ""
         session = read_session(scope, path)
-        if path == f"{API}/queue/data" and not gradio_queue.has_messages(self.demo, session):
+        if path == f"{API}/queue/data" and not gradio_private.has_messages(self.demo, session):
             message = UnexpectedErrorMessage(message=GONE, session_not_found=True)
             text = f"data: {message.model_dump_json()}\n\n"
-        elif path.startswith(f"{API}/call/") and not gradio_queue.has_event(self.demo, session):
+        elif path.startswith(f"{API}/call/") and not gradio_private.has_event(self.demo, session):
             text = f"event: error\ndata: {json.dumps(GONE)}\n\n"
         return Response(text, media_type="text/event-stream") if text else None
 

@@ -14,11 +14,12 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
+import gradio.utils
 import httpx
 import pytest
 
 import specviz
-from app.service import gradio_queue, guard, limits, queue, server
+from app.service import gradio_private, guard, limits, queue, server
 from app.service.guard import POLICY, Guard
 from app.service.process import Process, Requests
 from app.service.queue import Full, Visitor
@@ -399,21 +400,32 @@ def test_a_page_that_was_dropped_from_gradios_sessions_misses_nothing(client, de
 
 
 def test_gradios_own_queue_is_as_it_is_read(client, demo):
-    """`gradio_queue` reads what gradio documents nowhere; this fails where that changes."""
+    """`gradio_private` reads what gradio documents nowhere; this fails where that changes."""
     demo.service.pairs.unload(demo.service.pairs.first)
     event = next(event for event in demo.fns.values() if event.queue and event.fn)
     body = {"data": [None] * len(event.inputs), "fn_index": event._id, "session_hash": "known"}
     joined = client.post("gradio_api/queue/join", json=body)
-    assert joined.status_code == 200 and gradio_queue.has_messages(demo, "known")
-    assert gradio_queue.has_event(demo, joined.json()["event_id"])
-    assert not gradio_queue.has_messages(demo, "unknown")
+    assert joined.status_code == 200 and gradio_private.has_messages(demo, "known")
+    assert gradio_private.has_event(demo, joined.json()["event_id"])
+    assert not gradio_private.has_messages(demo, "unknown")
     until_idle = time.monotonic() + 60
-    while not gradio_queue.is_idle(demo):
+    while not gradio_private.is_idle(demo):
         assert time.monotonic() < until_idle
-    gradio_queue.forget(demo, "known")
-    assert not gradio_queue.has_messages(demo, "known")
-    while gradio_queue.has_event(demo, joined.json()["event_id"]):
+    gradio_private.forget(demo, "known")
+    assert not gradio_private.has_messages(demo, "known")
+    while gradio_private.has_event(demo, joined.json()["event_id"]):
         assert time.monotonic() < until_idle
+
+
+def test_a_visitor_is_let_in_without_a_description_of_the_page(demo, monkeypatch):
+    """What gradio does for each visitor in the thread that answers all of them."""
+    described = []
+    monkeypatch.setattr(
+        type(demo.default_config), "config_for_block", lambda *_: described.append(1) or {}
+    )
+    assert demo.state_holder["new"] is demo.state_holder["new"]
+    assert not described
+    assert hasattr(gradio.utils, "MatplotlibBackendMananger"), "gradio has another name for it now"
 
 
 def test_a_page_has_left_when_it_reads_nothing():

@@ -1,0 +1,54 @@
+"""All that is used of gradio that it does not document; a test fails where a version of gradio has
+it otherwise.
+
+Gradio answers who asks for messages that are gone with a traceback in the log, keeps those of pages
+that left without reading them, and describes every part of the page to itself for every visitor.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from importlib.util import find_spec
+from types import SimpleNamespace
+from typing import Any
+
+import gradio.utils
+
+
+def has_messages(demo: Any, session: str) -> bool:
+    """Whether there is a queue of messages to a page."""
+    return session in demo._queue.pending_messages_per_session
+
+
+def has_event(demo: Any, event: str) -> bool:
+    """Whether an event waits, computes, or has messages that were not read."""
+    queue = demo._queue
+    pending = queue.pending_event_ids_session.values()
+    return (
+        has_messages(demo, event)
+        or event in queue.event_ids_to_events
+        or any(event in names for names in pending)
+    )
+
+
+def forget(demo: Any, session: str) -> None:
+    """Drop the messages to a page that does not read them."""
+    demo._queue.pending_messages_per_session.pop(session, None)
+    demo._queue.pending_event_ids_session.pop(session, None)
+
+
+def is_idle(demo: Any) -> bool:
+    """Whether no event waits or computes."""
+    return not (len(demo._queue) or any(demo._queue.active_jobs))
+
+
+def spare_the_server(demo: Any) -> None:
+    """Leave out two things that gradio does in the thread that answers everybody.
+
+    It describes the whole page to itself when a visitor comes (40 ms), for links of a kind that
+    this page has none of; and it looks for matplotlib on disk at every event, where each of ten
+    folders may cost a turn of Python's lock. A flood of visitors made others wait for ten seconds.
+    """
+    demo.state_holder.blocks = SimpleNamespace(default_config=demo.default_config, blocks={})
+    if find_spec("matplotlib") is None:
+        gradio.utils.MatplotlibBackendMananger = nullcontext

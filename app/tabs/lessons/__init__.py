@@ -1,4 +1,4 @@
-"""The tab "Lessons": short lessons on recorded runs, for which no model is needed.
+"""The tab "Lessons": short lessons, most on recorded runs, for which no model is needed.
 
 The page asks for one lesson at a time, so that its first paint waits for none of them.
 """
@@ -15,16 +15,17 @@ from specviz.view.payload import recorded_message
 from specviz.view.web import asset
 
 from ..parts.frame import Tab
-from ..parts.saving import saver
+from ..parts.saving import saver, server_function
 from ..parts.web import component
-from . import accept, cost, drafts, exact, one_pass, races, sequoia, trees
+from . import accept, cost, drafts, exact, lossy, one_pass, races, sequoia, trees
 from .lesson import Lesson
+from .lossy_figure import four_rules
 from .markdown import text_of, title_of
 from .race_figure import two_races
 
 LESSONS = {
     module.LESSON.name: module.LESSON
-    for module in (one_pass, accept, trees, sequoia, races, cost, drafts, exact)
+    for module in (one_pass, accept, trees, sequoia, races, cost, drafts, exact, lossy)
 }
 OLD = (
     "one-pass",
@@ -51,7 +52,7 @@ def build(service: Any) -> None:
     for name, lesson in LESSONS.items():
         for recording in lesson.recordings:
             service.runs.ship(f"{name}, {recording.name}", lesson.path(recording).read_text)
-    functions = [open_lesson, two_races, saver(service)]
+    functions = [open_lesson, two_races, server_function(service, four_rules), saver(service)]
     component("lessons", template, start, server_functions=functions, elem_id="sv-lessons")
 
 

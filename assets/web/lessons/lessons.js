@@ -7,6 +7,7 @@ import { placeOf, placeIn, placeText } from '../base/place.js';
 import { presents } from '../base/page.js';
 import { runPlayer } from '../stage/player.js';
 import { treeLayout } from '../tree/layout.js';
+import { lossyFigure } from './lossy.js';
 import { raceFigure } from './race.js';
 import { markMentions, mentioned, placesOf } from './mentions.js';
 import { writeBlocks } from './text.js';
@@ -16,7 +17,7 @@ import { timesFigure } from './times.js';
 /** @typedef {import('./types.js').Place} Place */
 
 /** @type {Record<string, import('./types.js').Figure>} */
-const FIGURES = { race: raceFigure, times: timesFigure };
+const FIGURES = { race: raceFigure, times: timesFigure, lossy: lossyFigure };
 /** @type {import('./types.js').Block[]} */
 const FAILED = [{ spans: [['The lesson could not be loaded. Choose it again to retry.', '']] }];
 const OLD_PAGES = /^(race|sender)/; // of the Lab, which are part of a lesson now

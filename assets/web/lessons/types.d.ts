@@ -16,7 +16,7 @@ export interface Place {
 /** A recorded run, or a figure with the data that it draws. */
 export type Picture =
   | { label: string; message: Message; name?: undefined }
-  | { label: string; name: 'race' | 'times'; data: unknown; message?: undefined };
+  | { label: string; name: 'race' | 'times' | 'lossy'; data: unknown; message?: undefined };
 
 export interface Lesson {
   name: string;
@@ -61,4 +61,27 @@ export interface Times {
   x: string;
   y: string;
   curves: { name: string; points: [number, number][]; best: [number, number]; label: string }[];
+}
+
+/** What a rule writes on a tree, beside the target. */
+export interface JudgedRule {
+  words: string;
+  /** The text whose probability differs most. */
+  text: string;
+  probability: number;
+  target: number;
+  accepted: number;
+  wrong_here: boolean;
+  /** A tree on which it differs. */
+  wrong_on: string | null;
+}
+
+/** Four rules on a small tree. */
+export interface Rules {
+  tokens: string[];
+  trees: string[];
+  rules: JudgedRule[];
+  p: number[];
+  q: number[];
+  tree: string;
 }

@@ -10,7 +10,7 @@ import pytest
 
 import specviz
 from app.tabs import lessons, record
-from app.tabs.lessons import accept, cost, markdown, race_figure
+from app.tabs.lessons import accept, cost, lossy_figure, markdown, race_figure
 from app.tabs.lessons import lesson as parts
 from app.tabs.lessons.markdown import text_of
 from specviz.proof.bounds import race_acceptance
@@ -126,7 +126,7 @@ def test_no_number_about_a_recording_is_typed(name, toy_recordings):
     assert {
         re.match(r"\w+", place)[0] for place in re.findall(r"{([^}]+)}", source)
     } == facts.values.keys()
-    if name in toy_recordings:
+    if name in toy_recordings and lessons.LESSONS[name].recordings:
         other = lessons.LESSONS[name].facts(*toy_recordings[name])
         assert written(text_of(name, other.values)) != written(text_of(name, facts.values))
 
@@ -309,6 +309,24 @@ def test_exact():
         [facts.values[f"{name}_{token}"] for token in range(3)] for name in ("exact", "lossy", "p")
     )
     assert exact == pytest.approx(p) and lossy != pytest.approx(p)
+
+
+def test_two_of_four_rules_are_lossy_and_one_guess_does_not_show_it():
+    sequences = {"one guess": 0, "two guesses": 1, "a guess after a guess": 1}
+    for tree, wrong in sequences.items():
+        data = json.loads(lossy_figure.four_rules({"tree": tree}))
+        assert sum(rule["wrong_here"] for rule in data["rules"]) == wrong
+        assert [rule["wrong_on"] is not None for rule in data["rules"]] == [
+            *(False, True),
+            *(False, True),
+        ]
+        for rule in data["rules"]:
+            assert (abs(rule["probability"] - rule["target"]) > 1e-12) == rule["wrong_here"]
+    same = {"p": [0.5, 0.3, 0.2], "q": [0.5, 0.3, 0.2], "tree": "two guesses"}
+    data = json.loads(lossy_figure.four_rules(same))
+    assert not any(rule["wrong_on"] for rule in data["rules"]), "nothing is ever rejected"
+    for bad in (None, {"tree": "large"}, {"p": [1, 0]}, {"q": [0, 0, 0]}, {"q": [2, 0, "x"]}):
+        assert json.loads(lossy_figure.four_rules(bad))["error"].endswith(".")
 
 
 # ---- the recorder ----

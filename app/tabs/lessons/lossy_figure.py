@@ -1,0 +1,173 @@
+"""Four rules on a small tree, each run under every random outcome: the figure of the lesson on
+lossy rules.
+
+Two of them are rules of the menu, two are wrong, and only on larger trees than the first one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, Field, field_validator
+
+from specviz.proof.enumerate import Outcome, enumerate_tree
+from specviz.sampling.distributions import Distributions, residual
+from specviz.sampling.randomness import Randomness
+from specviz.tree import TokenTree, Topology
+from specviz.verifiers import VERIFIERS
+from specviz.verifiers.base import Verdict, Verifier
+from specviz.verifiers.frames import TopDown, Try
+from specviz.verifiers.walk import Walk, ratio
+
+from ..parts.request import answer
+
+TOKENS = "abc"
+SCHEME = "iid"  # how the guesses are drawn: duplicates stay
+EXACT = 1e-12
+# The parents of the nodes, by what the tree is called.
+TREES = {
+    "one guess": (-1, 0),
+    "two guesses": (-1, 0, 0),
+    "a guess after a guess": (-1, 0, 1),
+    "two guesses, one more after the first": (-1, 0, 0, 1),
+}
+Weight = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Row = Annotated[tuple[Weight, ...], Field(min_length=len(TOKENS), max_length=len(TOKENS))]
+
+
+class SameTarget(TopDown):
+    """Every guess is compared with p itself, although those before it were rejected."""
+
+    name, title = "same-target", "Same target"
+
+    def plan(
+        self, weight: float, p: np.ndarray, q: np.ndarray, tokens: Sequence[int]
+    ) -> Iterator[Try]:
+        for token in tokens:
+            yield Try(ratio(p[token], q[token]))
+        yield Try(weight, {"residual": residual(p, q)})
+
+
+class PathRatio(Verifier):
+    """A guess is compared with the product of the ratios on its path, and not with its own."""
+
+    name, title = "path-ratio", "Ratio of the path"
+
+    def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
+        walk = Walk(tree)
+        node = 0
+        product = 1.0
+        while children := tree.children[node]:
+            q = tree.draft_distributions[node]
+            left = p[node]
+            for child in children:
+                token = tree.tokens[child]
+                chance = ratio(product * left[token], q[token])
+                if walk.flip(child, chance, rng):
+                    product = chance
+                    node = child
+                    break
+                left = residual(left, q)
+            else:
+                return walk.end(rng.draw(left))
+        return walk.end(rng.draw(p[node]))
+
+
+class Candidate(NamedTuple):
+    """A rule of the lesson: how it is put to the visitor, and the rule."""
+
+    words: str
+    rule: Verifier
+
+
+CANDIDATES = (
+    Candidate(
+        "Draw a token from p. A guess that equals it is accepted; if none does, the token is "
+        "written.",
+        VERIFIERS["naive"](),
+    ),
+    Candidate(
+        "Accept each guess in turn with min(1, p/q). If all are rejected, draw from what p has "
+        "more than q.",
+        SameTarget(),
+    ),
+    Candidate(
+        "Accept each guess in turn with min(1, r/q). r is p; after each rejection it is what r had "
+        "more than q. If all are rejected, draw from r.",
+        VERIFIERS["specinfer"](),
+    ),
+    Candidate(
+        "As the rule before, but a guess below an accepted one is accepted with the product of "
+        "the chances on its path.",
+        PathRatio(),
+    ),
+)
+
+
+class Setting(BaseModel):
+    """What a visitor can change: p and q after every token, and the tree."""
+
+    p: Row = Field((0.5, 0.3, 0.2), title="The target p")
+    q: Row = Field((0.2, 0.3, 0.5), title="The draft q")
+    tree: str = "one guess"
+
+    @field_validator("p", "q")
+    @classmethod
+    def _normalised(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
+        total = math.fsum(weights)
+        if total == 0:
+            raise ValueError("A row must have at least one weight above 0; all are 0.")
+        return tuple(weight / total for weight in weights)
+
+    @field_validator("tree")
+    @classmethod
+    def _known(cls, tree: str) -> str:
+        if tree not in TREES:
+            raise ValueError(f"tree must be one of {', '.join(TREES)}; got {tree!r:.40}.")
+        return tree
+
+
+def four_rules(request: Any) -> str:
+    """What the four rules write, as JSON, or {"error": a sentence}; `request` has the fields of
+    `Setting`."""
+    return answer(Setting, request, judged)
+
+
+def judged(setting: Setting) -> dict[str, Any]:
+    """For each rule the text whose probability differs most, on this tree and, where it is right
+    there, on another."""
+    rules = []
+    for number, candidate in enumerate(CANDIDATES):
+        outcomes = {
+            tree: outcome_of(number, setting.p, setting.q, tree)
+            for tree in (setting.tree, *TREES)  # this one first
+        }
+        wrong = [tree for tree, outcome in outcomes.items() if outcome.deviation > EXACT]
+        here = outcomes[setting.tree]
+        rules.append(
+            {
+                "words": candidate.words,
+                "text": "".join(TOKENS[token] for token in here.worst),
+                "probability": here.texts[here.worst],
+                "target": here.target[here.worst],
+                "accepted": here.accepted,
+                "wrong_here": setting.tree in wrong,
+                "wrong_on": wrong[0] if wrong else None,
+            }
+        )
+    return {"tokens": list(TOKENS), "trees": list(TREES), "rules": rules} | setting.model_dump()
+
+
+@lru_cache(maxsize=1000)
+def outcome_of(number: int, p: tuple[float, ...], q: tuple[float, ...], tree: str) -> Outcome:
+    """What a rule of that number writes on a tree whose rows are the same after every token."""
+    shape = Topology(TREES[tree])
+    levels = int(shape.depth.max())
+    # One row more than levels: what follows a leaf is compared too.
+    targets = np.array([p] * (levels + 1))
+    drafts = np.array([q] * levels)
+    return enumerate_tree(CANDIDATES[number].rule, shape, targets, drafts, SCHEME)

@@ -1,0 +1,118 @@
+// Four rules on a small tree. The visitor says which are exact; the server runs each under every
+// random outcome.
+
+import { button, make } from '../base/dom.js';
+import { asker } from '../labs/asker.js';
+import { rowControls } from '../labs/rows.js';
+
+/** @typedef {import('./types.js').Rules} Rules */
+/** @typedef {import('./types.js').JudgedRule} JudgedRule */
+
+/** @type {import('./types.js').Figure} */
+export function lossyFigure(box, start, server) {
+  let rules = /** @type {Rules} */ (start);
+  /** What the visitor said of each rule. */
+  const said = /** @type {(boolean | null)[]} */ (rules.rules.map(() => null));
+  const state = { names: rules.tokens, p: rules.p, q: rules.q };
+  const score = make('p', '', 'sv-lossy-score');
+  score.setAttribute('role', 'status');
+
+  const label = make('label', 'The tree');
+  const tree = make('select');
+  tree.append(
+    ...rules.trees.map(name => {
+      const item = make('option', name);
+      item.selected = name === rules.tree;
+      return item;
+    }),
+  );
+  label.append(tree);
+  tree.addEventListener('change', () => ask());
+
+  const rows = make('div', '', 'sv-v-rows');
+  const fold = make('details');
+  fold.append(make('summary', 'Change p and q'), rows);
+  const body = make('tbody');
+  const table = make('table', '', 'sv-lossy-rules');
+  table.append(body);
+  box.append(label, fold, table, score);
+
+  const ask = asker(
+    box,
+    async stale => {
+      const answer = /** @type {Answer<Rules>} */ (
+        JSON.parse(await server.four_rules({ tree: tree.value, p: state.p, q: state.q }))
+      );
+      if (stale()) return;
+      if (answer.error !== undefined) score.textContent = answer.error;
+      else {
+        rules = answer;
+        write();
+      }
+    },
+    text => {
+      score.textContent = text;
+    },
+  );
+  rowControls(box, state, () => ask(150)).show();
+
+  const lines = rules.rules.map(({ words }, number) => line(words, number));
+  body.append(...lines.map(({ row }) => row));
+  write();
+
+  /** @param {string} words @param {number} number */
+  function line(words, number) {
+    const row = make('tr');
+    const rule = make('td', words);
+    const choice = make('div', '', 'sv-lossy-choice');
+    choice.setAttribute('role', 'group');
+    choice.setAttribute('aria-label', `rule ${number + 1}`);
+    const buttons = ['exact', 'lossy'].map((word, at) =>
+      button(word, () => {
+        said[number] = at === 0;
+        write();
+      }),
+    );
+    const verdict = make('p');
+    choice.append(...buttons);
+    if (!start.answered) rule.append(choice);
+    rule.append(verdict);
+    row.append(make('th', String(number + 1)), rule);
+    return { row, buttons, verdict };
+  }
+
+  function write() {
+    lines.forEach(({ row, buttons, verdict }, number) => {
+      const rule = rules.rules[number];
+      const isShown = start.answered || said[number] !== null;
+      buttons.forEach((item, at) =>
+        item.setAttribute('aria-pressed', String(said[number] === (at === 0))),
+      );
+      const answer = said[number] === !rule.wrong_on ? 'Yes. ' : 'No. ';
+      verdict.textContent = isShown ? (start.answered ? '' : answer) + sentence(rule) : '';
+      row.className = isShown ? kind(rule) : '';
+    });
+    const right = said.filter((word, number) => word === !rules.rules[number].wrong_on).length;
+    const done = said.filter(word => word !== null).length;
+    score.textContent = start.answered
+      ? ''
+      : `${done} of ${said.length} answered${done ? `, ${right} right with these p and q` : ''}.`;
+  }
+}
+
+/** @param {JudgedRule} rule */
+function kind({ wrong_here: here, wrong_on: on }) {
+  return here || on ? 'lossy' : 'exact';
+}
+
+/** @param {JudgedRule} rule */
+function sentence({ wrong_here: here, wrong_on: on, text, probability, target, accepted }) {
+  if (here)
+    return (
+      `Lossy: on this tree it writes “${text}” with ${probability.toFixed(3)}; ` +
+      `the target writes it with ${target.toFixed(3)}.`
+    );
+  const guesses = `It accepts ${accepted.toFixed(2)} tokens here.`;
+  if (on) return `Lossy, though right on this tree: choose “${on}”. ${guesses}`;
+  return `Exact: on none of these trees does any text differ. ${guesses}`;
+}

@@ -8,7 +8,8 @@ from ..sampling.children import most_probable
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Draft, max_depth
-from .ranked import RankedBuilder, Rate
+from .ranked import RankedBuilder
+from .worth import Rate
 
 
 class DDTree(RankedBuilder):

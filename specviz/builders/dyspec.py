@@ -22,6 +22,7 @@ from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from ..verifiers.base import Verdict
 from .base import Draft, TreeBuilder, max_depth, tree_size
+from .worth import Rate, RatedBuilder, is_worth
 
 WAITING = 3  # how many of the waiting slots are recorded at each choice
 LOW, HIGH = 1e-5, 0.999  # of a threshold
@@ -103,16 +104,16 @@ REORDER = Field(
 )
 
 
-class DySpec(SlotBuilder):
+class DySpec(RatedBuilder, SlotBuilder):
     """The `size` - 1 slots of largest key, one after the other (algorithm 1).
 
     The draft reads a node once its first child is due, and with it the nodes whose turn is likely
-    to come next.
+    to come next. With size "auto" it stops before a slot that is not worth its cost: the key is
+    known before the token is drawn, so the stop depends on no token that is dropped.
     """
 
     name, title = "dyspec", "DySpec"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2}
-    size: int = tree_size(16)
     depth: int = max_depth(16)
     batch: int = number(
         8, 1, 64, "Nodes per draft pass", "The required node and the most likely next ones."
@@ -120,17 +121,21 @@ class DySpec(SlotBuilder):
     reorder: bool = REORDER
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Rate | None
     ) -> TokenTree:
         heap = SlotHeap(draft, scheme, rng)
         tree = draft.tree
         deepest = min(self.depth, tokens_left - 1)
         if deepest:
             heap.add(0, 1.0)
-        while heap.slots and len(tree) < self.size:
-            if heap.slots[0][1] not in heap.left:
+        costs = self.step_costs
+        while heap.slots and len(tree) < self.limit:
+            minus_key, parent = heap.slots[0]
+            if state is not None and not is_worth(-minus_key, len(tree), costs, state):
+                break
+            if parent not in heap.left:
                 # The others are never filled, so not read either.
-                best = nsmallest(self.size - len(tree), heap.slots)
+                best = nsmallest(self.limit - len(tree), heap.slots)
                 heap.read([parent for _, parent in best if parent not in heap.left][: self.batch])
             node = heap.fill()
             if node is not None and tree.depths[node] < deepest:

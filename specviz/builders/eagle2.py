@@ -13,7 +13,8 @@ from ..sampling.distributions import entropy
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Draft, max_depth
-from .ranked import RankedBuilder, Rate
+from .ranked import RankedBuilder
+from .worth import Rate
 
 
 class LevelBuilder(RankedBuilder):

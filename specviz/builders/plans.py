@@ -44,6 +44,17 @@ def best_trees(
     return trees
 
 
+@lru_cache(maxsize=64)
+def most_tokens(acceptance: tuple, size: int, depth: int, width: int) -> np.ndarray:
+    """The expected tokens per pass of the best trees of 1, 2, ... nodes, [at most `size`].
+
+    Arguments as for `best_tree`.
+    """
+    table = _knapsacks(levels_of(acceptance, depth, width), size)[0]
+    tokens = table.max(axis=0)[1:]
+    return tokens[np.isfinite(tokens)]
+
+
 def levels_of(acceptance: tuple, depth: int, width: int) -> tuple[tuple[float, ...], ...]:
     """The vector of each level."""
     vectors = by_level(acceptance)

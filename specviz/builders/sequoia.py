@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, Self
 
+import numpy as np
 from pydantic import AfterValidator, Field
 
 from ..base.codec import Probability
@@ -20,8 +21,16 @@ from ..sampling.randomness import Randomness
 from ..tree import TokenTree, Topology
 from ..verifiers.base import Verdict, Verifier
 from .base import Draft, max_depth, tree_size
-from .plans import best_tree, equal_levels, isotonic, levels_of, priority_queue_tree
+from .plans import (
+    best_tree,
+    equal_levels,
+    isotonic,
+    levels_of,
+    most_tokens,
+    priority_queue_tree,
+)
 from .static import StaticBuilder, fill
+from .worth import SizedByCost
 
 DEEPEST = 16  # levels of a tree of which only the size is given
 Acceptance = Annotated[
@@ -60,7 +69,7 @@ class PlannedBuilder(StaticBuilder):
 
     @property
     def is_chain(self) -> bool:
-        return self.size <= 2 or all(
+        return self.size in (1, 2) or all(
             len(level) == 1 for level in levels_of(self.vector, self.depth, self.width)
         )
 
@@ -110,20 +119,25 @@ class PlannedBuilder(StaticBuilder):
         return None if state is None else state.learn(tree.children, verdict.path)
 
 
-class Sequoia(PlannedBuilder):
+class Sequoia(SizedByCost, PlannedBuilder):
     """The best tree of `size` nodes and `depth` levels for an acceptance vector, by dynamic
     programming.
 
     Source: Chen et al. 2024, section 3.1, algorithm 1; bounded depth and one vector per level:
         algorithm 4. Depth
     counts levels below the root; the paper's counts the root too: its size 64 and depth 12 is
-    `size=64, depth=11`.
+    `size=64, depth=11`. With size "auto" it is the tree with the most tokens per cost of a step.
     """
 
     name, title = "sequoia", "Sequoia"
 
     def plan(self, acceptance: tuple) -> Topology:
-        return best_tree(acceptance, self.size, self.depth, self.width)[0]
+        size = self.size
+        if size == "auto":
+            # Every step has this tree, so the rate of the run is that of one step.
+            tokens = most_tokens(acceptance, self.limit, self.depth, self.width)
+            size = int(np.argmax(tokens / self.step_costs[: len(tokens)])) + 1
+        return best_tree(acceptance, size, self.depth, self.width)[0]
 
 
 class Optimal(PlannedBuilder):

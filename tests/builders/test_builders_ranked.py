@@ -7,7 +7,8 @@ import pytest
 
 import specviz
 from specviz.builders.base import Draft
-from specviz.builders.ranked import Rate, best_count
+from specviz.builders.plans import best_tree
+from specviz.builders.worth import Rate, best_count, is_worth
 from specviz.drafters.base import DrafterSession
 from specviz.proof.lossless import error_in
 from specviz.sampling.distributions import Sampling
@@ -119,19 +120,53 @@ def test_the_rate_of_the_run_gives_the_best_of_all_ways_to_choose_sizes():
     assert worse >= 5
 
 
-@pytest.mark.parametrize("name", ["ddtree", "eagle2"])
-def test_a_tree_that_counts_its_cost_is_lossless_and_learns_its_rate(name):
+@pytest.mark.parametrize(
+    ("name", "rule"), [("ddtree", "naive"), ("eagle2", "naive"), ("dyspec", "dyspec")]
+)
+def test_a_tree_that_counts_its_cost_is_lossless_and_learns_its_rate(name, rule):
     builder = BUILDERS[name](size="auto", depth=2, costs=(1.0, 1.1, 1.4), draft_cost=0.1)
     pair = specviz.toy_pair(seed=1, closeness=0.2)
-    config = specviz.RunConfig("abab", builder, "naive")
+    config = specviz.RunConfig("abab", builder, rule)
     assert error_in(config, pair)[0] < 1e-12
-    steps = specviz.run(pair, specviz.RunConfig("ab", builder, "naive", max_new_tokens=40)).steps
+    steps = specviz.run(pair, specviz.RunConfig("ab", builder, rule, max_new_tokens=40)).steps
     assert max(len(step.parents) for step in steps) <= 4
     cheap = builder.replace(costs=(1.0, 1.0, 1.0), draft_cost=0.0)
-    larger = specviz.run(pair, specviz.RunConfig("ab", cheap, "naive", max_new_tokens=40)).steps
+    larger = specviz.run(pair, specviz.RunConfig("ab", cheap, rule, max_new_tokens=40)).steps
     assert all(len(step.parents) == 4 for step in larger[:-2])
 
 
 def test_costs_lie_on_straight_lines():
     builder = BUILDERS["ddtree"](size="auto", costs=(1.0, 2.0, 3.0), draft_cost=0.5)
     assert builder.step_costs.tolist() == [1.5, 2.5, 3.0, 3.5] and builder.limit == 4
+
+
+def test_a_tree_drawn_node_by_node_stops_only_where_nothing_more_can_pay():
+    """Against every number of further nodes of the next one's weight, with costs that jump."""
+    for seed in range(40):
+        _, costs = curves(seed, nodes=12)
+        rng = np.random.default_rng(seed)
+        weight, nodes, rate = rng.random() ** 2, int(rng.integers(1, 12)), rng.random() + 0.5
+        gains = [
+            weight * (more - nodes) - rate * (costs[more - 1] - costs[nodes - 1])
+            for more in range(nodes + 1, len(costs) + 1)
+        ]
+        assert is_worth(weight, nodes, costs, Rate(rate, 1.0)) == (max(gains) > 0)
+
+
+def test_sequoia_has_the_size_with_the_most_tokens_per_cost():
+    costs = (1.0, 1.0, 1.2, 1.2, 2.0, 4.0)
+    for vector in ((0.6, 0.2, 0.1), (0.9,), (0.2, 0.1), ((0.8, 0.1), (0.3, 0.3))):
+        builder = BUILDERS["sequoia"](
+            size="auto", depth=4, acceptance=vector, costs=costs, draft_cost=0.3
+        )
+        sizes = range(1, 33)
+        trees = {size: best_tree(vector, size, 4, 32) for size in sizes}
+        speeds = {size: trees[size][1] / builder.step_costs[size - 1] for size in sizes}
+        best = max(sizes, key=lambda size: (speeds[size], -size))
+        assert builder.shape == trees[best][0]
+
+
+def test_sequoia_with_auto_size_runs():
+    pair = specviz.toy_pair()
+    trace = specviz.run(pair, specviz.RunConfig("ab", "sequoia:size=auto", "sequoia"))
+    assert 2 < max(len(step.parents) for step in trace.steps) <= 64

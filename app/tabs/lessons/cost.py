@@ -52,13 +52,19 @@ def facts(tree, chain, alone, measured):
             f"{where}_speedup": speedup_of(best, curve),
             f"{where}_ratio": last["ms"] / one["ms"],
             "largest": last["nodes"],
+            "largest_tokens": last["tokens"],
         }
+    memory = measured["curves"][0]
+    values["largest_speedup"] = speedup_of(memory["points"][-1], memory)
     middle = max(tree.steps[1:], key=lambda step: len(step.pieces))
     return Facts(
         values,
         Place(middle.index),
         Place(1, None, 1),
-        (Figure("Time by nodes", "times", drawn(measured)),),
+        (
+            Figure("Time by nodes", "times", drawn(measured)),
+            Figure("Tokens and speed by nodes", "times", tokens_and_speed(measured)),
+        ),
     )
 
 
@@ -128,6 +134,32 @@ def drawn(measured):
             }
         )
     return {"x": "nodes in the tree", "y": "time of a step (plain step = 1)", "curves": curves}
+
+
+def tokens_and_speed(measured):
+    """Tokens per pass, which only rise with the nodes, and the speed that is left of them."""
+    tokens = [[point["nodes"], point["tokens"]] for point in measured["curves"][0]["points"]]
+    largest, most = tokens[-1]
+    curves = [
+        {
+            "name": "tokens per pass",
+            "points": tokens,
+            "best": tokens[-1],
+            "label": f"{largest} nodes, {most:.1f} tokens",
+        }
+    ]
+    for curve in measured["curves"]:
+        speeds = [[point["nodes"], speedup_of(point, curve)] for point in curve["points"]]
+        nodes, speed = max(speeds, key=lambda point: point[1])
+        curves.append(
+            {
+                "name": f"speed, {PLACES[curve['weights']]}",
+                "points": speeds,
+                "best": [nodes, speed],
+                "label": f"{nodes} nodes, {speed:.1f} x",
+            }
+        )
+    return {"x": "nodes in the tree", "y": "tokens, or speed (plain = 1)", "curves": curves}
 
 
 LESSON = Lesson(

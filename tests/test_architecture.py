@@ -53,6 +53,7 @@ ONLY = {
 SHARED = {
     "static",
     "ranked",
+    "worth",
     "plans",
     "frames",
     "walk",

@@ -169,7 +169,8 @@ def rows_of(outcome: JsonObject) -> list[JsonObject]:
         "pair": f"{pair}, {spec['offload']}" if "offload" in spec else pair,
         "builder": f"{cell['builder']} {cell.get('size', '')}".rstrip(),
         "rule": cell.get("verifier", ""),
-        "drafter": cell.get("drafter", ""),
+        # What it was asked for, or what stands for it in the pair, such as the pair's head.
+        "drafter": result.get("drafter", cell.get("drafter", "")),
         "T": f"{cell['temperature']:g}",
     }
     lossy = {"": "" if result["lossless"] else "lossy"}

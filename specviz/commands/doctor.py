@@ -74,4 +74,6 @@ def read_source(source: str) -> str:
             data = file.read(MOST_TEXT + 1)
         if len(data) > MOST_TEXT:
             raise OSError(f"it must have at most {MOST_TEXT:,} bytes. Use a shorter part of it")
-    return data.decode(BYTE_ORDER_MARKS.get(data[:2], "utf-8-sig"), errors="replace")
+    text = data.decode(BYTE_ORDER_MARKS.get(data[:2], "utf-8-sig"), errors="replace")
+    # Text of two or four bytes a character without that mark; an engine's output is ASCII.
+    return text.replace("\0", "")

@@ -29,7 +29,11 @@ from .window import (
     window_of,
 )
 
-LONGEST_OBJECT = 1_000_000  # characters of an object that Python printed
+LONGEST_OBJECT = 1_000_000  # characters of an object that Python printed, or over many lines
+TRIES = 3  # to find an object where a line has none
+BROKEN = 50  # objects over many lines that may be broken before others are looked for in lines only
+BEGINNING = re.compile(r"\{\s{0,99}(?:[\"']|$)")
+DECODER = json.JSONDecoder()
 BRACKETS = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|[\[\](){}]")
 
 
@@ -49,37 +53,51 @@ def read_json(text: str) -> Iterator[Window]:
 
 
 def objects_in(text: str) -> Iterator[Any]:
-    """The JSON objects and lists in a text, of each line the first; then those that Python
-    printed."""
-    decoder = json.JSONDecoder()
-    end = 0
+    """The objects in a text, as JSON or as Python prints them, also those of lists that were cut
+    off.
+
+    The time is that of the text's length: lines that only look like objects are many in a log.
+    """
+    end = broken = 0
     for line in re.finditer(r"[^\n]+", text):
-        starts = (line[0].find("{"), line[0].find("["))
-        for start in sorted(line.start() + start for start in starts if start >= 0):
-            if start < end:
+        failures = 0
+        for begin in BEGINNING.finditer(line[0]):
+            start = line.start() + begin.start()
+            if start < end or failures == TRIES:
                 continue
-            try:
-                # An object may go on over many lines; the text is searched again behind it.
-                value, end = decoder.raw_decode(text, start)
-            except (ValueError, RecursionError):
-                value, end = _printed_by_python(text, start, end)
-            if value:
+            # The line first: where decoding fails, json counts the lines of all that it was given.
+            value, length = _object_at(line[0], begin.start())
+            if not length and broken < BROKEN:
+                value, length = _object_at(text[start : start + LONGEST_OBJECT], 0)
+                broken += not length
+            failures += not length
+            if length:
+                end = start + length
                 yield value
 
 
-def _printed_by_python(text: str, start: int, end: int) -> tuple[Any, int]:
-    """What Python printed at `start`, and where it ends; None and `end` where it is none."""
-    if not re.match(r"\[?\{\s*'", text[start : start + 40]):
-        return None, end
+def _object_at(text: str, start: int) -> tuple[Any, int]:
+    """The object that begins at `start`, and its length; None and 0 where there is none."""
+    try:
+        value, end = DECODER.raw_decode(text, start)
+        return value, end - start
+    except (ValueError, RecursionError):
+        return _printed_by_python(text, start)
+
+
+def _printed_by_python(text: str, start: int) -> tuple[Any, int]:
+    """The same of what Python printed."""
+    if not re.match(r"\{\s{0,99}'", text[start : start + 110]):
+        return None, 0
     depth = 0
     for bracket in BRACKETS.finditer(text, start, start + LONGEST_OBJECT):
         depth += {"[": 1, "{": 1, "(": 1, "]": -1, "}": -1, ")": -1}.get(bracket[0], 0)
         if depth == 0:
             try:
-                return ast.literal_eval(text[start : bracket.end()]), bracket.end()
+                return ast.literal_eval(text[start : bracket.end()]), bracket.end() - start
             except (ValueError, SyntaxError, RecursionError, MemoryError):
-                return None, end
-    return None, end
+                return None, 0
+    return None, 0
 
 
 def _windows(value: object, depth: int) -> Iterator[Window]:

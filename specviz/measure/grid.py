@@ -219,7 +219,12 @@ def _measure(cell: Cell, prompts: Sequence[str]) -> JsonObject:
             return {"impossible": str(error)}
         pair = load_cell_pair(json.dumps(spec, sort_keys=True))
         rows = final_result(time_runs({"tree": (pair, config)}, prompts, rounds))
+        drafter = str(config.for_pair(pair).drafter)
+        if drafter == "eagle" == getattr(pair, "default_drafter", None):  # a head as the draft
+            draft = pair.info["draft"]
+            drafter = f"{draft['architecture']} head {draft['name']}"
         more = {
+            "drafter": drafter,
             "dtype": pair.info.get("dtype"),
             "offload": getattr(pair, "offload", None),
             "lossless": match.lossless,

@@ -16,6 +16,7 @@ Here
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -23,7 +24,7 @@ import torch.nn.functional as F
 from torch.nn.functional import scaled_dot_product_attention
 
 from .compiled import compiler_for
-from .layers import Layer, fuse, window_of
+from .layers import Layer, fuse, norm_weight, window_of
 
 FAMILIES = (
     "LlamaForCausalLM",
@@ -31,8 +32,20 @@ FAMILIES = (
     "Qwen2ForCausalLM",
     "Qwen3ForCausalLM",
     "SmolLM3ForCausalLM",
+    "Olmo2ForCausalLM",
+    "Olmo3ForCausalLM",
+    "Gemma3ForCausalLM",
 )
-ROTARIES = ("default", "linear", "llama3")  # tables that do not change with the length of the text
+ACTIVATIONS = {"silu": F.silu, "gelu_pytorch_tanh": partial(F.gelu, approximate="tanh")}
+# What some models of a family have and these passes do not.
+UNKNOWN = (
+    "quantization_config",
+    "attn_logit_softcapping",
+    "final_logit_softcapping",
+    "use_bidirectional_attention",
+)
+# Tables that do not change with the length of the text.
+ROTARIES = ("default", "linear", "llama3", "yarn")
 MOST_POSITIONS = 1 << 18  # in such a table
 
 
@@ -47,8 +60,11 @@ class DirectForward:
     Attributes:
         kv_dtype: the type of keys and values, in which it attends.
         window: how many tokens back layers with a sliding window see; None without such layers.
-        is_windowed, is_turned: of the layers: whether they have that window, and whether positions
-            turn their queries and keys.
+        is_windowed: of the layers: whether they have that window.
+        first_turns: of the layers: which row of `rotary` turns the queries and keys of position 0;
+            -1 where positions turn nothing.
+        activation: of the gated part, one of `ACTIVATIONS`.
+        embed_scale: what embeddings are multiplied by; None for nothing.
         compiled: its small passes as compiled calls; None where it has none.
     """
 
@@ -66,15 +82,24 @@ class DirectForward:
         self.is_windowed = [
             bool(getattr(part, "sliding_window", self.window)) for part in attentions
         ]
-        self.is_turned = [bool(getattr(part, "use_rope", True)) for part in attentions]
         self.scale = attentions[0].scaling
         self.eps = config.rms_norm_eps
+        self.activation = activation_of(config)
         self.embed = model.get_input_embeddings().weight
-        self.norm = model.model.norm.weight
+        scale = getattr(model.get_input_embeddings(), "scalar_embed_scale", None)
+        self.embed_scale = None if scale is None else self.embed.new_tensor(scale)
+        self.norm = norm_weight(model.model.norm, model.model.norm.weight)
         self.head = model.lm_head
         half_precision = self.embed.is_cpu and self.embed.dtype.itemsize < 4
         self.kv_dtype = torch.float32 if half_precision else self.embed.dtype
-        self.rotary = self._rotary(config.max_position_embeddings)
+        kinds = list(rotary_kinds(config))
+        length = config.max_position_embeddings
+        self.rotary = torch.cat([self._rotary(length, kind) for kind in kinds])
+        self.first_turns = []
+        for part in attentions:
+            kind = config.layer_types[part.layer_idx] if len(kinds) > 1 else kinds[0]
+            first = length * kinds.index(kind)
+            self.first_turns.append(first if getattr(part, "use_rope", True) else -1)
         self.compiled: Any = None
 
     def of(self, layer_ids: Sequence[int], model: Any) -> DirectForward | None:
@@ -94,14 +119,19 @@ class DirectForward:
         if self.compiled is not None:
             self.compiled.lay_out(self)
 
-    def _rotary(self, length: int) -> torch.Tensor:
+    def _rotary(self, length: int, kind: str | None) -> torch.Tensor:
         """cos and sin for every position, [length, 2, 1, width]; the first half of sin is negative.
 
         With that sign, turning a vector is v cos + roll(v) sin, the products that transformers
         forms.
+
+        Args:
+            length: how many positions.
+            kind: of the layers, where kinds of layers turn by different angles.
         """
         positions = torch.arange(length, device=self.embed.device)[None]
-        cos, sin = self.model.model.rotary_emb(self.embed, positions)
+        of_kind = () if kind is None else (kind,)
+        cos, sin = self.model.model.rotary_emb(self.embed, positions, *of_kind)
         half = sin.shape[-1] // 2
         sin = torch.cat([-sin[..., :half], sin[..., half:]], dim=-1)
         return torch.stack([cos[0], sin[0]], dim=1)[:, :, None].to(self.kv_dtype)
@@ -137,31 +167,46 @@ class DirectForward:
         heads = self.heads
         kv_heads = self.kv_heads
         width = self.width
-        cos, sin = self.rotary.index_select(0, positions).unbind(1)
-        x = ids if ids.is_floating_point() else self.embed.index_select(0, ids)
+        turns = {
+            first: self.rotary.index_select(0, positions + first).unbind(1)
+            for first in set(self.first_turns) - {-1}
+        }
+        x = ids
+        if not ids.is_floating_point():
+            x = self.embed.index_select(0, ids)
+            if self.embed_scale is not None:
+                x = x * self.embed_scale
         for index, w in enumerate(self.layers):
             if inputs and index in inputs:
                 inputs[index] = x if rows is None else x.index_select(0, rows)
-            qkv = F.linear(rms_norm(x, w.input_norm, self.eps), w.qkv, w.qkv_bias)
-            qkv = qkv.view(1, m, heads + 2 * kv_heads, width)
+            qkv = F.linear(self._normed(x, w.input_norm), w.qkv, w.qkv_bias)
             if w.q_norm is not None:
-                q, k, v = qkv.split_with_sizes([heads, kv_heads, kv_heads], 2)
-                q = rms_norm(q, w.q_norm, self.eps)
-                k = rms_norm(k, w.k_norm, self.eps)
-                qkv = torch.cat([q, k, v], dim=2)
+                sizes = [heads * width, kv_heads * width, kv_heads * width]
+                q, k, v = qkv.split_with_sizes(sizes, -1)
+                # A norm is of a head's width, or of that of all heads.
+                q = rms_norm(q.unflatten(-1, (-1, len(w.q_norm))), w.q_norm, self.eps).flatten(-2)
+                k = rms_norm(k.unflatten(-1, (-1, len(w.k_norm))), w.k_norm, self.eps).flatten(-2)
+                qkv = torch.cat([q, k, v], dim=-1)
+            qkv = qkv.view(1, m, heads + 2 * kv_heads, width)
             qk, v = qkv.to(self.kv_dtype).split_with_sizes([heads + kv_heads, kv_heads], 2)
-            if self.is_turned[index]:
+            if self.first_turns[index] >= 0:
+                cos, sin = turns[self.first_turns[index]]
                 qk = torch.addcmul(qk * cos, qk.roll(width // 2, -1), sin)
             q, k = qk.transpose(1, 2).split_with_sizes([heads, kv_heads], 1)
             k, v = cache.update(k, v.transpose(1, 2), index)
             seen = window_mask if self.is_windowed[index] else mask
             mixed = attend(q, k, v, seen, seen is None and m > 1, self.scale)
             mixed = mixed.transpose(1, 2).reshape(m, -1).to(x.dtype)
-            x = x + F.linear(mixed, w.output, w.output_bias)
-            gate_up = F.linear(rms_norm(x, w.mlp_norm, self.eps), w.gate_up, w.gate_up_bias)
+            x = x + self._normed(F.linear(mixed, w.output, w.output_bias), w.output_norm)
+            gate_up = F.linear(self._normed(x, w.mlp_norm), w.gate_up, w.gate_up_bias)
             gate, up = gate_up.chunk(2, dim=-1)
-            x = x + F.linear(F.silu(gate).mul_(up), w.down, w.down_bias)
+            gated = ACTIVATIONS[self.activation](gate).mul_(up)
+            x = x + self._normed(F.linear(gated, w.down, w.down_bias), w.down_norm)
         return rms_norm(x if rows is None else x.index_select(0, rows), self.norm, self.eps)
+
+    def _normed(self, x: torch.Tensor, norm: torch.Tensor | None) -> torch.Tensor:
+        """x, or its norm where a layer has one there."""
+        return x if norm is None else rms_norm(x, norm, self.eps)
 
 
 def attend(
@@ -198,11 +243,27 @@ def attend(
 
 def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
     """x / rms(x) * weight, on a CPU in one call, elsewhere rounded where transformers' module
-    rounds."""
-    if x.is_cpu:
+    rounds; by a weight in float32 (Gemma's) it is rounded once, behind the product."""
+    if x.is_cpu and x.dtype == weight.dtype:
         return torch.rms_norm(x, weight.shape, weight, eps)
     x32 = x.float()
-    return weight * (x32 * torch.rsqrt(x32.pow(2).mean(-1, keepdim=True) + eps)).to(x.dtype)
+    normed = x32 * torch.rsqrt(x32.pow(2).mean(-1, keepdim=True) + eps)
+    return (weight * normed.to(weight.dtype)).to(x.dtype)
+
+
+def activation_of(config: Any) -> str | None:
+    """The name of the activation of a model's gated part."""
+    return getattr(config, "hidden_act", None) or getattr(config, "hidden_activation", None)
+
+
+def rotary_kinds(config: Any) -> dict[str | None, Any]:
+    """The rotary embeddings of a model by the kind of the layers, or for None that of all
+    layers."""
+    rotary = getattr(config, "rope_parameters", None) or {}
+    kinds = set(getattr(config, "layer_types", None) or ())
+    if kinds and kinds <= rotary.keys():
+        return {kind: rotary[kind] for kind in sorted(kinds)}
+    return {None: rotary}
 
 
 def _is_plain(module: torch.nn.Module) -> bool:
@@ -220,13 +281,13 @@ def is_known(model: Any) -> bool:
     """Whether this file knows all that a model's configuration has; its weights need not be in
     memory."""
     config = model.config
-    rotary = getattr(config, "rope_parameters", None) or {}
     kinds = set(getattr(config, "layer_types", None) or ())
+    rotaries = {part.get("rope_type", "default") for part in rotary_kinds(config).values()}
     return (
         type(model).__name__ in FAMILIES
-        and getattr(config, "hidden_act", None) == "silu"
-        and rotary.get("rope_type", "default") in ROTARIES
-        and not getattr(config, "quantization_config", None)
+        and activation_of(config) in ACTIVATIONS
+        and rotaries <= set(ROTARIES)
+        and not any(getattr(config, name, None) for name in UNKNOWN)
         and kinds <= {"full_attention", "sliding_attention"}
         and config.max_position_embeddings <= MOST_POSITIONS
         and all(map(_is_plain, model.modules()))  # no adapter (LoRA) or quantised layer

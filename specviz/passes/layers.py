@@ -15,7 +15,8 @@ class Layer(NamedTuple):
     that is missing.
 
     Gate and up are one matrix, the rows of gate first, and so are query, key and value. q_norm and
-    k_norm are those of each head.
+    k_norm are those of each head, or of all heads together. output_norm and down_norm are of what
+    attention and the gated part are about to add to the hidden state.
     """
 
     input_norm: Any
@@ -25,11 +26,13 @@ class Layer(NamedTuple):
     k_norm: Any
     output: Any
     output_bias: Any
+    output_norm: Any
     mlp_norm: Any
     gate_up: Any
     gate_up_bias: Any
     down: Any
     down_bias: Any
+    down_norm: Any
 
 
 def _named(module: str, *products: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -47,10 +50,35 @@ PARAMETERS = Layer(
     ("self_attn.q_norm.weight",),
     ("self_attn.k_norm.weight",),
     *_named("self_attn", "o_proj"),
+    (),
     ("post_attention_layernorm.weight",),
     *_named("mlp", "gate_proj", "up_proj"),
     *_named("mlp", "down_proj"),
+    (),
 )
+# Where results are normed as well (Gemma 3), or they alone (OLMo 2), the same name is another norm.
+NORMED_RESULTS = PARAMETERS._replace(
+    output_norm=("post_attention_layernorm.weight",),
+    mlp_norm=("pre_feedforward_layernorm.weight",),
+    down_norm=("post_feedforward_layernorm.weight",),
+)
+
+
+def _parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter], Layer]:
+    """The parameters of a layer by name, and which names make each weight."""
+    present = dict(module.named_parameters())
+    names = NORMED_RESULTS if NORMED_RESULTS.down_norm[0] in present else PARAMETERS
+    return present, Layer(*([name for name in some if name in present] for some in names))
+
+
+def _adds_one(module: torch.nn.Module) -> bool:
+    """Whether the norms of a layer, or a norm, multiply by 1 + weight in float32, as Gemma's do."""
+    return type(module).__name__.startswith("Gemma")
+
+
+def norm_weight(module: torch.nn.Module, weight: torch.Tensor) -> torch.Tensor:
+    """What a norm, or one of a layer's, multiplies by, of its parameter."""
+    return weight.float() + 1 if _adds_one(module) else weight
 
 
 def read_layer(module: torch.nn.Module, weight: Callable[[str], torch.Tensor]) -> Layer:
@@ -60,10 +88,16 @@ def read_layer(module: torch.nn.Module, weight: Callable[[str], torch.Tensor]) -
         module: the layer, with parameters on any device.
         weight: the name of a parameter of the layer -> its numbers.
     """
-    present = dict(module.named_parameters())
-    parts = ([weight(name) for name in names if name in present] for names in PARAMETERS)
-    # A copy: products depend on its alignment.
-    return Layer(*(torch.cat(some) if some else None for some in parts))
+    _, names_of = _parameters_of(module)
+    weights: list[torch.Tensor | None] = []
+    for field, names in names_of._asdict().items():
+        parts = [weight(name) for name in names]
+        # A copy: products depend on its alignment.
+        whole = torch.cat(parts) if parts else None
+        if whole is not None and field.endswith("norm"):
+            whole = norm_weight(module, whole)
+        weights.append(whole)
+    return Layer(*weights)
 
 
 def raw(tensor: torch.Tensor) -> np.ndarray:
@@ -73,20 +107,28 @@ def raw(tensor: torch.Tensor) -> np.ndarray:
     return (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 
+def tensor_of(array: np.ndarray) -> torch.Tensor:
+    """The tensor of which `raw` made an array."""
+    tensor = torch.from_numpy(array)
+    return tensor.view(torch.bfloat16) if array.dtype == np.int16 else tensor
+
+
 def raw_layer(layer: Layer) -> Layer:
     """The weights of a layer as numpy sees them; an empty array for one that is missing."""
-    none = raw(layer.mlp_norm)[:0]
+    none = raw(layer.down)[0, :0]
     return Layer(*(none if weight is None else raw(weight) for weight in layer))
 
 
 def fuse(module: torch.nn.Module) -> Layer:
     """The weights of a layer in memory; the module's own parameters become views of them."""
-    parameters = dict(module.named_parameters())
+    parameters, names_of = _parameters_of(module)
     layer = read_layer(module, lambda name: parameters[name].data)
-    for names, whole in zip(PARAMETERS, layer, strict=True):
+    for field, names in names_of._asdict().items():
+        if field.endswith("norm") and _adds_one(module):
+            continue  # what it multiplies by is another number than the parameter
         start = 0
-        for part in (parameters[name] for name in names if name in parameters):
-            part.data = whole[start : start + len(part)]
+        for part in (parameters[name] for name in names):
+            part.data = getattr(layer, field)[start : start + len(part)]
             start += len(part)
     return layer
 

@@ -4,6 +4,8 @@ import io
 import json
 import sys
 
+import pytest
+
 from specviz.commands.cli import main
 from tests.doctor.test_doctor import SAMPLES, SLOWER
 
@@ -15,9 +17,10 @@ def fails(capsys, *arguments):
     return said
 
 
-def test_a_file_and_standard_input_give_the_same_report(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
+def test_a_file_and_standard_input_give_the_same_report(encoding, tmp_path, capsys, monkeypatch):
     path = tmp_path / "server.log"
-    path.write_text(SLOWER, encoding="utf-16")  # as PowerShell redirects it
+    path.write_text(SLOWER, encoding=encoding)  # PowerShell redirects as UTF-16
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SLOWER.encode() + b"\xff")))
     printed = []
     for source in (str(path), "-"):

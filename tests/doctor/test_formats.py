@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specviz.doctor import diagnose
+from specviz.doctor import diagnose, json_records
 from tests.doctor.test_doctor import codes, vllm
 
 CASES = Path(__file__).parent / "cases"
@@ -327,3 +327,30 @@ def test_damaged_metrics_do_not_hide_the_others():
     good = "vllm:spec_decode_num_drafts_total 10\nvllm:spec_decode_num_draft_tokens_total 30\n"
     bad = 'vllm:x{a="\nvllm:spec_decode_num_drafts_total{ 1\nsglang:spec_accept_length NaN\n'
     assert diagnose(bad + good) == diagnose(good)
+
+
+# ---- files that are cut off, or large ----
+
+
+@pytest.mark.parametrize("write", [repr, json.dumps, lambda value: json.dumps(value, indent=1)])
+def test_a_list_that_was_cut_off_is_read_up_to_there(write):
+    whole = write([ITERATION] * 5)
+    (report,) = diagnose(whole[: -len(write(ITERATION)) // 2])
+    assert report.steps == 32
+
+
+def test_lines_of_a_log_are_not_tried_as_json(monkeypatch):
+    """Each try that fails takes time, and a log has a bracket in every line."""
+    monkeypatch.setattr(json_records, "_object_at", lambda *arguments: pytest.fail("tried"))
+    assert diagnose(read("a01-vllm-v1-dp-2026.log"))[0].steps == 900
+
+
+def test_tries_of_broken_objects_are_limited(monkeypatch):
+    tries = []
+    monkeypatch.setattr(
+        json_records, "_object_at", lambda text, start: tries.append(len(text)) or (None, 0)
+    )
+    with pytest.raises(ValueError, match="Nothing of an engine"):
+        diagnose("{'a': 1\n" * 1000 + '{"b": ' * 1000)
+    assert sum(length > 10_000 for length in tries) < 2 * json_records.BROKEN
+    assert len(tries) < 1100

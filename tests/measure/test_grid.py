@@ -14,9 +14,11 @@ import pytest
 
 import specviz
 from specviz.base.files import file_lock
+from specviz.base.progress import Progress
 from specviz.commands.cli import main
 from specviz.measure.grid import cells_of, measure_cell, on_ray, read_grid
 from specviz.measure.results import append_result, read_results
+from specviz.models.table import toy_pair
 
 GRID = {
     "pairs": ["toy"],
@@ -326,3 +328,18 @@ def test_no_ray_and_no_cluster_get_a_sentence(ray, monkeypatch, files, capsys):
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(["bench", str(files[0]), "--ray", "auto"]) == 2
     assert "--ray needs ray" in capsys.readouterr().err
+
+
+def test_a_head_that_came_as_the_draft_is_named(monkeypatch):
+    """A pair's own head drafts where the draft model is asked for."""
+    pair = toy_pair()
+    pair.info = pair.info | {"draft": {"architecture": "EAGLE-3", "name": "tiny"}}
+    pair.default_drafter = "eagle"
+    row = SimpleNamespace(to_dict=dict)
+    monkeypatch.setattr("specviz.measure.grid.load_cell_pair", lambda spec: pair)
+    monkeypatch.setattr(
+        "specviz.measure.grid.time_runs", lambda *arguments: iter([Progress(1, 1, result=[row])])
+    )
+    chains = [cell for cell in cells() if cell.data["builder"] == "chain"]
+    results = [measure_cell(cell, ["abc"])["result"] for cell in chains]
+    assert {result["drafter"] for result in results} == {"EAGLE-3 head tiny"}

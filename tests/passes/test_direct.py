@@ -23,7 +23,7 @@ def test_the_weights_are_not_stored_twice():
     "family, changes",
     [
         ("gpt2", {}),
-        ("gemma3", {}),
+        ("gemma2", {}),  # it caps its scores
         ("llama", {"hidden_act": "gelu"}),
         (
             "llama",

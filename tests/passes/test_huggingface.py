@@ -62,13 +62,33 @@ FAMILIES = {
         sliding_window=6,
         layer_types=["full_attention", "sliding_attention", "full_attention"],
     ),
+    "olmo2": transformers.Olmo2Config(
+        **COMMON, **HEADS, num_key_value_heads=2, pad_token_id=None, eos_token_id=None
+    ),
+    "olmo3": transformers.Olmo3Config(
+        **COMMON,
+        **HEADS,
+        num_key_value_heads=1,
+        pad_token_id=None,
+        eos_token_id=None,
+        sliding_window=6,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+    ),
     "gemma3": transformers.Gemma3TextConfig(
         **COMMON,
         **HEADS,
         num_key_value_heads=1,
         head_dim=16,
+        query_pre_attn_scalar=24,
         sliding_window=6,
         layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        rope_parameters={
+            "full_attention": {"rope_type": "linear", "rope_theta": 500.0, "factor": 8.0},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 10.0},
+        },
+    ),
+    "gemma2": transformers.Gemma2Config(
+        **COMMON, **HEADS, num_key_value_heads=2, head_dim=16, sliding_window=6
     ),
     "gpt-oss": transformers.GptOssConfig(
         **COMMON,
@@ -235,6 +255,9 @@ LLAMA = (
     "smollm3",
     "mistral-window",
     "qwen3-window",
+    "olmo2",
+    "olmo3",
+    "gemma3",
 )  # with a direct forward
 SDPA = [family for family in FAMILIES if family != "gpt-oss"]
 SAMPLE = {
@@ -255,6 +278,13 @@ SAMPLE = {
     (padded_pass, "llama", F32),
     (spread_pass, "gpt2", F32),
     (streamed_pass, "llama", F32),
+    (streamed_pass, "gemma3", BF16),
+    (compiled_pass, "gemma3", BF16),
+    (compiled_pass, "gemma3", F32),
+    (compiled_pass, "olmo2", BF16),
+    (compiled_pass, "olmo3", F32),
+    (direct_pass, "gemma3", F16),
+    (direct_pass, "olmo2", F32),
     (hooked_pass, "opt", F32),
 }
 MATRIX = [
@@ -265,7 +295,9 @@ MATRIX = [
     ),
     *itertools.product((direct_pass,), LLAMA, (F32, BF16, F16)),
     *itertools.product((padded_pass, streamed_pass), ("llama", "qwen2"), (F32, BF16, F16)),
-    *itertools.product((streamed_pass,), ("smollm3", "qwen3-window"), (F32, BF16)),
+    *itertools.product(
+        (streamed_pass,), ("smollm3", "qwen3-window", "olmo2", "gemma3"), (F32, BF16)
+    ),
     *itertools.product((compiled_pass,), LLAMA, (F32, BF16)),
 ]
 

@@ -20,7 +20,7 @@ from transformers import AutoModelForCausalLM, GenerationConfig
 from ...passes.compiled import compiler_for
 from ...passes.direct import DirectForward, direct_forward, is_known
 from ...passes.huggingface import HuggingFaceModel
-from ...passes.layers import Layer, raw_layer, read_layer
+from ...passes.layers import Layer, raw_layer, read_layer, tensor_of
 from ..early_exit import shortened
 from ..formats.checkpoint import (
     check_format,
@@ -126,7 +126,11 @@ def stream_target(
         {parameter: weight(parameter).to(device) for parameter in names}, strict=False, assign=True
     )
     model.tie_weights()
+    # What is not among the weights is computed anew.
     model.model.rotary_emb = type(model.model.rotary_emb)(config=config).to(device)
+    embed = model.get_input_embeddings()
+    if hasattr(embed, "embed_scale"):
+        embed.embed_scale = embed.weight.new_tensor(embed.scalar_embed_scale)
 
     # One layer shows whether they are computed as transformers computes them; all are alike.
     shallow = shortened(model, ["model", "layers"], [0])
@@ -154,7 +158,7 @@ def stream_target(
             yield arranged(number)
 
     def tensor(array: np.ndarray) -> torch.Tensor | None:
-        return torch.from_numpy(array[0]).view(dtype).to(device) if array.size else None
+        return tensor_of(array[0]).to(device) if array.size else None
 
     kind = layout(arranged(0))
     key = json.dumps([identity, str(dtype), bool(compiler), str(kind)])

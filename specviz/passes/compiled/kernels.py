@@ -14,10 +14,11 @@ import numpy as np
 
 from .attention import attend, write_keys
 from .low_precision import part_of
-from .numbers import exact
-from .products import Linear, normalise_rows, product, take_chunks
+from .numbers import bf16_to_f32, exact, f32_to_bf16
+from .products import GELU, SILU, Linear, normalise, normalise_rows, product, take_chunks
 
-PHASES = 7  # of a layer
+ACTIVATIONS = {"silu": SILU, "gelu_pytorch_tanh": GELU}
+PHASES = 10  # of a layer
 LAST_PHASES = 4  # of what comes before and after the layers
 
 
@@ -27,19 +28,22 @@ class Model(NamedTuple):
     Args:
         layers: weights with one more axis, the layers', in front.
         turns: cos and sin of every position, [positions + 1, 2, width]; the last turns nothing.
-        is_turned, is_windowed: of the layers: whether positions turn queries and keys, and whether
-            tokens see a window.
+        first_turns: of the layers: which of `turns` is that of position 0; -1 where positions turn
+            nothing.
+        is_windowed: of the layers: whether tokens see a window.
         join: what makes x of the inputs, in blocks; none where x is given.
         head: the output head with the norm before it.
+        activation: of the gated part.
         scale, eps: of the scores, and of the norms.
     """
 
     layers: Any
     turns: Any
-    is_turned: Any
+    first_turns: Any
     is_windowed: Any
     join: Any
     head: Any
+    activation: Any
     scale: Any
     eps: Any
 
@@ -91,6 +95,7 @@ class Buffers(NamedTuple):
     qkv: Any
     mixed: Any
     gate: Any
+    result: Any
 
 
 @exact
@@ -98,6 +103,34 @@ def _copy_rows(counters, phase, x, rows, features, number):
     for _ in take_chunks(counters, phase, 1 if number >= 0 else 0):
         for i in range(len(rows)):
             features[i, number] = x[rows[i]]
+
+
+@exact
+def _norm_heads(counters, phase, qkv, q_norm, k_norm, eps):
+    """The norms of queries and keys over all heads together, in place."""
+    keys = slice(len(q_norm), len(q_norm) + len(k_norm))
+    for row in take_chunks(counters, phase, len(qkv)):
+        queries = qkv[row, : len(q_norm)]
+        normalise(queries, q_norm, eps, queries)
+        normalise(qkv[row, keys], k_norm, eps, qkv[row, keys])
+
+
+@exact
+def _add_result(counters, phase, inputs, linear, norm, eps, x, result):
+    """x += linear(inputs), or the norm of that where there is one; two phases.
+
+    result: memory for what is normed, like x.
+    """
+    if not len(norm):
+        # `plus` is x: the residual connection, rounded once together with the product.
+        product(counters, phase, inputs, linear, eps, x, x, 0)
+        return
+    product(counters, phase, inputs, linear, eps, x[:0], result, 0)
+    for row in take_chunks(counters, phase + 1, len(x)):
+        normalise(result[row], norm, eps, result[row])
+        for i in range(x.shape[1]):
+            total = bf16_to_f32(x[row, i]) + bf16_to_f32(result[row, i])
+            x[row, i] = f32_to_bf16(total, x[row, i])
 
 
 @exact
@@ -114,42 +147,46 @@ def forward(counters, layer_ids, model, tokens, output, buffers):
     end = PHASES * len(layer_ids)
     if len(model.join):
         join = Linear(no_norm, model.join, no_bias)
-        product(counters, end, tokens.inputs, join, eps, none, x, False)
+        product(counters, end, tokens.inputs, join, eps, none, x, 0)
     for at in range(len(layer_ids)):
         # The weights' place is i, that of keys and phases is `at`: a draft may skip layers.
         i, phase = layer_ids[at], PHASES * at
         keys, values = tokens.keys[2 * at], tokens.keys[2 * at + 1]
         masked = tokens.window_masked if model.is_windowed[i] else tokens.masked
-        positions = tokens.positions
-        if not model.is_turned[i]:  # the last row of the table turns nothing
-            positions = np.full_like(positions, len(model.turns) - 1)
+        turned = tokens.positions + model.first_turns[i]
+        if model.first_turns[i] < 0:  # the last row of the table turns nothing
+            turned[:] = len(model.turns) - 1
         # EAGLE-3's layer attends with embedding and state side by side, but adds to the state.
         source = x
         if at == 0 and len(tokens.inputs) and not len(model.join):
             source = tokens.inputs
         _copy_rows(counters, phase, x, output.rows, output.features, output.feature_of[at])
         qkv = Linear(layers.input_norm[i], part_of(layers.qkv, i), layers.qkv_bias[i])
-        product(counters, phase + 1, source, qkv, eps, none, buffers.qkv, False)
+        product(counters, phase + 1, source, qkv, eps, none, buffers.qkv, 0)
+        q_norm, k_norm = layers.q_norm[i], layers.k_norm[i]
+        if len(q_norm) > model.turns.shape[2]:  # wider than a head
+            _norm_heads(counters, phase + 2, buffers.qkv, q_norm, k_norm, eps)
+            q_norm, k_norm = no_norm, no_norm
         write_keys(
             counters,
-            phase + 2,
+            phase + 3,
             buffers.qkv,
-            layers.k_norm[i],
+            k_norm,
             eps,
             model.turns,
-            positions,
+            turned,
             keys,
             values,
             tokens.used,
         )
         attend(
             counters,
-            phase + 3,
+            phase + 4,
             buffers.qkv,
-            layers.q_norm[i],
+            q_norm,
             eps,
             model.turns,
-            positions,
+            turned,
             masked,
             keys,
             values,
@@ -157,13 +194,14 @@ def forward(counters, layer_ids, model, tokens, output, buffers):
             model.scale,
             buffers.mixed,
         )
-        # `plus` is x: the residual connection, rounded once together with the product.
         to_output = Linear(no_norm, part_of(layers.output, i), layers.output_bias[i])
-        product(counters, phase + 4, buffers.mixed, to_output, eps, x, x, False)
+        norm = layers.output_norm[i]
+        _add_result(counters, phase + 5, buffers.mixed, to_output, norm, eps, x, buffers.result)
         gate_up = Linear(layers.mlp_norm[i], part_of(layers.gate_up, i), layers.gate_up_bias[i])
-        product(counters, phase + 5, x, gate_up, eps, none, buffers.gate, True)
+        product(counters, phase + 7, x, gate_up, eps, none, buffers.gate, model.activation)
         down = Linear(no_norm, part_of(layers.down, i), layers.down_bias[i])
-        product(counters, phase + 6, buffers.gate, down, eps, x, x, False)
+        norm = layers.down_norm[i]
+        _add_result(counters, phase + 8, buffers.gate, down, norm, eps, x, buffers.result)
     # What is behind the last layer: features, the final norm at `rows`, and the output head.
     number = output.feature_of[len(layer_ids)]
     _copy_rows(counters, end + 1, x, output.rows, output.features, number)
@@ -175,4 +213,4 @@ def forward(counters, layer_ids, model, tokens, output, buffers):
         normalise_rows(selected, model.head.norm, eps, output.states)
     head = Linear(no_norm, model.head.weights, model.head.bias)
     states = output.states[: len(output.logits)]
-    product(counters, end + 3, states, head, eps, states[:0], output.logits, False)
+    product(counters, end + 3, states, head, eps, states[:0], output.logits, 0)

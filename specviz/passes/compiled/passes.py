@@ -51,7 +51,8 @@ class CompiledPasses:
         self.heads, self.kv_heads = direct.heads, direct.kv_heads
         self.width, self.mlp = direct.width, direct.mlp
         self.embed, self.stream = direct.embed, stream
-        self.rows = raw(self.embed)
+        scale = direct.embed_scale
+        self.rows = raw(self.embed if scale is None else self.embed.detach() * scale)
         self.layer_ids = np.arange(len(direct.layers))
         self.window = direct.window
         self.lay_out(direct)
@@ -60,7 +61,7 @@ class CompiledPasses:
         """Read the weights as they are now."""
         self.vocabulary = len(direct.head.weight)
         norm, bias = raw(direct.norm), direct.head.bias
-        no_bias = norm[:0]
+        no_bias = raw(direct.head.weight)[0, :0]
         head = Linear(
             norm, in_blocks(raw(direct.head.weight)), no_bias if bias is None else raw(bias)
         )
@@ -72,10 +73,11 @@ class CompiledPasses:
         self.model = kernels.Model(
             layers=layers,
             turns=turns_of(direct.rotary),
-            is_turned=np.array(direct.is_turned, bool),
+            first_turns=np.array(direct.first_turns),
             is_windowed=np.array(direct.is_windowed, bool),
             join=head.weights[:0],
             head=head,
+            activation=kernels.ACTIVATIONS[direct.activation],
             scale=float(direct.scale),
             eps=float(direct.eps),
         )
@@ -195,7 +197,7 @@ class CompiledPasses:
             here = slice(layer, layer + 1)
             model = self.model._replace(
                 layers=weights,
-                is_turned=self.model.is_turned[here],
+                first_turns=self.model.first_turns[here],
                 is_windowed=self.model.is_windowed[here],
             )
             yield here, self.layer_ids[:1], model
@@ -224,7 +226,7 @@ class CompiledPasses:
         counters = np.zeros(2 * phases + 1, np.int64)
         is_long = self.size * (m + READING) > ONE_THREAD
         helpers = min(torch.get_num_threads(), CHUNKS) - 1 if is_long else 0
-        buffers = kernels.Buffers(qkv, mixed, gate)
+        buffers = kernels.Buffers(qkv, mixed, gate, np.empty_like(x))
         run_with_helpers(
             kernels.forward, helpers, counters, layer_ids, model, tokens, output, buffers
         )

@@ -31,6 +31,7 @@ from .tiles import (
 )
 
 CHUNKS = 8  # of a product, at least, where it has so many blocks
+SILU, GELU = 1, 2  # activations of the gated part; GELU by tanh
 SPINS = 2000  # looks at a counter before a thread lets others run
 
 _yield = types.ExternalFunction(
@@ -160,8 +161,8 @@ def _(weights, x, sums):
 
 
 @exact
-def product(counters, phase, x, linear, eps, plus, out, gated):
-    """out = linear(x) + plus, rounded as x is; where it is gated, out = silu(gate) * up of that.
+def product(counters, phase, x, linear, eps, plus, out, activation):
+    """out = linear(x) + plus, rounded as x is; with an activation, out = act(gate) * up of that.
 
     Args:
         counters, phase: by which threads share out the blocks of outputs.
@@ -169,8 +170,9 @@ def product(counters, phase, x, linear, eps, plus, out, gated):
         linear: weights; blocks of gate and up in turn, and the bias of gate first.
         eps: of the norm.
         plus: [m, out], [0, 0] for none; it may be `out` itself.
+        activation: `SILU` or `GELU`; 0 for none.
     """
-    (m, outputs), parts = out.shape, 1 + gated
+    (m, outputs), parts = out.shape, 1 + (activation > 0)
     blocks = block_count(linear.weights) // parts
     each = max(1, blocks // CHUNKS)
     chunks = -(-blocks // each) if m else 0
@@ -193,8 +195,8 @@ def product(counters, phase, x, linear, eps, plus, out, gated):
                         add(sums[part, row], linear.bias, begin + start, begin + outputs)
                 if len(plus):
                     add(sums[0, row], plus[row], start, outputs)
-                if gated:
-                    gate(sums[0, row], sums[1, row], out[row], start, outputs)
+                if activation:
+                    gate(sums[0, row], sums[1, row], out[row], start, outputs, activation)
                 else:
                     round_to(sums[0, row], x[0, 0], out[row], start, outputs)
 
@@ -219,11 +221,15 @@ def round_to(sums, like, out, first, end):
 
 
 @exact
-def gate(gates, ups, out, first, end):
-    """out[first:end] = silu(gates) * ups, at most a block."""
+def gate(gates, ups, out, first, end, activation):
+    """out[first:end] = act(gates) * ups, at most a block."""
+    # Both are z sigmoid(s): s = z is SiLU, and 2 sqrt(2 / pi) (z + 0.044715 z^3) is GELU by tanh.
+    linear = np.float32(1 if activation == SILU else 1.5957691216)
+    cubic = np.float32(0 if activation == SILU else 0.0713548163)
     for lane in range(np.uintp(min(BLOCK, end - first))):
         number = bf16_to_f32(f32_to_bf16(gates[lane], out[0]))
         up = bf16_to_f32(f32_to_bf16(ups[lane], out[0]))
-        part = exp(-abs(number))
-        sigmoid = (np.float32(1) if number > 0 else part) / (np.float32(1) + part)
+        inner = number * (linear + cubic * number * number)
+        part = exp(-abs(inner))
+        sigmoid = (np.float32(1) if inner > 0 else part) / (np.float32(1) + part)
         out[np.uintp(first) + lane] = f32_to_bf16(number * sigmoid * up, out[0])

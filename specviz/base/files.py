@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -66,7 +67,13 @@ def read_text(path: str | Path, what: str, limit: int = MOST_TEXT) -> str:
             data = file.read(limit + 1)
         if len(data) > limit:
             raise OSError(f"it must have at most {limit:,} bytes. Use a shorter file")
-        return data.decode("utf-8-sig")
+        return data.decode(encoding_of(data))
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding of a text: UTF-16 where it begins as a redirection of PowerShell does, else
+    UTF-8."""
+    return "utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig"
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from textwrap import fill
 
 from ..base.codec import dumps
-from ..base.files import MOST_TEXT, file_errors
+from ..base.files import MOST_TEXT, encoding_of, file_errors
 from ..doctor import diagnose
 from ..doctor.report import Report, rows_of
 from ..doctor.window import NAMES
@@ -15,10 +15,6 @@ from .arguments import Arguments, Parser, option
 from .display import say
 
 EXAMPLE = "server.log --baseline 342.2"
-BYTE_ORDER_MARKS = {
-    b"\xff\xfe": "utf-16",
-    b"\xfe\xff": "utf-16",
-}  # as a redirection of PowerShell begins
 
 
 def add_arguments(parser: Parser) -> None:
@@ -74,6 +70,6 @@ def read_source(source: str) -> str:
             data = file.read(MOST_TEXT + 1)
         if len(data) > MOST_TEXT:
             raise OSError(f"it must have at most {MOST_TEXT:,} bytes. Use a shorter part of it")
-    text = data.decode(BYTE_ORDER_MARKS.get(data[:2], "utf-8-sig"), errors="replace")
+    text = data.decode(encoding_of(data), errors="replace")
     # Text of two or four bytes a character without that mark; an engine's output is ASCII.
     return text.replace("\0", "")

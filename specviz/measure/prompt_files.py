@@ -13,15 +13,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import ParameterError
-from ..base.files import parse_json, read_text
+from ..base.errors import ParameterError, cause
+from ..base.files import MOST_TEXT, parse_json, read_text
 from ..record.vectors import places_of
 
 TABLES = {".csv": ",", ".tsv": "\t"}
 PEOPLE = ("human", "user")  # who speaks to the model, in ShareGPT and in chats
-# entries that hold a prompt, the first one counts: Spec-Bench and MT-Bench, ShareGPT, chats,
-# HumanEval, Alpaca, GSM8K, others
-KNOWN = ("turns", "conversations", "messages", "prompt", "instruction", "question", "text")
+CHATS = ("conversations", "conversation", "messages")
+# entries that hold a prompt, the first one counts: Spec-Bench and MT-Bench, ShareGPT and other
+# chats, HumanEval, Alpaca, GSM8K, others
+KNOWN = ("turns", *CHATS, "prompt", "instruction", "question", "text")
 HINT = "Name the entry that holds the prompts (--column)."
 
 
@@ -64,8 +65,12 @@ def read_prompts(path: str | Path, column: str | None = None) -> list[str]:
     if "\0" in text:
         raise ParameterError(name, "be a text, JSON or a table", hint="It holds binary data.")
     if kind in TABLES:
+        csv.field_size_limit(MOST_TEXT)
         rows = csv.DictReader(io.StringIO(text), delimiter=TABLES[kind], strict=True)
-        records: Sequence[tuple[int, Any]] | None = list(enumerate(rows, 1))
+        try:
+            records: Sequence[tuple[int, Any]] | None = list(enumerate(rows, 1))
+        except csv.Error as error:
+            raise ParameterError(name, "be a whole table", cause(error)) from None
     else:
         records = _json_records(text, kind in (".json", ".jsonl"), name)
     prompts = []
@@ -97,7 +102,8 @@ def _json_records(text: str, is_json: bool, name: str) -> Sequence[tuple[int, An
             return list(enumerate(whole, 1))
         return [(1, whole)] if is_json or isinstance(whole, dict) else None
     records = []
-    for number, line in enumerate(text.splitlines(), 1):
+    # Only a line feed ends a line of JSON: its texts may hold other line ends.
+    for number, line in enumerate(text.split("\n"), 1):
         try:
             records += [(number, parse_json(line))] if line.strip() else []
         except (ValueError, RecursionError):
@@ -128,12 +134,13 @@ def _prompt_of(record: Any, column: str | None, where: str) -> Prompt | None:
 def _known(record: Mapping[str, Any], key: str) -> Any:
     """What a known entry of a record asks; () where nobody does."""
     value = record[key]
-    if key == "turns":  # the later ones follow answers that do not exist
-        return value[0] if isinstance(value, list) and value else value
+    if key in ("turns", "prompt"):  # the later ones follow answers that do not exist
+        is_texts = isinstance(value, list) and all(isinstance(turn, str) for turn in value)
+        return value[0] if is_texts and value else value
     about = record.get("input")
     if key == "instruction" and isinstance(value, str) and about:
         return f"{value}\n\n{about}"
-    if key not in ("conversations", "messages"):
+    if key not in CHATS:
         return value
     if not isinstance(value, list):
         return None

@@ -26,7 +26,8 @@ ALPACA = [
 
 def write(path, records):
     if path.suffix == ".jsonl":
-        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
+        path.write_text("".join(lines), encoding="utf-8")
     else:
         path.write_text(json.dumps(records, indent=1))
     return path
@@ -42,6 +43,8 @@ def write(path, records):
         (SHARE_GPT, ["Q"]),
         (CHAT, ["Q"]),
         (ALPACA, ["Add.\n\n1 and 2", "Sing."]),
+        ([{"prompt": ["first", "second"], "category": "math"}], ["first"]),
+        ([{"conversation": [{"role": "user", "content": "Q\u2028R"}]}], ["Q\u2028R"]),
         (["one", "two\nlines"], ["one", "two\nlines"]),
     ],
 )
@@ -79,6 +82,7 @@ def test_plain_text_tables_and_named_entries(tmp_path):
         ("a.json", "[]", "at least one prompt"),
         ("a.jsonl", '{"prompt": ["ids", 1]}', "be a text that is not empty"),
         ("a.csv", "id,ask\n1,b\n", "column"),
+        ("a.csv", 'id,prompt\n1,"cut', "be a whole table"),
         ("a.csv", "", "at least one prompt"),
         ("a.txt", "a\0b", "binary"),
         ("a.txt", " \n", "at least one prompt"),
@@ -90,6 +94,15 @@ def test_what_holds_no_prompt_is_refused(tmp_path, name, content, words):
     with pytest.raises(ValueError, match="--prompts") as failed:
         read_prompts(path)
     assert words in str(failed.value)
+
+
+def test_a_table_with_a_long_prompt_and_a_file_of_powershell(tmp_path):
+    table = tmp_path / "p.csv"
+    table.write_text(f"prompt\n{'x' * 200_000}\n")
+    assert len(read_prompts(table)[0]) == 200_000
+    text = tmp_path / "p.txt"
+    text.write_text("one\ntwo\n", encoding="utf-16")
+    assert read_prompts(text) == ["one", "two"]
 
 
 def test_a_column_without_a_file_is_refused(capsys):

@@ -66,14 +66,14 @@ def print_best(data: JsonObject) -> None:
         print("\nseveral texts decoded together, predicted:")
         print(text_table([batch_row(*batch) for batch in best["batches"].items()]))
     if data["engine_ways"]:
-        print("\nwhat engines do with the drafter, on this machine:")
+        print("\nwhat engines do with the drafter, at the same costs:")
         print(text_table([engine_row(way, row) for way, row in data["engine_ways"].items()]))
     else:
         rules = "--verifier target-match --verifier speculative-sampling"
         print(f"\nThe profile has no rule of engines: calibrate with {rules} for a prediction.")
     if data["faster"]:
         print(data["faster"])
-    print("\nsettings of engines that do this, whose own costs differ from those measured here:")
+    print("\nsettings of engines that do this, whose own costs differ:")
     for engine in data["engines"]:
         speedup = "" if engine["speedup"] is None else f"{engine['speedup']:.2f} x"
         note = f"  ({engine['note']})" if engine["note"] else ""

@@ -27,6 +27,11 @@ from .arguments import Arguments, Parser, option, within
 from .display import until_stopped
 
 EXAMPLE = "--target org/target --draft org/small --draft early-exit:3 --prompts mine.txt"
+# What drafts where no draft is named: an engine's flags cannot name it either.
+OWN = "the target's own draft"
+EMBEDDED = "embedded draft"
+PUBLISHED = "the profile's draft"
+UNNAMED = (OWN, EMBEDDED, PUBLISHED)
 CALIBRATED = 16  # prompts at most; the others are timed
 ENOUGH = 8  # timed texts that usually give a narrow interval
 
@@ -67,7 +72,8 @@ def run(args: Arguments) -> int:
     prompts = options.prompts_of(args)
     if profile and args.no_timing and args.prompts:
         raise ValueError("--prompts is not used with --profile and --no-timing. Omit it.")
-    choices, failed = choices_of(args)
+    is_published = profile is not None and not profile.pair
+    choices, failed = choices_of(args, is_published)
     # Calibrated on every second prompt, timed on the others.
     calibrated = prompts[0::2][:CALIBRATED]
     timed = (prompts[1::2] or prompts)[: args.each]
@@ -90,12 +96,19 @@ def run(args: Arguments) -> int:
     if args.json:
         print(json.dumps(data))
     else:
-        print_advice(data, options.source_of(args))
+        print_advice(data, "the profile's" if profile and not timed else options.source_of(args))
     return 130 if stopped else 0
 
 
-def choices_of(args: Arguments) -> tuple[dict[str, tuple[Pair, Drafter]], dict[str, str]]:
-    """The drafters to try, each with its pair, and those that cannot be loaded."""
+def choices_of(
+    args: Arguments, is_published: bool = False
+) -> tuple[dict[str, tuple[Pair, Drafter]], dict[str, str]]:
+    """The drafters to try, each with its pair, and those that cannot be loaded.
+
+    Args:
+        args: the options.
+        is_published: whether their profile came with a checkpoint that is not loaded.
+    """
     drafts = list(dict.fromkeys(args.draft or ()))
     model: Drafter = DRAFTERS["model"]()
     trials: list[tuple[str, str | None, Drafter]] = [(draft, draft, model) for draft in drafts]
@@ -103,7 +116,9 @@ def choices_of(args: Arguments) -> tuple[dict[str, tuple[Pair, Drafter]], dict[s
         # A target needs no other draft, but a head is what "eagle" reads with.
         needs_draft = drafter.name == "eagle" or not args.target
         trials.append((str(drafter), drafts[0] if drafts and needs_draft else None, drafter))
-    own = "the target's own draft" if args.target else "embedded draft"
+    own = OWN if args.target else EMBEDDED
+    if is_published:
+        own = PUBLISHED
     choices: dict[str, tuple[Pair, Drafter]] = {}
     failed: dict[str, str] = {}
     tried: list[tuple[str | None, Drafter]] = []
@@ -203,7 +218,8 @@ def settings_of(best: Option, heads: Mapping[str, str]) -> tuple[EngineSettings,
         cell = engine.tree.predicted
         predicted[way] = Predicted(engine.tree.builder.shape, cell.tokens_per_pass, cell.speedup)
         by_batch[way] = engine.by_batch
-    return engine_flags(drafter, heads.get(best.name, best.name), predicted, by_batch)
+    draft = "" if best.name in UNNAMED else best.name
+    return engine_flags(drafter, heads.get(best.name, draft), predicted, by_batch)
 
 
 def way_of(engine: EngineWay) -> JsonObject:

@@ -131,6 +131,7 @@ def engine_flags(
                     gguf=shlex.quote(f"{draft}.gguf"),
                     depth=int(shape.depth.max()),
                     width=width,
+                    drafted=len(shape) - 1,
                     nodes=len(shape),
                 )
             algorithm = "switch" if way == "sampled" else "own rule"

@@ -92,7 +92,8 @@ def engine_ways(
         promise = held_out(acceptance, costs, own)
         for way in names:
             tree = next((tree for tree in ranked if way == TREE or tree.is_chain), None)
-            if tree is not None:
+            # A chain that is the best of all is one way, not two.
+            if tree is not None and not (way == TREE and tree.is_chain):
                 ways[way] = EngineWay(
                     replace(own, builder=tree.builder),
                     tree,

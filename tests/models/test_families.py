@@ -95,6 +95,16 @@ EQUAL = {family: ({}, CONTEXT) for family in PLAIN} | {
     "qwen3_moe": (EXPERTS, CONTEXT),
     "gemma2": ({"sliding_window": 32}, CONTEXT),
     "gemma3_text": ({"sliding_window": 32}, CONTEXT),
+    "olmo3": ({"sliding_window": 32}, CONTEXT),
+    "gemma4_text": (
+        {
+            "sliding_window": 32,
+            "global_head_dim": 16,  # layers with heads of two sizes
+            "hidden_size_per_layer_input": 8,
+            "vocab_size_per_layer_input": V,
+        },
+        CONTEXT,
+    ),
     "phi3 with longrope": (
         {"rope_parameters": ROTARY | dict(rope_type="longrope") | LONG, **LONG},
         40,
@@ -103,6 +113,19 @@ EQUAL = {family: ({}, CONTEXT) for family in PLAIN} | {
     "codegen": ({"rotary_dim": 4}, CONTEXT),
     "xglm": (dict(num_layers=2, attention_heads=4), CONTEXT),
     "bert": (DECODER, CONTEXT),
+}
+# Those that are computed without transformers; small ones in compiled passes.
+FAST = {
+    "llama",
+    "llama with yarn",
+    "mistral",
+    "mistral without a window",
+    "qwen2",
+    "qwen3",
+    "smollm3",
+    "olmo2",
+    "olmo3",
+    "gemma3_text",
 }
 # family -> what its configuration needs, and why it is rejected.
 REJECTED = {
@@ -128,7 +151,19 @@ REJECTED = {
 }
 
 
-SAMPLE = {"llama", "gemma2", "gpt2", "phi3 with longrope", "gpt_neo", "roberta", "bloom", "mamba"}
+SAMPLE = {
+    "llama",
+    "gemma2",
+    "gemma3_text",
+    "gemma4_text",
+    "olmo2",
+    "gpt2",
+    "phi3 with longrope",
+    "gpt_neo",
+    "roberta",
+    "bloom",
+    "mamba",
+}
 
 
 def sampled(families):
@@ -175,6 +210,7 @@ def test_a_family_writes_the_text_of_transformers_to_the_end_of_its_context(fami
     target, draft = HuggingFaceModel(model), HuggingFaceModel(near(model))
     check_tree_reading("target", target)
     check_tree_reading("draft", draft)
+    assert (target.compiled is not None) == (family in FAST)
     pair = HuggingFacePair(target, draft, NumberText(V), longest, frozenset(), {"name": family})
     config = specviz.RunConfig(
         prompt,

@@ -1,6 +1,7 @@
 """The documents: what they show is what the program prints, and what they point at exists."""
 
 import re
+import shlex
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import specviz
 from specviz.commands import COMMANDS
 from specviz.commands.check import markdown
+from specviz.commands.cli import _parser as command_parser
 from specviz.commands.cli import main
 from tests import strategy_tables
 
@@ -71,6 +73,31 @@ def test_every_command_is_in_the_readme_and_has_an_example():
     assert set(re.findall(r"^\| `specviz (\w+)` \|", text, re.MULTILINE)) == set(COMMANDS)
     examples = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^specviz (\w+)", examples, re.MULTILINE)) == set(COMMANDS)
+
+
+def commands_in(name):
+    """The command lines in a document, as words."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for line in re.findall(r"(?:^|`|python -m )specviz ([a-z]+ [^`\n]*)", text, re.MULTILINE):
+        words = shlex.split(line.partition("-->")[0], comments=True)
+        # A plugin that a reader writes is no file here.
+        while "--plugin" in words:
+            place = words.index("--plugin")
+            del words[place : place + 2]
+        if words[0] in COMMANDS:
+            yield words
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_commands_have_the_options_that_documents_give_them(name):
+    for words in commands_in(name):
+        command_parser(words[0]).parse_args(words)
+
+
+def test_every_question_has_a_command_or_a_page():
+    rows = re.findall(r"^\| (.*?\?) \| (.*) \|$", (ROOT / "docs/questions.md").read_text(), re.M)
+    assert len(rows) >= 25
+    assert all("`" in answer or "](" in answer for _, answer in rows)
 
 
 def test_every_strategy_is_in_the_readme():

@@ -12,7 +12,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from ..base.codec import JsonObject
@@ -29,6 +29,7 @@ from .window import (
     window_of,
 )
 
+VLLM_PLACES = ("speculative_decoding", "spec_decode_acceptance")
 LONGEST_OBJECT = 1_000_000  # characters of an object that Python printed, or over many lines
 TRIES = 3  # to find an object where a line has none
 BROKEN = 50  # objects over many lines that may be broken before others are looked for in lines only
@@ -151,7 +152,7 @@ def tensorrt_iteration(record: JsonObject) -> Window:
 
 def vllm_response(record: JsonObject) -> Window | None:
     """The acceptance of one request: a response of vLLM, or a record of AIPerf."""
-    answer = _child(record, "speculative_decoding") or _child(record, "spec_decode_acceptance")
+    answer = next(filter(None, map(partial(_child, record), VLLM_PLACES)), record)
     found = of_histogram(histogram(answer.get("acceptance_histogram"))) | numbers(answer, "vllm")
     rate = found.pop("token_rate", 0.0)
     if rate and found.get("accepted"):
@@ -164,7 +165,7 @@ def vllm_response(record: JsonObject) -> Window | None:
 
 def sglang_response(record: JsonObject) -> Window:
     """The `meta_info` of one request; its time includes reading the prompt."""
-    info = _child(record, "meta_info")
+    info = _child(record, "meta_info") or record
     found = numbers(info, "sglang")
     steps = found.get("steps")
     if steps and "tokens" in found:
@@ -234,16 +235,20 @@ def profile(record: JsonObject) -> Window | None:
     return Window("profile", "profile", **found)
 
 
-# a key of an object -> what reads the object; the first key that it has decides
+# a key of an object -> what reads the object, or the part of it that was saved alone; the first
+# key that it has decides
 READERS: dict[str, Callable[[JsonObject], Window | None]] = {
     "inflightBatchingStats": tensorrt_iteration,
     "specDecodingStats": tensorrt_iteration,
     "speculative_decoding": vllm_response,
     "spec_decode_acceptance": vllm_response,
+    "acceptance_histogram": vllm_response,
     "meta_info": sglang_response,
+    "spec_verify_ct": sglang_response,
     "avg_spec_accept_length": sglang_server,
     "last_gen_throughput": sglang_server,
     "timings": llama_response,
+    "draft_n_accepted": llama_response,
     "conditional_accept_rates": profile,
     "marginal_accept_rates": profile,
     "Acceptance_Length_Histogram": specdec_bench,

@@ -28,7 +28,7 @@ REAL = r" {0,40}(\d{1,12}(?:\.\d{1,9})?)"
 MARKS = {"<int>": r" {0,40}(\d{1,12})", "<real>": REAL}
 LONGEST_LINE = 4000
 RATES = re.compile(
-    r"(?:Per-position acceptance rate: |rate per position = \(|acc rate/pos = \()"
+    r"(?:Per-position acceptance rate: |(?:rate per position|acc rate/pos|acc per pos) = \()"
     r"(\d\.\d{1,9}(?:, \d\.\d{1,9}){0,127})"
 )
 CLOCK = re.compile(r"\b(\d\d):(\d\d):(\d\d)\b")

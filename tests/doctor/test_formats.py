@@ -139,6 +139,28 @@ def test_iterations_in_any_order_and_place(order, write):
     assert (report.steps, report.throughput, report.draft_share) == (8, 1000.0, 0.3)
 
 
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("vllm-response.json", ["metrics", "speculative_decoding"]),
+        ("sglang-meta-info.json", ["meta_info"]),
+        ("a11-llama-timings.json", ["timings"]),
+    ],
+)
+def test_the_part_of_a_response_that_was_saved_alone(name, place):
+    part = json.loads(read(name))
+    for key in place:
+        part = part[key]
+    (report,) = diagnose(json.dumps(part))
+    holds(report, EXPECTED[name])
+
+
+def test_positions_of_llama_under_its_newest_name():
+    line = "draft acceptance = 0.700 (  297 accepted /   426 generated), mean len =  2.39, "
+    (report,) = diagnose(line + "acc per pos = (0.798, 0.596)")
+    assert report.per_position == (0.798, 0.596)
+
+
 def test_drafting_statistics_alone_are_read():
     """The latency in them is that of the draft, so there is no throughput."""
     (report,) = diagnose(json.dumps({"specDecodingStats": ITERATION["specDecodingStats"]}))

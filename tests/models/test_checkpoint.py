@@ -49,6 +49,11 @@ def int8_of_an_unknown_method(folder):
     change(folder, quantised(folder, torch.int8), {"quantization_config": {"quant_method": "my8"}})
 
 
+def bitsandbytes_of_8_bits(folder):
+    method = {"quant_method": "bitsandbytes", "load_in_8bit": True}
+    change(folder, quantised(folder, torch.int8), {"quantization_config": method})
+
+
 def float8_without_a_configuration(folder):
     change(folder, quantised(folder, FLOAT8))
 
@@ -80,6 +85,8 @@ def missing_matrix(folder):
     [
         (modelopt, "modelopt, that transformers does not read"),
         (int8_of_an_unknown_method, "my8, that transformers does not read"),
+        # transformers reads it with a package that is missing here
+        (bitsandbytes_of_8_bits, r"cannot be loaded: .*bitsandbytes"),
         (float8_without_a_configuration, "type F8_E4M3, for example model.layers.1.mlp.down_proj"),
         (float8_alone, "type F8_E4M3, for example model.layers.1.mlp.down_proj"),
         (int8_without_a_configuration, "type I8, for example model.layers.1.mlp.down_proj"),

@@ -79,8 +79,12 @@ def quantisation_of(config: Any) -> str | None:
     settings = settings or getattr(config, "quantization_config", None)
     if not settings:
         return None
-    method = settings.get("quant_method") if isinstance(settings, dict) else settings.quant_method
-    return str(getattr(method, "value", method))
+    settings = settings if isinstance(settings, dict) else settings.to_dict()
+    method = settings.get("quant_method")
+    method = str(getattr(method, "value", method))
+    if method == "bitsandbytes":  # one name in files, two methods in transformers
+        method += "_4bit" if settings.get("load_in_4bit") else "_8bit"
+    return method
 
 
 def tensor_types(folder: Path) -> dict[str, str]:

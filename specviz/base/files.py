@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -25,10 +24,9 @@ from .errors import cause
 __version__ = "0.1.0"
 HERE = Path(__file__).resolve().parent.parent
 # An installed package carries its files inside; in a checkout they lie beside it.
-ASSETS = next(
-    (folder for folder in (HERE / "assets", HERE.parent / "assets") if folder.is_dir()),
-    HERE / "assets",
-)
+ASSETS = HERE / "assets"
+if not ASSETS.is_dir():
+    ASSETS = HERE.parent / "assets"
 PAIR = ASSETS / "pair"
 ACCEPTANCE = ASSETS / "acceptance"
 TRACES = ASSETS / "traces"
@@ -39,9 +37,8 @@ HELD_OUT = ASSETS / "prompts.json"
 QUESTIONS = ASSETS / "questions.txt"  # for chat models, one a line
 
 MOST_TEXT = 64_000_000  # bytes of a text
-MOST_TRACE = (
-    4_000_000  # bytes of a recorded run; one of 64 steps with trees of 33 nodes takes about 300 kB
-)
+# Bytes of a recorded run; one of 64 steps with trees of 33 nodes takes about 300 kB.
+MOST_TRACE = 4_000_000
 
 
 @contextmanager
@@ -50,9 +47,7 @@ def file_errors(failure: str) -> Iterator[None]:
     try:
         yield
     except (OSError, UnicodeError) as error:
-        reason = (
-            "it is not UTF-8 text" if isinstance(error, UnicodeError) else error.strerror or error
-        )
+        reason = getattr(error, "strerror", "it is not UTF-8 text") or error
         raise ValueError(f"{failure}: {str(reason).rstrip('.')}.") from None
 
 
@@ -73,7 +68,7 @@ def read_text(path: str | Path, what: str, limit: int = MOST_TEXT) -> str:
 def encoding_of(data: bytes) -> str:
     """The encoding of a text: UTF-16 where it begins as a redirection of PowerShell does, else
     UTF-8."""
-    return "utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig"
+    return "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -73,18 +73,17 @@ def read_prompts(path: str | Path, column: str | None = None) -> list[str]:
             raise ParameterError(name, "be a whole table", cause(error)) from None
     else:
         records = _json_records(text, kind in (".json", ".jsonl"), name)
-    prompts = []
+    prompts: list[str] = []
     if records is not None:
-        for number, record in records:
-            prompt = _prompt_of(record, column, f"{name}, record {number},")
-            prompts += [] if prompt is None else [prompt]
+        found = [_prompt_of(record, column, f"{name}, record {at},") for at, record in records]
+        prompts = [prompt for prompt in found if prompt is not None]
     elif column is not None:
         raise ParameterError(name, "be a table or JSON for --column", hint="Omit --column.")
     else:
         prompts = [Prompt(line) for line in text.splitlines() if line.strip()]
     if not prompts:
         raise ParameterError(name, "have at least one prompt")
-    return list(prompts)
+    return prompts
 
 
 def _json_records(text: str, is_json: bool, name: str) -> Sequence[tuple[int, Any]] | None:

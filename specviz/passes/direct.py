@@ -24,7 +24,7 @@ import torch.nn.functional as F
 from torch.nn.functional import scaled_dot_product_attention
 
 from .compiled import compiler_for
-from .layers import Layer, fuse, norm_weight, window_of
+from .layers import Layer, adds_one, fuse, norm_weight, window_of
 
 FAMILIES = (
     "LlamaForCausalLM",
@@ -116,6 +116,9 @@ class DirectForward:
 
     def lay_out_again(self) -> None:
         """Follow weights that were changed in place."""
+        if adds_one(self.model.model.norm):  # what norms multiply by is no view of them
+            self.layers = [fuse(module) for module in self.model.model.layers]
+            self.norm = norm_weight(self.model.model.norm, self.model.model.norm.weight)
         if self.compiled is not None:
             self.compiled.lay_out(self)
 

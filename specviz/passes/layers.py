@@ -71,14 +71,14 @@ def _parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Paramete
     return present, Layer(*([name for name in some if name in present] for some in names))
 
 
-def _adds_one(module: torch.nn.Module) -> bool:
+def adds_one(module: torch.nn.Module) -> bool:
     """Whether the norms of a layer, or a norm, multiply by 1 + weight in float32, as Gemma's do."""
     return type(module).__name__.startswith("Gemma")
 
 
 def norm_weight(module: torch.nn.Module, weight: torch.Tensor) -> torch.Tensor:
     """What a norm, or one of a layer's, multiplies by, of its parameter."""
-    return weight.float() + 1 if _adds_one(module) else weight
+    return weight.float() + 1 if adds_one(module) else weight
 
 
 def read_layer(module: torch.nn.Module, weight: Callable[[str], torch.Tensor]) -> Layer:
@@ -124,7 +124,7 @@ def fuse(module: torch.nn.Module) -> Layer:
     parameters, names_of = _parameters_of(module)
     layer = read_layer(module, lambda name: parameters[name].data)
     for field, names in names_of._asdict().items():
-        if field.endswith("norm") and _adds_one(module):
+        if field.endswith("norm") and adds_one(module):
             continue  # what it multiplies by is another number than the parameter
         start = 0
         for part in (parameters[name] for name in names):

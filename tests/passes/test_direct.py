@@ -61,9 +61,10 @@ def test_attention_is_that_of_the_formula(key_heads, masked):
     torch.testing.assert_close(attend(q, k, v, mask, False, 0.3), wanted, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("family", ["llama-biases", "gemma3"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_weights_that_were_changed_are_followed(dtype):
-    model, other = (make("llama-biases", dtype=dtype).model for _ in range(2))
+def test_weights_that_were_changed_are_followed(dtype, family):
+    model, other = (make(family, dtype=dtype).model for _ in range(2))
     direct, ids = direct_forward(model), torch.arange(6)
     with torch.inference_mode():
         for parameter in other.parameters():

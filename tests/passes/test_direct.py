@@ -23,7 +23,8 @@ def test_the_weights_are_not_stored_twice():
     "family, changes",
     [
         ("gpt2", {}),
-        ("gemma2", {}),  # it caps its scores
+        ("gemma3", {"final_logit_softcapping": 30.0}),
+        ("gemma3", {"attn_logit_softcapping": 50.0}),
         ("llama", {"hidden_act": "gelu"}),
         (
             "llama",

@@ -87,9 +87,6 @@ FAMILIES = {
             "sliding_attention": {"rope_type": "default", "rope_theta": 10.0},
         },
     ),
-    "gemma2": transformers.Gemma2Config(
-        **COMMON, **HEADS, num_key_value_heads=2, head_dim=16, sliding_window=6
-    ),
     "gpt-oss": transformers.GptOssConfig(
         **COMMON,
         **HEADS,

@@ -54,7 +54,8 @@ def diagnose(
         A report for each engine and load.
 
     Raises:
-        ValueError: if nothing is recognised, or the baseline is not a number above 0.
+        ValueError: if nothing is recognised, an acceptance profile contradicts itself, or the
+            baseline is not a number above 0.
 
     >>> line = "SpecDecoding metrics: Mean acceptance length: 1.97, Accepted: 630 tokens, "
     >>> line += "Drafted: 652 tokens, Per-position acceptance rate: 0.966, "

@@ -221,11 +221,12 @@ def specdec_bench(record: JsonObject) -> Window | None:
 
 
 def profile(record: JsonObject) -> Window | None:
-    """An acceptance profile; one that was not measured says nothing."""
-    try:
-        rates = read_rates(record)
-    except ValueError:
-        return None
+    """An acceptance profile; one that was not measured says nothing.
+
+    Raises:
+        ValueError: if its lists are no rates, or contradict each other.
+    """
+    rates = read_rates(record)
     found = numbers(record, "profile")
     if rates:
         found["per_position"] = marginal = marginal_rates(rates)

@@ -209,7 +209,6 @@ def test_results_of_benchmarks_as_json():
     [
         '{"conditional_accept_rates": null, "marginal_accept_rates": null}',
         '{"measured": false, "marginal_accept_rates": [0.5], "mean_accept_length": 1.5}',
-        '{"marginal_accept_rates": [0.2, 0.9]}',
         '{"timings": {"predicted_n": true, "predicted_ms": NaN}}',
         '{"Acceptance_Length_Histogram": {"x": 3}}',
         "{'inflightBatchingStats': __import__('os')}",
@@ -219,6 +218,22 @@ def test_results_of_benchmarks_as_json():
 )
 def test_objects_that_say_nothing(text):
     with pytest.raises(ValueError, match="Nothing of an engine"):
+        diagnose(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"marginal_accept_rates": [0.2, 0.9]}', "must fall from position to position"),
+        (
+            '{"marginal_accept_rates": [0.8, 0.7], "conditional_accept_rates": [0.8, 0.7]}',
+            "be products of conditional_accept_rates",
+        ),
+        ('{"conditional_accept_rates": ["high"]}', "numbers from 0 to 1"),
+    ],
+)
+def test_a_profile_that_contradicts_itself_is_refused_with_the_reason(text, words):
+    with pytest.raises(ValueError, match=words):
         diagnose(text)
 
 

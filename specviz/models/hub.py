@@ -40,8 +40,10 @@ def model_folder(
     folder = Path(name).expanduser()
     if name.strip() and folder.is_dir():
         if not ((folder / "config.json").is_file() and any(folder.glob("*.safetensors"))):
-            must = "must hold config.json and *.safetensors, the only weights that are read"
-            raise ValueError(f"{role} folder {name!r} {must}. Save the model with save_pretrained.")
+            raise ValueError(
+                f"{role} folder {name!r} must hold config.json and *.safetensors. Save the model "
+                "with save_pretrained, or name a .gguf file itself."
+            )
         return folder
     if folder.is_file():
         raise ValueError(f"{role} {name!r} is a file. Give the folder that it is in.")

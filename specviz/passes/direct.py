@@ -15,7 +15,7 @@ Here
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -36,7 +36,10 @@ FAMILIES = (
     "Olmo3ForCausalLM",
     "Gemma3ForCausalLM",
 )
-ACTIVATIONS = {"silu": F.silu, "gelu_pytorch_tanh": partial(F.gelu, approximate="tanh")}
+ACTIVATIONS: dict[str | None, Callable[[torch.Tensor], torch.Tensor]] = {
+    "silu": F.silu,
+    "gelu_pytorch_tanh": partial(F.gelu, approximate="tanh"),
+}
 # What some models of a family have and these passes do not.
 UNKNOWN = (
     "quantization_config",

@@ -19,7 +19,8 @@ from .service import limits
 from .service.decoding import decode, timing
 from .service.failures import explained, reason
 from .service.limits import number
-from .service.pairs import TALES, PairRef, Pairs
+from .service.pair_ref import TALES, PairRef
+from .service.pairs import Pairs
 from .service.queue import visitor_of
 from .service.run import Note, Turn
 from .service.runs import GrowingRun

@@ -20,16 +20,18 @@ from starlette.middleware.gzip import GZipMiddleware
 from specviz.base.files import WEB
 
 from . import api
-from .service import limits, server
+from .service import limits
 from .service.fetching import others
-from .service.gradio_private import spare_the_server
-from .service.guard import Guard
+from .service.http import server
+from .service.http.gradio_private import spare_the_server
+from .service.http.guard import Guard
+from .service.http.readers import Readers
+from .service.http.server import Hosts
+from .service.loading import Offer
 from .service.offers import offered
-from .service.pairs import Offer, Pairs
+from .service.pairs import Pairs
 from .service.process import Process, Requests
 from .service.queue import Full
-from .service.readers import Readers
-from .service.server import Hosts
 from .service.service import RunService
 from .service.zero_gpu import place
 from .tabs import compare, explore, labs, lessons, measure

@@ -134,7 +134,7 @@ class Site:
     def idle(self):
         """Whether nothing is left of the test before, in the line or on the machine; it may be
         leaving just now."""
-        from app.service.gradio_private import is_idle
+        from app.service.http.gradio_private import is_idle
 
         end = time.monotonic() + 5
         while self.service.busy or not is_idle(self.demo):

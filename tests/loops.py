@@ -15,7 +15,8 @@ def in_a_loop(coroutine: Coroutine) -> Any:
 
 def one_pair(load, load_ref=None):
     """Pairs of a page that has one, which `load()` returns, or `load_ref(ref)`."""
-    from app.service.pairs import Offer, Pairs
+    from app.service.loading import Offer
+    from app.service.pairs import Pairs
 
     def loads(ref, loading):
         return load_ref(ref) if load_ref else load()

@@ -22,10 +22,11 @@ from specviz.models.catalogue import CATALOGUE
 from specviz.models.hub import RANDOM
 
 from . import limits, sizes
+from .http.server import local, on_a_space
+from .loading import Loading, Offer
 from .offers import load_named, short_label
-from .pairs import Loading, Offer, PairRef
+from .pair_ref import PairRef
 from .process import Requests
-from .server import local, on_a_space
 from .sizes import ModelFiles, size
 
 OTHER = " (two vocabularies)"

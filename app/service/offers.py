@@ -12,7 +12,8 @@ from specviz.base.errors import ParameterError
 from specviz.base.progress import Progress
 from specviz.models import catalogue
 
-from .pairs import EARLY_EXIT, LABELS, SMOLLM2, TALES, TOY, Loading, Offer, PairRef
+from .loading import Loading, Offer
+from .pair_ref import EARLY_EXIT, LABELS, SMOLLM2, TALES, TOY, PairRef
 
 IN_MEMORY = "The weights cannot be kept on disk here, so they are in memory."
 

@@ -1,131 +1,23 @@
-"""The pairs of models that the page offers: how they are named, loaded, and kept in memory."""
+"""The pairs of models of a page: those that are offered, and those in memory."""
 
 from __future__ import annotations
 
 import gc
-import logging
 from collections.abc import Callable
-from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
-from pathlib import Path
-from threading import Event, Lock, Thread
-from time import monotonic
-from typing import Any, NamedTuple
+from threading import Lock, Thread
+from typing import Any
 from weakref import WeakValueDictionary
 
 from specviz.base.errors import ParameterError, cause
 
 from . import limits, zero_gpu
-from .queue import NOBODY, Visitor
+from .loading import Loading, Offer
+from .pair_ref import LABELS, OLD_DISK, OLD_NAMES, SMOLLM2, TALES, WEIGHTS, PairRef
+from .queue import Visitor
 
-TALES, TOY, SMOLLM2 = "tales", "toy", "smollm2"
-EARLY_EXIT = f"{TALES}|early-exit:3"
-LABELS = {
-    TALES: "Tales 28M",
-    EARLY_EXIT: "Tales 28M, its first 3 layers as draft",
-    SMOLLM2: "SmolLM2 135M (chat)",
-    TOY: "Exact toy tables",
-}
-OLD_NAMES = {  # what older links call a pair
-    "Embedded pair": TALES,
-    "Embedded target, its first 3 layers as draft": EARLY_EXIT,
-    "Exact toy tables": TOY,
-}
-OLD_DISK = ", weights on disk"  # which ended the name of a pair in older links
 MAX_LOADED = 2  # pairs that are kept in memory
-LOADING = "Loading the models. This happens once."
-WEIGHTS = ("memory", "disk")
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class PairRef:
-    """Which pair of models decodes, and where the target's weights are meanwhile.
-
-    Args:
-        target: a name such as "tales" or "smollm2", a folder, a file, or a name on the hub.
-        draft: the same, or "early-exit:N"; empty for the one that belongs to the target.
-        weights: "memory", or "disk" where every pass reads them again.
-    """
-
-    target: str
-    draft: str = ""
-    weights: str = "memory"
-
-    @classmethod
-    def read(cls, models: str, weights: str = "memory") -> PairRef:
-        """The pair that a menu, a link or a setting calls "target|draft" or "target"; a
-        `ValueError` for more than two names."""
-        target, _, draft = (part.strip() for part in models.partition("|"))
-        if not target or "|" in draft:
-            raise ParameterError(
-                "models", 'be like "target|draft"', models, "The draft may be omitted."
-            )
-        return cls(target, draft, weights)
-
-    @property
-    def models(self) -> str:
-        """Both names as menus and links have them; `read` is the way back."""
-        return f"{self.target}|{self.draft}" if self.draft else self.target
-
-    @property
-    def on_disk(self) -> bool:
-        """Whether the target's weights are read from disk for every pass."""
-        return self.weights == "disk"
-
-    @property
-    def resolved(self) -> PairRef:
-        """The same pair by the folders that it is in, of which a name can have many spellings."""
-        return replace(self, target=_resolved(self.target), draft=_resolved(self.draft))
-
-
-class Offer(NamedTuple):
-    """A pair that may be chosen.
-
-    Args:
-        label: in the menu.
-        load: takes a `PairRef` and the `Loading` that it may report to; returns the pair.
-        has_disk: whether its weights may be on disk.
-        trusted: whether its owner is that of the page; a visitor's tokenizer runs elsewhere first.
-    """
-
-    label: str
-    load: Callable[[PairRef, Loading], Any]
-    has_disk: bool = True
-    trusted: bool = True
-
-
-class Loading:
-    """A pair on its way into memory, in a thread of its own.
-
-    Attributes:
-        note: a sentence on how far it is.
-        done: the share that is done, from 0 to 1; None where it is not known.
-        result: the pair, once it is there.
-        unwanted: set where nobody waits for it any more.
-        until: when, on the monotonic clock, nobody waits for it any longer.
-    """
-
-    def __init__(self, ref: PairRef, visitor: Visitor | None = None) -> None:
-        self.ref, self.visitor = ref, visitor or NOBODY
-        self.note, self.notice = LOADING, ""  # the second is what is to be said of the pair then
-        self.done: float | None = None
-        self.result: Future[Any] = Future()
-        self.unwanted = Event()
-        self.until = monotonic() + limits.LOADING
-        self.waiting = 1
-
-    def leave(self) -> None:
-        """One who waited has left."""
-        self.waiting -= 1
-        if not self.waiting:
-            self.unwanted.set()
-
-    def report(self, done: float, message: str) -> None:
-        """What `load_pair` says while it loads."""
-        self.done, self.note = done, f"{message.rstrip('.')}."
 
 
 class Pairs:
@@ -299,8 +191,3 @@ def is_intact(pair: Any) -> bool:
     pair is."""
     layers: Any = getattr(getattr(getattr(pair, "target", None), "direct", None), "layers", None)
     return layers.is_intact() if hasattr(layers, "is_intact") else True
-
-
-def _resolved(name: str) -> str:
-    folder = Path(name).expanduser()
-    return str(folder.resolve()) if name and folder.exists() else name

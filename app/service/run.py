@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from . import zero_gpu
-from .pairs import PairRef
+from .pair_ref import PairRef
 from .queue import NOBODY, Visitor
 
 POLL = 0.5  # seconds between two looks at what a waiting page must show

@@ -8,7 +8,7 @@ its page is to get, or None between two steps. There it may be stopped, make way
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
@@ -17,18 +17,18 @@ from time import monotonic
 from typing import Any
 
 from . import limits, zero_gpu
-from .pairs import PairRef, Pairs, pairs_of
+from .admission import Admission
+from .http.readers import Readers
+from .pair_ref import PairRef
+from .pairs import Pairs, pairs_of
 from .process import Process, Requests
 from .queue import Call, FairQueue, Visitor, current_visitor
-from .readers import Readers
 from .run import Note, Run, Stream, Turn
 from .runs import RunStore
 from .sizes import try_tokenizers
 
 SLICE = 2.0  # seconds that a run computes while others wait
 PATIENCE = 5.0  # seconds that a short call waits for a step; it then computes beside it
-# Runs that have begun and made way; each has its caches in memory.
-BEGUN_OF_NETWORK, BEGUN, IN_USE = 3, 24, 2  # the last: pairs that they have
 TOO_LONG = "Loading the models took longer than this server allows. Choose smaller models."
 STOPPING = "The server is shutting down. Try again in a minute."
 CUT = "The server was shut down. What was decoded so far is shown."
@@ -194,14 +194,17 @@ class RunService:
                 self._advance(run)
 
     def _has_work(self) -> bool:
-        may = self._admission()
+        may_compute = Admission(self._begun)
         return bool(
-            self._closing or len(self._calls) or self._loaded or any(map(may, self._queue.order()))
+            self._closing
+            or len(self._calls)
+            or self._loaded
+            or any(map(may_compute, self._queue.order()))
         )
 
     def _take(self) -> Run | None:
         """The run whose turn it is, if its pair is there; else that is loaded first."""
-        run = self._loaded.popleft() if self._loaded else self._queue.pop(self._admission())
+        run = self._loaded.popleft() if self._loaded else self._queue.pop(Admission(self._begun))
         if run is None:
             return None
         self._begun.add(run)
@@ -212,28 +215,6 @@ class RunService:
             return None
         self._running = run
         return run
-
-    def _admission(self) -> Callable[[Run], bool]:
-        """Whether a run may compute, asked in the order of turns.
-
-        One that has begun may. A new one may not where there are too many of its network, or in
-        all, or where it wants another pair than the two in use; then no new one may go before it.
-        """
-        networks = Counter(run.visitor.network for run in self._begun)
-        used = {run.ref.resolved for run in self._begun}
-        held_up = len(self._begun) >= BEGUN
-
-        def may(run: Run) -> bool:
-            nonlocal held_up
-            if run.items is not None:
-                return True
-            if held_up or networks[run.visitor.network] >= BEGUN_OF_NETWORK:
-                return False
-            if len(used) >= IN_USE and run.ref.resolved not in used:
-                held_up = True
-            return not held_up
-
-        return may
 
     def _continue(self, run: Run, result: Future[Any]) -> None:
         """Its pair is loaded, or cannot be."""

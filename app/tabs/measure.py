@@ -18,7 +18,7 @@ from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
 
 from ..service.failures import explained
-from ..service.pairs import TALES, PairRef
+from ..service.pair_ref import TALES, PairRef
 from ..service.queue import visitor_of
 from ..service.run import Note, Turn
 from ..service.service import RunService

@@ -24,8 +24,9 @@ from specviz.measure.this_machine import measure_machine
 from specviz.measure.timing import measure_speedup
 
 from ..service.decoding import offload_info
+from ..service.loading import Loading
 from ..service.offers import load_named
-from ..service.pairs import TALES, WEIGHTS, Loading, PairRef
+from ..service.pair_ref import TALES, WEIGHTS, PairRef
 from .compare import race
 from .explore import recordings
 from .lessons import LESSONS

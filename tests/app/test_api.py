@@ -17,7 +17,7 @@ from pages import Gated
 import specviz
 from app import api
 from app.page import build_demo
-from app.service.pairs import TALES, PairRef
+from app.service.pair_ref import TALES, PairRef
 from tests.loops import in_a_loop
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,8 @@ from app.service import offers as offering
 from app.service import pairs
 from app.service.decoding import PACE, Pace
 from app.service.failures import explained, reason
-from app.service.pairs import EARLY_EXIT, SMOLLM2, TALES, Loading, PairRef
+from app.service.loading import Loading
+from app.service.pair_ref import EARLY_EXIT, SMOLLM2, TALES, PairRef
 from specviz.base.files import WEB
 from specviz.record.step import Timing
 from tests.loops import in_a_loop

@@ -187,7 +187,8 @@ def test_a_machine_without_a_cache_folder_still_decodes(tmp_path, capsys):
     folder.chmod(0o500)
     code = (
         "from app.service.offers import load_named\n"
-        "from app.service.pairs import Loading, PairRef\n"
+        "from app.service.loading import Loading\n"
+        "from app.service.pair_ref import PairRef\n"
         "import specviz\n"
         "ref = PairRef('tales', weights='disk'); loading = Loading(ref)\n"
         "pair = load_named(ref, loading)\n"

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import specviz
-from app.service.pairs import SMOLLM2
+from app.service.pair_ref import SMOLLM2
 from app.tabs import explore
 from app.tabs.explore import prompts, recordings
 from tests.matrix import rest_of

@@ -11,7 +11,9 @@ from playwright.sync_api import expect
 import specviz
 from app import page as built
 from app.service import limits
-from app.service.pairs import TALES, Offer, Pairs
+from app.service.loading import Offer
+from app.service.pair_ref import TALES
+from app.service.pairs import Pairs
 from app.service.process import Process, Requests
 from app.service.service import RunService
 from app.tabs import explore

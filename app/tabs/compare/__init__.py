@@ -13,7 +13,7 @@ from specviz.view.payload import message
 from specviz.view.web import asset
 
 from ...service.failures import explained
-from ...service.pairs import PairRef
+from ...service.pair_ref import PairRef
 from ...service.queue import visitor_of
 from ...service.service import RunService
 from ..explore.messages import shown

@@ -10,7 +10,7 @@ from specviz.base.files import TRACES
 from specviz.config.run_config import RunConfig
 from specviz.record.trace import Trace
 
-from ...service.pairs import SMOLLM2, PairRef
+from ...service.pair_ref import SMOLLM2, PairRef
 from .entry import LETTERS, Entry
 from .messages import of_traces
 

@@ -19,7 +19,8 @@ from specviz.view.payload import message, settings_text
 from specviz.view.web import asset
 
 from ...service.failures import explained
-from ...service.pairs import TALES, PairRef, Pairs
+from ...service.pair_ref import TALES, PairRef
+from ...service.pairs import Pairs
 from ...service.queue import visitor_of
 from ...service.service import RunService
 from ..parts import links, menus, own_pair, presets

@@ -17,7 +17,7 @@ from specviz.view.payload import figures, head, message, step_payload, worth_sho
 
 from ...service.decoding import Pace, decode, timing
 from ...service.failures import reason
-from ...service.pairs import PairRef
+from ...service.pair_ref import PairRef
 from ...service.run import Note, Turn
 from ...service.runs import GrowingRun, RunStore
 

@@ -10,7 +10,7 @@ import gradio as gr
 
 from specviz.base.files import ASSETS
 
-from ...service.pairs import LABELS, SMOLLM2, TALES, PairRef
+from ...service.pair_ref import LABELS, SMOLLM2, TALES, PairRef
 from ...service.service import RunService
 from ..parts.web import component
 

@@ -13,7 +13,7 @@ from specviz.config.run_config import RunConfig
 from specviz.record.trace import Trace
 from specviz.view.payload import recorded_message
 
-from ...service.pairs import SMOLLM2, TALES, WEIGHTS, PairRef
+from ...service.pair_ref import SMOLLM2, TALES, WEIGHTS, PairRef
 from ..parts.presets import PRESETS, TEMPERATURES, TREE
 from .prompts import EXAMPLES
 

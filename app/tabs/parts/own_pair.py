@@ -10,10 +10,10 @@ from typing import Any
 import gradio as gr
 
 from ...service.failures import explained
-from ...service.pairs import PairRef
+from ...service.http.server import local
+from ...service.pair_ref import PairRef
 from ...service.queue import visitor_of
 from ...service.run import Note, Turn
-from ...service.server import local
 from ...service.service import RunService
 from ...service.sizes import Description, describe
 from .card import status, status_text

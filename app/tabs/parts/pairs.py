@@ -9,8 +9,8 @@ from typing import Any
 import gradio as gr
 
 from ...service.fetching import NO_HUB, Hub, may_fetch
-from ...service.pairs import PairRef
-from ...service.server import local
+from ...service.http.server import local
+from ...service.pair_ref import PairRef
 from ...service.service import RunService
 
 MODELS = "sv-models"  # the class of every menu of pairs

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ...service.guard import OPEN
+from ...service.http.guard import OPEN
 from ...service.queue import current_visitor
 from ...service.runs import new_name
 from ...service.service import RunService

@@ -15,7 +15,7 @@ import pytest
 
 from app.service import fetching, sizes
 from app.service.fetching import WELL_KNOWN, Hub, label, may_fetch
-from app.service.pairs import Offer
+from app.service.loading import Offer
 from app.service.sizes import ModelFiles, too_large
 from app.tabs.parts import pairs as menus
 from tests.loops import in_a_loop, one_pair
@@ -122,7 +122,8 @@ from transformers import LlamaConfig, LlamaForCausalLM
 import specviz
 from specviz.base.files import PAIR
 from app.service.fetching import Hub
-from app.service.pairs import PairRef, Pairs
+from app.service.pair_ref import PairRef
+from app.service.pairs import Pairs
 from tests.loops import one_pair
 
 hub, names = Path(sys.argv[1]), json.loads(sys.argv[2])

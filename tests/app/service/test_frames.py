@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.service.guard import FRAMES, frame_ancestors
+from app.service.http.policy import FRAMES, frame_ancestors
 
 
 def test_a_setting_names_the_pages_that_may_show_this_one(monkeypatch):

@@ -19,12 +19,14 @@ import httpx
 import pytest
 
 import specviz
-from app.service import gradio_private, guard, limits, queue, server
-from app.service.guard import POLICY, Guard
+from app.service import limits, queue
+from app.service.http import gradio_private, guard, server
+from app.service.http.guard import Guard
+from app.service.http.policy import POLICY
+from app.service.http.readers import Readers
+from app.service.http.server import Hosts
 from app.service.process import Process, Requests
 from app.service.queue import Full, Visitor
-from app.service.readers import Readers
-from app.service.server import Hosts
 from tests.app.service.work import asleep, broken, endless, hungry, lost, priority
 from tests.loops import in_a_loop
 

@@ -10,7 +10,8 @@ import pytest
 
 import specviz
 from app.service import service as module
-from app.service.pairs import PairRef, Pairs
+from app.service.pair_ref import PairRef
+from app.service.pairs import Pairs
 from app.service.queue import Full, Visitor
 from app.service.run import Note
 from app.service.service import RunService

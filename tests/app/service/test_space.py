@@ -21,7 +21,8 @@ import specviz
 from app.service import limits, zero_gpu
 from app.service.fetching import others
 from app.service.offers import offered
-from app.service.pairs import PairRef, Pairs
+from app.service.pair_ref import PairRef
+from app.service.pairs import Pairs
 from app.service.process import Process, Requests
 from app.service.queue import Visitor
 from app.service.service import RunService
@@ -61,7 +62,7 @@ import json
 import spaces
 from app import api
 from app.service import limits
-from app.service.pairs import PairRef
+from app.service.pair_ref import PairRef
 from app.service.queue import Visitor
 from app.service.service import RunService
 from app.tabs import explore

@@ -10,7 +10,8 @@ import pytest
 
 import specviz
 from app.page import build_demo
-from app.service.pairs import SMOLLM2, TALES, Loading, PairRef
+from app.service.loading import Loading
+from app.service.pair_ref import SMOLLM2, TALES, PairRef
 from app.service.queue import Visitor
 from app.service.run import Turn
 from app.service.runs import GrowingRun, RunStore

@@ -12,7 +12,7 @@ import pytest
 import specviz
 from app.service import sizes
 from app.service.fetching import others
-from app.service.pairs import PairRef
+from app.service.pair_ref import PairRef
 from app.service.process import Process, Requests
 from app.service.service import RunService
 from app.tabs.parts import own_pair

@@ -5,12 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable
-from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,50 +15,14 @@ from gradio.server_messages import UnexpectedErrorMessage
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 
-from specviz.base.errors import ParameterError
-
-from . import gradio_private, limits
+from .. import limits
+from ..queue import VISITOR, Visitor
+from . import gradio_private
 from .checks import Checks, Rejected, fields
-from .queue import VISITOR, Visitor
+from .policy import POLICY, SAFE, with_hashes
 from .readers import Readers
 from .server import Hosts
 
-# Gradio compiles the code of its events; everything else comes from here, and of inline scripts
-# only those that the page was sent with (`with_hashes`).
-# A Space is shown inside a page of the hub, a demo of one's own inside a notebook.
-FRAMES = (
-    "'self' https://huggingface.co https://*.huggingface.co https://*.hf.space "
-    "http://localhost:* http://127.0.0.1:*"
-)
-
-
-def frame_ancestors() -> str:
-    """The pages that may show this one in a frame: those of the setting SPECVIZ_FRAMES, else
-    `FRAMES`."""
-    origins = os.environ.get("SPECVIZ_FRAMES", FRAMES).strip()
-    if not re.fullmatch(
-        r"'none'|('self'|https?://[\w.*:-]+)( ('self'|https?://[\w.*:-]+))*", origins
-    ):
-        hint = "Use 'none' for no page."
-        must = "be origins such as https://example.org, separated by spaces"
-        raise ParameterError("SPECVIZ_FRAMES", must, origins, hint)
-    return origins
-
-
-POLICY = "; ".join(
-    (
-        "default-src 'self'",
-        "script-src 'self' 'unsafe-eval'",
-        "style-src 'self' 'unsafe-inline'",
-        "img-src 'self' data: blob:",
-        "font-src 'self' data:",
-        "object-src 'none'",
-        "base-uri 'self'",
-        "form-action 'self'",
-        f"frame-ancestors {frame_ancestors()}",
-    )
-)
-SAFE = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 API = "/gradio_api"
 OPEN = "/open"  # takes a saved run, as it is in its file
 READ = re.compile(
@@ -301,15 +262,3 @@ def read_session(scope: Any, path: str) -> str:
         query = parse_qs(scope["query_string"].decode("latin-1"))
         return query.get("session_hash", [""])[0]
     return path.rpartition("/")[2] if path.startswith(f"{API}/call/") else ""
-
-
-def with_hashes(page: bytes) -> str:
-    """The policy of a page, which allows the inline scripts that it was sent with, and the one that
-    gradio adds."""
-    scripts = re.findall(rb"<script[^>]*>(.*?)</script>", page, re.DOTALL)
-    hashes = {
-        f"'sha256-{b64encode(sha256(script).digest()).decode()}'"
-        for script in scripts
-        if script.strip()
-    }
-    return POLICY.replace("script-src 'self'", " ".join(["script-src 'self'", *sorted(hashes)]))

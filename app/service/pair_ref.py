@@ -1,0 +1,70 @@
+"""The names of pairs, in menus, links and settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from specviz.base.errors import ParameterError
+
+TALES, TOY, SMOLLM2 = "tales", "toy", "smollm2"
+EARLY_EXIT = f"{TALES}|early-exit:3"
+LABELS = {
+    TALES: "Tales 28M",
+    EARLY_EXIT: "Tales 28M, its first 3 layers as draft",
+    SMOLLM2: "SmolLM2 135M (chat)",
+    TOY: "Exact toy tables",
+}
+OLD_NAMES = {  # what older links call a pair
+    "Embedded pair": TALES,
+    "Embedded target, its first 3 layers as draft": EARLY_EXIT,
+    "Exact toy tables": TOY,
+}
+OLD_DISK = ", weights on disk"  # which ended the name of a pair in older links
+WEIGHTS = ("memory", "disk")
+
+
+@dataclass(frozen=True)
+class PairRef:
+    """Which pair of models decodes, and where the target's weights are meanwhile.
+
+    Args:
+        target: a name such as "tales" or "smollm2", a folder, a file, or a name on the hub.
+        draft: the same, or "early-exit:N"; empty for the one that belongs to the target.
+        weights: "memory", or "disk" where every pass reads them again.
+    """
+
+    target: str
+    draft: str = ""
+    weights: str = "memory"
+
+    @classmethod
+    def read(cls, models: str, weights: str = "memory") -> PairRef:
+        """The pair that a menu, a link or a setting calls "target|draft" or "target"; a
+        `ValueError` for more than two names."""
+        target, _, draft = (part.strip() for part in models.partition("|"))
+        if not target or "|" in draft:
+            raise ParameterError(
+                "models", 'be like "target|draft"', models, "The draft may be omitted."
+            )
+        return cls(target, draft, weights)
+
+    @property
+    def models(self) -> str:
+        """Both names as menus and links have them; `read` is the way back."""
+        return f"{self.target}|{self.draft}" if self.draft else self.target
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the target's weights are read from disk for every pass."""
+        return self.weights == "disk"
+
+    @property
+    def resolved(self) -> PairRef:
+        """The same pair by the folders that it is in, of which a name can have many spellings."""
+        return replace(self, target=_resolved(self.target), draft=_resolved(self.draft))
+
+
+def _resolved(name: str) -> str:
+    folder = Path(name).expanduser()
+    return str(folder.resolve()) if name and folder.exists() else name

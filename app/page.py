@@ -36,7 +36,7 @@ from .service.service import RunService
 from .service.zero_gpu import place
 from .tabs import compare, explore, labs, lessons, measure
 from .tabs.parts import opening, own_pair, pairs, saving, web
-from .tabs.parts.frame import Page, Tab
+from .tabs.parts.frame import Tab
 
 TABS = (explore.TAB, compare.TAB, lessons.TAB, *labs.TABS, measure.TAB)
 STYLES = (
@@ -74,15 +74,12 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
     """
     service = build_service(load)
     with gr.Blocks(title="specviz", fill_width=True, delete_cache=(3600, 3600)) as demo:
-        header = web.component("header", HEADER)
+        web.component("header", HEADER)
         with gr.Tabs() as frame:
-            page = Page(demo, header, frame, {}, {})
             for tab in tabs:
-                with gr.Tab(tab.title, id=tab.title) as page.opened[tab.title]:
-                    page.built[tab.title] = tab.build(service)
+                with gr.Tab(tab.title, id=tab.title):
+                    tab.build(service)
         demo.load(None, None, frame, js=opening.opens(tabs), api_visibility="private")
-        for tab in tabs:
-            tab.connect(page)
         own_pair.connect(demo, service)
         pairs.connect(demo, service)
         api.build(service)

@@ -13,12 +13,12 @@ from specviz.base.progress import Progress
 from specviz.measure.cost_table import CostTable
 from specviz.measure.forecast import Forecast, forecast
 from specviz.measure.this_machine import MachineMeasurement, measure_machine
-from specviz.record.vectors import find_acceptance, stored
+from specviz.record.vectors import Plan, by_level, find_acceptance, find_vector, stored
 from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
 
 from ..service.failures import explained
-from ..service.pair_ref import TALES, PairRef
+from ..service.pair_ref import SMOLLM2, PairRef
 from ..service.queue import visitor_of
 from ..service.run import Note, Turn
 from ..service.service import RunService
@@ -29,16 +29,17 @@ from .parts.frame import Tab
 from .parts.job import Job
 from .parts.web import QUIET
 
-TITLE = "Measure"
-TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0)  # at which vectors are stored
+PAIR, DRAFTER = SMOLLM2, "eagle"  # those of Explore, of which the figures are recorded
 OPENING = 0.6  # that of Explore
 PLACES = {"memory": "in memory", "disk": "on disk"}  # of the target's weights
 HERE = "this machine"
 RULE = "sequoia"
-RULES = tuple(dict.fromkeys(one.verifier for one in stored() if one.verifier != "exact-match"))
+VECTORS = stored(DRAFTER, PAIR)
+TEMPERATURES = sorted({one.temperature or 0.0 for one in VECTORS})
+RULES = tuple(dict.fromkeys(one.verifier for one in VECTORS if one.verifier != "exact-match"))
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256)
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
-CHAIN = Recording("Chain", OPENING, PairRef(TALES))  # in which acceptance is counted
+CHAIN = Recording("Chain", OPENING, PairRef(PAIR, weights="disk"))  # in which acceptance is counted
 WIDE = 64  # nodes, whose cost the answer names
 
 
@@ -63,14 +64,15 @@ def build(service: RunService) -> None:
             name: Card(name, question, explanation, *first[name])
             for name, (question, explanation) in QUESTIONS.items()
         }
-        rules = gr.Dropdown(
-            [(VERIFIERS[name].title, name) for name in RULES],
-            value=[RULE],
-            multiselect=True,
-            filterable=False,
-            label="Rules in the figure of acceptance by rank",
-            elem_id="sv-rules",
-        )
+        with cards["acceptance"].column:
+            rules = gr.Dropdown(
+                [(VERIFIERS[name].title, name) for name in RULES],
+                value=[RULE],
+                multiselect=True,
+                filterable=False,
+                label="Rules in this figure",
+                elem_id="sv-rules",
+            )
     outputs = [line, measurement, *(part for card in cards.values() for part in card.outputs)]
 
     def draw(value: Any, names: Any, measured_here: Any) -> dict:
@@ -95,15 +97,15 @@ def build(service: RunService) -> None:
     @explained("The measurement failed. The figures are unchanged.", failed)
     async def run(request: gr.Request, value: Any, names: Any) -> AsyncIterator[dict]:
         result: MachineMeasurement | None = None
-        # the one whose acceptance is in the figures, where it is offered
-        pair = PairRef(TALES) if TALES in service.pairs.offers else service.pairs.first
-        async with service.stream(visitor_of(request), pair, measure, nearest(value)) as items:
+        async with service.stream(
+            visitor_of(request), service.pairs.first, measure, nearest(value)
+        ) as items:
             async for item in items:
                 if isinstance(item, Note):
                     yield {line: status_text(item.text)}
                     continue
-                runs = f"{item.done} of {item.total} runs"
-                yield {line: status_text(runs, done=item.done, of=item.total)}
+                text = f"{item.done} of {item.total} runs"
+                yield {line: status_text(text, done=item.done, of=item.total)}
                 known = -1 if result is None else len(result.points)
                 if item.result and len(item.result.points) > known:
                     result = item.result
@@ -159,16 +161,22 @@ def contents(
     past = recorded.read()
     costs = {PLACES[place]: table for place, table in past.costs.items()}
     points = {PLACES[place]: group for place, group in past.points.items()}
-    source = (past.label, "recorded")
+    source = (f"{PAIR}, {past.label}", "recorded")
+    drafter, pair = DRAFTER, PAIR
     if result:
-        costs = {HERE: result.cost, **{k: v for k, v in costs.items() if k != PLACES["memory"]}}
+        drafter, pair = result.cost.settings["drafter"], result.cost.settings["pair"]
+        del costs[PLACES["memory"]]
+        if pair != PAIR:  # what is recorded of another pair says nothing about this one
+            costs.clear()
+        costs = {HERE: result.cost, **costs}
         points = {HERE: result.points} if result.points else points
-        source = ("measured here", "measured")
-    acceptance = find_acceptance(RULE, temperature)
+        source = (f"{pair}, measured here", "measured")
+    acceptance = find_acceptance(RULE, temperature, drafter, pair)
     forecasts = {name: forecast(acceptance, table, SIZES, DEPTHS) for name, table in costs.items()}
     lengths = [len(step.path) for step in CHAIN.trace().steps]
     depth = CHAIN.config.builder.depth
-    where = f"recorded on 2,000 positions, temperature {temperature:g}"
+    positions = find_vector(VECTORS, RULE, temperature).positions
+    where = f"{PAIR}, recorded on {positions:,} positions, temperature {temperature:g}"
     return {
         "sizes": (pays(temperature, forecasts), plot("sizes", forecasts), *source),
         "cost": (dear(costs), plot("cost", costs), *source),
@@ -176,7 +184,7 @@ def contents(
         "positions": (
             counted(lengths, depth),
             plot("positions", lengths, depth),
-            f"counted in the recorded chain, {len(lengths)} steps, temperature {OPENING:g}",
+            f"{PAIR}, counted in the recorded chain, {len(lengths)} steps, temperature {OPENING:g}",
             "recorded",
         ),
         "predicted": (held(points), plot("predicted", points), *source),
@@ -208,11 +216,12 @@ def dear(costs: dict[str, CostTable]) -> str:
     return f"A pass over {WIDE} nodes costs {' and '.join(parts)} times one node."
 
 
-def ranked(acceptance: tuple[float, ...]) -> str:
+def ranked(acceptance: Plan) -> str:
     """How often the first guess is right, and how often any of the first four."""
+    first, *_ = by_level(acceptance)
     return (
-        f"The first guess is accepted in {100 * acceptance[0]:.0f} %, one of the first four in "
-        f"{100 * sum(acceptance[:4]):.0f} %."
+        f"The first guess is accepted in {100 * first[0]:.0f} %, one of the first four in "
+        f"{100 * sum(first[:4]):.0f} %."
     )
 
 
@@ -239,8 +248,8 @@ def draw_acceptance(temperature: float, rules: Any) -> Any:
         if temperature == 0
         else [name for name in RULES if name in list(rules or ())]
     )
-    vectors = [one for one in stored() if one.temperature == temperature and one.verifier in names]
+    vectors = [one for one in VECTORS if one.temperature == temperature and one.verifier in names]
     return plot("acceptance", vectors)
 
 
-TAB = Tab(TITLE, build)
+TAB = Tab("Measure", build)

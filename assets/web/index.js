@@ -16,7 +16,7 @@ import { linkBar } from './page/links.js';
 import { freshness, headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
 import { promptHelp } from './stage/prompts.js';
-import { kindOf } from './stage/run.js';
+import { originOf } from './stage/run.js';
 import { sampledTexts } from './stage/sampled.js';
 import { sendFile } from './stage/save.js';
 import { checkSumOf, runLink } from './stage/share.js';
@@ -37,7 +37,7 @@ import { checkSumOf, runLink } from './stage/share.js';
 /** @typedef {(host: Host) => void} Component */
 
 /** @type {Component} */
-export const header = ({ element, trigger }) => pageHeader(element, () => trigger('select'));
+export const header = ({ element }) => pageHeader(element);
 /** @type {Component} */
 export const card = ({ element, values }) => {
   keepsWidth(element);
@@ -98,10 +98,8 @@ export const compare = ({ element, server, values }) => {
 
 /** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {
-  const ids = { prompt: '#sv-prompt', run: '#sv-run' };
   const fresh = freshness(
     element,
-    ids,
     () => player.changed(),
     () => player.shown(),
   );
@@ -116,7 +114,7 @@ export function stage({ element, server, values }, { most }) {
     checkSum: checkSumOf(location.search),
     headline: content => publish('headline', content),
     address(run) {
-      if (kindOf(run) === 'file' || !element.offsetParent) return;
+      if (originOf(run) === 'file' || !element.offsetParent) return;
       const link = new URL(runLink(run, run.head.show ?? run.show ?? 0, location.href));
       const theme = new URLSearchParams(location.search).get('__theme');
       if (theme) link.searchParams.set('__theme', theme);

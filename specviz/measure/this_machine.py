@@ -197,7 +197,8 @@ def measure_machine(
     """
     rule = "exact-match" if temperature == 0 else "sequoia"
     config = RunConfig(PROMPT, verifier=rule, temperature=temperature, max_new_tokens=64)
-    acceptance = find_acceptance(rule, temperature, "model", pair.info["name"])
+    config = config.for_pair(pair)
+    acceptance = find_acceptance(rule, temperature, config.drafter.name, pair.info["name"])
     cost = None
     for update in measure_cost(pair, config, (1, *sizes, 64), seconds=seconds):
         cost = update.result
@@ -214,7 +215,8 @@ def measure_machine(
     for cell in cells:
         tree = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=acceptance)
         runs[f"{cell.size} nodes, {cell.depth} levels"] = pair, replace(config, builder=tree)
-    for timing in time_runs(runs, prompts(rounds), whole=True):
+    questions = prompts(rounds, chat=getattr(pair, "chat", False))
+    for timing in time_runs(runs, questions, whole=True):
         points = tuple(
             Point(row.name, cell.size, cell.speedup, row.speedup, row.low, row.high)
             for cell, row in zip(cells, timing.result, strict=False)

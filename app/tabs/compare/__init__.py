@@ -31,19 +31,19 @@ from .settings import Settings, lay_out
 TITLE = "Compare"
 
 
-def recorded(_: Any = None) -> str:
+def recorded(_: Any) -> str:
     """The race that the tab opens with; a page's call brings one argument, which may be
     anything."""
     return race.opening()
 
 
-def page_around(_: Any = None) -> str:
+def page_around(_: Any) -> str:
     """The page that plays a comparison offline, for the browser to fill."""
     return comparison_page()
 
 
-def build(service: RunService) -> Settings:
-    """Lay out the tab and connect it; returns its controls, for links and other tabs to set."""
+def build(service: RunService) -> None:
+    """Lay out the tab and connect it."""
     opening = PairRef(service.pairs.first.target, service.pairs.first.draft, "disk")
     with gr.Column(elem_classes="sv-explore sv-compare-page"):
         with gr.Row(elem_classes="sv-ask"):
@@ -73,7 +73,6 @@ def build(service: RunService) -> Settings:
         **QUIET,
     )
     events(service, chosen, [models, weights], go, stop, line, board)
-    return chosen
 
 
 def events(

@@ -42,8 +42,8 @@ HEADLINE = (
 )
 
 
-def build(service: RunService) -> Controls:
-    """Lay out the tab and connect it; returns its controls, for other tabs to set."""
+def build(service: RunService) -> None:
+    """Lay out the tab and connect it."""
     pairs = service.pairs
     first = recordings.opening(pairs.first.target)
     for recording in recordings.RECORDINGS:
@@ -71,13 +71,12 @@ def build(service: RunService) -> Controls:
         with gr.Row(elem_classes="sv-said"):
             notice_box = notice(about(opened, ref), elem_id="sv-notice")
             link = links.bar(TITLE, elem_id="sv-link")
-        stage_box = stage(service, first.message(ref), elem_id="sv-stage")
+        stage_box = stage(service, first.message(ref))
     linked = links.LinkedGroups({"models": models, "weights": weights}, {"": settings})
     links.connect(link, linked, [go.click, prompt.submit])
     boxes = {"models": models, "weights": weights, "choices": choices, "go": go, "stop": stop}
     events(service, settings, boxes, notice_box, stage_box, sample_chart)
     presets.connect(settings, choices)
-    return settings
 
 
 def events(

@@ -18,6 +18,8 @@ from specviz.config.run_config import RunConfig
 from specviz.record.step import Step
 from specviz.tree import Topology
 
+from ...service.pair_ref import TALES
+
 TEXTS, RUNS = ASSETS / "lessons", TRACES / "lessons"
 
 TALE = "Once upon a time there was a little"
@@ -90,6 +92,7 @@ class Lesson:
             point.
         measure: takes the pair and the seed; returns what else is recorded, as plain data.
         timed: whether the times of the runs are shown.
+        target: the name of the pair that decodes its runs.
     """
 
     name: str
@@ -97,6 +100,7 @@ class Lesson:
     facts: Callable[..., Facts | None]
     measure: Callable[[Any, int], Any] | None = None
     timed: bool = field(default=False, kw_only=True)
+    target: str = field(default=TALES, kw_only=True)
 
     def path(self, recording: Recording) -> Path:
         """The file of a recording."""

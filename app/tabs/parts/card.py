@@ -33,17 +33,17 @@ class Card:
         answer: str,
         figure: go.Figure,
         source: str,
-        kind: str = "recorded",
+        kind: str,
     ) -> None:
         self.name, self.question, self.explanation = name, question, explanation
         words, plot = self._content(answer, figure, source, kind)
-        with gr.Column(elem_classes="sv-figure", elem_id=f"sv-figure-{name}"):
+        with gr.Column(elem_classes="sv-figure", elem_id=f"sv-figure-{name}") as self.column:
             self.words = component("card", WORDS, words)
             self.plot = gr.Plot(plot, show_label=False, container=False, elem_classes="sv-plot")
         self.outputs = [self.words, self.plot]  # what `fill` changes
 
     def fill(
-        self, answer: str, figure: go.Figure, source: str, kind: str = "recorded"
+        self, answer: str, figure: go.Figure, source: str, kind: str
     ) -> dict[gr.components.Component, Any]:
         """What an event returns to show another figure.
 

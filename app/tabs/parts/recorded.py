@@ -15,8 +15,8 @@ from specviz.measure.this_machine import Point
 
 @dataclass(frozen=True)
 class Recorded:
-    """What was measured of the embedded pair; keys are where the weights lie, "memory" or
-    "disk"."""
+    """What was measured of the pair that the page opens with; keys are where the weights lie,
+    "memory" or "disk"."""
 
     costs: dict[str, CostTable]
     points: dict[

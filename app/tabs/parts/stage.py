@@ -21,7 +21,7 @@ NOTICE = (
 )
 
 
-def stage(service: RunService, value: str, elem_id: str) -> gr.HTML:
+def stage(service: RunService, value: str) -> gr.HTML:
     """A run, step by step. Its value is one message as `payload.message` writes it; the page keeps
     the history."""
     return component(
@@ -30,7 +30,7 @@ def stage(service: RunService, value: str, elem_id: str) -> gr.HTML:
         value,
         {"most": limits.OPENED_BODY},
         server_functions=[saver(service), server_function(service, qr_code)],
-        elem_id=elem_id,
+        elem_id="sv-stage",
     )
 
 

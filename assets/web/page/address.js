@@ -15,10 +15,16 @@ function addressOf(name) {
   return address;
 }
 
+/** Does what a click on a tab does. @param {string} name as in links */
+export function openTab(name) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const tabs = document.querySelectorAll('[role=tab]');
+  [...tabs].find(tab => nameOf(tab) === name)?.click();
+}
+
 /** As long as the page is there. */
 export function followTabs() {
   let isReturning = false; // the browser goes back or forward
-  const tabs = () => [...document.querySelectorAll('[role=tab]')];
 
   document.addEventListener(
     'click',
@@ -33,9 +39,8 @@ export function followTabs() {
   addEventListener('popstate', () => {
     const parameters = new URLSearchParams(location.search);
     const name = parameters.has('lesson') ? 'lessons' : (parameters.get('tab') ?? FIRST);
-    const tab = tabs().find(other => nameOf(other) === name.toLowerCase());
     isReturning = true;
-    /** @type {HTMLElement | undefined} */ (tab)?.click();
+    openTab(name.toLowerCase());
     isReturning = false;
   });
 }

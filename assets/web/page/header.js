@@ -5,10 +5,10 @@ import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
 import { menu, onPage, present, presents } from '../base/page.js';
 import { explainTerms } from '../base/terms.js';
-import { followTabs } from './address.js';
+import { followTabs, openTab } from './address.js';
 
-/** @param {HTMLElement} element @param {() => void} openLab */
-export function pageHeader(element, openLab) {
+/** @param {HTMLElement} element */
+export function pageHeader(element) {
   const view = menu(query(element, '.sv-view'));
   const summary = query(view, 'summary');
   const theme = query(element, '.sv-theme-button');
@@ -37,5 +37,5 @@ export function pageHeader(element, openLab) {
   new MutationObserver(mark).observe(document.documentElement, { attributeFilter: ['class'] });
   explainTerms(element);
   followTabs();
-  subscribe('open-lab', element, openLab);
+  subscribe('open-lab', element, () => openTab('verification lab'));
 }

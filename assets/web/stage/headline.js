@@ -5,7 +5,7 @@ import { subscribe } from '../base/bus.js';
 import { button, make, query } from '../base/dom.js';
 import { onPage } from '../base/page.js';
 import { sayTerms } from '../base/terms.js';
-import { isOver, kindOf } from './run.js';
+import { isOver, originOf } from './run.js';
 
 /** @param {HTMLElement} element */
 export function headline(element) {
@@ -55,26 +55,28 @@ export function opener(element) {
   });
 }
 
+// the controls of Explore
+const PROMPT = '#sv-prompt';
+const RUN = '#sv-run';
 const SEED = '#sv-settings input[aria-label="Seed"]';
 
 /**
  * Whether the controls hold something else than a run; a run of the same settings gets the next
  * seed.
  * @param {HTMLElement} element
- * @param {{ prompt: string, run: string }} ids select the box of the prompt and the button
  * @param {() => void} changed
  * @param {() => import('./run.js').Run} shown
  */
-export function freshness(element, ids, changed, shown) {
+export function freshness(element, changed, shown) {
   let controls = /** @type {Held | null} */ (null);
   let first = /** @type {Held | null} */ (null); // the page opens with its pair
   let isNext = false;
   const box = () =>
     /** @type {HTMLTextAreaElement | null} */ (
-      document.querySelector(`${ids.prompt} :is(textarea, input)`)
+      document.querySelector(`${PROMPT} :is(textarea, input)`)
     );
   onPage(element, 'input', ({ target }) => {
-    if (target.closest?.(ids.prompt)) changed();
+    if (target.closest?.(PROMPT)) changed();
   });
 
   /** @param {import('./run.js').Run} run */
@@ -92,10 +94,10 @@ export function freshness(element, ids, changed, shown) {
     const run = shown();
     const begins =
       event.type === 'click'
-        ? event.target.closest?.(ids.run)
+        ? event.target.closest?.(RUN)
         : event.key === 'Enter' && !event.shiftKey && event.target === box();
     const seed = /** @type {HTMLInputElement | null} */ (document.querySelector(SEED));
-    if (!begins || !seed || kindOf(run) !== 'run' || !isOver(run) || differs(run)) return;
+    if (!begins || !seed || originOf(run) !== 'run' || !isOver(run) || differs(run)) return;
     seed.value = String(Number(seed.value) + 1);
     seed.dispatchEvent(new Event('input', { bubbles: true }));
     isNext = true;

@@ -1,6 +1,6 @@
 // The last runs, as their messages come; which of them is on the screen is the player's business.
 
-import { emptyRun, kindOf, takeMessage } from './run.js';
+import { emptyRun, originOf, takeMessage } from './run.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
@@ -45,7 +45,7 @@ export function runHistory() {
  * @param {Run} run
  */
 function isRecordingOf({ head, models, weights }, run) {
-  if (!head?.recorded || kindOf(run) !== 'run') return false;
+  if (!head?.recorded || originOf(run) !== 'run') return false;
   const isSame = head.settings === run.head.settings && head.prompt === run.head.prompt;
   return isSame && models === run.models && weights === run.weights;
 }

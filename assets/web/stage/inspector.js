@@ -22,7 +22,8 @@ const tokenOf = (step, key) =>
  * @param {Step} step
  * @param {string} key
  */
-const kindOf = (step, key) => (key === 'last' ? step.last : step.outcome[parseInt(key, 10)]) ?? '';
+const outcomeOf = (step, key) =>
+  (key === 'last' ? step.last : step.outcome[parseInt(key, 10)]) ?? '';
 
 /** Where a node stands in the tree. @param {Step} step @param {string} key */
 export function factsOf(step, key) {
@@ -47,10 +48,10 @@ export function inspectorView(element, openLab) {
   let shown = /** @type {{ step: Step | null, key: string | null }} */ ({ step: null, key: null });
   $('facts').after(lab);
 
-  /** @param {Step | undefined} step @param {number} index @param {string | null} key */
+  /** @param {Step} step @param {number} index @param {string | null} key */
   function show(step, index, key) {
     // what is read or selected here stays
-    if (!step || (step === shown.step && key === shown.key)) return;
+    if (step === shown.step && key === shown.key) return;
     shown = { step, key };
     if (key === null || key.endsWith('+')) return clear();
     const node = key === 'last' ? key : Number(key);
@@ -98,14 +99,15 @@ export function nodeCard(element, openNumbers) {
   $('canvas').append(card);
 
   /**
-   * @param {Step | undefined} step
+   * @param {Step} step
    * @param {string | null} key
    * @param {boolean} isPicked it stays, so that its button can be reached
    */
   function show(step, key, isPicked) {
-    card.hidden = !step || key === null || key.endsWith('+');
-    if (card.hidden || !step || key === null) return;
-    const kind = kindOf(step, key);
+    card.hidden = true;
+    if (key === null || key.endsWith('+')) return;
+    card.hidden = false;
+    const kind = outcomeOf(step, key);
     const outcome = make('b', OUTCOMES[kind]);
     card.dataset.kind = kind;
     card.classList.toggle('picked', isPicked);

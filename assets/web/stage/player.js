@@ -14,7 +14,7 @@ import { writeControls, writeLegend, writeMeasures } from './panel.js';
 import { writeRuns, writeTitle, writeWhose } from './panel.js';
 import { playback } from './playback.js';
 import { playerControls } from './player_controls.js';
-import { isOver, kindOf } from './run.js';
+import { isOver, originOf } from './run.js';
 import { saving } from './save.js';
 import { nodeSentence } from './sentences.js';
 import { compared } from './share.js';
@@ -59,16 +59,20 @@ export function runPlayer(element, around = {}) {
   );
   const card = nodeCard(element, inspector.open);
   const tree = treeView($('svg'), { hover, pick: pin });
-  const at = playback(element, {
+  const position = playback(element, {
     steps: () => run.steps,
     running: () => run.state === 'running',
     head: () => run.head,
     changed: schedule,
   });
-  saving(element, around, { shown: () => ({ run, step: run.steps[at.current] }), say, replace });
+  saving(element, around, {
+    shown: () => ({ run, step: run.steps[position.current] }),
+    say,
+    replace,
+  });
   const { fit } = playerControls(element, {
     tree,
-    at,
+    position,
     show,
     pinned: () => pinned,
     pick: key => pin(key, true),
@@ -82,12 +86,12 @@ export function runPlayer(element, around = {}) {
     spans = [];
     pinned = hovered = null;
     arrived = false;
-    at.reset();
+    position.reset();
     tree.clear();
     $('ribbon').replaceChildren($('prompt'));
     writePrompt($('prompt'), run.head);
     run.steps.forEach(writeStep);
-    if (isOver(run) && run.steps.length) at.open(run.head.show ?? run.show ?? 0);
+    if (isOver(run) && run.steps.length) position.open(run.head.show ?? run.show ?? 0);
   }
 
   /** @param {Step} step */
@@ -106,15 +110,14 @@ export function runPlayer(element, around = {}) {
     if (taken.run === run) taken.steps.forEach(writeStep);
     else put(taken.run);
     writePrompt($('prompt'), run.head);
-    if (at.current < 0 && run.steps.length && run.head.show !== undefined) at.open(run.head.show);
-    else at.grown(message.show);
+    position.grown(message.show);
     arrive();
     schedule();
   }
 
   /** Goes where the link of the page leads, once the run that it means is that far. */
   function arrive() {
-    if (arrived || !request || request.of !== kindOf(run) || !run.steps.length) return;
+    if (arrived || !request || request.of !== originOf(run) || !run.steps.length) return;
     if (request.index >= run.steps.length && !isOver(run)) return;
     const place = placeIn(run.steps, request);
     arrived = true; // once a run: while controls follow a link, its picture may come and go
@@ -138,7 +141,7 @@ export function runPlayer(element, around = {}) {
   }
 
   function render() {
-    const { current, frame, playing } = at;
+    const { current, frame, playing } = position;
     const step = run.steps[current];
     if (current !== drawn) pinned = hovered = null;
     drawn = current;
@@ -151,19 +154,19 @@ export function runPlayer(element, around = {}) {
     follow($('ribbon'), spans, current, count);
     if (playing) fly(element, arriving, tree.place);
     tree.select(pinned);
-    Object.assign($('svg').dataset, { place: placeText(current, pinned), of: kindOf(run) });
+    Object.assign($('svg').dataset, { place: placeText(current, pinned), of: originOf(run) });
     writeLegend(element, step, frame);
     writeWhose(element, step, run);
     inspect();
-    if (!at.following && (!playing || frame.phase === 4)) say(frame.text);
+    if (!position.following && (!playing || frame.phase === 4)) say(frame.text);
   }
 
   /** The words and numbers of the whole run. */
   function writeAround() {
     const content = headlineOf(run);
     if (content) around.headline?.({ ...content, stale: fresh?.stale(run) ?? false });
-    run.isShown = !at.following;
-    $('ribbon').dataset.grows = String(at.following);
+    run.isShown = !position.following;
+    $('ribbon').dataset.grows = String(position.following);
     writeAddress(run);
     writeRuns(element, history.runs, run, other => {
       put(other);
@@ -172,7 +175,7 @@ export function runPlayer(element, around = {}) {
     });
     writeTitle(element, run, compared(run, around.checkSum ?? null));
     writeMeasures(element, run);
-    writeRace(element, run, at.current);
+    writeRace(element, run, position.current);
   }
 
   // ---- a node ----
@@ -185,12 +188,12 @@ export function runPlayer(element, around = {}) {
 
   /** What is pointed at, else what was picked, else what the frame is about. */
   function inspect() {
-    const step = run.steps[at.current];
-    const { frame } = at;
+    const step = run.steps[position.current];
+    const { frame } = position;
     const key = hovered ?? pinned;
     if (!step || !frame) return;
     const about = frame.at === null ? null : String(frame.at);
-    inspector.show(step, at.current, key ?? about);
+    inspector.show(step, position.current, key ?? about);
     sayTerms($('caption'), key === null ? frame.text : nodeSentence(step, key));
     card.show(step, key, key === pinned); // last, since a longer sentence moves the tree
   }
@@ -200,18 +203,18 @@ export function runPlayer(element, around = {}) {
     pinned = key;
     hovered = null;
     tree.select(key, scroll);
-    const step = run.steps[at.current];
+    const step = run.steps[position.current];
     if (!step) return;
-    $('svg').dataset.place = placeText(at.current, key);
+    $('svg').dataset.place = placeText(position.current, key);
     inspect();
     if (key !== null) say(nodeSentence(step, key));
   }
 
   /** A step and a node of it, at rest. @param {number} index @param {string | null} [key] */
   function show(index, key = null) {
-    at.show(index);
+    position.show(index);
     pinned = key;
-    drawn = at.current;
+    drawn = position.current;
     if (key === null) return;
     requestAnimationFrame(() => {
       if (!element.querySelector('.node.selected')) fit(); // it is folded away
@@ -227,7 +230,7 @@ export function runPlayer(element, around = {}) {
     receive,
     show,
     shown: () => run,
-    move: at.move,
+    move: position.move,
     changed: schedule,
     /** @param {Place | null} place */
     expect(place) {

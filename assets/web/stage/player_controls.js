@@ -11,31 +11,31 @@ import { onToken } from '../base/ribbon.js';
  * @param {HTMLElement} element
  * @param {object} on
  * @param {import('../tree/view.js').TreeView} on.tree
- * @param {import('./playback.js').Playback} on.at
+ * @param {import('./playback.js').Playback} on.position
  * @param {(index: number, key?: string) => void} on.show a step and a node of it
  * @param {() => string | null} on.pinned the key of the node that was picked
  * @param {(key: string | null) => void} on.pick
  */
-export function playerControls(element, { tree, at, show, pinned, pick }) {
+export function playerControls(element, { tree, position, show, pinned, pick }) {
   const $ = finder(element);
   const walk = (/** @type {Way} */ way) => () => {
     const key = tree.walk(way);
     if (key !== null) pick(key);
   };
   const acts = {
-    back: () => void at.move(-1),
-    forward: () => void at.move(1),
-    play: at.toggle,
+    back: () => void position.move(-1),
+    forward: () => void position.move(1),
+    play: position.toggle,
     fit: () => $('fit').setAttribute('aria-pressed', String(tree.fit())),
   };
   for (const [name, act] of Object.entries(acts)) $(name).addEventListener('click', act);
   const parts = /** @type {NodeListOf<HTMLInputElement>} */ ($('phases').querySelectorAll('input'));
-  for (const part of parts) part.addEventListener('click', () => at.play(Number(part.value)));
+  for (const part of parts) part.addEventListener('click', () => position.play(Number(part.value)));
   $('scrub').addEventListener('input', () => show(Number($('scrub').value)));
   onToken($('ribbon'), show);
 
   function leave() {
-    if (pinned() === null) at.rest();
+    if (pinned() === null) position.rest();
     else pick(null);
   }
 
@@ -44,7 +44,7 @@ export function playerControls(element, { tree, at, show, pinned, pick }) {
     const key = pinned();
     const inTree = target === $('svg') || shiftKey || key !== null; // else the page scrolls
     return {
-      ...Object.fromEntries([1, 2, 3, 4].map(phase => [phase, () => at.play(phase)])),
+      ...Object.fromEntries([1, 2, 3, 4].map(phase => [phase, () => position.play(phase)])),
       ArrowLeft: shiftKey ? walk('parent') : acts.back,
       ArrowRight: shiftKey ? walk('child') : acts.forward,
       ArrowUp: inTree && walk('up'),
@@ -52,7 +52,7 @@ export function playerControls(element, { tree, at, show, pinned, pick }) {
       ' ': acts.play,
       f: acts.fit,
       Enter: key !== null && (() => tree.unfold(key)),
-      Escape: !presents() && (key !== null || !at.resting) && leave,
+      Escape: !presents() && (key !== null || !position.resting) && leave,
     };
   }
   keys(query(element, '.sv'), actsOf, { own: $('scrub') });

@@ -30,7 +30,7 @@ export function emptyRun(name) {
 /** @typedef {ReturnType<typeof emptyRun>} Run */
 
 /** "recorded", "run", "file" or "lesson". @param {Pick<Run, 'name'>} run */
-export const kindOf = run => (run.name || '').split(' ')[0];
+export const originOf = run => (run.name || '').split(' ')[0];
 
 /** @param {Run} run */
 export const isOver = run => ['done', 'stopped', 'error'].includes(run.state);

@@ -5,7 +5,7 @@ import { downloadFile, finder } from '../base/dom.js';
 import { menu, opensFiles } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { showCode } from './qr.js';
-import { kindOf } from './run.js';
+import { originOf } from './run.js';
 import { commandOf, pythonOf, runLink } from './share.js';
 
 /** @type {Record<string, string>} what the server makes of a whole run */
@@ -89,7 +89,7 @@ export function saving(element, server, stage) {
     announce('');
     const { run, step } = stage.shown();
     if (!step) return announce('Nothing to save yet. Press Run first.');
-    const hasLink = server.links && kindOf(run) !== 'file';
+    const hasLink = server.links && originOf(run) !== 'file';
     const link = hasLink ? runLink(run, step.index, location.href) : '';
     if (LINKS.includes(kind)) {
       if (!hasLink) return announce(NO_LINK);

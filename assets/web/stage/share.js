@@ -2,7 +2,7 @@
 // recording, or the run computed again and, by a check sum, whether its text is the same.
 
 import { placeText } from '../base/place.js';
-import { kindOf } from './run.js';
+import { originOf } from './run.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
@@ -33,12 +33,12 @@ export function runLink(run, current, address) {
   const { models, weights } = run;
   const { prompt = '', settings = '' } = run.head;
   // the recording itself is shown again, a run is computed again
-  const recorded = kindOf(run).startsWith('recorded');
+  const recorded = originOf(run).startsWith('recorded');
   const request = new URLSearchParams({
     prompt,
     ...(models && { models }),
     ...(weights && { weights }),
-    ...(recorded ? { picture: kindOf(run) } : { run: checkSum(run) }),
+    ...(recorded ? { picture: originOf(run) } : { run: checkSum(run) }),
   });
   link.search = `?${request}&${settings}&${placeText(current, null)}`;
   link.hash = '';
@@ -51,7 +51,8 @@ export function runLink(run, current, address) {
  * @param {string | null} expected
  */
 export function compared(run, expected) {
-  if (!expected || run.state !== 'done' || kindOf(run) !== 'run' || !run.steps.length) return null;
+  const isWhole = run.state === 'done' && run.steps.length > 0;
+  if (!expected || !isWhole || originOf(run) !== 'run') return null;
   return checkSum(run) === expected
     ? 'Same text as the shared run.'
     : 'Not the text of the shared run: another version, model pair or number format.';

@@ -6,7 +6,7 @@ import { framesOf } from '../stage/frames.js';
 import { nodeSentence, stepSentence, trySentence } from '../stage/sentences.js';
 import { writeMeasures, writeWhose } from '../stage/panel.js';
 import { headlineOf, writeRace } from '../stage/beside_plain.js';
-import { emptyRun, kindOf, takeMessage } from '../stage/run.js';
+import { emptyRun, originOf, takeMessage } from '../stage/run.js';
 import { checkSum, compared, runLink, checkSumOf } from '../stage/share.js';
 import { freshPage, step } from './page.js';
 
@@ -25,7 +25,7 @@ test('a run keeps its steps and the numbers that are sent with them', () => {
     'a step that is there is not taken again',
   );
   assert.deepEqual([run.figures, run.against.speedup], [figures, 2]);
-  assert.equal(kindOf(run), 'run');
+  assert.equal(originOf(run), 'run');
 });
 
 test('the speedup stands beside both of the rates that it is the ratio of', () => {

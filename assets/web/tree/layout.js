@@ -132,7 +132,7 @@ export function treeLayout(step, isOpen) {
     }
     if (node === end && step.last) {
       // it comes after all that were tried
-      main = closed ? 0 : below.filter(i => !fold.has(i)).findLastIndex(tried) + 1;
+      main = below.filter(i => !fold.has(i)).findLastIndex(tried) + 1;
       blocks.splice(main, 0, beside('last', 'last', 0));
     }
     mark.leaf = !blocks.length;

@@ -236,7 +236,7 @@ def test_the_recorded_race_needs_no_model_and_its_texts_are_identical():
         == 1
     )
     assert [pair["kind"] for pair in data["pairs"]] == ["equal"] * 3
-    assert len(compare.recorded()) < 300_000
+    assert len(compare.recorded(0)) < 300_000
 
 
 # ---- settings and links ----

@@ -1,0 +1,167 @@
+// What a visitor does with whole parts of the page: their real templates, and a server that a test
+// answers for.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+
+import { publish } from '../base/bus.js';
+import { nodeOf } from '../labs/node.js';
+import { treeLab } from '../labs/trees.js';
+import { verificationLab } from '../labs/verification.js';
+import { lessonBook } from '../lessons/lessons.js';
+import { followTabs, openTab } from '../page/address.js';
+import { fire, freshPage, step } from './page.js';
+
+const asset = name => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
+
+/** Waits until something holds, however busy the machine is. */
+async function until(holds) {
+  for (let i = 0; i < 1000 && !holds(); i++) await new Promise(done => setTimeout(done, 5));
+  assert.ok(holds(), String(holds));
+}
+
+/** A page with a template, and what browsers have beside it. */
+function visited(template) {
+  const { body } = freshPage(template);
+  class Option {
+    constructor(text, value) {
+      const option = document.createElement('option');
+      option.textContent = text;
+      option.setAttribute('value', value);
+      return option;
+    }
+  }
+  Object.assign(globalThis, {
+    Option,
+    SVGSVGElement: globalThis.window.SVGElement,
+    HTMLDetailsElement: HTMLElement,
+    HTMLSelectElement: HTMLElement,
+    MutationObserver: class {
+      observe() {}
+    },
+    location: new URL('http://here/'),
+    history: { replaceState() {} },
+    addEventListener() {},
+  });
+  const { prototype } = globalThis.window.HTMLSelectElement;
+  Object.defineProperty(prototype, 'value', { value: '', writable: true });
+  globalThis.window.HTMLElement.prototype.scrollIntoView = () => {};
+  return body;
+}
+
+test('a profile that is dropped into the Tree lab is what its trees are made of', async () => {
+  const body = visited(asset('labs/trees.html'));
+  const asked = [];
+  const tree = {
+    name: 'sequoia',
+    title: 'Sequoia',
+    settings: 'size 2',
+    parents: [-1, 0],
+    chance: [1, 0.5],
+    tokens: 1.5,
+    nodes: 2,
+    levels: 1,
+    passes: 1,
+  };
+  const answer = vector => JSON.stringify({ vector, trees: [tree] });
+  const size = { title: 'Levels', min: 1, max: 8, value: 2 };
+  const start = {
+    sizes: { nodes: size, levels: size },
+    builders: [['sequoia', 'Sequoia']],
+    presets: [{ title: 'One', vector: [0.5], nodes: 2, levels: 1, about: 'the first' }],
+    first: answer([0.5]),
+  };
+  treeLab(body, start, async request => {
+    asked.push(request);
+    return answer([0.8, 0.1]);
+  });
+  const file = { text: async () => '{"acceptance": [0.8, 0.1]}' };
+  fire(document, 'drop', { dataTransfer: { types: ['Files'], files: [file] } });
+  await until(() => asked.length === 2);
+  assert.equal(asked[0].file, '{"acceptance": [0.8, 0.1]}');
+  assert.equal(body.querySelector('.sv-lab-vector').value, '0.8, 0.1');
+  assert.match(body.querySelector('.sv-lab-status').textContent, /vector of the file/);
+  assert.equal(asked.at(-1).file, '', 'it is read once');
+});
+
+test('a node of a run opens with what was drawn there, until somebody draws again', async () => {
+  const body = visited(asset('labs/verification.html'));
+  const recorded = step([-1, 0, 0], 'rxa', {
+    tokens: [9, 4, 5],
+    texts: ['r', ' named', ' blue'],
+    p: [null, 0.2, 0.8],
+    q: [null, 0.6, 0.4],
+    accept: [null, 0.33, 1],
+    coin: [null, 0.7, 0.2],
+    sentences: ['', 'Recorded: rejected.', 'Recorded: accepted.'],
+    why: [0, 1, 2],
+  });
+  const drawn = step([-1, 0], 'ra', { tokens: [9, 0], sentences: ['Drawn now.'] });
+  const start = {
+    rules: [['sequoia', 'Sequoia']],
+    schemes: [['iid', 'independent']],
+    names: 'abcdefgh',
+    most: { children: 4, levels: 3, seed: 99 },
+    examples: [],
+    first: '',
+  };
+  const server = {
+    preview: async ({ p, q }) =>
+      JSON.stringify({ p, q, step: drawn, row: { kind: 'failed', reason: '', title: '' } }),
+    table: async () => JSON.stringify({ error: 'none' }),
+  };
+  const node = { ...nodeOf(recorded, '1'), rule: 'sequoia', from: 'step 3' };
+  publish('node', node);
+  verificationLab(body, start, server);
+  const shown = () => body.querySelector('.sv-v-try').textContent;
+  await until(() => body.querySelector('.sv-v').getAttribute('aria-busy') === 'false');
+  assert.match(shown(), /named.*rejected.*Recorded: rejected/);
+  assert.match(body.querySelector('.sv-v-about').textContent, /step 3 of the run, as it was drawn/);
+  fire(body.querySelector('[data-do=draw]'), 'click');
+  await until(() => shown().includes('Drawn now'));
+});
+
+test('the run of a lesson is saved as a page by its own name', async () => {
+  const template = asset('lessons/lessons.html').replace('<!-- stage -->', asset('stage/stage.html'));
+  const body = visited(template);
+  const head = { recorded: true, prompt: 'Why?', show: 0 };
+  const message = { run: 'trees, branching', steps: [step([-1, 0], 'ra')], head, state: 'done' };
+  const blank = { spans: [['', '']] };
+  const lesson = {
+    title: 'Trees',
+    body: [blank],
+    exercise: [blank],
+    answer: [blank],
+    notes: [blank],
+    pictures: [{ label: 'A tree', message }],
+    opens: { picture: 0, step: 0, node: null },
+    shows: { picture: 0, step: 0, node: null },
+  };
+  const saved = [];
+  lessonBook(body, { lessons: [['trees', 'Trees']], old: [] }, {
+    open_lesson: async () => JSON.stringify(lesson),
+    save: async request => {
+      saved.push(request);
+      return JSON.stringify({ error: 'asked' });
+    },
+  });
+  await until(() => body.querySelector('.sv-lessons').getAttribute('aria-busy') === 'false');
+  assert.equal(body.querySelector('.sv-lesson-stage').style.getPropertyValue('--rows'), '1');
+  fire(body.querySelector('[data-save=html]'), 'click');
+  await until(() => body.querySelector('.sv-kept').textContent);
+  assert.deepEqual(saved, [{ run: 'trees, branching', kind: 'html', link: '' }]);
+  assert.equal(body.querySelector('.sv-kept').textContent, 'asked');
+});
+
+test('a tab that a button opens is an entry of the history, so that Back leaves it', () => {
+  const body = visited(`<button role="tab" aria-selected="true">Explore</button>
+    <button role="tab" aria-selected="false">Verification lab</button>`);
+  const entries = [];
+  globalThis.history.pushState = (_, title, address) => entries.push(address.search);
+  followTabs();
+  openTab('verification lab');
+  openTab('explore'); // which is open
+  assert.deepEqual(entries, ['?tab=verification%20lab']);
+  assert.equal(body.children.length, 2);
+});

@@ -1,9 +1,12 @@
-"""A coroutine from a test that is none."""
+"""A coroutine from a test that is none, and waiting for a condition instead of a time."""
 
 import asyncio
-from collections.abc import Coroutine
+import time
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+WAIT = 120  # seconds, for a machine that is busy with something else
 
 
 def in_a_loop(coroutine: Coroutine) -> Any:
@@ -11,6 +14,22 @@ def in_a_loop(coroutine: Coroutine) -> Any:
     one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, coroutine).result()
+
+
+def until(condition: Callable[[], Any]) -> None:
+    """Return when a condition holds; other threads or processes see to it."""
+    end = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < end, "what was waited for did not happen"
+        time.sleep(0.01)
+
+
+async def until_later(condition: Callable[[], Any]) -> None:
+    """The same in a coroutine: the other tasks of its loop go on meanwhile."""
+    end = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < end, "what was waited for did not happen"
+        await asyncio.sleep(0.01)
 
 
 def one_pair(load, load_ref=None):

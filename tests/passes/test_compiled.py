@@ -18,6 +18,7 @@ from specviz.passes.compiled import dot_products, helpers, kernels, numbers, pro
 from specviz.passes.compiled import passes as compiled
 from specviz.passes.compiled.helpers import FAILED, run_with_helpers
 from specviz.tree import TokenTree
+from tests.loops import WAIT
 from tests.passes.test_huggingface import along, make, random_run, random_tree
 
 pytestmark = pytest.mark.adapter
@@ -89,14 +90,14 @@ def test_a_helper_that_comes_late_finds_nothing_left_to_do():
 
     def work(counters, name):
         if threading.current_thread() is not threading.main_thread():
-            late.wait(10)
+            late.wait(WAIT)
             done.set()
         ran.append(name)
 
     run_with_helpers(work, 1, np.zeros(1, np.int64), "one")
     assert ran == ["one"]
     late.set()
-    assert done.wait(10)
+    assert done.wait(WAIT)
 
 
 def test_work_that_fails_ends_all_waiting_for_it():
@@ -117,7 +118,7 @@ def fails_once(name, monkeypatch):
             counters[0] += 1  # the first chunk, which nobody will finish
             failed.set()
             raise MemoryError("no memory for a chunk")
-        failed.wait(10)
+        failed.wait(WAIT)
         attempted.set()
         return honest(counters, *arguments)
 
@@ -135,7 +136,7 @@ def test_a_thread_that_fails_ends_the_pass_with_its_error(name, monkeypatch):
     attempted = fails_once(name, monkeypatch)
     with pytest.raises(MemoryError, match="no memory for a chunk"):
         model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0])
-    assert attempted.wait(10)
+    assert attempted.wait(WAIT)
     np.testing.assert_array_equal(
         model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0]), expected
     )
@@ -153,7 +154,7 @@ def test_a_helper_that_died_is_started_again():
             ran.set()
 
     run_with_helpers(work, 1, np.zeros(1, np.int64))
-    assert ran.wait(10) and dead not in helpers._threads
+    assert ran.wait(WAIT) and dead not in helpers._threads
 
 
 @pytest.mark.nightly

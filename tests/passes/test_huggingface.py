@@ -18,6 +18,7 @@ from specviz.passes.compiled import passes
 from specviz.passes.graphs import StaticPasses
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.tree import TokenTree
+from tests.loops import WAIT
 
 pytestmark = pytest.mark.adapter
 
@@ -495,7 +496,7 @@ def test_two_threads_read_features_of_one_model_without_hearing_each_other():
         session.forward(tree, range(len(tree)))
         return torch.cat([before, session.features(range(len(tree)))])
 
-    alone, meeting = [features(i) for i in (0, 1)], threading.Barrier(2, timeout=20)
+    alone, meeting = [features(i) for i in (0, 1)], threading.Barrier(2, timeout=WAIT)
     assert [len(found) for found in alone] == [4 + 7, 1 + 8]
     model.model.transformer.register_forward_hook(lambda *_: (meeting.wait(), None)[1])
     with ThreadPoolExecutor(2) as threads:

@@ -10,17 +10,20 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
+from types import SimpleNamespace
 
 import gradio.utils
 import httpx
+import psutil
 import pytest
 
 import specviz
 from app.service import limits, queue
 from app.service.http import gradio_private, guard, server
+from app.service.http import readers as readers_module
 from app.service.http.guard import Guard
 from app.service.http.policy import POLICY
 from app.service.http.readers import Readers
@@ -28,7 +31,7 @@ from app.service.http.server import Hosts
 from app.service.process import Process, Requests
 from app.service.queue import Full, Visitor
 from tests.app.service.work import asleep, broken, endless, hungry, lost, priority
-from tests.loops import in_a_loop
+from tests.loops import WAIT, in_a_loop, until, until_later
 
 JSON = {"content-type": "application/json"}
 SECRET = "my-diary-of-1999"
@@ -157,8 +160,8 @@ def test_other_sites_may_read_answers_only_where_they_are_allowed(monkeypatch, o
 
 
 def test_slow_bodies_of_one_network_hold_up_nobody(monkeypatch):
-    """A hundred bodies that do not end, and one that is sent at once."""
-    monkeypatch.setattr(limits, "BODY_SECONDS", 0.5)
+    """A hundred bodies of which nothing more comes, and one that is sent at once."""
+    monkeypatch.setattr(limits, "BODY_SECONDS", WAIT)
     served = []
 
     async def app(scope, receive, send):
@@ -166,16 +169,16 @@ def test_slow_bodies_of_one_network_hold_up_nobody(monkeypatch):
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
     async def together():
-        protected = NoChecks(app)
+        protected, rest = NoChecks(app), asyncio.Event()
 
         async def post(address, slow):
             sent = []
 
             async def receive():
                 if slow and sent:
-                    await asyncio.sleep(60)
+                    await rest.wait()
                 sent.append(1)
-                return {"type": "http.request", "body": b"x", "more_body": slow}
+                return {"type": "http.request", "body": b"x", "more_body": slow and len(sent) < 2}
 
             async def send(message):
                 sent.append(message)
@@ -185,11 +188,12 @@ def test_slow_bodies_of_one_network_hold_up_nobody(monkeypatch):
             await protected(scope | {"client": (address, 1), "headers": headers}, receive, send)
 
         slow = [asyncio.create_task(post("10.0.0.1", True)) for _ in range(100)]
-        await asyncio.sleep(0.05)
-        await asyncio.wait_for(post("10.0.9.2", False), 0.2)
+        await until_later(lambda: protected.received.total() == len(slow))
+        await post("10.0.9.2", False)
         assert len(served) == 1
+        rest.set()
         await asyncio.gather(*slow)
-        assert not protected.received
+        assert len(served) == 101 and not protected.received
 
     in_a_loop(together())
 
@@ -410,13 +414,10 @@ def test_gradios_own_queue_is_as_it_is_read(client, demo):
     assert joined.status_code == 200 and gradio_private.has_messages(demo, "known")
     assert gradio_private.has_event(demo, joined.json()["event_id"])
     assert not gradio_private.has_messages(demo, "unknown")
-    until_idle = time.monotonic() + 60
-    while not gradio_private.is_idle(demo):
-        assert time.monotonic() < until_idle
+    until(lambda: gradio_private.is_idle(demo))
     gradio_private.forget(demo, "known")
     assert not gradio_private.has_messages(demo, "known")
-    while gradio_private.has_event(demo, joined.json()["event_id"]):
-        assert time.monotonic() < until_idle
+    until(lambda: not gradio_private.has_event(demo, joined.json()["event_id"]))
 
 
 def test_a_visitor_is_let_in_without_a_description_of_the_page(demo, monkeypatch):
@@ -430,31 +431,32 @@ def test_a_visitor_is_let_in_without_a_description_of_the_page(demo, monkeypatch
     assert hasattr(gradio.utils, "MatplotlibBackendMananger"), "gradio has another name for it now"
 
 
-def test_a_page_has_left_when_it_reads_nothing():
-    readers = Readers(patience=0.05)
+def test_a_page_has_left_when_it_reads_nothing(monkeypatch):
+    clock = SimpleNamespace(now=monotonic())
+    monkeypatch.setattr(readers_module, "monotonic", lambda: clock.now)
+    readers = Readers(patience=10)
 
     async def app(scope, receive, send):
-        await asyncio.sleep(0.2)
+        clock.now += 3600
         assert not readers.have_left("reads")
         await send({})
 
     async def stuck(message):
-        await asyncio.sleep(0.2)  # it takes nothing of what it is sent
-
-    async def visit():
-        reads = readers.reading("reads", app, {}, None, lambda message: asyncio.sleep(0))
-        await reads
-        blocked = asyncio.create_task(readers.reading("stuck", app_sends, {}, None, stuck))
-        await asyncio.sleep(0.1)
+        """It takes nothing of what it is sent."""
+        assert not readers.have_left("stuck")
+        clock.now += 3600
         assert readers.have_left("stuck")
-        await blocked
 
     async def app_sends(scope, receive, send):
         await send({})
 
-    in_a_loop(visit())
+    async def visit():
+        await readers.reading("reads", app, {}, None, lambda message: asyncio.sleep(0))
+        await readers.reading("stuck", app_sends, {}, None, stuck)
+
     assert not readers.have_left("") and not readers.have_left("new")
-    time.sleep(0.1)
+    in_a_loop(visit())
+    clock.now += 3600
     assert readers.have_left("new")
     readers.seen("new")
     assert not readers.have_left("new")
@@ -493,7 +495,8 @@ def test_the_process_is_of_low_priority_and_outlives_its_failures(process):
             process(work)
         assert process(int, "3") == 3
     os.kill(process.number, signal.SIGKILL)  # while it has nothing to do
-    time.sleep(0.1)
+    killed = psutil.Process(process.number)
+    until(lambda: killed.status() == psutil.STATUS_ZOMBIE)
     assert process(int, "3") == 3
 
 
@@ -510,19 +513,19 @@ def test_requests_are_computed_in_fair_order_and_the_last_is_rejected_where_too_
 
     def compute(work, *args):
         begun.set()
-        assert gate.wait(60)
+        assert gate.wait(WAIT)
         done.append(args[0])
 
     requests = Requests(compute, 4)
     futures = []
     for who in ("a 1", "a 1", "a 1", "a 2", "b 1", "c 1"):
         futures.append(requests.submit(Visitor(*who.split()), int, who))
-        assert begun.wait(60)
+        assert begun.wait(WAIT)
     futures[3].cancel()
     gate.set()
     with pytest.raises(Full):
-        futures[2].result(60)
-    futures[5].result(60)
+        futures[2].result(WAIT)
+    futures[5].result(WAIT)
     assert done == ["a 1", "a 1", "b 1", "c 1"]
 
 
@@ -547,8 +550,5 @@ def test_no_process_outlives_the_page(end, tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
         child = int(parent.stdout.readline())
         parent.send_signal(end)
-        parent.wait(30)
-    until_gone = time.monotonic() + 10
-    while os.path.exists(f"/proc/{child}") and time.monotonic() < until_gone:
-        time.sleep(0.1)
-    assert not os.path.exists(f"/proc/{child}")
+        parent.wait(WAIT)
+    until(lambda: not os.path.exists(f"/proc/{child}"))

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import threading
-from time import monotonic, sleep
 from types import SimpleNamespace
 
 import pytest
@@ -15,9 +14,8 @@ from app.service.pairs import Pairs
 from app.service.queue import Full, Visitor
 from app.service.run import Note
 from app.service.service import RunService
-from tests.loops import in_a_loop, one_pair
+from tests.loops import WAIT, in_a_loop, one_pair, until, until_later
 
-WAIT = 60
 REF = PairRef("This pair")
 
 
@@ -40,9 +38,9 @@ class Gate:
             self.served.append(name)
             yield part
 
-    async def visit(self, visitor, parts=1, ref=REF, work=None):
-        """All that a visitor gets, notes included."""
-        items = []
+    async def visit(self, visitor, parts=1, ref=REF, work=None, items=None):
+        """All that a visitor gets, notes included; `items` shows it as it comes."""
+        items = [] if items is None else items
         name = f"{visitor.address} {visitor.session}"
         async with self.service.stream(visitor, ref, work or self.work, name, parts) as stream:
             async for item in stream:
@@ -62,13 +60,6 @@ class Gate:
             return await asyncio.gather(*tasks, return_exceptions=True)
 
         return in_a_loop(together())
-
-
-def until(condition):
-    end = monotonic() + WAIT
-    while not condition():
-        assert monotonic() < end
-        sleep(0.01)
 
 
 def items_of(found):
@@ -162,11 +153,12 @@ def test_a_thread_that_was_lost_is_replaced():
 
 @pytest.mark.parametrize("begun", [True, False])
 def test_a_page_that_leaves_loses_its_place_and_its_run_within_a_step(begun):
-    gate, closed = Gate(), []
+    gate, begun_parts, closed = Gate(), [], []
 
     def work(turn, *_):
         try:
             for part in range(50):
+                begun_parts.append(part)
                 assert gate.permits.acquire(timeout=WAIT)
                 yield part
         finally:
@@ -176,13 +168,12 @@ def test_a_page_that_leaves_loses_its_place_and_its_run_within_a_step(begun):
         other = asyncio.create_task(gate.visit(Visitor("other"), work=work))
         mine = asyncio.create_task(gate.visit(Visitor("me"), work=work))
         gate.permits.release(3)
-        await asyncio.sleep(0.3)
+        await until_later(lambda: 3 in begun_parts)
         leaves, stays = (other, mine) if begun else (mine, other)
         leaves.cancel()
         await asyncio.wait([leaves])
         gate.permits.release(1)
-        while begun and not closed:
-            await asyncio.sleep(0.01)
+        await until_later(lambda: closed or not begun)
         gate.permits.release(100)
         return items_of(await stays)
 
@@ -202,7 +193,8 @@ def test_a_run_whose_page_reads_no_messages_ends():
     assert "was closed" in str(found[0]) and items_of(found[1]) == [0]
 
 
-def test_a_short_call_computes_between_two_steps_in_the_thread_that_computes():
+def test_a_short_call_computes_between_two_steps_in_the_thread_that_computes(monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", WAIT)
     gate, order = Gate(), []
 
     def work(turn, *_):
@@ -214,11 +206,11 @@ def test_a_short_call_computes_between_two_steps_in_the_thread_that_computes():
 
     async def both():
         run = asyncio.create_task(gate.visit(Visitor("a"), work=work))
-        await asyncio.sleep(0.2)
+        await until_later(lambda: order)
         call = asyncio.create_task(
             gate.service.between_steps(lambda: order.append(threading.current_thread().name))
         )
-        await asyncio.sleep(0.1)
+        await until_later(lambda: len(gate.service._calls))
         gate.permits.release(3)
         await asyncio.gather(run, call)
 
@@ -232,7 +224,7 @@ def test_a_step_that_never_ends_does_not_hold_up_short_calls(monkeypatch):
 
     async def both():
         run = asyncio.create_task(gate.visit(Visitor("a")))
-        await asyncio.sleep(0.1)
+        await until_later(lambda: gate.service._running)
         answer = await gate.service.between_steps(lambda: 3)
         gate.permits.release(1)
         await run
@@ -265,8 +257,9 @@ def test_others_compute_while_a_pair_is_loaded():
         loads.go.release()
         gate.permits.release(1)
         await gate.visit(Visitor("a"), ref=PairRef("a"))
-        waits = asyncio.create_task(gate.visit(Visitor("b"), ref=PairRef("b")))
-        await asyncio.sleep(1.0)  # the page looks twice a second what it is told
+        arrived = []
+        waits = asyncio.create_task(gate.visit(Visitor("b"), ref=PairRef("b"), items=arrived))
+        await until_later(lambda: arrived)
         gate.permits.release(2)
         found = await gate.visit(Visitor("a"), ref=PairRef("a"))
         assert not waits.done() and items_of(found) == [0]
@@ -284,7 +277,7 @@ def test_loading_can_be_left_at_once_and_the_next_run_has_what_it_loaded():
 
     async def leave():
         left = asyncio.create_task(gate.visit(Visitor("a"), ref=PairRef("a")))
-        await asyncio.sleep(0.2)
+        await until_later(lambda: loads.calls)
         left.cancel()
         await asyncio.wait([left])
         loads.go.release(5)
@@ -301,7 +294,7 @@ def test_nobody_waits_for_ever_for_a_pair():
 
     async def waits():
         waiting = asyncio.create_task(gate.visit(Visitor("a"), ref=PairRef("a")))
-        await asyncio.sleep(0.2)
+        await until_later(lambda: loads.calls)
         loads.pairs.load(PairRef("a")).until = 0.0
         with pytest.raises(ValueError, match="took longer than this server allows"):
             await waiting
@@ -405,9 +398,9 @@ def test_on_the_way_down_waiting_runs_are_rejected_and_running_ones_end():
         runs = [
             asyncio.create_task(gate.visit(Visitor(name), 2)) for name in ("10.0.1.1", "10.0.2.1")
         ]
-        await asyncio.sleep(0.2)
-        down = asyncio.create_task(asyncio.to_thread(gate.service.shut_down, 30))
-        await asyncio.sleep(1.0)  # the page looks twice a second what it is told
+        await until_later(lambda: gate.service._running)
+        down = asyncio.create_task(asyncio.to_thread(gate.service.shut_down, WAIT))
+        await until_later(runs[1].done)
         gate.permits.release(2)
         await down
         late = gate.visit(Visitor("late"))
@@ -424,7 +417,7 @@ def test_a_run_that_does_not_end_in_time_is_cut_with_a_sentence():
     async def together():
         run = asyncio.create_task(gate.visit(Visitor("a"), 50))
         gate.permits.release(3)
-        await asyncio.sleep(0.2)
+        await until_later(lambda: len(gate.served) == 3)
         await asyncio.to_thread(gate.service.shut_down, 0.1)
         gate.permits.release(100)
         return (await asyncio.gather(run, return_exceptions=True))[0]

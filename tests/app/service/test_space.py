@@ -10,7 +10,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +27,7 @@ from app.service.queue import Visitor
 from app.service.service import RunService
 from app.service.sizes import describe, try_tokenizers
 from app.tabs import explore
-from tests.loops import in_a_loop
+from tests.loops import in_a_loop, until
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = specviz.RunConfig(
@@ -428,12 +427,12 @@ def test_what_the_container_holds_is_enough_to_serve_the_page(tmp_path):
         stdout=subprocess.DEVNULL,
     ) as server:
         try:
-            healthy = [sys.executable, *check[1:-1], check[-1].replace(":7860", f":{port}")]
-            for _ in range(100):
-                done = subprocess.run(healthy, capture_output=True)
-                if done.returncode == 0 or server.poll() is not None:
-                    break
-                time.sleep(0.2)
-            assert done.returncode == 0, done.stderr.decode()[-500:]
+            asks = [sys.executable, *check[1:-1], check[-1].replace(":7860", f":{port}")]
+
+            def healthy():
+                return subprocess.run(asks, capture_output=True).returncode == 0
+
+            until(lambda: healthy() or server.poll() is not None)
+            assert server.poll() is None
         finally:
             server.terminate()

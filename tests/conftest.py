@@ -9,9 +9,11 @@ import os
 import re
 import shutil
 import socket
+import sys
 import time
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,10 @@ if (
     "PYTEST_XDIST_WORKER" in os.environ
 ):  # workers share the cores; torch reads this when it is imported
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Compiled passes are kept in one folder, whatever a test sets SPECVIZ_CACHE to: to compile them
+# takes longer than any test.
+ROOT = Path(__file__).resolve().parent.parent
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache/compiled"))
 # Gradio looks for a free port from here on. Workers must not find the same one: whoever loses it
 # tries all others in vain, five seconds each, since an app that is a tool for agents too can be
 # started only once.
@@ -28,6 +34,7 @@ with socket.create_server(("127.0.0.1", 0)) as free:
 # A served page would prepare SmolLM2 in the background, beside every test. Tests of that say so.
 os.environ.setdefault("SPECVIZ_PREPARE", "0")
 
+CLIPBOARD = ["clipboard-read", "clipboard-write"]
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -96,9 +103,10 @@ SLOW = [r"Timeout \d+ms exceeded", r"with timeout \d+ms"]
 
 
 def pytest_collection_modifyitems(config, items):
-    items.sort(
-        key=lambda item: item.get_closest_marker("browser") is None
-    )  # they wait, while other workers compute
+    # Browser tests wait, while other workers compute; of the rest the long files come first, so
+    # that workers end together.
+    order = ("browser", "adapter")
+    items.sort(key=lambda item: [item.get_closest_marker(name) is None for name in order])
     if "nightly" not in config.option.markexpr:  # `make nightly` asks for them by name
         left = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=left)
@@ -106,6 +114,13 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.get_closest_marker("browser") and config.pluginmanager.hasplugin("rerunfailures"):
             item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=SLOW))
+
+
+def pytest_runtest_teardown(item):
+    """What was judged while a test changed a rule or a drafter must not reach the next test."""
+    judged = sys.modules.get("specviz.config.run_config")
+    if judged and "monkeypatch" in item.fixturenames:
+        judged._judge.cache_clear()
 
 
 class Site:
@@ -196,9 +211,15 @@ def serve(sites, request):
 
 @pytest.fixture(scope="session")
 def visitor():
-    """A function that returns a browser's visitor who has been here before, and the empty pages
-    that he left open."""
-    return cache(lambda browser: (browser.new_context(), []))
+    """A function that returns one of a browser's visitors who have been here before, and the empty
+    pages that he left open."""
+
+    @cache
+    def known(browser, number):
+        chromium = browser.browser_type.name == "chromium"  # others know no such permissions
+        return browser.new_context(permissions=CLIPBOARD if chromium else []), []
+
+    return known
 
 
 @contextmanager
@@ -206,13 +227,12 @@ def visits(browser, visitor):
     """A function that opens a page and watches it: nothing may leave the machine, nothing may
     break.
 
-    The first page of a test belongs to whoever visited before, who has the files but remembers
-    nothing of the page; others, and those who are given special permissions, are new. That page was
-    open before, which saves a third of the time. All settings of Explore are unfolded, unless a
-    test asks for the page as it opens.
+    Each page of a test belongs to another visitor, who was here before: he has the files but
+    remembers nothing of the page. It was open before, which saves a third of the time. Nothing
+    moves, unless a test is about motion; all settings of Explore are unfolded, unless it asks for
+    the page as it opens.
     """
     pages, foreign, broken = [], [], []
-    known, left = visitor(browser)
     watches = {
         "request": lambda request: HERE.match(request.url) or foreign.append(request.url),
         "pageerror": lambda error: broken.append(str(error)),
@@ -226,13 +246,12 @@ def visits(browser, visitor):
         height=1000,
         ready=".sv-svg .node",
         color_scheme="light",
-        reduced_motion="null",
+        reduced_motion="reduce",
         settings=True,
-        **more,
     ):
-        context = browser.new_context(**more) if pages or more else known
+        context, left = visitor(browser, len(pages))
         context.set_default_timeout(120_000)  # of a machine that is busy with something else
-        page = left.pop() if left and context is known else context.new_page()
+        page = left.pop() if left else context.new_page()
         pages.append(page)
         page.bring_to_front()
         page.set_viewport_size({"width": width, "height": height})
@@ -247,17 +266,15 @@ def visits(browser, visitor):
 
     yield open_page
     hacked = [page.evaluate("window.hacked") for page in pages if not page.is_closed()]
-    for page in pages:
-        if page.context is not known:
-            page.context.close()
-        elif not page.is_closed():
+    for number, page in enumerate(pages):
+        if not page.is_closed():
             page.evaluate("localStorage.clear(); sessionStorage.clear()")
             for event, watch in watches.items():
                 page.remove_listener(event, watch)
             page.unroute_all()
             page.mouse.move(0, 0)
             page.goto("about:blank")
-            left.append(page)
+            visitor(browser, number)[1].append(page)
     assert not foreign, foreign
     assert not broken, broken
     assert not any(hacked)

@@ -21,9 +21,9 @@ def test_the_frame_of_a_trace_plays_without_a_network_and_becomes_as_tall_as_its
         page.wait_for_function(
             "least => document.querySelector('iframe').offsetHeight > least", arg=heights[-1]
         )
-        page.wait_for_timeout(500)  # the tree takes its share of the frame, which grows once more
+        # The tree takes its share of the frame, which grows once more.
+        page.frames[1].wait_for_function("document.documentElement.scrollHeight <= innerHeight")
         heights.append(page.locator("iframe").bounding_box()["height"])
-        assert page.frames[1].evaluate("document.documentElement.scrollHeight <= innerHeight")
         frame.locator(".sv-about summary").click()  # opens a text below
     assert not [url for url in requests if not url.startswith(("about:", "data:", "blob:"))]
     context.close()

@@ -4,6 +4,11 @@ import pytest
 from playwright.sync_api import expect
 
 import specviz
+from app import page as built
+from app.service.pairs import Offer
+from app.tabs.parts import own_pair
+from tests.app.service.work import described
+from tests.pages import Gated
 
 pytestmark = pytest.mark.browser
 MOST = 3  # clicks
@@ -25,7 +30,7 @@ class Walk:
 def walk(serve, visit):
     """A function that opens the page anew, at the first tab."""
     url = serve(specviz.toy_pair(vocab=12))
-    page = visit(url, settings=False, permissions=["clipboard-read", "clipboard-write"])
+    page = visit(url, settings=False)
 
     def begin():
         page.get_by_role("tab", name="Explore", exact=True).click()  # where the page opens
@@ -39,32 +44,25 @@ def test_every_task_takes_three_clicks_at_most(walk):
         task(walk())
 
 
-@pytest.mark.adapter
-def test_a_pair_of_ones_own_takes_three_clicks(serve, visit, monkeypatch, tmp_path):
-
-    from app import page as built
-    from app.service.fetching import others
-    from tests.models.test_pair import save
-
-    for name in ("SPECVIZ_CUSTOM", "SPECVIZ_PAIR", "GRADIO_SERVER_NAME", "SPACE_ID", "SYSTEM"):
-        monkeypatch.delenv(name, raising=False)
+def test_a_pair_of_ones_own_takes_three_clicks(serve, visit, monkeypatch):
+    """Toy tables stand for it; tests/app/tabs/test_own_pair.py loads real ones by the same
+    events."""
     build = built.build_service
 
     def with_others(load):
         service = build(load)
-        service.pairs.other = others(service.trials)
+        service.pairs.other = lambda ref: Offer("big + small", lambda ref, loading: Gated())
         return service
 
     monkeypatch.setattr(built, "build_service", with_others)
+    monkeypatch.setattr(own_pair, "describe", described)
     walk = Walk(visit(serve(specviz.toy_pair(vocab=12)), settings=False))
     walk.click(walk.page.locator("#sv-settings-opener button"))
     walk.click(walk.page.locator("#sv-own").get_by_role("button", name="Own pair"))
-    walk.page.get_by_role("textbox", name="Target").fill(save(tmp_path / "big"))
-    walk.page.get_by_role("textbox", name="Draft").fill(save(tmp_path / "small", hidden_size=16))
+    walk.page.get_by_role("textbox", name="Target").fill("models/big")
+    walk.page.get_by_role("textbox", name="Draft").fill("models/small")
     walk.click(walk.page.locator("#sv-own-use"))
-    expect(walk.page.locator("#sv-own-report")).to_contain_text(
-        "In use: big + small.", timeout=120_000
-    )
+    expect(walk.page.locator("#sv-own-report")).to_contain_text("In use: big + small. It fits.")
 
 
 def rejected_token(walk):

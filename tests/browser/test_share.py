@@ -22,7 +22,6 @@ from tests.pages import STAGE, Gated, counts_add_up, offline, open_file, save, s
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore",)
-CLIPBOARD = ["clipboard-read", "clipboard-write"]
 
 
 def copy_link(page):
@@ -34,7 +33,7 @@ def copy_link(page):
 
 def test_a_link_opens_the_recording_that_was_seen(serve, visit):
     url = serve()
-    page = visit(url, permissions=CLIPBOARD, reduced_motion="reduce", settings=False)
+    page = visit(url, settings=False)
     page.locator(".sv-choice label", has_text="Large tree").click()
     expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute(
         "data-of", "recorded-smollm2-large-tree-0.6"
@@ -42,7 +41,7 @@ def test_a_link_opens_the_recording_that_was_seen(serve, visit):
     to_step(page, 2)
     headline = page.locator("#sv-headline").inner_text()
     link = copy_link(page)
-    other = visit(link, reduced_motion="reduce", settings=False)
+    other = visit(link, settings=False)
     expect(other.locator(f"{STAGE} .sv-svg")).to_have_attribute(
         "data-of", "recorded-smollm2-large-tree-0.6"
     )
@@ -53,12 +52,12 @@ def test_a_link_opens_the_recording_that_was_seen(serve, visit):
 
 def test_a_link_to_a_run_computes_it_again_and_compares(serve, visit):
     url = serve(Gated())
-    page = visit(url, permissions=CLIPBOARD, reduced_motion="reduce", settings=False)
+    page = visit(url, settings=False)
     page.locator("#sv-prompt textarea").fill('a & b = "c"; 100 % # ü')
     page.locator("#sv-run").click()
     state(page, "done")
     link, text = copy_link(page), page.locator(f"{STAGE} .sv-ribbon").inner_text()
-    other = visit(link, reduced_motion="reduce", settings=False)
+    other = visit(link, settings=False)
     state(other, "done")
     expect(other.locator(f"{STAGE} .sv-state")).to_have_text("Same text as the shared run.")
     assert other.locator(f"{STAGE} .sv-ribbon").inner_text() == text
@@ -86,16 +85,16 @@ def test_two_links_show_the_same_again_recorded_and_own(
     serve, visit, on_disk_too, label, weights, name
 ):
     url = serve()
-    page = visit(url, permissions=CLIPBOARD, reduced_motion="reduce", settings=False)
+    page = visit(url, settings=False)
     page.locator(".sv-weights label", has_text=label).first.click()
     expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-of", name)
-    opened = visit(copy_link(page), reduced_motion="reduce", settings=False)
+    opened = visit(copy_link(page), settings=False)
     expect(opened.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-of", name)
     expect(opened.locator("#sv-headline")).not_to_contain_text("press Run")
     page.locator("#sv-run").click()
     state(page, "done")
     link, text = copy_link(page), page.locator(f"{STAGE} .sv-ribbon").inner_text()
-    own = visit(link, reduced_motion="reduce", settings=False)
+    own = visit(link, settings=False)
     state(own, "done")
     expect(own.locator(f"{STAGE} .sv-state")).to_have_text("Same text as the shared run.")
     assert own.locator(f"{STAGE} .sv-ribbon").inner_text() == text
@@ -126,7 +125,7 @@ def test_a_hostile_link_is_text_and_one_sentence(serve, visit):
 
 
 def test_the_recorded_run_can_be_saved_in_every_form(serve, visit, tmp_path):
-    page = visit(serve(), reduced_motion="reduce", settings=False)
+    page = visit(serve(), settings=False)
     trace = specviz.Trace.from_json(save(page, "json", tmp_path).read_text("utf-8"))
     assert trace == explore.recordings.opening().trace()
     saved = save(page, "html", tmp_path).read_text("utf-8")
@@ -141,7 +140,7 @@ def test_the_recorded_run_can_be_saved_in_every_form(serve, visit, tmp_path):
 
 
 def test_a_file_is_opened_and_dragged_in_and_a_bad_one_leaves_the_picture(serve, visit, tmp_path):
-    page = visit(serve(), reduced_motion="reduce", settings=False)
+    page = visit(serve(), settings=False)
     run = specviz.run(
         specviz.toy_pair(vocab=12), specviz.RunConfig("abc", max_new_tokens=30, seed=4)
     )

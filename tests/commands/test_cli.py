@@ -9,11 +9,14 @@ import pytest
 import specviz
 from specviz.commands import COMMANDS
 from specviz.commands.cli import main
-from specviz.proof import greedy
+from specviz.proof import greedy, search
 
 
 def test_check_prints_rows(capsys, monkeypatch):
     monkeypatch.setattr(greedy, "EVERY", 1)
+    monkeypatch.setattr(greedy, "RANDOM_TREES", 5)
+    monkeypatch.setattr(search, "SHAPES", search.SHAPES[:1])
+    monkeypatch.setattr(search, "DEEP", ())
     assert (
         main(
             [

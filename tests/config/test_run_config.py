@@ -178,3 +178,12 @@ def test_a_sentence_about_a_damaged_run_names_every_value_that_is_allowed(name, 
         return
     with pytest.raises(ValueError, match=rf"config\.{name} must be 0 or .*; got"):
         specviz.Trace.from_json(text)
+
+
+@pytest.mark.parametrize("lossless", [False, True])
+def test_what_one_test_declares_of_a_rule_is_not_judged_in_the_next(monkeypatch, lossless):
+    """The first case changes a declaration, the second finds it as it was."""
+    config = specviz.RunConfig(builder="chain", verifier="target-match", temperature=0.123)
+    if not lossless:
+        monkeypatch.setattr(specviz.VERIFIERS["target-match"], "lossless", False)
+    assert specviz.compatible(config).lossless == lossless

@@ -1,6 +1,7 @@
 """The choice of a tree, and what is promised of it on texts that it was not chosen on."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -73,10 +74,13 @@ def noisy(texts, ranks, seed=0):
 
 
 @pytest.mark.parametrize("seeds", [4, pytest.param(12, marks=pytest.mark.nightly)])
-def test_the_promise_of_the_best_of_many_holds_on_other_texts(seeds):
+def test_the_promise_of_the_best_of_many_holds_on_other_texts(seeds, monkeypatch):
     """Of noisy estimates the best is too good by what the choice made of the noise; held-out texts
     have none of it."""
     cost, truth = machine("flat:16"), (0.1,) * 8
+    # Larger and deeper trees are never the best here, and take most of the time.
+    few = partial(forecast, sizes=(*range(2, 17), 20, 24, 32), depths=range(1, 9))
+    monkeypatch.setattr(choose, "forecast", few)
     optimism, promised, real = [], [], []
     for seed in range(seeds):
         vector = noisy(6, 8, seed)

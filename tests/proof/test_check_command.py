@@ -98,7 +98,6 @@ def test_json_rows_name_their_sampling_and_a_wrong_declaration_is_marked(capsys,
     monkeypatch.setattr(specviz.DRAFTERS["several"], "blends", False)
     configuration._judge.cache_clear()
     assert main(arguments) == 1
-    configuration._judge.cache_clear()
     wrong = [line for line in capsys.readouterr().out.splitlines() if "DECLARED WRONGLY" in line]
     assert wrong and all(" top-draw " in line or "T draft 0" in line for line in wrong)
     assert {line.split()[3] for line in wrong} == {"top", "top-draw"}

@@ -2,25 +2,27 @@
 and no hub at all."""
 
 import json
-import os
-import subprocess
-import sys
+import shutil
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
 import pytest
+from huggingface_hub import constants
 
+import specviz
 from app.service import fetching, sizes
 from app.service.fetching import WELL_KNOWN, Hub, label, may_fetch
 from app.service.loading import Offer
+from app.service.pair_ref import PairRef
 from app.service.sizes import ModelFiles, too_large
 from app.tabs.parts import pairs as menus
+from specviz.base.files import PAIR
 from tests.loops import in_a_loop, one_pair
 
-ROOT = Path(__file__).resolve().parents[3]
 COMMIT = "0" * 40
 
 
@@ -114,78 +116,53 @@ def server(tmp_path):
         server.shutdown()
 
 
-VISIT = """
-import json, shutil, sys
-from pathlib import Path
-from types import SimpleNamespace
-from transformers import LlamaConfig, LlamaForCausalLM
-import specviz
-from specviz.base.files import PAIR
-from app.service.fetching import Hub
-from app.service.pair_ref import PairRef
-from app.service.pairs import Pairs
-from tests.loops import one_pair
+def tiny_model(folder):
+    """A small model of the embedded pair's vocabulary."""
+    from transformers import LlamaConfig, LlamaForCausalLM
 
-hub, names = Path(sys.argv[1]), json.loads(sys.argv[2])
-for name in names:
-    tiny = LlamaConfig(vocab_size=4096, hidden_size=32, intermediate_size=32, num_hidden_layers=1,
-                       num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=128)
-    LlamaForCausalLM(tiny).save_pretrained(hub / name)
+    shape = dict(hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2)
+    config = LlamaConfig(
+        vocab_size=4096, num_key_value_heads=2, max_position_embeddings=128, **shape
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
     for file in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(PAIR / "target" / file, hub / name / file)
-
-pairs, ref = one_pair(specviz.toy_pair), PairRef(*names)
-pairs.add(Hub().offers())
+        shutil.copy(PAIR / "target" / file, folder / file)
 
 
-def told(loading, stop):
-    # the visitor may press Stop at the first bytes
-    said = []
+def notes_of(loading, stop):
+    """What is said while a pair is loaded; the visitor may press Stop at the first bytes."""
+    notes = []
     while not loading.result.done():
-        if not said or said[-1] != loading.note:
-            said.append(loading.note)
-        if stop and said[-1].startswith("Downloading"):
+        if not notes or notes[-1] != loading.note:
+            notes.append(loading.note)
+        if stop and notes[-1].startswith("Downloading"):
             loading.leave()
             break
-    return said
-
-
-said = told(pairs.load(ref), stop=True)
-print(json.dumps({"menu": pairs.choices(), "said": said}), flush=True)
-sys.stdin.readline()
-loading = pairs.load(ref)
-said = told(loading, stop=False)
-text = specviz.run(loading.result.result(), specviz.RunConfig("Once", max_new_tokens=3)).text
-print(json.dumps({"said": said, "text": text}), flush=True)
-"""
+        time.sleep(0.01)
+    return notes
 
 
 @pytest.mark.adapter
-def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_path):
+def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_path, monkeypatch):
     handler, url = server
-    pair = WELL_KNOWN["SmolLM2 1.7B + 135M"]
-    env = os.environ | {
-        "HF_ENDPOINT": url,
-        "HF_HOME": str(tmp_path / "home"),
-        "PYTHONPATH": str(ROOT),
-    }
-    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
-        env.pop(name, None)
-    command = [sys.executable, "-c", VISIT, str(handler.folder), json.dumps(pair)]
-    with subprocess.Popen(
-        command, cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as visit:
-        first = json.loads(visit.stdout.readline())
-        handler.gate.set()
-        visit.stdin.write("\n")
-        visit.stdin.flush()
-        second = json.loads(visit.stdout.readline())
-    _, choice = first["menu"]
-    assert choice[1] == "|".join(pair), "only what the hub has"
+    here = {"ENDPOINT": url, "HF_HUB_CACHE": str(tmp_path / "home"), "HF_HUB_OFFLINE": False}
+    for name, value in here.items():
+        monkeypatch.setattr(constants, name, value)
+    names = WELL_KNOWN["SmolLM2 1.7B + 135M"]
+    for name in names:
+        tiny_model(handler.folder / name)
+    pairs, ref = one_pair(specviz.toy_pair), PairRef(*names)
+    pairs.add(Hub().offers())
+    _, choice = pairs.choices()
+    assert choice[1] == "|".join(names), "only what the hub has"
     for words in ("SmolLM2", "MB", "test-1.0", "fits"):
         assert words in choice[0]
-    assert first["said"][-1].startswith("Downloading the target: ")
-    assert second["said"] and second["text"]
+    assert notes_of(pairs.load(ref), stop=True)[-1].startswith("Downloading the target: ")
+    handler.gate.set()
+    loading = pairs.load(ref)
+    assert notes_of(loading, stop=False)
+    pair = loading.result.result()
+    assert specviz.run(pair, specviz.RunConfig("Once", max_new_tokens=3)).text
 
 
 def test_no_hub_is_said_within_the_time_it_has(monkeypatch):
@@ -196,8 +173,6 @@ def test_no_hub_is_said_within_the_time_it_has(monkeypatch):
 
 def test_a_hub_that_is_silent_is_not_waited_for(monkeypatch):
     import socket
-
-    from huggingface_hub import constants
 
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -235,7 +210,6 @@ def test_visitors_of_a_public_page_cannot_make_it_fetch(monkeypatch, settings, a
 def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
     import gradio as gr
 
-    import specviz
     from app.service.service import RunService
 
     there = {"a|b": Offer("A · 1 MB", fetching.load_fetched)}

@@ -145,7 +145,12 @@ def notes_of(loading, stop):
 @pytest.mark.adapter
 def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_path, monkeypatch):
     handler, url = server
-    here = {"ENDPOINT": url, "HF_HUB_CACHE": str(tmp_path / "home"), "HF_HUB_OFFLINE": False}
+    here = {
+        "ENDPOINT": url,
+        "HUGGINGFACE_CO_URL_TEMPLATE": url + "/{repo_id}/resolve/{revision}/{filename}",
+        "HF_HUB_CACHE": str(tmp_path / "home"),
+        "HF_HUB_OFFLINE": False,
+    }
     for name, value in here.items():
         monkeypatch.setattr(constants, name, value)
     names = WELL_KNOWN["SmolLM2 1.7B + 135M"]

@@ -423,13 +423,13 @@ def test_gradios_own_queue_is_as_it_is_read(client, demo):
     until(lambda: not gradio_private.has_event(demo, joined.json()["event_id"]))
 
 
-def test_a_visitor_is_let_in_without_a_description_of_the_page(demo, monkeypatch):
+def test_a_visitor_is_let_in_without_a_description_of_the_page(demo):
     """What gradio does for each visitor in the thread that answers all of them."""
     described = []
-    monkeypatch.setattr(
-        type(demo.default_config), "config_for_block", lambda *_: described.append(1) or {}
-    )
-    assert demo.state_holder["new"] is demo.state_holder["new"]
+    with pytest.MonkeyPatch.context() as patch:
+        configuration = type(demo.default_config)
+        patch.setattr(configuration, "config_for_block", lambda *_: described.append(1) or {})
+        assert demo.state_holder["new"] is demo.state_holder["new"]
     assert not described
     assert hasattr(gradio.utils, "MatplotlibBackendMananger"), "gradio has another name for it now"
 

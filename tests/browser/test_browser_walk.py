@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 import specviz
 from app import page as built
-from app.service.pairs import Offer
+from app.service.loading import Offer
 from app.tabs.parts import own_pair
 from tests.app.service.work import described
 from tests.pages import Gated

@@ -52,6 +52,14 @@ def fields(strategy: Strategy) -> list[dict[str, Any]]:
         }
         field["value"] = format_value(getattr(strategy, name))
         match schema:
+            # A number by default, or a word: its slider stays, and the box takes the word.
+            case {
+                "default": int() | float(),
+                "anyOf": [{"const": word}, {"minimum": _} as numbers],
+            }:
+                schema = numbers
+                field["word"] = word
+        match schema:
             case {"type": "integer" | "number" as number, "minimum": low, "maximum": high}:
                 step = (
                     1 if number == "integer" else 10.0 ** math.floor(math.log10((high - low) / 50))

@@ -14,6 +14,7 @@ import { make } from './dom.js';
  * @property {number} [min]
  * @property {number} [max]
  * @property {number} [step]
+ * @property {string} [word] what a number may be instead
  * @property {string[]} [options]
  */
 /** @typedef {{ name: string, title: string, fields: Field[] }} Strategy */
@@ -158,7 +159,8 @@ function inputsOf(field, value, change) {
   if (field.type === 'text') return [box];
   const { min = 0, max = 1, step = 1 } = field,
     logarithmic = min > 0 && max >= LOGARITHMIC * min;
-  Object.assign(box, { type: 'number', min, max, step: step === 1 ? 1 : 'any' });
+  if (!field.word)
+    Object.assign(box, { type: 'number', min, max, step: step === 1 ? 1 : 'any' });
   box.value = value;
   const slider = make('input', '', 'sv-track');
   const to = logarithmic ? Math.log2 : Number;

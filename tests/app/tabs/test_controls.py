@@ -40,10 +40,11 @@ class Sample(Strategy):
     )
     vector: Literal["auto"] | tuple[float, ...] = Field("auto", title="Vector")
     order: Literal["first", "last"] = "first"
+    nodes: Literal["auto"] | Annotated[int, Field(ge=2, le=32)] = 8
 
 
 def test_a_parameter_is_drawn_from_its_schema():
-    size, ratio, greedy, shape, vector, order = menus.fields(Sample())
+    size, ratio, greedy, shape, vector, order, nodes = menus.fields(Sample())
     assert size == {
         "name": "size",
         "label": "Nodes",
@@ -62,6 +63,8 @@ def test_a_parameter_is_drawn_from_its_schema():
     )
     assert (shape["type"], shape["value"], vector["type"]) == ("text", "4,2,1", "text")
     assert (order["type"], order["options"]) == ("choice", ["first", "last"])
+    # A slider, whose box takes the word too.
+    assert [nodes[name] for name in ("type", "min", "max", "word")] == ["number", 2, 32, "auto"]
 
 
 @pytest.mark.parametrize("kind", ["builder", "verifier", "drafter"])

@@ -15,7 +15,8 @@ const WIDTH = 640,
 /** @type {import('./types.js').Figure} */
 export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
   const all = curves.flatMap(({ points }) => points),
-    most = Math.max(...all.map(([, time]) => time)) * 1.08,
+    // The names of more than two curves need room above them.
+    most = Math.max(...all.map(([, time]) => time)) * (1.08 + 0.28 * (curves.length - 2)),
     nodes = all.map(([n]) => n);
   const across = (/** @type {number} */ n) =>
     LEFT + (Math.log2(n) / Math.log2(Math.max(...nodes))) * (WIDTH - LEFT - RIGHT);

@@ -14,6 +14,7 @@ import specviz
 from specviz.commands.cli import main
 from specviz.config import plugins as loading
 from specviz.config.strategy import REGISTRIES
+from specviz.proof import search
 from specviz.proof.lossless import EXACT
 from specviz.proof.search import find_counterexample
 from specviz.view.payload import recorded_message
@@ -76,7 +77,9 @@ def test_an_example_of_the_document_runs_and_is_proven(plugin, text, kind, name,
     )
 
 
-def test_a_wrong_rule_gets_its_smallest_counterexample_and_the_right_one_none(plugin, capsys):
+def test_a_wrong_rule_gets_its_smallest_counterexample_and_the_right_one_none(
+    plugin, capsys, monkeypatch
+):
     path = plugin(WRONG)
     asked = ["check", "--plugin", path, "--verifier", "hasty", "--builder", "chain"]
     assert main(asked) == 1
@@ -94,6 +97,7 @@ def test_a_wrong_rule_gets_its_smallest_counterexample_and_the_right_one_none(pl
     assert main([*asked, "--plugin", path]) == 1
     assert "KeyError" in capsys.readouterr().out, "a rule that fails on a node is shown that node"
     loading.load(plugin(RULE, "coins.py"))
+    monkeypatch.setattr(search, "DEEP", ())  # a search that finds nothing takes long
     assert find_counterexample(specviz.VERIFIERS["coins"]()) is None
 
 

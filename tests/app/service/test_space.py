@@ -27,7 +27,7 @@ from app.service.queue import Visitor
 from app.service.service import RunService
 from app.service.sizes import describe, try_tokenizers
 from app.tabs import explore
-from tests.loops import in_a_loop, until
+from tests.loops import SameProcess, in_a_loop, until
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = specviz.RunConfig(
@@ -221,21 +221,19 @@ def visit(service, ref, work, *args):
     return in_a_loop(items())
 
 
-@pytest.fixture(scope="module")
-def trials():
-    """The process that looks at models, which loads torch once for all tests."""
-    trials = Requests(Process(30), 9)  # seconds: torch is slow to load on a busy machine
-    yield trials
-    trials.process.end()
+@pytest.fixture
+def looks_at_models():
+    """What looks at models that a visitor names."""
+    return SameProcess()
 
 
 @pytest.fixture
-def service(monkeypatch, trials):
+def service(monkeypatch, looks_at_models):
     monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
     monkeypatch.setenv("SPECVIZ_CUSTOM", "1")
+    trials = Requests(looks_at_models, 9)
     service = RunService(Pairs(offered(), others(trials)), trials)
     yield service
-    service.trials = service.requests  # the other goes on
     service.shut_down(0)
 
 
@@ -273,6 +271,7 @@ def broken_tokenizer(folder, **changes):
 
 
 @pytest.mark.adapter
+@pytest.mark.parametrize("looks_at_models", [Process(30)], ids=["a process"])
 def test_a_tokenizer_that_multiplies_text_ends_only_another_process(service, tmp_path):
     from tests.models.test_pair import save
 
@@ -383,29 +382,35 @@ def test_the_container_is_described_as_it_should_be():
     )
 
 
-@pytest.mark.slow
-def test_what_the_container_holds_is_enough_to_serve_the_page(tmp_path):
+def copied():
+    """The files that the container holds, by their names in the repository."""
     for kind, line in instructions():
-        if kind == "COPY":
-            for source in line.split()[:-1]:
-                assert (ROOT / source).exists(), source
-                files = [ROOT / source] if (ROOT / source).is_file() else (ROOT / source).rglob("*")
-                for file in files:
-                    name = file.relative_to(ROOT).as_posix()
-                    if file.is_file() and sent_to_docker(name):
-                        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-                        shutil.copy(file, tmp_path / name)
-    assert not (tmp_path / "assets/screenshots").exists() and not list(
-        tmp_path.rglob("__pycache__")
-    )
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        for source in line.split()[:-1] if kind == "COPY" else []:
+            assert (ROOT / source).exists(), source
+            files = [ROOT / source] if (ROOT / source).is_file() else (ROOT / source).rglob("*")
+            names = [file.relative_to(ROOT).as_posix() for file in files if file.is_file()]
+            yield from filter(sent_to_docker, names)
+
+
+def test_the_container_holds_the_rooms_and_what_names_their_libraries():
+    names = list(copied())
+    first = {name.split("/")[0] for name in names}
+    assert first == {
         "LICENSE",
         "app",
         "assets",
         "constraints.txt",
         "requirements.txt",
         "specviz",
-    ]
+    }
+    assert not [name for name in names if "__pycache__" in name or "assets/screenshots" in name]
+
+
+@pytest.mark.nightly  # a server starts, from a copy of all that is shipped
+def test_what_the_container_holds_is_enough_to_serve_the_page(tmp_path):
+    for name in copied():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     command = json.loads(next(line for kind, line in instructions() if kind == "CMD"))
     check = json.loads(
         next(line for kind, line in instructions() if kind == "HEALTHCHECK").split("CMD", 1)[1]

@@ -13,11 +13,11 @@ import specviz
 from app.service import sizes
 from app.service.fetching import others
 from app.service.pair_ref import PairRef
-from app.service.process import Process, Requests
+from app.service.process import Requests
 from app.service.service import RunService
 from app.tabs.parts import own_pair
 from app.tabs.parts.pairs import models_menu
-from tests.loops import in_a_loop, one_pair
+from tests.loops import SameProcess, in_a_loop, one_pair
 
 SETTINGS = ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_CUSTOM", "SPECVIZ_PAIR")
 
@@ -66,18 +66,11 @@ def test_visitors_of_a_public_page_reach_no_folder(setting, tmp_path):
             take(PairRef.read(name))
 
 
-@pytest.fixture(scope="module")
-def trials():
-    """The process that looks at models, which loads torch once for all tests."""
-    trials = Requests(Process(60), 9)  # seconds: torch is slow to load on a busy machine
-    yield trials
-    trials.process.end()
-
-
 @pytest.fixture
-def form(setting, trials):
+def form(setting):
     """The form with two menus of pairs: its service, its components by elem_id, and a call of its
     events."""
+    trials = Requests(SameProcess(), 9)
     service = RunService(one_pair(specviz.toy_pair), trials)
     service.pairs.other = others(trials)
     with gr.Blocks() as demo:
@@ -101,7 +94,6 @@ def form(setting, trials):
         return json.loads(last[parts[own_pair.REPORT]]), [last.get(menu) for menu in menus]
 
     yield service, press
-    service.trials = service.requests  # the other goes on
     service.shut_down(0)
 
 

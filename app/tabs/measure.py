@@ -58,7 +58,7 @@ def build(service: RunService) -> None:
     line = status("sv-measure-status")
     # The page itself keeps what was measured for it, as JSON.
     measurement = gr.Textbox("", visible="hidden", elem_id="sv-measured")
-    first = contents(OPENING, [RULE], None)
+    first = contents(nearest(OPENING), [RULE], None)
     with gr.Column(elem_classes="sv-figures"):
         cards = {
             name: Card(name, question, explanation, *first[name])

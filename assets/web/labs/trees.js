@@ -67,7 +67,7 @@ export function treeLab(element, start, askTrees) {
     root,
     { button: $('open'), input: $('file'), shown: () => root.offsetParent !== null },
     async opened => {
-      file = await opened.text();
+      file = withoutTexts(await opened.text());
       mark(-1);
       $('own').open = true;
       ask();
@@ -185,6 +185,20 @@ export function treeLab(element, start, askTrees) {
   load(0, false);
   show(start.first);
   root.setAttribute('aria-busy', 'false');
+}
+
+/**
+ * A profile without what was measured on each text, which is most of a large file. What is no JSON
+ * is sent as it is and answered with a sentence.
+ * @param {string} text
+ */
+function withoutTexts(text) {
+  try {
+    const data = JSON.parse(text);
+    return JSON.stringify(data, (name, value) => (name === 'by_text' ? undefined : value));
+  } catch {
+    return text;
+  }
 }
 
 /** A vector as it is typed, or one for each level. @param {number[] | number[][]} vector */

@@ -76,10 +76,11 @@ test('a profile that is dropped into the Tree lab is what its trees are made of'
     asked.push(request);
     return answer([0.8, 0.1]);
   });
-  const file = { text: async () => '{"acceptance": [0.8, 0.1]}' };
+  const profile = { acceptance: [0.8, 0.1], by_text: new Array(1e5).fill(0.5) };
+  const file = { text: async () => JSON.stringify(profile) };
   fire(document, 'drop', { dataTransfer: { types: ['Files'], files: [file] } });
   await until(() => asked.length === 2);
-  assert.equal(asked[0].file, '{"acceptance": [0.8, 0.1]}');
+  assert.equal(asked[0].file, '{"acceptance":[0.8,0.1]}', 'without what makes it large');
   assert.equal(body.querySelector('.sv-lab-vector').value, '0.8, 0.1');
   assert.match(body.querySelector('.sv-lab-status').textContent, /vector of the file/);
   assert.equal(asked.at(-1).file, '', 'it is read once');

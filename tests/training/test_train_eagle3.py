@@ -44,7 +44,7 @@ def place(tmp_path_factory, one_thread):
     target = new_model(len(vocabulary), 256, (32, 6, 2, 64))
     text = torch.tensor([fast.encode("<" + LETTERS[:8] + ">[" + LETTERS * 2 + ">")])
     optimizer = torch.optim.AdamW(target.parameters(), lr=3e-3)
-    for _ in range(120):
+    for _ in range(80):
         target(text, labels=text).loss.backward()
         optimizer.step()
         optimizer.zero_grad()
@@ -60,7 +60,7 @@ def head(place):
         patch.setattr(training, "SAMPLE_TIME", 0.05)
         patch.setattr(training, "BATCH", 200)
         options = {"device": "cpu", "clock": count(0.0).__next__, "state": place.parent / "state"}
-        line = train_eagle3(str(place), 200, out, **options)
+        line = train_eagle3(str(place), 120, out, **options)
     assert "eagle3" in line
     return out
 

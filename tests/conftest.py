@@ -13,18 +13,16 @@ import sys
 import time
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 
 import pytest
+
+from tests import compiling
 
 if (
     "PYTEST_XDIST_WORKER" in os.environ
 ):  # workers share the cores; torch reads this when it is imported
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Compiled passes are kept in one folder, whatever a test sets SPECVIZ_CACHE to: to compile them
-# takes longer than any test.
-ROOT = Path(__file__).resolve().parent.parent
-os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache/compiled"))
+compiling.keep_in_one_folder()
 # Gradio looks for a free port from here on. Workers must not find the same one: whoever loses it
 # tries all others in vain, five seconds each, since an app that is a tool for agents too can be
 # started only once.
@@ -114,6 +112,11 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.get_closest_marker("browser") and config.pluginmanager.hasplugin("rerunfailures"):
             item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=SLOW))
+
+
+def pytest_configure(config):
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(compiling.Compiler())
 
 
 def pytest_runtest_teardown(item):

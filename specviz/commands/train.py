@@ -1,4 +1,5 @@
-"""`train`: make a pair like the embedded one, or Medusa's heads or EAGLE's layer for a target."""
+"""`train`: make a pair like the embedded one, or a drafter for a target: Medusa's heads, EAGLE's
+layer, a block."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--drafter",
-        choices=("medusa", "eagle", "eagle3"),
+        choices=("medusa", "eagle", "block", "eagle3"),
         help="train it for --target, on its samples; eagle3 for a chat model, on conversations "
         "that it writes with itself (default: none)",
     )

@@ -1,6 +1,7 @@
 """The drafters, by menu name; the order is the order of the menu."""
 
 from ..config.strategy import DRAFTERS as DRAFTERS
+from .block import Block
 from .mixture import Cascade, Several, Staged
 from .models import Eagle, EarlyExit, LayerSkip, Medusa, Model, Online, Quantized
 from .ngram import NGram
@@ -13,6 +14,7 @@ DRAFTERS.add(
     Quantized,
     Medusa,
     Eagle,
+    Block,
     NGram,
     Retrieval,
     Several,

@@ -94,9 +94,10 @@ class Pair(Protocol):
         makes a session.
 
         Args:
-            kind: "early-exit", "layer-skip", "quantized", "medusa", "eagle" or
-                "online".
-            parameters: how many layers, heads or bits, which layers, or at what rate it learns.
+            kind: "early-exit", "layer-skip", "quantized", "medusa", "eagle", "block"
+                or "online".
+            parameters: how many layers, heads or bits, which layers, whether with a Markov head,
+                or at what rate it learns.
 
         Raises:
             ValueError: if it has none; the message says what to do.

@@ -14,6 +14,7 @@ from ..config.prompt import no_template
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from .catalogue import is_prepared_here
 from .early_exit import count_layers, first_layers, in_low_precision, without_layers
+from .heads.block import load_block
 from .heads.eagle import load_layer
 from .heads.eagle3 import Eagle3Model
 from .heads.loading import checked_agreement, describe_head, find_head, load_head, with_features
@@ -86,18 +87,24 @@ class HuggingFacePair:
             return in_low_precision(self.target, **parameters)
         if kind == "eagle" and self.head is not None:
             return self.head
-        if kind in ("medusa", "eagle"):
+        loaders: dict[str, Callable[..., Any]] = {
+            "medusa": load_heads,
+            "eagle": load_layer,
+            "block": load_block,
+        }
+        if kind in loaders:
             if self.folder is None:
                 raise ParameterError(
                     kind,
                     "lie beside the target's folder; this target has none",
                     hint="Choose another.",
                 )
-            load: Callable[..., Any] = load_heads if kind == "medusa" else load_layer
-            return load(self.folder / kind, self.target, **parameters)
+            return loaders[kind](self.folder / kind, self.target, **parameters)
         if kind != "online":
             raise ParameterError(
-                "drafter", "be early-exit, layer-skip, quantized, medusa, eagle or online", kind
+                "drafter",
+                "be early-exit, layer-skip, quantized, medusa, eagle, block or online",
+                kind,
             )
         if type(self.draft) is not HuggingFaceModel:
             raise ValueError(

@@ -117,6 +117,24 @@ class ToyEagle(TableSession):
         return TableLogits(self.model, self._texts([*self._feature, self.context[-1]], nodes))
 
 
+class ToyBlock(ToyEagle):
+    """A table whose rows depend on the target's last feature, the root, the depth and, with
+    `markov`, the token there."""
+
+    block = 8
+    passes = 0
+    markov = True
+
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> TableLogits:
+        self.passes += 1
+        texts = []
+        for node in nodes:
+            depth = tree.depths[node]
+            last = [tree.tokens[node]] if self.markov and depth else []
+            texts.append([*self._feature, self.context[-1], depth, *last])
+        return TableLogits(self.model, texts)
+
+
 class ToyLearning(TableSession):
     """A table whose rows move towards those that it is shown."""
 
@@ -238,12 +256,21 @@ def toy_pair(
         tables = [blend(1000 + level) for level in range(heads)]
         return lambda feature: np.array([table.logits(tokens_of(feature)) for table in tables])
 
+    def block(markov: bool) -> Any:
+        def open_block(tokens: Sequence[int], target: Any) -> ToyBlock:
+            session = ToyBlock(blend(3000), tokens)
+            session.markov = markov
+            return session
+
+        return SimpleNamespace(open=open_block)
+
     toys: dict[str, Callable[..., Any]] = {
         "early-exit": lambda layers: toy(TableSession, blend(1 + layers)),
         "layer-skip": lambda skip: toy(TableSession, blend(100 + sum(skip))),
         "quantized": lambda bits: toy(TableSession, blend(200 + bits)),
         "medusa": medusa,
         "eagle": lambda: toy(ToyEagle, blend(2000)),
+        "block": block,
         "online": lambda rate: toy(ToyLearning, blend(1)),
     }
     name = f"toy tables (vocabulary {vocab}, seed {seed})"

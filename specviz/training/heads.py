@@ -1,39 +1,28 @@
-"""Medusa's heads and EAGLE's layer, trained on samples of the frozen target, which hold its last
-hidden states.
-
-A batch is scored on its own tokens and some others at random, since the output head is almost all
-of the cost.
-"""
+"""Medusa's heads, EAGLE's layer and the block drafter, trained on samples of the frozen target,
+which hold its last hidden states."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from torch.nn import functional
 
 from ..models.formats.checkpoint import hash_of
-from ..models.heads.eagle import EagleLayer
 from ..models.heads.medusa import MedusaHeads, save_drafter
 from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from ..models.text import end_of_text
 from .corpus import checksum, encode, read_texts
 from .loop import check_same_run, fit
+from .losses import block_loss, heads_loss, layer_loss, new_block, new_layer
 from .samples import random_rows, shards, write_samples
 
 SAMPLE_TIME = 0.3  # fraction of the time, where samples are made
 BATCH = 1024  # tokens of a step
 # Heads begin at 0 and are one matrix deep: they bear large steps.
-RATE = {"medusa": 3e-2, "eagle": 1e-3}
-OTHERS = 256  # tokens at random that a batch is scored on besides its own
-DECAY = 0.8  # a head counts this much less than the one before
-# Of a feature's spread: what a layer reads below the root is never exactly the target's.
-NOISE = 0.1
-CROSS_ENTROPY = 0.5  # beside smooth-L1 on features
+RATE = {"medusa": 3e-2, "eagle": 1e-3, "block": 2e-3}
 
 
 def train_heads(
@@ -50,11 +39,11 @@ def train_heads(
     seed: int = 0,
     clock: Callable[[], float] = time.monotonic,
 ) -> str:
-    """Train Medusa's heads or EAGLE's layer for a target; the same call again continues an
-    interrupted run.
+    """Train Medusa's heads, EAGLE's layer or a block drafter for a target; the same call again
+    continues an interrupted run.
 
     Args:
-        kind: "medusa" or "eagle".
+        kind: "medusa", "eagle" or "block".
         target: the folder with the target.
         seconds: how long in all, as `clock` counts them.
         samples: the folder with its samples; None for `checkpoint/samples` beside the target's
@@ -123,6 +112,9 @@ def train_heads(
     if kind == "medusa":
         model = MedusaHeads(heads, width)
         loss = heads_loss
+    elif kind == "block":
+        model = new_block(teacher)
+        loss = block_loss
     else:
         model = new_layer(teacher)
         loss = layer_loss
@@ -138,93 +130,3 @@ def train_heads(
     line = fit(kind, model, batch_loss, out / "checkpoint" / "state.pt", seconds, RATE[kind], clock)
     save_drafter(kind, model, out)
     return line
-
-
-@torch.no_grad()
-def new_layer(target: Any) -> EagleLayer:
-    """A layer like the target's last one, with its weights where the target is Llama-like; it
-    passes on the feature."""
-    config = target.config.get_text_config()
-    width = target.get_output_embeddings().weight.shape[1]
-    heads = config.num_attention_heads
-    sizes = {
-        "width": width,
-        "heads": heads,
-        "kv_heads": getattr(config, "num_key_value_heads", None) or heads,
-        "mlp": getattr(config, "intermediate_size", None) or 4 * width,
-        "positions": config.max_position_embeddings,
-        "eps": getattr(config, "rms_norm_eps", 1e-6),
-    }
-    layer = EagleLayer(sizes)
-    weights = dict(target.base_model.named_parameters())
-    layer.join.weight.copy_(torch.cat([torch.eye(width)] * 2, dim=1))
-    last = f"layers.{config.num_hidden_layers - 1}."
-    for name, parameter in layer.llama.model.named_parameters():
-        source = weights.get(name.replace("layers.0.", last))
-        if source is not None and source.shape == parameter.shape and "embed" not in name:
-            parameter.copy_(source)
-    return layer
-
-
-def heads_loss(
-    model: MedusaHeads,
-    teacher: Any,
-    rows: dict[str, torch.Tensor],
-    generator: torch.Generator,
-    done: float = 0.0,
-) -> torch.Tensor:
-    """Cross-entropy of head i at t with the target's distribution at t + i, summed with falling
-    weights."""
-    states, head, p = _targets(teacher, rows, generator)
-    total = states.new_zeros(())
-    for level, matrix in enumerate(model.weight[: states.shape[1] - 1], 1):
-        f = states[:, :-level]
-        guesses = f + functional.silu(f @ matrix.T)
-        total = total + DECAY ** (level - 1) * _cross_entropy(guesses @ head.T, p[:, level:])
-    return total
-
-
-def layer_loss(
-    model: EagleLayer,
-    teacher: Any,
-    rows: dict[str, torch.Tensor],
-    generator: torch.Generator,
-    done: float = 0.0,
-) -> torch.Tensor:
-    """Smooth-L1 on the next feature and cross-entropy with the target's distribution there.
-
-    In the second half of the time every other feature it reads, at random, is a guess of its own,
-    as below the root (the training-time test of EAGLE-3, Li et al. 2025).
-    """
-    states, head, p = _targets(teacher, rows, generator)
-    tokens = rows["tokens"].to(states.device, torch.long)
-    with torch.no_grad():
-        embeddings = teacher.get_input_embeddings()(tokens[:, 1:])
-    true = states[:, :-1]
-    features = (
-        true + (torch.rand(true.shape, generator=generator).to(true) - 0.5) * 2 * NOISE * true.std()
-    )
-    if done > 0.5:
-        with torch.no_grad():
-            guesses = model(true, embeddings)
-        is_guess = torch.rand(features.shape[:2], generator=generator).to(features) < 0.5
-        is_guess[:, 0] = False
-        features[:, 1:][is_guess[:, 1:]] = guesses[:, :-1][is_guess[:, 1:]].to(features)
-    guesses = model(features, embeddings)
-    distance = functional.smooth_l1_loss(guesses.float(), states[:, 1:])
-    return distance + CROSS_ENTROPY * _cross_entropy(guesses @ head.T.to(guesses), p[:, 1:])
-
-
-def _targets(teacher: Any, rows: dict[str, torch.Tensor], generator: torch.Generator) -> tuple:
-    """The states, the rows of the output head that score the batch, and the target's distributions
-    over them."""
-    head = teacher.get_output_embeddings().weight.detach()
-    states = rows["states"].to(head)
-    others = torch.randint(len(head), (min(OTHERS, len(head)),), generator=generator)
-    head = head[torch.cat([rows["tokens"].flatten().long(), others]).unique().to(head.device)]
-    with torch.no_grad():
-        return states, head, torch.softmax((states @ head.T).float(), -1)
-
-
-def _cross_entropy(logits: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
-    return -(p * torch.log_softmax(logits.float(), -1)).sum(-1).mean()

@@ -1,0 +1,223 @@
+"""A block drafter: one pass gives the distributions of the next positions (DFlash, arXiv
+2602.06036), each conditioned on the token before it where that is asked for (the Markov head of
+DSpark, 2607.05147).
+
+The block is the root and the places behind it, whose tokens are unknown. Every place begins as the
+target's last hidden state before the root plus a learnt vector, the root's also with its embedding.
+Each layer attends to the whole block, and to keys and values that it makes of the target's hidden
+states along the text. Unlike DFlash it reads the last hidden state alone, and the place of the root
+predicts too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import LlamaConfig
+from transformers.models.llama.modeling_llama import LlamaDecoderLayer
+
+from ...passes.cache import TreeCache
+from ...passes.device_logits import DeviceLogits
+from ...passes.direct import attend
+from ...passes.huggingface import HuggingFaceModel
+from ...tree import TokenTree
+from .eagle3 import rotary_table, rotate
+from .medusa import load_drafter
+
+# (number of a layer, its queries, keys and values of the block) -> what attention makes of them
+Attention = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+class BlockHead(nn.Module):
+    """The weights, and the arithmetic that training and drafting share.
+
+    Args:
+        sizes: "width", "heads", "kv_heads", "mlp", "layers", "eps"; "positions", of the longest
+            text; "block", how many tokens one pass predicts; "vocabulary" and "rank" of the Markov
+            head.
+    """
+
+    def __init__(self, sizes: dict[str, Any]) -> None:
+        super().__init__()
+        self.sizes = sizes
+        width = sizes["width"]
+        layer = LlamaConfig(
+            hidden_size=width,
+            intermediate_size=sizes["mlp"],
+            num_attention_heads=sizes["heads"],
+            num_key_value_heads=sizes["kv_heads"],
+            rms_norm_eps=sizes["eps"],
+            max_position_embeddings=sizes["positions"],
+        )
+        self.block: int = sizes["block"]
+        self.layers = nn.ModuleList(LlamaDecoderLayer(layer, 0) for _ in range(sizes["layers"]))
+        self.hidden_norm = nn.RMSNorm(width, eps=sizes["eps"])
+        self.norm = nn.RMSNorm(width, eps=sizes["eps"])
+        self.places = nn.Parameter(torch.zeros(self.block, width))
+        self.markov_in = nn.Linear(sizes["rank"], sizes["vocabulary"], bias=False)
+        self.markov_out = nn.Linear(sizes["rank"], sizes["vocabulary"], bias=False)
+        self.head_dim = width // sizes["heads"]
+        self.scale = self.head_dim**-0.5
+        self.rotary = rotary_table(layer, sizes["positions"] + self.block, torch.float32)
+
+    def _split(self, product: torch.Tensor) -> torch.Tensor:
+        """[rows, m, heads * head_dim] as [rows, heads, m, head_dim]."""
+        return product.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
+
+    def text_keys_values(
+        self, features: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
+    ) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Keys and values of a text for each layer, [rows, heads, m, head_dim] each.
+
+        Args:
+            features: the target's last hidden states, [rows, m, width].
+            cos, sin: of their positions, [m, head_dim].
+        """
+        normed = self.hidden_norm(features)
+        pairs = []
+        for layer in self.layers:
+            keys = rotate(self._split(layer.self_attn.k_proj(normed)), cos, sin)
+            pairs.append((keys, self._split(layer.self_attn.v_proj(normed)).to(cos.dtype)))
+        return pairs
+
+    def begin(self, features: torch.Tensor, roots: torch.Tensor) -> torch.Tensor:
+        """What the first layer is given of blocks, [..., block, width], from the features before
+        their roots and the roots' embeddings, [..., width] each."""
+        states = features[..., None, :] + self.places
+        return torch.cat([states[..., :1, :] + roots[..., None, :], states[..., 1:, :]], dim=-2)
+
+    def states(
+        self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, attention: Attention
+    ) -> torch.Tensor:
+        """States [rows, m, width] for the target's output head.
+
+        Args:
+            x: the block's places, [rows, m, width].
+            cos, sin: of their positions, [m, head_dim].
+            attention: over the text and the block.
+        """
+        for number, layer in enumerate(self.layers):
+            normed = layer.input_layernorm(x)
+            q = rotate(self._split(layer.self_attn.q_proj(normed)), cos, sin)
+            k = rotate(self._split(layer.self_attn.k_proj(normed)), cos, sin)
+            v = self._split(layer.self_attn.v_proj(normed)).to(cos.dtype)
+            mixed = attention(number, q, k, v).transpose(1, 2).flatten(2)
+            x = x + layer.self_attn.o_proj(mixed.to(x.dtype))
+            x = x + layer.mlp(layer.post_attention_layernorm(x))
+        return self.norm(x)
+
+    def after(self, tokens: torch.Tensor, ids: torch.Tensor | None = None) -> torch.Tensor:
+        """What the Markov head adds to logits behind `tokens`, [..., V], or those of `ids` alone,
+        [..., len(ids)]."""
+        rows = self.markov_out.weight if ids is None else self.markov_out.weight[ids]
+        return self.markov_in.weight[tokens] @ rows.T
+
+
+def load_block(folder: Path, target: HuggingFaceModel, markov: bool) -> BlockModel:
+    """The block drafter in a folder, ready to draft for a target; errors as for `load_drafter`."""
+    return BlockModel(target, load_drafter("block", folder, target, BlockHead), markov)
+
+
+class BlockModel:
+    """A block drafter with its target's embeddings and output head around it.
+
+    Args:
+        target: the target.
+        head: the weights.
+        markov: whether a row follows from the token before it too, and not from its depth alone.
+    """
+
+    def __init__(self, target: HuggingFaceModel, head: BlockHead, markov: bool) -> None:
+        self.target = target
+        self.head = head.to(target.device, target.dtype).eval().requires_grad_(False)
+        self.markov = markov
+        half_precision = target.device.type == "cpu" and target.dtype.itemsize < 4
+        kv_dtype = torch.float32 if half_precision else target.dtype
+        self.rotary = head.rotary.to(target.device, kv_dtype)
+
+    def open(self, tokens: Sequence[int], target: Any = None) -> BlockSession:
+        """A session that starts with `tokens`."""
+        return BlockSession(self, tokens)
+
+
+class BlockSession:
+    """A block drafter on one text: `take` gives it the target's features.
+
+    Attributes:
+        context: the committed token ids.
+        block: how many levels of a tree have a row.
+        passes: how many blocks were computed.
+    """
+
+    def __init__(self, model: BlockModel, tokens: Sequence[int]) -> None:
+        self.model = model
+        self.context = list(tokens)
+        self.block = model.head.block
+        self.passes = 0
+        self._cache = TreeCache(len(model.head.layers))
+        self._feature: torch.Tensor | None = None  # before the root
+        self._logits: Any = None  # of this step's block, [block, V]
+
+    @torch.inference_mode()
+    def take(self, features: torch.Tensor) -> None:
+        """The target's features of the tokens that were committed, but for the last, [n, width]."""
+        if not len(features):
+            return
+        states = features[None, :, -self.model.head.sizes["width"] :].to(self.model.target.dtype)
+        start = self._cache.used
+        cos, sin = self.model.rotary[:, start : start + len(features)]
+        for layer, (k, v) in enumerate(self.model.head.text_keys_values(states, cos, sin)):
+            self._cache.update(k, v, layer)
+        self._cache.used += len(features)
+        self._feature = states[0, -1]
+
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
+        """Logits after `nodes`, none of which is deeper than `block` - 1; a pass with the first of
+        a step."""
+        if self._logits is None:
+            self._logits = self.model.target.logits_of(self._block_states(tree.tokens[0]))
+            self.passes += 1
+        depths = [tree.depths[node] for node in nodes]
+        logits = self._logits.tensor if self.model.target.lazy else self._logits
+        logits = logits[depths]
+        if self.model.markov:
+            logits = logits + self._after(depths, [tree.tokens[node] for node in nodes])
+        return DeviceLogits(logits) if self.model.target.lazy else logits
+
+    @torch.inference_mode()
+    def _block_states(self, root: int) -> torch.Tensor:
+        """The states of the block behind the text, [block, width]."""
+        head = self.model.head
+        embedding = self.model.target.model.get_input_embeddings()
+        token = torch.tensor(root, device=self.model.target.device)
+        assert self._feature is not None  # `take` came before
+        x = head.begin(self._feature, embedding(token))[None]
+        start = self._cache.used
+        cos, sin = self.model.rotary[:, start : start + head.block]
+
+        def attention(
+            layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
+        ) -> torch.Tensor:
+            # The block's keys stand behind the text's until the next commit writes over them.
+            keys, values = self._cache.update(k, v, layer)
+            return attend(q, keys, values, None, False, head.scale)
+
+        return head.states(x, cos, sin, attention)[0]
+
+    @torch.inference_mode()
+    def _after(self, depths: list[int], tokens: list[int]) -> Any:
+        """What the Markov head adds after tokens of those depths, [n, V]; nothing after the root,
+        which the block has read."""
+        device = self.model.target.device
+        added = self.model.head.after(torch.tensor(tokens, device=device)).float()
+        added = added * (torch.tensor(depths, device=device) > 0)[:, None]
+        return added if self.model.target.lazy else added.numpy()
+
+    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        """See `Session.commit`; the features of the new tokens come by `take`."""
+        self.context.extend(emitted)
+        self._logits = None

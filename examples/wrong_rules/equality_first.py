@@ -1,7 +1,7 @@
 """A draft that equals the target's own draw is accepted, else it gets a coin, and after a rejection
 the token is drawn again from p instead of the residual.
 
-SpeculatoViz, a visual demo of speculative decoding
+Reconstructed from what SpeculatoViz, a visual demo, shows; there is no public thread.
 
 What `specviz check` prints of it:
 

@@ -1,6 +1,7 @@
 """The draft's row after top-p is used without being divided by what the filter left, so what it is
 compared with does not sum to 1: here to 9/10.
 
+Reconstructed: the thread asks which of the draft's rows must be compared with,
 https://github.com/SafeAILab/EAGLE/issues/74
 
 What `specviz check` prints of it:

@@ -1,5 +1,6 @@
 """The residual is computed in the memory of the target's row, which is read again afterwards.
 
+Reconstructed from a report whose text could not be read again,
 https://github.com/vllm-project/vllm-ascend/issues/2881
 
 What `specviz check` prints of it:

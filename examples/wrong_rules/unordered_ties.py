@@ -1,6 +1,7 @@
 """Of several drafts the one with the largest p/q is chosen and compared with the chance to be chosen,
 but tokens of equal p/q are left unordered: the first one drawn is chosen.
 
+Reconstructed from accounts of the paper, which needs a strict order:
 https://arxiv.org/abs/2602.16961
 
 What `specviz check` prints of it:

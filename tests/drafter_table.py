@@ -18,6 +18,7 @@ DRAFTERS = (
     "model",
     "medusa",
     "eagle",
+    "block",
     "ngram",
     "retrieval",
     "several",

@@ -108,6 +108,9 @@ def guessed(step: Step, node: int) -> str:
     elif name == "eagle":
         root = step.parents[node] == 0
         words += f" from {'the target’s' if root else 'its own predicted'} hidden state"
+    elif name == "block":
+        place = Topology(step.parents).depth[node]
+        words += f": place {place} of the positions that one pass predicts"
     elif "order" in guess:
         last = "no history" if guess["order"] == 0 else f"the last {guess['order']:d} tokens"
         words += f": seen {guess['seen']:d} times after {last}"

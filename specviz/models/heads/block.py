@@ -21,7 +21,6 @@ from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
 from ...passes.cache import TreeCache
-from ...passes.device_logits import DeviceLogits
 from ...passes.direct import attend
 from ...passes.huggingface import HuggingFaceModel
 from ...tree import TokenTree
@@ -160,7 +159,7 @@ class BlockSession:
         self.passes = 0
         self._cache = TreeCache(len(model.head.layers))
         self._feature: torch.Tensor | None = None  # before the root
-        self._logits: Any = None  # of this step's block, [block, V]
+        self._logits: torch.Tensor | None = None  # of this step's block, [block, V]
 
     @torch.inference_mode()
     def take(self, features: torch.Tensor) -> None:
@@ -175,20 +174,23 @@ class BlockSession:
         self._cache.used += len(features)
         self._feature = states[0, -1]
 
+    @torch.inference_mode()
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
         """Logits after `nodes`, none of which is deeper than `block` - 1; a pass with the first of
         a step."""
+        target = self.model.target
         if self._logits is None:
-            self._logits = self.model.target.logits_of(self._block_states(tree.tokens[0]))
+            output_head = target.model.get_output_embeddings()
+            self._logits = output_head(self._block_states(tree.tokens[0])).float()
             self.passes += 1
-        depths = [tree.depths[node] for node in nodes]
-        logits = self._logits.tensor if self.model.target.lazy else self._logits
-        logits = logits[depths]
+        depths = torch.tensor([tree.depths[node] for node in nodes], device=target.device)
+        logits = self._logits[depths]
         if self.model.markov:
-            logits = logits + self._after(depths, [tree.tokens[node] for node in nodes])
-        return DeviceLogits(logits) if self.model.target.lazy else logits
+            tokens = torch.tensor([tree.tokens[node] for node in nodes], device=target.device)
+            # Nothing after the root: the block has read it.
+            logits = logits + (depths > 0)[:, None] * self.model.head.after(tokens)
+        return target.as_rows(logits)
 
-    @torch.inference_mode()
     def _block_states(self, root: int) -> torch.Tensor:
         """The states of the block behind the text, [block, width]."""
         head = self.model.head
@@ -207,15 +209,6 @@ class BlockSession:
             return attend(q, keys, values, None, False, head.scale)
 
         return head.states(x, cos, sin, attention)[0]
-
-    @torch.inference_mode()
-    def _after(self, depths: list[int], tokens: list[int]) -> Any:
-        """What the Markov head adds after tokens of those depths, [n, V]; nothing after the root,
-        which the block has read."""
-        device = self.model.target.device
-        added = self.model.head.after(torch.tensor(tokens, device=device)).float()
-        added = added * (torch.tensor(depths, device=device) > 0)[:, None]
-        return added if self.model.target.lazy else added.numpy()
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         """See `Session.commit`; the features of the new tokens come by `take`."""

@@ -132,7 +132,7 @@ def test_a_run_that_is_continued_is_the_same_run(place, tmp_path):
 
 
 @pytest.mark.parametrize("drafter", KINDS)
-@pytest.mark.parametrize("builder", ["chain", "k-ary", "dyspec", "eagle2"])
+@pytest.mark.parametrize("builder", ["chain", "k-ary", "dyspec", "eagle2", "ddtree", "sequoia"])
 def test_the_greedy_text_is_the_targets(pair, place, drafter, builder):
     rule = specviz.VERIFIERS["exact-match"]()
     config = specviz.RunConfig(

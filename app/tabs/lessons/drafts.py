@@ -28,6 +28,13 @@ MIXED = RunConfig(
     temperature=0.5,
     drafter="several:drafters=model,retrieval",
 )
+BLOCK = RunConfig(
+    TALE,
+    "ddtree:size=12,depth=4",
+    "naive",
+    temperature=0.6,
+    drafter="block",
+)
 HEADS = RunConfig(
     TALE,
     "branching:widths=3,2,1",
@@ -37,7 +44,7 @@ HEADS = RunConfig(
 )
 
 
-def facts(mixed, heads):
+def facts(mixed, heads, block):
     step = best_step(mixed.steps, lambda step: len(found_in_library(step)))
     twins = best_step(heads.steps, lambda step: bool(twin_nodes(step)) + len(step.path))
     if step is None or twins is None or not twin_nodes(twins):
@@ -65,6 +72,20 @@ def facts(mixed, heads):
         values |= {f"{name}_right": outcomes.count("accepted"), f"{name}_tried": len(outcomes)}
     for level in (1, 2):
         values[f"head_{level}"] = mean(len(one_step.path) >= level for one_step in heads.steps)
+    # With the Markov head the row below a node follows from that node's token.
+    pairs = [differing_pair(step) for step in block.steps]
+    shown = next((index for index, pair in enumerate(pairs) if pair), None)
+    if shown is None:
+        return None
+    step = block.steps[shown]
+    first, second = pairs[shown]
+    values |= {
+        "block_step": shown + 1,
+        "block_first": quote(step.texts[step.parents[first]]),
+        "block_second": quote(step.texts[step.parents[second]]),
+        "block_after_first": quote(step.texts[first]),
+        "block_after_second": quote(step.texts[second]),
+    }
     if not values["library_right"] or not values["head_2"] < values["head_1"]:
         return None
     return Facts(values, opens=Place(step.index, node), shows=Place(twins.index, one, 1))
@@ -93,9 +114,23 @@ def twin_nodes(step):
     return ()
 
 
+def differing_pair(step):
+    """The first children of the two first guesses, where they differ and all are words; () else."""
+    below = [children(step, child)[:1] for child in children(step)[:2]]
+    nodes = [node for first in below for node in first]
+    words = [step.texts[place] for node in nodes for place in (node, step.parents[node])]
+    if len(nodes) == 2 and len({step.tokens[node] for node in nodes}) == 2 and readable(*words):
+        return tuple(nodes)
+    return ()
+
+
 LESSON = Lesson(
     "drafts",
-    (Recording("mixed", "Model and library", MIXED, steps=14), Recording("heads", "Heads", HEADS)),
+    (
+        Recording("mixed", "Model and library", MIXED, steps=14),
+        Recording("heads", "Heads", HEADS),
+        Recording("block", "A block", BLOCK),
+    ),
     facts,
     timed=True,
 )

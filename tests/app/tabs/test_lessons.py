@@ -278,7 +278,7 @@ def test_cost():
 
 
 def test_drafts():
-    (mixed, heads), facts = shipped("drafts")
+    (mixed, heads, block), facts = shipped("drafts")
     for key, drafter in (("model", "model"), ("library", "retrieval")):
         own = [
             outcome
@@ -296,6 +296,8 @@ def test_drafts():
         token == step.tokens[node] and parent != step.parents[node] for token, parent in nodes
     )
     assert all(step.draft_passes == 0 for step in heads.steps)
+    assert max(step.draft_passes for step in block.steps) == 1
+    assert facts.values["block_after_first"] != facts.values["block_after_second"]
 
 
 def test_exact():

@@ -22,7 +22,7 @@ from .samples import random_rows, shards, write_samples
 SAMPLE_TIME = 0.3  # fraction of the time, where samples are made
 BATCH = 1024  # tokens of a step
 # Heads begin at 0 and are one matrix deep: they bear large steps.
-RATE = {"medusa": 3e-2, "eagle": 1e-3, "block": 2e-3}
+RATE = {"medusa": 3e-2, "eagle": 1e-3, "block": 1e-3}
 
 
 def train_heads(

@@ -8,6 +8,7 @@ import re
 import sys
 from functools import partial
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -20,6 +21,7 @@ from specviz.measure.grid import cells_of, measure_cell, on_ray, read_grid
 from specviz.measure.results import append_result, read_results
 from specviz.models.table import toy_pair
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 GRID = {
     "pairs": ["toy"],
     "builders": ["chain", "k-sequences", "plain"],
@@ -343,3 +345,9 @@ def test_a_head_that_came_as_the_draft_is_named(monkeypatch):
     chains = [cell for cell in cells() if cell.data["builder"] == "chain"]
     results = [measure_cell(cell, ["abc"])["result"] for cell in chains]
     assert {result["drafter"] for result in results} == {"EAGLE-3 head tiny"}
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.name)
+def test_the_grids_of_the_examples_are_grids(path):
+    cells, prompts = cells_of(read_grid(path), ())
+    assert len(cells) > 8 and prompts

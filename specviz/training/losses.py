@@ -151,7 +151,8 @@ def block_loss(
     before_anchor = torch.arange(length, device=states.device) < starts[number][:, None]
     seen = torch.cat([before_anchor, number == number[:, None]], dim=1)
     rotary = model.rotary.to(states.device)
-    text = model.text_keys_values(states, *rotary[:, :length])
+    cos, sin = rotary[:, :length]
+    text = model.text_keys_values(states, cos, sin)
 
     def attention(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         keys = torch.cat([text[layer][0], k], dim=2)
@@ -164,7 +165,8 @@ def block_loss(
     with torch.no_grad():
         roots = teacher.get_input_embeddings()(tokens[:, starts])
     x = model.begin(states[:, starts - 1], roots).flatten(1, 2)
-    guesses = model.states(x, *rotary[:, places], attention)
+    cos, sin = rotary[:, places]
+    guesses = model.states(x, cos, sin, attention)
     logits = guesses @ teacher.get_output_embeddings().weight[ids].detach().T.to(guesses)
     depth = (places - starts[number]).float()
     is_corrected = (depth > 0) & (number % 2 == 0)

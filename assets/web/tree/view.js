@@ -215,7 +215,8 @@ function measure(svg, wide, short, before) {
   const font = `${size}px ${getComputedStyle(svg).fontFamily}`;
   const width = before?.font === font ? before.width : ruler(font);
   const [narrow, broad] = short ? [44, 80] : [64, presents() ? 92 : 112];
-  const least = { dx: (below ? narrow : broad) * unit, dy: size * (below ? 2.5 : 1.8) };
+  const line = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
+  const least = { dx: (below ? narrow : broad) * unit, dy: size * (below ? 2.5 : line) };
   return { size, font, unit, width, below, dx: 0, dy: 0, least };
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, Field, field_validator
@@ -77,30 +77,24 @@ class PathRatio(Verifier):
         return walk.end(rng.draw(p[node]))
 
 
-class Candidate(NamedTuple):
-    """A rule of the lesson: how it is put to the visitor, and the rule."""
-
-    words: str
-    rule: Verifier
-
-
-CANDIDATES = (
-    Candidate(
+# How each rule is put to the visitor, and the rule.
+CANDIDATES: tuple[tuple[str, Verifier], ...] = (
+    (
         "Draw a token from p. A guess that equals it is accepted; if none does, the token is "
         "written.",
         VERIFIERS["naive"](),
     ),
-    Candidate(
+    (
         "Accept each guess in turn with min(1, p/q). If all are rejected, draw from what p has "
         "more than q.",
         SameTarget(),
     ),
-    Candidate(
+    (
         "Accept each guess in turn with min(1, r/q). r is p; after each rejection it is what r had "
         "more than q. If all are rejected, draw from r.",
         VERIFIERS["specinfer"](),
     ),
-    Candidate(
+    (
         "As the rule before, but a guess below an accepted one is accepted with the product of "
         "the chances on its path.",
         PathRatio(),
@@ -141,7 +135,7 @@ def judged(setting: Setting) -> dict[str, Any]:
     """For each rule the text whose probability differs most, on this tree and, where it is right
     there, on another."""
     rules = []
-    for number, candidate in enumerate(CANDIDATES):
+    for number, (words, _) in enumerate(CANDIDATES):
         outcomes = {
             tree: outcome_of(number, setting.p, setting.q, tree)
             for tree in (setting.tree, *TREES)  # this one first
@@ -150,7 +144,7 @@ def judged(setting: Setting) -> dict[str, Any]:
         here = outcomes[setting.tree]
         rules.append(
             {
-                "words": candidate.words,
+                "words": words,
                 "text": "".join(TOKENS[token] for token in here.worst),
                 "probability": here.texts[here.worst],
                 "target": here.target[here.worst],
@@ -170,4 +164,4 @@ def outcome_of(number: int, p: tuple[float, ...], q: tuple[float, ...], tree: st
     # One row more than levels: what follows a leaf is compared too.
     targets = np.array([p] * (levels + 1))
     drafts = np.array([q] * levels)
-    return enumerate_tree(CANDIDATES[number].rule, shape, targets, drafts, SCHEME)
+    return enumerate_tree(CANDIDATES[number][1], shape, targets, drafts, SCHEME)

@@ -7,9 +7,11 @@ import numpy as np
 from specviz.config.run_config import RunConfig
 from specviz.sampling.distributions import residual
 
-from .lesson import WOOD, Facts, Lesson, Place, Recording, best_step, nodes_with, quote, readable
+from ...service.pair_ref import SMOLLM2
+from .lesson import Facts, Lesson, Place, Recording, best_step, nodes_with, quote, readable
 
-CHAIN = RunConfig(WOOD, "chain:depth=4", "speculative-sampling", temperature=0.8)
+QUESTION = "Why do we have seasons?"
+CHAIN = RunConfig(QUESTION, "chain:depth=4", "speculative-sampling", temperature=0.8)
 P, Q = np.array([0.7, 0.3]), np.array([0.5, 0.5])  # of the answer's example
 
 
@@ -70,4 +72,4 @@ def example():
     }
 
 
-LESSON = Lesson("accept", (Recording("chain", "A chain", CHAIN),), facts)
+LESSON = Lesson("accept", (Recording("chain", "A chain", CHAIN),), facts, target=SMOLLM2)

@@ -25,7 +25,6 @@ TEXTS, RUNS = ASSETS / "lessons", TRACES / "lessons"
 TALE = "Once upon a time there was a little"
 SHIP = "The captain looked at the sea and said"
 FUNCTION = 'def read_lines(path):\n    """Return the lines of a file."""\n'
-WOOD = "In the middle of the great dark forest"
 
 
 class Recording(NamedTuple):

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from specviz.config.run_config import RunConfig
 
-from .lesson import SHIP, Facts, Lesson, Place, Recording, best_step, nodes_with, quote
+from ...service.pair_ref import SMOLLM2
+from .lesson import Facts, Lesson, Place, Recording, best_step, nodes_with, quote
 
-GUESSES = 5
-CHAIN = RunConfig(SHIP, f"chain:depth={GUESSES}", "exact-match", temperature=0)
+GUESSES = 3
+QUESTION = "How do I make a cup of tea?"
+CHAIN = RunConfig(QUESTION, f"chain:depth={GUESSES}", "exact-match", temperature=0)
 
 
 def facts(trace):
@@ -39,4 +41,4 @@ def facts(trace):
     return Facts(values, opens=Place(step.index), shows=Place(miss.index))
 
 
-LESSON = Lesson("one-pass", (Recording("chain", "A chain", CHAIN),), facts)
+LESSON = Lesson("one-pass", (Recording("chain", "A chain", CHAIN),), facts, target=SMOLLM2)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from specviz.config.run_config import RunConfig
 
+from ...service.pair_ref import SMOLLM2
 from .lesson import (
-    TALE,
     Facts,
     Lesson,
     Place,
@@ -17,7 +17,8 @@ from .lesson import (
     readable,
 )
 
-TREE = RunConfig(TALE, "branching:widths=3,2,2,1", "sequoia", temperature=0.6)
+QUESTION = "Why is the sky blue?"
+TREE = RunConfig(QUESTION, "branching:widths=3,2,2,1", "sequoia", temperature=0.6)
 
 
 def facts(trace):
@@ -57,4 +58,4 @@ def rescued_length(step):
     return len(step.path) - 1 if rescued(step) and readable(*tried) else 0
 
 
-LESSON = Lesson("trees", (Recording("branching", "A tree", TREE),), facts)
+LESSON = Lesson("trees", (Recording("branching", "A tree", TREE),), facts, target=SMOLLM2)

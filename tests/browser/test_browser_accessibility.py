@@ -93,6 +93,7 @@ def test_no_page_of_a_tab_has_a_serious_fault_with_its_folds_open(serve, visit, 
     assert not wrong, "\n".join(map(str, wrong))
 
 
+@pytest.mark.nightly
 def test_axe_would_notice(serve, visit):
     page = visit(serve())
     page.evaluate("document.querySelector('.sv-caption').style.color = '#ccc'")

@@ -135,6 +135,7 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
         (drafters["cascade"](), {"the draft model", "n-grams"}),
         (drafters["retrieval"](), {"retrieval"}),
         (drafters["eagle"](), {"EAGLE"}),
+        (drafters["block"](), {"a block drafter"}),
     ):
         found = set()
         for step in specviz.speculate(specviz.toy_pair(vocab=12), replace(CONFIG, drafter=drafter)):
@@ -147,6 +148,8 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
                     assert ": seen " in said and ("for instance in" in said) == (
                         step.drafter[node] == "retrieval"
                     )
+                if step.drafter[node] == "block":
+                    assert f": place {depth} of the positions" in said
                 if step.drafter[node] == "eagle":
                     assert said.endswith("its own predicted hidden state.") == (depth > 1)
                 names = [

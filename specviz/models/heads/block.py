@@ -15,12 +15,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
 from ...passes.cache import TreeCache
+from ...passes.device_logits import DeviceLogits
 from ...passes.direct import attend
 from ...passes.huggingface import HuggingFaceModel
 from ...tree import TokenTree
@@ -175,7 +177,7 @@ class BlockSession:
         self._feature = states[0, -1]
 
     @torch.inference_mode()
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
         """Logits after `nodes`, none of which is deeper than `block` - 1; a pass with the first of
         a step."""
         target = self.model.target

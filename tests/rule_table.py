@@ -57,8 +57,10 @@ def places(pair, prompt, seed, count):
             for rule in rules:
                 if (tree_of(rule), rule.schemes[0]) != (shape, scheme):
                     continue
-                # A shared race has one outcome: its noise drew the tree as well.
-                seeds = [first] if rule.shared_noise else range(DRAWS)
+                # A shared race has one outcome: its noise drew the tree as well. No two trees share
+                # draws, or the mean over places would be one over as few draws as a tree has.
+                draws = range(DRAWS * first, DRAWS * (first + 1))
+                seeds = [first] if rule.shared_noise else draws
                 lengths = [len(rule(tree, p, Seeded(one)).path) for one in seeds]
                 accepted[rule.name] = mean(lengths)
             if number == len(groups) - 1:

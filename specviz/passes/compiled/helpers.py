@@ -9,6 +9,7 @@ from threading import Lock, Thread
 from typing import Any
 
 import numpy as np
+import torch
 
 FAILED = -1  # the counter that is set where a thread failed, so that no other waits for it
 
@@ -60,7 +61,8 @@ def _help() -> None:
 
 
 def _begin_again() -> None:
-    """Threads do not live on in a fork."""
+    """Threads do not live on in a fork; torch would wait for its own forever."""
+    torch.set_num_threads(1)
     global _jobs, _lock
     _jobs, _lock = SimpleQueue(), Lock()
     _threads.clear()

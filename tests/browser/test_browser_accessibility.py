@@ -107,7 +107,9 @@ def test_present_is_one_sentence_and_a_tree_that_the_last_row_can_read(serve, vi
     page = visit(serve(), width=1280, height=720, settings=False)
     small = page.locator("#sv-stage .sv-caption").evaluate("box => getComputedStyle(box).fontSize")
     present(page)
-    expect(page.locator("#sv-stage .sv-player")).to_be_hidden()
+    for part in (".sv-play", ".sv-scrub", ".sv-phases"):
+        expect(page.locator(f"#sv-stage {part}")).to_be_hidden()
+    expect(page.locator("#sv-stage .sv-where")).to_be_visible()
     sizes = """() => ['.sv-caption', '.sv-ribbon', '.sv-svg .node text'].map(place => {
       const at = document.querySelector('#sv-stage ' + place);
       const scale = at.getScreenCTM ? at.getScreenCTM().a : 1;

@@ -138,17 +138,17 @@ class LayerSkip(Drafter):
 
 
 class Quantized(Drafter):
-    """The target with its layers in a few bits, kept in memory: no training, no second model
+    """The target with its weights in a few bits, kept in memory: no training, no second model
     (SubSpec, Wang et al. 2025).
 
-    It reads the target's own cache. A pass of it unpacks its weights and takes longer than one of
-    the target in memory, so it is for targets whose weights come from a slow disk.
+    It reads the target's own cache. A pass of it reads a quarter of the bytes, so it pays most
+    where the target's weights come from a slow disk.
     """
 
     name, title = "quantized", "Quantised target"
     title_in_sentence = "the target in low precision"
     small: ClassVar[dict[str, Any]] = {"bits": 4}
-    bits: Literal[4, 8] = Field(4, title="Bits", description="Bits of a weight of the layers.")
+    bits: Literal[4, 8] = Field(4, title="Bits", description="Bits of a weight.")
 
     def open(self, context):
         return ModelSession(self.name, context.model(self.name, bits=self.bits))

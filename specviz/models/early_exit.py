@@ -61,8 +61,8 @@ def without_layers(target: HuggingFaceModel, skip: Sequence[int]) -> HuggingFace
 
 
 def in_low_precision(target: HuggingFaceModel, bits: int) -> ShallowModel:
-    """The target with the matrices of its layers in so many bits, kept in memory; embeddings,
-    output head and cache are the target's.
+    """The target with its matrices in so many bits, kept in memory; embeddings and cache are the
+    target's.
 
     Raises:
         ParameterError: if the target has no compiled passes, or odd sizes.
@@ -76,7 +76,7 @@ def in_low_precision(target: HuggingFaceModel, bits: int) -> ShallowModel:
     if any(size % compiled.GROUP for size in sizes):
         must = f"have a target whose widths are multiples of {compiled.GROUP}"
         raise ParameterError("quantized", must, sizes, "Choose another drafter.")
-    direct.compiled = compiled.in_low_precision(direct.each_layer(), bits)
+    direct.compiled = compiled.in_low_precision(direct.each_layer(), direct.head.weight, bits)
     return ShallowModel(target.model, target.vocab_size, target.layers, direct)
 
 

@@ -21,6 +21,8 @@ from numba.extending import intrinsic
 
 BLOCK = 32  # outputs whose weights lie together
 LANES = 16  # numbers of a vector
+GROUP = 32  # inputs that share a scale, in low precision
+RAISED = 136  # by how much the whole numbers of codes of 4 bits are too high
 PARTS = BLOCK // LANES  # vectors of a block
 FEATURES = llvm.get_host_cpu_features()
 MAX_TOKENS = 10 if FEATURES.get("avx512f") else 3  # whose sums fit into the registers together
@@ -56,9 +58,9 @@ def _item(context: Any, builder: Any, kind: Any, array: Any, *index: Any) -> Any
     return cgutils.get_item_pointer(context, builder, kind, struct, list(index), wraparound=False)
 
 
-def _in_all_lanes(builder: Any, number: Any) -> Any:
+def _in_all_lanes(builder: Any, number: Any, vector: Any) -> Any:
     """A vector of one number."""
-    undefined = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
+    undefined = ir.Constant(vector, ir.Undefined)
     first = builder.insert_element(undefined, number, ir.Constant(_int, 0))
     return builder.shuffle_vector(first, undefined, ir.Constant(_ints, [0] * LANES))
 
@@ -116,7 +118,6 @@ def multiply(typing, weights, x, first, count, out):
             return _item(context, builder, of_sums, arguments[4], token, column)
 
         def multiply_tokens(count):
-            """The loop for so many tokens: their sums stay in registers."""
             tokens = [builder.add(begin, ir.Constant(begin.type, token)) for token in range(count)]
             sums = {
                 (token, column): cgutils.alloca_once_value(builder, ir.Constant(_floats, None))
@@ -135,7 +136,7 @@ def multiply(typing, weights, x, first, count, out):
                     builder.call(fetch, [at, *_READ_INTO_SECOND_CACHE])
                 for token in tokens:
                     number = builder.load(input_at(token, loop.index), typ=vector.element)
-                    inputs = _in_all_lanes(builder, number)
+                    inputs = _in_all_lanes(builder, number, vector)
                     for column, part in zip(columns, loaded, strict=True):
                         total = sums[token, column]
                         before = builder.load(total, typ=_floats)
@@ -144,13 +145,110 @@ def multiply(typing, weights, x, first, count, out):
                 at = builder.bitcast(sum_at(token, column), _floats.as_pointer())
                 builder.store(builder.load(total, typ=_floats), at, align=4)
 
-        for count in range(1, MAX_TOKENS + 1):
-            is_count = builder.icmp_signed("==", number, ir.Constant(number.type, count))
-            with builder.if_then(is_count):
-                multiply_tokens(count)
+        _for_counts(builder, number, multiply_tokens)
         return context.get_dummy_value()
 
     return types.void(weights, x, types.intp, types.intp, out), code
+
+
+def _whole_numbers(builder: Any, codes: Any, bits: int) -> Any:
+    """Pairs of bfloat16 of pairs of codes; those of 4 bits stand `RAISED` above their numbers."""
+
+    def in_all(number: int) -> Any:
+        return ir.Constant(_ints, [number] * LANES)
+
+    codes = builder.zext(codes, _ints)
+    mask = in_all((1 << bits) - 1)
+    first = builder.and_(codes, mask)
+    second = builder.and_(builder.lshr(codes, in_all(bits)), mask)
+    if bits == 4:
+        # Between 128 and 256 the lowest bits of a bfloat16 count by one, so a number is put there
+        # without arithmetic.
+        spread = builder.or_(first, builder.shl(second, in_all(16)))
+        return builder.or_(spread, in_all(0x43004300))
+    half = in_all(1 << (bits - 1))
+    low, high = (
+        builder.bitcast(builder.sitofp(builder.sub(number, half), _floats), _ints)
+        for number in (first, second)
+    )  # whole numbers of 8 bits have nothing in the lower half of a float32
+    return builder.or_(builder.lshr(low, in_all(16)), builder.and_(high, in_all(0xFFFF0000)))
+
+
+@intrinsic
+def multiply_groups(typing, codes, scales, x, group_sums, first, count, out):
+    """`multiply` for a block in low precision and tokens in bfloat16.
+
+    The inputs of a group meet whole numbers, which bfloat16 has exactly, and their sum its scale:
+    to scale and round every weight would take longer than to read it in bfloat16.
+
+    codes: [in / 2, BLOCK], of 4 bits as uint8, of 8 as uint16; scales: float32 [groups, BLOCK].
+    group_sums: sums of the inputs of each group, float32 [m, groups].
+    """
+    bits = codes.dtype.bitwidth // 2
+    of_codes = ir.VectorType(ir.IntType(2 * bits), LANES)
+
+    def code(context, builder, signature, arguments):
+        of_block, of_scales, of_tokens, of_group_sums, _, _, of_sums = signature.args
+        block, factors, tokens_in, sums_in, begin, number, sums_out = arguments
+        shape = context.make_array(of_scales)(context, builder, factors).shape
+        groups = cgutils.unpack_tuple(builder, shape)[0]
+        columns = [ir.Constant(groups.type, LANES * part) for part in range(PARTS)]
+        raised = ir.Constant(_float, float(-RAISED if bits == 4 else 0))
+
+        def multiply_tokens(count):
+            tokens = [builder.add(begin, ir.Constant(begin.type, token)) for token in range(count)]
+            places = [(token, column) for token in tokens for column in columns]
+            zeros = ir.Constant(_floats, None)
+            sums = {place: cgutils.alloca_once_value(builder, zeros) for place in places}
+            parts = {place: cgutils.alloca_once_value(builder, zeros) for place in places}
+            half = ir.Constant(groups.type, GROUP // 2)
+            with cgutils.for_range(builder, groups) as outer:
+                group = outer.index
+                for token, column in places:
+                    index = _item(context, builder, of_group_sums, sums_in, token, group)
+                    shift = builder.fmul(builder.load(index, typ=_float), raised)
+                    builder.store(_in_all_lanes(builder, shift, _floats), parts[token, column])
+                with cgutils.for_range(builder, half) as loop:
+                    step = builder.add(builder.mul(group, half), loop.index)
+                    loaded = []
+                    for column in columns:
+                        at = _item(context, builder, of_block, block, step, column)
+                        packed = builder.load(at, typ=of_codes, align=1)
+                        loaded.append(_whole_numbers(builder, packed, bits))
+                    index = builder.mul(step, ir.Constant(step.type, 2))
+                    for token in tokens:
+                        at = _item(context, builder, of_tokens, tokens_in, token, index)
+                        inputs = _in_all_lanes(builder, builder.load(at, typ=_int), _ints)
+                        for column, part in zip(columns, loaded, strict=True):
+                            total = parts[token, column]
+                            before = builder.load(total, typ=_floats)
+                            after = _multiply_add(builder, before, part, inputs, True)
+                            builder.store(after, total)
+                for column in columns:
+                    at = _item(context, builder, of_scales, factors, group, column)
+                    scale = builder.load(at, typ=_floats, align=4)
+                    for token in tokens:
+                        total = sums[token, column]
+                        part = builder.load(parts[token, column], typ=_floats)
+                        before = builder.load(total, typ=_floats)
+                        builder.store(_multiply_add(builder, before, scale, part, False), total)
+            for (token, column), total in sums.items():
+                at = _item(context, builder, of_sums, sums_out, token, column)
+                at = builder.bitcast(at, _floats.as_pointer())
+                builder.store(builder.load(total, typ=_floats), at, align=4)
+
+        _for_counts(builder, number, multiply_tokens)
+        return context.get_dummy_value()
+
+    return types.void(codes, scales, x, group_sums, types.intp, types.intp, out), code
+
+
+def _for_counts(builder: Any, number: Any, multiply_tokens: Any) -> None:
+    """Code for each number of tokens: their sums stay in registers."""
+    for count in range(1, MAX_TOKENS + 1):
+        is_count = builder.icmp_signed("==", number, ir.Constant(number.type, count))
+        with builder.if_then(is_count):
+            multiply_tokens(count)
 
 
 @intrinsic

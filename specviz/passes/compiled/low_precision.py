@@ -1,7 +1,7 @@
 """Weights in a few bits, with a scale for every `GROUP` inputs of an output.
 
 They lie in the same blocks as other weights (`dot_products.py`): a code holds the two inputs of a
-pair, the first in its low bits. A block is unpacked to the tokens' type where it is multiplied.
+pair, the first in its low bits. They are unpacked where they are multiplied.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from .dot_products import BLOCK, in_blocks
-from .numbers import exact, f32_to_bf16
+from .dot_products import BLOCK, GROUP, MAX_TOKENS, in_blocks, multiply_groups
+from .numbers import bf16_to_f32, exact
 
-GROUP = 32  # inputs that share a scale
 CODES = {4: np.uint8, 8: np.uint16}  # the type that holds two numbers of so many bits
 SHRINKING = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75)  # of the range: large weights lose, most others win
 
@@ -76,53 +75,47 @@ def _(weights):
     return lambda weights: len(weights)
 
 
-def unpacked(block, like):
-    """A block as `multiply` reads it, with tokens of the type of `like`."""
-
-
-@overload(unpacked)
-def _(block, like):
-    if not isinstance(block, types.BaseTuple):
-        return lambda block, like: block
-    if not isinstance(like, types.Integer):
-
-        def single(block, like):
-            out = np.empty((2 * len(block.codes), BLOCK), np.float32)
-            _unpack(block, out[::2], out[1::2])
-            return out
-
-        return single
-
-    def paired(block, like):
-        out = np.empty((len(block.codes), BLOCK), np.int32)
-        _unpack_pairs(block, out)
-        return out
-
-    return paired
-
-
 @exact
-def _unpack(block, first, second):
+def unpacked(block):
+    """A block in float32, [in, BLOCK]."""
     bits = 4 * block.codes.itemsize
     mask, half = (1 << bits) - 1, 1 << (bits - 1)
+    out = np.empty((2 * len(block.codes), BLOCK), np.float32)
     for pair in range(len(block.codes)):
         scales = block.scales[2 * pair // GROUP]
         for lane in range(BLOCK):
             code = np.int32(block.codes[pair, lane])
-            first[pair, lane] = np.float32((code & mask) - half) * scales[lane]
-            second[pair, lane] = np.float32((code >> bits) - half) * scales[lane]
+            out[2 * pair, lane] = np.float32((code & mask) - half) * scales[lane]
+            out[2 * pair + 1, lane] = np.float32((code >> bits) - half) * scales[lane]
+    return out
+
+
+def sums_of_groups(weights, x):
+    """Sums of the inputs that share a scale, float32 [m, groups], which `multiply_low` takes;
+    [0, 0] for weights that need none."""
+
+
+@overload(sums_of_groups)
+def _(weights, x):
+    if isinstance(weights, types.BaseTuple) and isinstance(x.dtype, types.Integer):
+        return lambda weights, x: _sums_of_groups(x)
+    return lambda weights, x: np.empty((0, 0), np.float32)
 
 
 @exact
-def _unpack_pairs(block, out):
-    bits = np.int32(4 * block.codes.itemsize)
-    mask, half = np.int32((1 << bits) - 1), np.int32(1 << (bits - 1))
-    like = np.int16(0)
-    for pair in range(len(block.codes)):
-        scales = block.scales[2 * pair // GROUP]
-        for lane in range(BLOCK):
-            code = np.int32(block.codes[pair, lane])
-            first = np.float32(np.int32(code & mask) - half) * scales[lane]
-            second = np.float32(np.int32(code >> bits) - half) * scales[lane]
-            low = np.int32(f32_to_bf16(first, like)) & np.int32(0xFFFF)
-            out[pair, lane] = np.int32(np.int32(f32_to_bf16(second, like)) << 16) | low
+def _sums_of_groups(x):
+    groups = x.shape[1] // GROUP
+    sums = np.zeros((len(x), groups), np.float32)
+    for row in range(len(x)):
+        for group in range(groups):
+            for i in range(group * GROUP, (group + 1) * GROUP):
+                sums[row, group] += bf16_to_f32(x[row, i])
+    return sums
+
+
+@exact
+def multiply_low(block, x, group_sums, sums):
+    """sums = x W^T for one block and tokens in bfloat16; sums float32 [m, BLOCK]."""
+    for first in range(0, len(x), MAX_TOKENS):
+        count = min(MAX_TOKENS, len(x) - first)
+        multiply_groups(block.codes, block.scales, x, group_sums, first, count, sums)

@@ -20,10 +20,10 @@ import torch
 from ..cache import TreeCache
 from ..layers import Layer, raw
 from . import kernels
-from .dot_products import BLOCK, in_blocks
+from .dot_products import BLOCK, GROUP, in_blocks
 from .helpers import run_with_helpers
 from .layouts import compiled_layer, low_precision_layer, size_of, stack_layers, turns_of
-from .low_precision import GROUP
+from .low_precision import low_precision
 from .products import CHUNKS, Linear, normalise_rows
 
 MAX_TOKENS = 64  # of a call
@@ -89,12 +89,19 @@ class CompiledPasses:
         some.layer_ids = self.layer_ids[list(layer_ids)]
         return some
 
-    def in_low_precision(self, layers: Iterable[Layer], bits: int) -> CompiledPasses:
-        """The passes of the same model with its `layers` in so many bits, in memory."""
+    def in_low_precision(
+        self, layers: Iterable[Layer], head: torch.Tensor, bits: int
+    ) -> CompiledPasses:
+        """The passes of the same model with its `layers` and output head, [V, width], in so many
+        bits, in memory."""
         some = copy(self)
         stacked = stack_layers(low_precision_layer(layer, bits) for layer in layers)
-        some.stream, some.model = None, self.model._replace(layers=stacked)
-        some.size = size_of(stacked) + self.model.head.weights.nbytes
+        weights = low_precision(head.detach().float().numpy(), bits)
+        some.stream = None
+        some.model = self.model._replace(
+            layers=stacked, head=self.model.head._replace(weights=weights)
+        )
+        some.size = size_of(stacked) + size_of(weights)
         return some
 
     def after(self, join: torch.Tensor, target: CompiledPasses) -> CompiledPasses:

@@ -10,11 +10,13 @@ from typing import Any
 import specviz
 from specviz.base.errors import ParameterError
 from specviz.base.progress import Progress
+from specviz.drafters import DRAFTERS
 from specviz.models import catalogue
 
 from .loading import Loading, Offer
 from .pair_ref import EARLY_EXIT, LABELS, SMOLLM2, TALES, TOY, PairRef
 
+QUANTIZED = DRAFTERS["quantized"]()
 IN_MEMORY = "The weights cannot be kept on disk here, so they are in memory."
 
 log = logging.getLogger(__name__)
@@ -65,15 +67,23 @@ def load_named(ref: PairRef, loading: Loading) -> Any:
         options["target"] = ref.target
     if ref.draft:
         options["draft"] = ref.draft
-    if ref.on_disk:
-        try:
-            return specviz.load_pair(**options, offload="disk")
-        except (OSError, ValueError) as error:
-            log.warning("%s loads its weights to memory: %s", ref.models, error)
-            pair = specviz.load_pair(**options)  # or says what is wrong with it anywhere
-            loading.notice = IN_MEMORY
-            return pair
-    return specviz.load_pair(**options)
+    pair = _load(ref, options, loading)
+    if getattr(pair, "default_drafter", "") == QUANTIZED.name:
+        loading.report(1.0, "Packing the weights of the draft")
+        pair.drafter(QUANTIZED.name, **QUANTIZED.parameters)
+    return pair
+
+
+def _load(ref: PairRef, options: dict[str, Any], loading: Loading) -> Any:
+    if not ref.on_disk:
+        return specviz.load_pair(**options)
+    try:
+        return specviz.load_pair(**options, offload="disk")
+    except (OSError, ValueError) as error:
+        log.warning("%s loads its weights to memory: %s", ref.models, error)
+        pair = specviz.load_pair(**options)  # or says what is wrong with it anywhere
+        loading.notice = IN_MEMORY
+        return pair
 
 
 def prepared(ref: PairRef) -> Iterator[Progress[Any]]:

@@ -36,6 +36,8 @@ class CatalogueEntry:
             its size.
         member, file_hash, file_bytes: the GGUF file in it, its SHA-256 and its size.
         head: the folder of the draft head that was trained for it, which may be missing.
+        drafter: what drafts for it where nothing else is named, if the machine can: the fastest of
+            those that were measured.
     """
 
     title: str
@@ -48,6 +50,7 @@ class CatalogueEntry:
     file_hash: str
     file_bytes: int
     head: Path
+    drafter: str
 
 
 CATALOGUE = {
@@ -62,6 +65,7 @@ CATALOGUE = {
         file_hash="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         file_bytes=98_362_432,
         head=ASSETS / "smollm2",
+        drafter="quantized",
     )
 }
 
@@ -81,6 +85,11 @@ def default_draft(target: str) -> str | None:
     """The draft that a target of the catalogue has where none is named; None for any other."""
     head = CATALOGUE[target].head if target in CATALOGUE else None
     return str(head) if head is not None and (head / "config.json").is_file() else None
+
+
+def default_drafter(target: str) -> str:
+    """The drafter that stands for a target's own draft where none is named."""
+    return CATALOGUE[target].drafter if target in CATALOGUE else "model"
 
 
 def prepare(name: str) -> Iterator[Progress[Path]]:

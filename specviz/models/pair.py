@@ -12,7 +12,7 @@ from typing import Any
 from ..base.errors import ParameterError
 from ..config.prompt import no_template
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
-from .catalogue import is_prepared_here
+from .catalogue import default_drafter, is_prepared_here
 from .early_exit import count_layers, first_layers, in_low_precision, without_layers
 from .heads.block import load_block
 from .heads.eagle import load_layer
@@ -171,6 +171,7 @@ def load_pair(
     report = progress or (lambda fraction, message: None)
     place = choose_device(device)
     number_format = choose_dtype(dtype, place)
+    names_draft = draft is not None
     target, draft = pair_names(target, draft)
     head_format = find_head(draft)
     for role, name in (("target", target), ("draft", draft)):
@@ -242,6 +243,9 @@ def load_pair(
             info["common"] = {"tokens": len(common.target_ids), "mass": mass}
             translated = partial(TranslatedSession, draft_model, common, limits[-1])
             draft_model = SimpleNamespace(open=translated)
+    drafter = "model" if head is None else "eagle"
+    if not names_draft and target_model.compiled is not None:
+        drafter = default_drafter(target)
     report(1.0, "Ready")
     info["max_positions"] = min(limits)
     folder = Path(target).expanduser()
@@ -253,7 +257,7 @@ def load_pair(
         end_of_text(target_model.model, tokenizer),
         info,
         folder=folder.resolve().parent if folder.is_dir() else None,
-        default_drafter="model" if head is None else "eagle",
+        default_drafter=drafter,
         chat=text.is_chat if chat is None else chat,
         head=head,
     )

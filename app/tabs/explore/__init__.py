@@ -12,7 +12,7 @@ import gradio as gr
 
 from specviz.config.run_config import RunConfig, compatible
 from specviz.drafters import DRAFTERS
-from specviz.models.catalogue import default_draft
+from specviz.models.catalogue import default_drafter
 from specviz.proof.sampled import RUNS
 from specviz.record.vectors import EMBEDDED, planned_with
 from specviz.view.payload import message, settings_text
@@ -199,8 +199,8 @@ def verdict(config: RunConfig, pair: str = EMBEDDED) -> tuple[str, str]:
     """What is to be said about a configuration before it runs on a pair: a kind of notice and its
     sentence."""
     match, drafter = compatible(config), config.drafter
-    if drafter.name == "model" and default_draft(pair):
-        drafter = DRAFTERS["eagle"]()  # the pair's own draft is a head
+    if drafter.name == "model":  # the pair's own
+        drafter = DRAFTERS[default_drafter(pair)]()
     planned = planned_with(config.builder, drafter, pair) if match.possible else ""
     return menus.kind(match), f"{match.reason} {planned}".rstrip()
 

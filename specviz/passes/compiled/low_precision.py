@@ -16,7 +16,7 @@ from .dot_products import BLOCK, GROUP, MAX_TOKENS, in_blocks, multiply_groups
 from .numbers import bf16_to_f32, exact
 
 CODES = {4: np.uint8, 8: np.uint16}  # the type that holds two numbers of so many bits
-SHRINKING = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75)  # of the range: large weights lose, most others win
+SHRINKING = (1.0, 0.9, 0.8)  # of the range: large weights lose, most others win
 
 
 class LowPrecision(NamedTuple):

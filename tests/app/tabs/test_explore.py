@@ -21,6 +21,8 @@ from app.tabs.explore import prompts, recordings
 from app.tabs.parts import presets
 from app.tabs.parts.controls import Controls
 from specviz.config import run_config as configuration
+from specviz.drafters import DRAFTERS
+from specviz.models.catalogue import default_drafter
 from specviz.proof.same_text import comparing
 from specviz.record.vectors import stored
 from specviz.view.payload import settings_text, step_payload
@@ -250,13 +252,14 @@ def test_a_prompt_that_is_too_long_is_rejected_before_the_run():
 
 
 def test_a_tree_without_a_vector_of_its_own_is_called_learning():
-    """The own draft of a model of the catalogue is a head, whose vectors count, not the draft
-    model's."""
+    """The own draft of a model of the catalogue is another drafter, whose vectors count, not the
+    draft model's."""
     config = specviz.RunConfig(builder="sequoia")
     assert "Learning" not in explore.verdict(config)[1]
     assert "Learning" in explore.verdict(config, "mine|other")[1]
-    assert ("with EAGLE" in explore.verdict(config, "smollm2")[1]) == (
-        not stored("eagle", "smollm2")
+    own = DRAFTERS[default_drafter("smollm2")]
+    assert (own.title_in_sentence in explore.verdict(config, "smollm2")[1]) == (
+        not stored(own.name, "smollm2")
     )
     ngram = specviz.RunConfig(builder="sequoia", drafter="ngram")
     assert "with n-grams" in explore.verdict(ngram, "smollm2")[1] or stored("ngram", "smollm2")

@@ -36,8 +36,6 @@ class CatalogueEntry:
             its size.
         member, file_hash, file_bytes: the GGUF file in it, its SHA-256 and its size.
         head: the folder of the draft head that was trained for it, which may be missing.
-        drafter: what drafts for it where nothing else is named, if the machine can: the fastest of
-            those that were measured.
     """
 
     title: str
@@ -50,7 +48,6 @@ class CatalogueEntry:
     file_hash: str
     file_bytes: int
     head: Path
-    drafter: str
 
 
 CATALOGUE = {
@@ -65,7 +62,6 @@ CATALOGUE = {
         file_hash="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         file_bytes=98_362_432,
         head=ASSETS / "smollm2",
-        drafter="quantized",
     )
 }
 
@@ -87,9 +83,15 @@ def default_draft(target: str) -> str | None:
     return str(head) if head is not None and (head / "config.json").is_file() else None
 
 
-def default_drafter(target: str) -> str:
-    """The drafter that stands for a target's own draft where none is named."""
-    return CATALOGUE[target].drafter if target in CATALOGUE else "model"
+def default_drafter(target: str, on_disk: bool) -> str:
+    """The drafter that stands for a target's own draft where none is named.
+
+    That is a trained head; while weights come from disk, in all the time that a pass then takes, a
+    copy of the target in low precision drafts more tokens.
+    """
+    if target not in CATALOGUE:
+        return "model"
+    return "quantized" if on_disk else "eagle"
 
 
 def prepare(name: str) -> Iterator[Progress[Path]]:

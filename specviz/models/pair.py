@@ -244,8 +244,8 @@ def load_pair(
             translated = partial(TranslatedSession, draft_model, common, limits[-1])
             draft_model = SimpleNamespace(open=translated)
     drafter = "model" if head is None else "eagle"
-    if not names_draft and target_model.compiled is not None:
-        drafter = default_drafter(target)
+    if not names_draft and offload == "disk" and target_model.compiled is not None:
+        drafter = default_drafter(target, on_disk=True)
     report(1.0, "Ready")
     info["max_positions"] = min(limits)
     folder = Path(target).expanduser()

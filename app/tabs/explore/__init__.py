@@ -182,7 +182,7 @@ def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) ->
     """The notice on a configuration: its verdict, a fix, and what shows the page whether the
     picture is of it."""
     embedded = ref.target == TALES  # for which vectors are stored
-    kind, text = verdict(config, EMBEDDED if embedded else ref.models)
+    kind, text = verdict(config, EMBEDDED if embedded else ref.models, ref.on_disk)
     more = fix["text"] if fix else ""
     settings = settings_text(config)
     return sentence(
@@ -195,12 +195,12 @@ def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) ->
     )
 
 
-def verdict(config: RunConfig, pair: str = EMBEDDED) -> tuple[str, str]:
+def verdict(config: RunConfig, pair: str = EMBEDDED, on_disk: bool = False) -> tuple[str, str]:
     """What is to be said about a configuration before it runs on a pair: a kind of notice and its
     sentence."""
     match, drafter = compatible(config), config.drafter
     if drafter.name == "model":  # the pair's own
-        drafter = DRAFTERS[default_drafter(pair)]()
+        drafter = DRAFTERS[default_drafter(pair, on_disk)]()
     planned = planned_with(config.builder, drafter, pair) if match.possible else ""
     return menus.kind(match), f"{match.reason} {planned}".rstrip()
 

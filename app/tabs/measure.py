@@ -173,7 +173,12 @@ def contents(
         points = {HERE: result.points} if result.points else points
         source = (f"{pair}, measured here", "measured")
     acceptance = find_acceptance(RULE, temperature, drafter, pair)
-    forecasts = {name: forecast(acceptance, table, SIZES, DEPTHS) for name, table in costs.items()}
+    forecasts = {}
+    for name, table in costs.items():
+        # Each place by the drafter whose costs were measured there.
+        measured_with = table.settings["drafter"], table.settings["pair"]
+        vector = find_acceptance(RULE, temperature, *measured_with)
+        forecasts[name] = forecast(vector, table, SIZES, DEPTHS)
     lengths = [len(step.path) for step in CHAIN.trace().steps]
     depth = CHAIN.config.builder.depth
     positions = find_vector(VECTORS, RULE, temperature).positions

@@ -101,7 +101,7 @@ $(VECTORS): $(STAMPS)/vectors-%: $(WEIGHTS)
 $(STAMPS)/vectors-smollm2: assets/smollm2/model.safetensors  # the chat model with its head, on questions
 	@mkdir -p $(STAMPS) assets/acceptance/smollm2
 	$(BIN)/python -m specviz calibrate --target smollm2 --drafter eagle $(addprefix --temperature ,0 0.3 0.6 0.8 1) --positions 2000 --width 16 --no-costs --out assets/acceptance/smollm2/eagle.json
-	$(BIN)/python -m specviz calibrate --target smollm2 --drafter quantized $(addprefix --temperature ,0 0.6 1) --positions 250 --width 16 --no-costs --out assets/acceptance/smollm2/quantized.json
+	$(BIN)/python -m specviz calibrate --target smollm2 --drafter quantized $(addprefix --temperature ,0 0.6 0.8 1) --positions 250 --width 16 --no-costs --out assets/acceptance/smollm2/quantized.json
 	@touch $@
 
 $(TRACES): $(STAMPS)/traces-%: $(VECTORS) $(STAMPS)/vectors-smollm2

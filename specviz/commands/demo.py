@@ -26,5 +26,5 @@ def run(args: Arguments) -> None:
     if not inside:
         sys.path.insert(0, str(HERE.parent))
     app = "specviz.app" if inside else "app"
-    import_module(f"{app}.service.server").check_address(args.port)
+    import_module(f"{app}.service.http.server").check_address(args.port)
     import_module(f"{app}.page").serve(args.port, args.host_allowed)

@@ -2,12 +2,16 @@
 // path.
 
 const GAP = 8; // pixels around a node
+const CLEAR = 4; // pixels that stay free beside the path, as a node that is picked grows a little
 
 /** @typedef {{ left: number, top: number, right: number, bottom: number }} Box */
 
 /** @param {Box} a @param {Box} b */
 const overlap = (a, b) =>
-  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  a.left < b.right + CLEAR &&
+  b.left < a.right + CLEAR &&
+  a.top < b.bottom + CLEAR &&
+  b.top < a.bottom + CLEAR;
 
 /**
  * How far a box reaches out of the room; above it stands the sentence, which must stay.

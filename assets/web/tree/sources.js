@@ -15,6 +15,7 @@ const OUTLINES = [
   { d: SQUARE, dash: '4.5 3' },
   { d: 'M-5 -10H5L11 0L5 10H-5L-11 0Z', dash: 'none' },
   { d: 'M-5 -10H5L11 0L5 10H-5L-11 0Z', dash: '3 2.5' },
+  { d: 'M0 -13L12 9H-12Z', dash: 'none' },
 ];
 
 /** @param {string} name */

@@ -38,8 +38,8 @@ class Loading:
         note: a sentence on how far it is.
         done: the share that is done, from 0 to 1; None where it is not known.
         result: the pair, once it is there.
-        unwanted: set where nobody waits for it any more.
-        until: when, on the monotonic clock, nobody waits for it any longer.
+        unwanted: set once nobody waits for it.
+        until: the time on the monotonic clock at which those who wait give up.
     """
 
     def __init__(self, ref: PairRef, visitor: Visitor | None = None) -> None:

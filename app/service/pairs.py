@@ -17,7 +17,7 @@ from .loading import Loading, Offer
 from .pair_ref import LABELS, OLD_DISK, OLD_NAMES, SMOLLM2, TALES, WEIGHTS, PairRef
 from .queue import Visitor
 
-MAX_LOADED = 2  # pairs that are kept in memory
+MAX_LOADED = 2  # pairs in memory at a time
 
 
 class Pairs:

@@ -68,10 +68,28 @@ def vllm(config: JsonObject, shape: Topology, lengths: Sequence[tuple[int, int, 
     return f"--speculative-config {shlex.quote(json.dumps(config))}"
 
 
+def tree_width(shape: Topology, squared: bool) -> int:
+    """The fewest children of a node with which an engine's levels have as many tokens as `shape`.
+
+    Engines draft the same number of tokens at each level and keep the most probable of all; more
+    than there are, they refuse. So a tree whose levels widen needs more than its own width.
+
+    Args:
+        shape: the tree that was predicted.
+        squared: whether all children of a level can be kept, width² from the second level on
+            (SGLang), or as many as a node has (TensorRT-LLM).
+    """
+    levels = int(shape.depth.max())
+    width = max(map(len, shape.children))
+    while width + (levels - 1) * (width**2 if squared else width) < len(shape) - 1:
+        width += 1
+    return width
+
+
 def tensorrt(config: JsonObject, shape: Topology, _lengths: Sequence[tuple]) -> str:
     """A `speculative_config` in YAML, which JSON is."""
     config["max_draft_len"] = int(shape.depth.max())
-    width = max(map(len, shape.children))
+    width = tree_width(shape, squared=False)
     if width > 1:
         config["use_dynamic_tree"] = True
         config["dynamic_tree_max_topK"] = width
@@ -118,7 +136,7 @@ def engine_flags(
             shape, tokens, speedup = predicted[way]
             if engine == "OpenVINO":  # its rule is none of those here
                 tokens, speedup = None, None
-            width = max(map(len, shape.children))
+            width = tree_width(shape, squared=True)
             switch = method.switch if way == "sampled" else None
             if method.config:
                 fields = {**method.config, **(switch or {})}

@@ -22,6 +22,7 @@ class EngineRule:
 
     Attributes:
         engine, version: its name, and the version that was read.
+        source: address of what was read.
         drafts: how tokens are drafted by default, "argmax" or "sampling".
         rule: the rule by default, in words.
         trees: which trees it drafts, in words.
@@ -33,6 +34,7 @@ class EngineRule:
 
     engine: str
     version: str
+    source: str
     drafts: str
     rule: str
     trees: str
@@ -55,5 +57,8 @@ def markdown_table() -> str:
     """The table of `docs/engines.md`."""
     columns = ("engine", "version", "drafts by", "rule", "trees", "block", "switch")
     rows = [columns, ("---",) * len(columns)]
-    rows += [tuple(vars(rule).values())[: len(columns)] for rule in ENGINE_RULES]
+    for rule in ENGINE_RULES:
+        version = f"[{rule.version}]({rule.source})"
+        words = (rule.drafts, rule.rule, rule.trees, rule.block, rule.switch)
+        rows.append((rule.engine, version, *words))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -69,7 +69,7 @@ def test_a_draft_that_is_not_known_has_a_word_in_its_place():
 def test_trees_of_tensorrt_and_lengths_by_batch():
     found = rows("eagle3", "head", by_batch={"chain": [(1, 4, 5), (5, 16, 0)]})
     config = json.loads(found["TensorRT-LLM", "own rule"].flags.partition(": ")[2])
-    assert config["use_dynamic_tree"] and config["dynamic_tree_max_topK"] == 3
+    assert config["use_dynamic_tree"] and config["dynamic_tree_max_topK"] == 6
     assert config["max_total_draft_tokens"] == 12
     config = json.loads(found["TensorRT-LLM", "switch"].flags.partition(": ")[2])
     assert config["use_rejection_sampling"] and "use_dynamic_tree" not in config
@@ -77,6 +77,23 @@ def test_trees_of_tensorrt_and_lengths_by_batch():
     assert config["num_speculative_tokens_per_batch_size"] == [[1, 4, 5], [5, 16, 0]]
     assert config["num_speculative_tokens"] == 5
     assert "num_speculative_tokens_per_batch_size" not in config_of(found["vLLM", "switch"])
+
+
+@pytest.mark.parametrize("widths", [[2, 2, 2], [1, 4, 1], [3, 3], [1, 1], [2, 1, 3, 1]])
+def test_no_engine_is_told_to_draft_more_tokens_than_its_levels_have(widths):
+    shape = grow_shape(widths)
+    predicted = {"chain": Predicted(CHAIN, 2.0, 1.5), "tree": Predicted(shape, 3.0, 1.8)}
+    found = {one.engine: one.flags for one in engine_flags("eagle3", "head", predicted)}
+    config = json.loads(found["TensorRT-LLM"].partition(": ")[2])
+    levels = config["max_draft_len"]
+    drafted = config.get("max_total_draft_tokens", levels)
+    assert levels <= drafted <= config.get("dynamic_tree_max_topK", 1) * levels
+    words = shlex.split(found["SGLang"])
+    flags = dict(zip(words[::2], words[1::2], strict=True))
+    width = int(flags["--speculative-eagle-topk"])
+    levels = int(flags["--speculative-num-steps"])
+    candidates = width + (levels - 1) * width**2
+    assert int(flags["--speculative-num-draft-tokens"]) - 1 <= candidates
 
 
 @pytest.mark.parametrize("drafter", DRAFTERS)

@@ -47,7 +47,7 @@ def file_errors(failure: str) -> Iterator[None]:
     try:
         yield
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", "it is not UTF-8 text") or error
+        reason = getattr(error, "strerror", "it is no text in UTF-8 or UTF-16") or error
         raise ValueError(f"{failure}: {str(reason).rstrip('.')}.") from None
 
 

@@ -70,13 +70,15 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         _drop(sys.stdout)  # no reader: end quietly
         return 0
-    # what commands open themselves is said there; this is the output, on a full disk say
+    # What commands open themselves is said there. This is the output, on a full disk say, which
+    # has no name, or a file of a library.
     except OSError as error:
+        reason = error.strerror or error
+        if error.filename is not None:
+            _complain(f"{where}: {str(error.filename)!r} cannot be used: {reason}.")
+            return 1
         _drop(sys.stdout)
-        _complain(
-            f"{where}: the output cannot be written: {error.strerror or error}. Write to "
-            "another file."
-        )
+        _complain(f"{where}: the output cannot be written: {reason}. Write to another file.")
         return 1
 
 

@@ -54,6 +54,7 @@ def load(name: str) -> None:
     source = str(Path(name).expanduser().resolve()) if name.endswith(".py") else name
     if source in _loaded:
         return
+    before = {*_registered()}
     try:
         module = _run(Path(source)) if name.endswith(".py") else import_module(name)
     except (Exception, SystemExit) as error:
@@ -70,7 +71,9 @@ def load(name: str) -> None:
             f"plugin {name!r} cannot be loaded: {where}{' '.join(reason.split()).rstrip('.')}."
         ) from error
     root = module.__name__.partition(".")[0]
-    if not any(cls.__module__.partition(".")[0] == root for cls in _registered()):
+    # What it imports may do it, and a module that was imported before has done it.
+    own = {cls for cls in _registered() if cls.__module__.partition(".")[0] == root}
+    if not own | ({*_registered()} - before):
         raise ValueError(
             f"plugin {name!r} registers nothing. Write @specviz.register above its class."
         )

@@ -68,9 +68,9 @@ def diagnose(
     windows = read_windows(text)
     if not windows:
         raise ValueError(
-            "Nothing of an engine was found. Recognised are logs, responses and Prometheus "
-            "metrics of vLLM, llama.cpp, SGLang and TensorRT-LLM, results of their benchmarks, "
-            "records of AIPerf, and acceptance profiles."
+            "Nothing that an engine decoded was found. Recognised are logs, responses and "
+            "Prometheus metrics of vLLM, llama.cpp, SGLang and TensorRT-LLM, results of their "
+            "benchmarks, records of AIPerf, and acceptance profiles."
         )
     plain = [window for window in read_windows(baseline_text or "") if not window.speculates]
     if baseline_text is not None and not throughput_of(plain):

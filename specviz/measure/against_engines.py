@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..base.codec import JsonObject
-from ..base.errors import ParameterError
+from ..base.errors import ParameterError, cause
 from ..config.run_config import RunConfig
 from ..decode.session import prompt_tokens
 from ..record.metrics import Counts
@@ -66,9 +66,11 @@ def side_of(builder: str, spec: JsonObject) -> tuple[str, Side]:
 def _import(engine: str, *modules: str) -> list[ModuleType]:
     try:
         return [import_module(module) for module in modules]
-    except ImportError:
+    except ModuleNotFoundError:
         missing = f"{engine} is not installed: pip install {PACKAGES[engine]}"
         raise ValueError(missing) from None
+    except ImportError as error:
+        raise ValueError(f"{engine} is installed but cannot be used: {cause(error)}") from None
 
 
 def _text_side(spec: JsonObject) -> Any:

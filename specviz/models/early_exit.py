@@ -70,7 +70,10 @@ def in_low_precision(target: HuggingFaceModel, bits: int) -> ShallowModel:
     direct = copy.copy(target.direct)
     compiled = target.compiled
     if direct is None or compiled is None:
-        must = "have a Llama-like target in bfloat16 or float32 on a CPU, of at most 512 MiB"
+        must = (
+            "have a target with compiled passes: Llama-like, in bfloat16 or float32, on a CPU with "
+            "numba, of at most 512 MiB, and as exact as transformers' own pass"
+        )
         raise ParameterError("quantized", must, hint="Choose another drafter.")
     sizes = (direct.embed.shape[1], direct.heads * direct.width, direct.mlp)
     if any(size % compiled.GROUP for size in sizes):

@@ -70,9 +70,10 @@ def model_folder(
     except RepositoryNotFoundError:
         problem = "is not on the Hugging Face hub. Check the spelling of org/model."
     except Exception as error:
-        reason = f"the Hugging Face hub cannot be reached ({type(error).__name__})"
+        reason = getattr(error, "strerror", None) or type(error).__name__
         problem = (
-            f"is not on this machine and {reason}. Give a local model folder, or try again online."
+            "is not complete on this machine and cannot be had from the Hugging Face hub "
+            f"({reason}). Give a local model folder, or try again later."
         )
     raise ValueError(f"{role} {name!r} {problem}")
 

@@ -13,6 +13,7 @@ from itertools import cycle, islice
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from ..base.errors import cause
 from ..passes.huggingface import HuggingFaceModel
@@ -79,9 +80,14 @@ def check_tree_reading(
             else:
                 break
         reason = None if difference.is_right else _reason(model, judge, difference, text)
+    except (MemoryError, torch.OutOfMemoryError) as error:
+        raise ValueError(
+            f"{role} ({kind}) cannot be tested in the memory that is free: {cause(error)}. Choose "
+            "a smaller model, or free some memory."
+        ) from error
     except Exception as error:
         raise ValueError(
-            f"{role} ({kind}) cannot read a tree under a 4-D attention mask: "
+            f"{role} ({kind}) fails when it reads a tree under a 4-D attention mask: "
             f"{cause(error)}. Choose another model."
         ) from error
     if reason is not None:

@@ -48,9 +48,8 @@ class Seeded(Randomness):
         ends = np.add.reduceat(probs, _block_starts(len(probs))).cumsum()
         if not 0 < ends[-1] < math.inf:
             raise ValueError(
-                f"probabilities must be finite and not all 0; they sum to {ends[-1]}. The "
-                "model overflowed: "
-                "load it with dtype float32."
+                f"probabilities must be finite and not all 0; they sum to {ends[-1]}. Either a "
+                "model overflowed, then load it with dtype float32, or a plugin draws from others."
             )
         mark = self._stream.random() * float(ends[-1])
         block = _search(ends, mark)

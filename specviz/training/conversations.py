@@ -55,15 +55,16 @@ class ChatTemplate:
 
     def __init__(self, tokenizer: Any) -> None:
         mark = "\u2588"
-        text = ""
-        if tokenizer.chat_template is not None:
-            message = {"role": "user", "content": mark}
-            text = tokenizer.apply_chat_template(
-                [message], tokenize=False, add_generation_prompt=True
-            )
-        if text.count(mark) != 1:
+        if tokenizer.chat_template is None:
             raise ValueError(
                 "target must have a chat template; it has none. Train another drafter."
+            )
+        message = {"role": "user", "content": mark}
+        text = tokenizer.apply_chat_template([message], tokenize=False, add_generation_prompt=True)
+        if (count := text.count(mark)) != 1:
+            raise ValueError(
+                "target must have a chat template that writes a user's message once; it writes it "
+                f"{count} times. Train another drafter."
             )
         self.before, self.behind = (
             list(tokenizer.encode(part, add_special_tokens=False)) for part in text.split(mark)

@@ -101,6 +101,13 @@ def test_a_wrong_rule_gets_its_smallest_counterexample_and_the_right_one_none(
     assert find_counterexample(specviz.VERIFIERS["coins"]()) is None
 
 
+def test_a_plugin_may_leave_it_to_what_it_imports(plugin, tmp_path, monkeypatch):
+    plugin(RULE, "rule_of_another_file.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    loading.load(plugin("import rule_of_another_file\n", "imports.py"))
+    assert "coins" in specviz.VERIFIERS
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

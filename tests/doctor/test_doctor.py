@@ -210,7 +210,7 @@ def test_several_engines_among_other_lines():
     "text", ["", "\n" * 100, "{}", "[1, 2]", "Hello,\nworld.", "# HELP up\nup 1\n"]
 )
 def test_a_foreign_text_is_answered_with_what_is_recognised(text):
-    with pytest.raises(ValueError, match="Nothing of an engine was found") as failed:
+    with pytest.raises(ValueError, match="Nothing that an engine decoded") as failed:
         diagnose(text)
     for name in ("llama.cpp", "SGLang", "TensorRT-LLM", "Prometheus"):
         assert name in str(failed.value)

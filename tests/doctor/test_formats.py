@@ -217,7 +217,7 @@ def test_results_of_benchmarks_as_json():
     ],
 )
 def test_objects_that_say_nothing(text):
-    with pytest.raises(ValueError, match="Nothing of an engine"):
+    with pytest.raises(ValueError, match="Nothing that an engine decoded"):
         diagnose(text)
 
 
@@ -387,7 +387,7 @@ def test_tries_of_broken_objects_are_limited(monkeypatch):
     monkeypatch.setattr(
         json_records, "_object_at", lambda text, start: tries.append(len(text)) or (None, 0)
     )
-    with pytest.raises(ValueError, match="Nothing of an engine"):
+    with pytest.raises(ValueError, match="Nothing that an engine decoded"):
         diagnose("{'a': 1\n" * 1000 + '{"b": ' * 1000)
     assert sum(length > 10_000 for length in tries) < 2 * json_records.BROKEN
     assert len(tries) < 1100

@@ -326,7 +326,7 @@ def test_a_cluster_measures_the_same_cells_and_is_shut_down(ray):
 
 def test_no_ray_and_no_cluster_get_a_sentence(ray, monkeypatch, files, capsys):
     assert main(["bench", str(files[0]), "--ray", "nowhere:1"]) == 2
-    assert "no cluster found at 'nowhere:1'" in capsys.readouterr().err
+    assert "the cluster at 'nowhere:1' cannot be used" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(["bench", str(files[0]), "--ray", "auto"]) == 2
     assert "--ray needs ray" in capsys.readouterr().err

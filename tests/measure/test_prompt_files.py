@@ -82,7 +82,7 @@ def test_plain_text_tables_and_named_entries(tmp_path):
         ("a.json", "[]", "at least one prompt"),
         ("a.jsonl", '{"prompt": ["ids", 1]}', "be a text that is not empty"),
         ("a.csv", "id,ask\n1,b\n", "column"),
-        ("a.csv", 'id,prompt\n1,"cut', "be a whole table"),
+        ("a.csv", 'id,prompt\n1,"cut', "be a table that can be read"),
         ("a.csv", "", "at least one prompt"),
         ("a.txt", "a\0b", "binary"),
         ("a.txt", " \n", "at least one prompt"),

@@ -22,6 +22,7 @@ from ...base.files import from_cache, to_cache
 from ..hub import weight_files
 
 PLAIN_TYPES = {"F64", "F32", "F16", "BF16"}  # of weights that are not quantised
+UNNAMED = "unnamed"  # stands for a method that a configuration does not name
 # Types that masks, counters and tables of positions may have, which families save and never read.
 UNREAD = re.compile(
     r"rotary_emb\.inv_freq|\.masked_bias|attn\.bias|position_ids|num_batches_tracked"
@@ -51,6 +52,11 @@ def check_format(role: str, name: str, folder: Path, config: Any) -> None:
                     "config.json names no quantisation that explains them. Choose the checkpoint "
                     "in bfloat16, or one with its quantization_config."
                 )
+    elif method == UNNAMED:
+        raise ValueError(
+            f"{role} {name!r} has a quantization_config without a quant_method. Choose the "
+            "checkpoint in bfloat16, or one whose config.json names its method."
+        )
     elif method not in AUTO_QUANTIZATION_CONFIG_MAPPING:
         raise ValueError(
             f"{role} {name!r} has a quantisation, {method}, that transformers does not read. "
@@ -80,7 +86,7 @@ def quantisation_of(config: Any) -> str | None:
     if not settings:
         return None
     settings = settings if isinstance(settings, dict) else settings.to_dict()
-    method = settings.get("quant_method")
+    method = settings.get("quant_method") or UNNAMED
     method = str(getattr(method, "value", method))
     if method == "bitsandbytes":  # one name in files, two methods in transformers
         method += "_4bit" if settings.get("load_in_4bit") else "_8bit"
@@ -95,7 +101,9 @@ def tensor_types(folder: Path) -> dict[str, str]:
             with safe_open(file, "pt") as weights:
                 names = weights.keys()
                 types |= {name: weights.get_slice(name).get_dtype() for name in names}
-        except (OSError, SafetensorError) as error:
+        except OSError as error:
+            raise ValueError(f"{file.name} cannot be read: {cause(error)}.") from error
+        except SafetensorError as error:
             raise ValueError(f"{file.name} is damaged: {cause(error)}.") from error
     return types
 

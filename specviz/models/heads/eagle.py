@@ -17,6 +17,7 @@ import torch
 from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from ...base.errors import ParameterError
 from ...passes.direct import MOST_POSITIONS, direct_forward
 from ...passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ...tree import TokenTree
@@ -31,6 +32,8 @@ class EagleLayer(nn.Module):
         super().__init__()
         self.sizes = sizes
         width = sizes["width"]
+        if sizes["positions"] > MOST_POSITIONS:
+            raise ParameterError("positions", f"be at most {MOST_POSITIONS:,}", sizes["positions"])
         self.join = nn.Linear(2 * width, width, bias=False)
         config = LlamaConfig(
             hidden_size=width,
@@ -66,11 +69,7 @@ class EagleModel(HuggingFaceModel):
     def __init__(self, target: HuggingFaceModel, layer: EagleLayer) -> None:
         layer = layer.to(target.device, target.dtype).eval()
         direct = direct_forward(layer.llama)
-        if direct is None:
-            raise ValueError(
-                f"positions of an EAGLE layer must be at most {MOST_POSITIONS:,}; got "
-                f"{layer.sizes['positions']:,}. Lower them in its config.json."
-            )
+        assert direct is not None  # a Llama layer of a size that `EagleLayer` checks
         super().__init__(layer.llama, target.vocab_size, direct=direct)
         direct.head = target.model.get_output_embeddings()
         self.target = target

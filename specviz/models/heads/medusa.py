@@ -101,8 +101,12 @@ def load_drafter(
             f"{kind} cannot be read from {place} ({type(error).__name__}). {train}"
         ) from None
     width = target.model.get_output_embeddings().weight.shape[1]
-    is_kind = isinstance(sizes, dict) and sizes.pop("kind", None) == kind
-    if not is_kind or sizes.get("width") != width:
+    found = sizes.pop("kind", None) if isinstance(sizes, dict) else None
+    if found != kind:
+        raise ValueError(
+            f'{kind} must have the kind "{kind}" in {place}/config.json; got {found!r}. {train}'
+        )
+    if sizes.get("width") != width:
         raise ValueError(
             f"{kind} must have been trained for this target, whose states have {width} "
             f"numbers; {folder.name} was not. {train}"

@@ -59,6 +59,6 @@ def plot_positions(accepted: Sequence[int], depth: int = 5) -> go.Figure:
     }
     for place, (name, share) in enumerate(shares.items()):
         theme.curve(fig, positions, share, name, theme.series(place), "token %{x}: %{y:.2f}")
-    fig.update_xaxes(dtick=1)
+    fig.update_xaxes(tickvals=positions)
     fig.update_yaxes(range=[0, 1.05])
     return theme.label_lines(fig)

@@ -64,9 +64,7 @@ def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
         fig.add_scatter(
             x=[top.size],
             y=[top.speedup],
-            mode="markers+text",
-            text=[f"{top.speedup:.1f} ×"],
-            textposition="top center",
+            mode="markers",
             hoverinfo="skip",
             marker={"symbol": "star", "size": 16, "color": theme.MACHINES.get(name, theme.GREY)},
         )

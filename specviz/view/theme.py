@@ -22,6 +22,7 @@ CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, YELLOW, GREY)
 MACHINES = {"in memory": "#2b8cc4", "on disk": "#c77700", "this machine": GREEN}
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SIGNS = str.maketrans("\n\t \r", "↵⇥·↵")  # for white space
+LABEL_HEIGHT = 0.08  # of the height of a figure of the page
 MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
 
 
@@ -112,29 +113,46 @@ def machine_series(name: str, place: int) -> dict:
 
 
 def label_lines(fig: go.Figure) -> go.Figure:
-    """Write the name of each line, up to a colon, at its end in its colour, in place of a
+    """Write the name of each line, up to a colon, at the right in its colour, in place of a
     legend."""
-    for line in fig.data:
-        if "lines" not in (line.mode or "") or not line.name:
-            continue
-        x, y = line.x[-1], line.y[-1]
+    lines = [trace for trace in fig.data if "lines" in (trace.mode or "") and trace.name]
+    right = max(line.x[-1] for line in lines)
+    ends = {line.name: _on_axis(fig.layout.yaxis, line.y[-1]) for line in lines}
+    drawn = [_on_axis(fig.layout.yaxis, y) for trace in fig.data for y in trace.y]
+    above = -math.inf
+    for line in sorted(lines, key=lambda line: ends[line.name]):
+        # No closer to the label below it than the height of a line of text.
+        above = max(ends[line.name], above + LABEL_HEIGHT * (max(drawn) - min(drawn)))
         fig.add_annotation(
-            x=math.log10(x) if fig.layout.xaxis.type == "log" else x,
-            y=math.log10(y) if fig.layout.yaxis.type == "log" else y,
+            x=_on_axis(fig.layout.xaxis, right),
+            y=above,
             text=html.escape(line.name.partition(":")[0]),
             showarrow=False,
             xanchor="left",
             xshift=9,
             font={"color": line.line.color, "size": 13},
         )
-    return fig.update_layout(showlegend=False, margin_r=100)
+    # Plotly extends the axes to what is annotated, so that there is room without a margin.
+    return fig.update_layout(showlegend=False, margin_r=12)
+
+
+def _on_axis(axis: go.layout.XAxis | go.layout.YAxis, value: float) -> float:
+    """Where an annotation of a value stands on an axis."""
+    return math.log10(value) if axis.type == "log" else value
 
 
 def plain_line(fig: go.Figure) -> None:
-    """A line where plain decoding is, at 1."""
-    text = {"text": "plain decoding", "font": {"size": 11, "color": TEXT}, "yshift": 5}
-    line = {"color": GREY, "dash": "dash", "width": 1.2}
-    fig.add_hline(y=1.0, line=line, annotation_position="top left", annotation=text)
+    """A line where plain decoding is, at 1, through all that is drawn so far."""
+    places = [x for trace in fig.data for x in trace.x]
+    line = {"color": TEXT, "dash": "dash", "width": 1.2}
+    fig.add_scatter(
+        x=[min(places), max(places)],
+        y=[1, 1],
+        name="plain decoding",
+        mode="lines",
+        line=line,
+        hoverinfo="skip",
+    )
 
 
 def logarithmic(axis: str, fig: go.Figure, ticks: Sequence[float]) -> None:

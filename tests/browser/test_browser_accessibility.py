@@ -6,7 +6,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from app.page import TABS
-from tests.pages import open_tab, present
+from tests.pages import each_tab, open_tab, present
 
 pytestmark = pytest.mark.browser
 # What gradio's own widgets fail of axe's serious and critical rules, by rule. Nothing at present.
@@ -127,6 +127,29 @@ def test_present_is_one_sentence_and_a_tree_that_the_last_row_can_read(serve, vi
         leave()
         expect(page.locator("#sv-stage .sv-player")).to_be_visible()
         expect(page.locator("#sv-stage .sv-caption")).to_have_css("font-size", small)
+        present(page)
+
+
+SHOWN = {  # what each tab presents
+    "Explore": "#sv-stage .sv-scroll",
+    "Compare": "#sv-compare .sv-race",
+    "Lessons": "#sv-lessons .sv-scroll",
+    "Tree lab": ".sv-lab-tree .sv-scroll",
+    "Verification lab": ".sv-v-bench",
+    "Measure": ".sv-figure:first-child .sv-plot",
+}
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_what_a_tab_presents_is_on_the_screen_and_nothing_of_the_frame(serve, visit, size):
+    width, height = size
+    page = visit(serve(), width=width, height=height, settings=False)
+    for title in each_tab(page, TABS):
+        present(page)
+        expect(page.get_by_role("tab", name=title, exact=True)).to_be_hidden()
+        picture = page.locator(SHOWN[title]).locator("visible=true").first.bounding_box()
+        assert picture["y"] >= 0 and picture["y"] + picture["height"] <= height + 1, title
+        assert picture["width"] > 0.5 * width, title
         present(page)
 
 

@@ -40,6 +40,15 @@ def test_every_question_is_answered_in_a_sentence_and_follows_the_temperature(se
     assert answer(seen, "sizes").inner_text() != before
 
 
+def test_on_a_phone_an_answer_is_followed_by_its_figure(seen):
+    seen.set_viewport_size({"width": 390, "height": 844})
+    open_tab(seen, "Measure")
+    for name in QUESTIONS:
+        parts = [".sv-answer", ".js-plotly-plot .main-svg >> nth=0", ".sv-read"]
+        tops = [seen.locator(f"#sv-figure-{name} {part}").bounding_box()["y"] for part in parts]
+        assert tops == sorted(tops), name
+
+
 @pytest.fixture
 def few_trees():
     """A measurement of two trees on two prompts."""

@@ -1,5 +1,6 @@
 """The figures: what every one shows, nothing to see for nothing, layout and text."""
 
+import itertools
 import json
 from dataclasses import replace
 
@@ -117,6 +118,17 @@ def test_lines_have_their_names_at_their_ends_in_colours_that_stay():
             if name.endswith("in memory"):
                 assert colour == theme.MACHINES["in memory"]
         assert any(name.endswith("in memory") for name in named) and not figure.layout.showlegend
+
+
+def test_the_names_of_lines_that_end_together_stand_apart():
+    points = [replace(POINTS[0], predicted=1.0 + 0.001 * place) for place in range(3)]
+    groups = {name: [point] for name, point in zip("abc", points, strict=True)}
+    figure = plot("predicted", groups)
+    heights = sorted(note.y for note in figure.layout.annotations)  # with that of plain decoding
+    drawn = [y for line in figure.data for y in line.y]
+    apart = theme.LABEL_HEIGHT * (max(drawn) - min(drawn))
+    assert len(heights) == 4
+    assert min(b - a for a, b in itertools.pairwise(heights)) >= 0.999 * apart > 0
 
 
 def test_acceptance_by_position_counts_what_was_reached_and_what_was_drafted():

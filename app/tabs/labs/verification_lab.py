@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Annotated, Any
+from string import ascii_lowercase
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from specviz.base.codec import dumps
 from specviz.base.errors import cause
@@ -28,11 +29,11 @@ from specviz.verifiers import VERIFIERS
 from specviz.view.payload import step_payload
 from specviz.view.web import asset
 
-from ..parts.request import answer
+from ..parts.request import MOST_TOKENS, Row, answer
 from ..parts.web import component
 
 TITLE = "Verification lab"
-TOKENS = "abcdefgh"
+TOKENS = ascii_lowercase[:MOST_TOKENS]
 CHILDREN, LEVELS, SEEDS = 4, 3, 2**31
 MOST_RUNS = 20_000  # of one rule, by the estimate of `outcomes`
 MOST_TEXTS = 12  # bars of a distribution
@@ -41,8 +42,6 @@ RULES = [
     name for name, rule in VERIFIERS.items() if not rule.greedy_only and not rule.autoregressive
 ]
 EXAMPLES = json.loads((ASSETS / "nodes.json").read_text("utf-8"))  # nodes to begin with
-Weight = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
-Row = Annotated[tuple[Weight, ...], Field(min_length=2, max_length=len(TOKENS))]
 
 
 class NodeRequest(BaseModel):
@@ -56,15 +55,6 @@ class NodeRequest(BaseModel):
     levels: int = Field(1, ge=1, le=LEVELS, title="Levels")
     scheme: str | None = Field(None, max_length=20)
     seed: int = Field(0, ge=0, le=SEEDS, title="Seed")
-
-    @field_validator("p", "q")
-    @classmethod
-    def _normalised(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
-        total = math.fsum(weights)
-        if total == 0:
-            raise ValueError("A row must have at least one weight above 0; all are 0.")
-        probs = [weight / total if weight > 1e-9 * total else 0.0 for weight in weights]
-        return tuple(prob / math.fsum(probs) for prob in probs)
 
     @model_validator(mode="after")
     def _fits(self) -> NodeRequest:

@@ -6,7 +6,6 @@ Two of them are rules of the menu, two are wrong, and only on larger trees than 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Annotated, Any
@@ -23,7 +22,7 @@ from specviz.verifiers.base import Verdict, Verifier
 from specviz.verifiers.frames import TopDown, Try
 from specviz.verifiers.walk import Walk, ratio
 
-from ..parts.request import answer
+from ..parts.request import Row, answer
 
 TOKENS = "abc"
 SCHEME = "iid"  # how the guesses are drawn: duplicates stay
@@ -35,8 +34,7 @@ TREES = {
     "a guess after a guess": (-1, 0, 1),
     "two guesses, one more after the first": (-1, 0, 0, 1),
 }
-Weight = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Row = Annotated[tuple[Weight, ...], Field(min_length=len(TOKENS), max_length=len(TOKENS))]
+ThreeTokens = Annotated[Row, Field(min_length=len(TOKENS), max_length=len(TOKENS))]
 
 
 class SameTarget(TopDown):
@@ -105,17 +103,9 @@ CANDIDATES: tuple[tuple[str, Verifier], ...] = (
 class Setting(BaseModel):
     """What a visitor can change: p and q after every token, and the tree."""
 
-    p: Row = Field((0.5, 0.3, 0.2), title="The target p")
-    q: Row = Field((0.2, 0.3, 0.5), title="The draft q")
+    p: ThreeTokens = Field((0.5, 0.3, 0.2), title="The target p")
+    q: ThreeTokens = Field((0.2, 0.3, 0.5), title="The draft q")
     tree: str = "one guess"
-
-    @field_validator("p", "q")
-    @classmethod
-    def _normalised(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
-        total = math.fsum(weights)
-        if total == 0:
-            raise ValueError("A row must have at least one weight above 0; all are 0.")
-        return tuple(weight / total for weight in weights)
 
     @field_validator("tree")
     @classmethod

@@ -3,16 +3,40 @@ one sentence."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from specviz.base.codec import dumps
 
 from ...service.failures import reason
 
 Request = TypeVar("Request", bound=BaseModel)
+MOST_TOKENS = 8  # of a distribution that a visitor sets
+
+
+def normalised(weights: tuple[float, ...]) -> tuple[float, ...]:
+    """The probabilities of some weights; what is next to nothing becomes 0.
+
+    Raises:
+        ValueError: if no weight is above 0.
+    """
+    total = math.fsum(weights)
+    if total == 0:
+        raise ValueError("A row must have at least one weight above 0; all are 0.")
+    probs = [weight / total if weight > 1e-9 * total else 0.0 for weight in weights]
+    return tuple(prob / math.fsum(probs) for prob in probs)
+
+
+Weight = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+# A distribution over a few tokens, as weights that a visitor sets.
+Row = Annotated[
+    tuple[Weight, ...],
+    Field(min_length=2, max_length=MOST_TOKENS),
+    AfterValidator(normalised),
+]
 
 
 def answer(model: type[Request], request: Any, work: Callable[[Request], Any]) -> str:

@@ -83,11 +83,12 @@ export function present(on) {
 
 const HINT = 3000; // milliseconds that the keys are named
 
-/** What the keys do, for a moment. */
+/** What the keys do, for a moment; only what has data-plays has something to play. */
 function hintKeys() {
+  const plays = [...document.querySelectorAll('[data-plays]')].some(part => part.checkVisibility());
   const hint = document.createElement('p');
   hint.className = 'sv-key-hint';
-  hint.textContent = 'Space plays · arrows change the step · Escape ends';
+  hint.textContent = plays ? 'Space plays · arrows change the step · Escape ends' : 'Escape ends';
   document.body.append(hint);
   setTimeout(() => hint.remove(), HINT);
 }

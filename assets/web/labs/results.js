@@ -2,19 +2,10 @@
 // computed; what could not be computed is called proven or only declared.
 
 import { barTable } from '../base/bars.js';
-import { button, finder, make } from '../base/dom.js';
+import { button, finder, make, query } from '../base/dom.js';
 import { SCHEMES } from '../base/words.js';
 
 /** @typedef {import('./types.js').RuleRow} RuleRow */
-
-const KINDS = {
-  equal: '= p',
-  differs: '≠ p',
-  proven: 'proven',
-  'only declared': 'declared',
-  impossible: '',
-  failed: 'failed',
-};
 
 /** @param {number} value */
 function deviationText(value) {
@@ -22,33 +13,44 @@ function deviationText(value) {
   return value < 1e-4 ? value.toExponential(0) : value.toFixed(4);
 }
 
-/** One sentence on what is known of a rule here. @param {RuleRow} row */
+/**
+ * What is known of a rule here, and what that rests on.
+ * @param {RuleRow} row
+ * @returns {[string, string]}
+ */
 export function verdictOf({ kind, title, deviation, runs, declared, reason }) {
-  const outcomes = runs === 1 ? 'the only outcome' : `all ${runs} outcomes`;
-  const largest = deviationText(deviation ?? 0);
-  if (kind === 'equal') {
-    return (
-      `= p. ${title} writes the target’s distribution here ` +
-      `(${outcomes} computed, largest deviation ${largest}).` +
-      (declared ? '' : ' Only here: the rule is lossy in general.')
-    );
-  }
-  if (kind === 'differs') {
-    return (
-      `≠ p. ${title} does not write the target’s distribution: ` +
-      `it deviates by ${largest} (${outcomes} computed).` +
-      (declared ? ' The rule is declared lossless; this node refutes it.' : '')
-    );
-  }
-  if (kind === 'impossible' || kind === 'failed') return reason;
-  const claim = `That ${title} is ${declared ? 'lossless' : 'lossy'} is ${kind}.`;
-  return `Not computed here: too many outcomes, or noise that is continuous. ${claim}`;
+  if (kind === 'impossible' || kind === 'failed') return [reason, ''];
+  if (deviation === null)
+    return [
+      `That ${title} is ${declared ? 'lossless' : 'lossy'} is ${kind}.`,
+      'Not computed here: too many outcomes, or noise that is continuous.',
+    ];
+  const computed = runs === 1 ? 'The only outcome was computed' : `All ${runs} outcomes computed`;
+  if (kind === 'equal')
+    return [
+      `${title} writes exactly the target’s distribution p.`,
+      `${computed}; largest deviation ${deviationText(deviation)}.` +
+        (declared ? '' : ' Only here: the rule is lossy in general.'),
+    ];
+  return [
+    `${title} does not write the target’s distribution p.`,
+    `${computed}; it deviates by ${deviationText(deviation)}.` +
+      (declared ? ' The rule is declared lossless; this node refutes it.' : ''),
+  ];
+}
+
+/** What a rule writes, as a cell has room for it. @param {RuleRow} row */
+function wordFor({ kind, deviation }) {
+  if (kind === 'equal') return '= p';
+  if (kind === 'differs') return `≠ p, by ${deviationText(deviation ?? 0)}`;
+  return kind === 'proven' ? 'proven' : 'declared';
 }
 
 /** @param {{ of: number, texts: number[][] }} law @param {number} levels */
 function captionOf({ of, texts }, levels) {
-  if (of > texts.length) return `the ${texts.length} most probable of ${of} texts`;
-  return levels > 1 ? `the first ${levels} tokens` : 'the first token';
+  const written = levels > 1 ? `the first ${levels} tokens` : 'the first token';
+  const shown = of > texts.length ? `, the ${texts.length} most probable of ${of} texts` : '';
+  return `what is written over all outcomes: ${written}${shown}`;
 }
 
 /**
@@ -58,12 +60,10 @@ function captionOf({ of, texts }, levels) {
  * @param {number} levels
  */
 export function writeLaw(root, { row, law }, names, levels) {
-  const $ = finder(root, 'sv-v-'),
-    line = $('verdict');
-  line.textContent = verdictOf(row);
-  line.dataset.kind = row.kind;
+  const $ = finder(root, 'sv-v-');
+  [$('verdict').textContent, $('proof').textContent] = verdictOf(row);
+  $('answer').dataset.kind = row.kind;
   if (!law) return $('law').replaceChildren();
-  const text = (/** @type {number[]} */ tokens) => tokens.map(token => names[token]).join(' ');
   const table = barTable({
     caption: captionOf(law, levels),
     series: [
@@ -71,16 +71,16 @@ export function writeLaw(root, { row, law }, names, levels) {
       { name: 'the rule', kind: row.kind === 'equal' ? 'accepted' : 'rejected' },
     ],
     rows: law.texts.map((tokens, i) => ({
-      name: text(tokens),
+      name: tokens.map(token => names[token]).join(' '),
       values: [law.target[i], law.rule[i]],
     })),
     write: value => value.toFixed(4),
-    place: value => value,
   });
   $('law').replaceChildren(table);
 }
 
 /**
+ * A row for each rule that can verify this tree; below the table why the others cannot.
  * @param {HTMLElement} root
  * @param {{ levels: number, rows: RuleRow[] }} data
  * @param {string} selected
@@ -88,46 +88,38 @@ export function writeLaw(root, { row, law }, names, levels) {
  */
 export function writeRules(root, { rows, levels }, selected, chosen) {
   const $ = finder(root, 'sv-v-'),
+    isShown = (/** @type {RuleRow} */ { kind }) => kind !== 'impossible' && kind !== 'failed',
+    others = rows.filter(row => !isShown(row)),
     head = make('tr');
+  const accepted = levels > 1 ? `accepted of ${levels}` : 'accepted';
   head.append(
-    ...[
-      'rule',
-      levels > 1 ? `tokens of ${levels}` : 'accepted',
-      '',
-      'children',
-      'writes',
-      'deviation',
-    ].map(text => make(text ? 'th' : 'td', text)),
+    ...['rule', accepted, '', 'writes', 'children'].map(text => make(text ? 'th' : 'td', text)),
   );
   $('table').tHead.replaceChildren(head);
   $('table').tBodies[0].replaceChildren(
-    ...rows.map(row => {
+    ...rows.filter(isShown).map(row => {
       const line = make('tr', '', row.rule === selected ? 'own' : ''),
         name = make('th'),
         pick = button(row.title, () => chosen(row.rule), 'sv-plain');
       pick.setAttribute('aria-pressed', String(row.rule === selected));
       name.append(pick);
-      if (row.kind === 'impossible' || row.kind === 'failed') {
-        const why = make('td', row.reason, 'none');
-        why.colSpan = 5;
-        line.append(name, why);
-        return line;
-      }
-      const track = make('td', '', 'drawn'),
+      const drawn = make('td', '', 'drawn'),
         bar = make('i');
       bar.style.width = `${100 * Math.min(1, (row.accepted ?? 0) / levels)}%`;
-      track.append(bar);
-      const kind = make('td', KINDS[row.kind], `kind ${row.kind.split(' ')[0]}`);
-      kind.title = verdictOf(row);
+      drawn.append(bar);
+      const written = make('td', wordFor(row), `kind ${row.kind.split(' ')[0]}`);
+      written.title = verdictOf(row).join(' ');
       line.append(
         name,
         make('td', row.accepted === null ? '–' : row.accepted.toFixed(4)),
-        track,
+        drawn,
+        written,
         make('td', SCHEMES[row.scheme ?? ''] ?? row.scheme ?? ''),
-        kind,
-        make('td', row.deviation === null ? '–' : deviationText(row.deviation)),
       );
       return line;
     }),
   );
+  $('others').hidden = !others.length;
+  query($('others'), 'summary').textContent = `Rules that do not apply here: ${others.length}`;
+  query($('others'), 'ul').replaceChildren(...others.map(({ reason }) => make('li', reason)));
 }

@@ -6,9 +6,39 @@ import { stepper } from '../base/stepper.js';
 import { probability } from '../base/text.js';
 import { MARKS } from '../base/words.js';
 
+const READING = 3000; // milliseconds that a try is shown while it plays
+
 /** @typedef {import('./types.js').Rows} Rows */
 /** @typedef {import('./types.js').Run} Run */
 /** @typedef {import('./types.js').Try} Try */
+
+/**
+ * The draw u on a line from 0 to 1; the part below the acceptance probability accepts.
+ * @param {number} prob
+ * @param {number} coin
+ */
+function coinLine(prob, coin) {
+  const line = make('div', '', 'sv-v-coin');
+  const texts = [`u = ${probability(coin)}`, `accepted below ${probability(prob)}`];
+  [coin, prob].forEach((value, i) => {
+    const label = make('span', texts[i]),
+      percent = `${100 * value}%`;
+    // A label stands at its value, and never leaves the line.
+    label.style.left = percent;
+    label.style.transform = `translateX(-${percent})`;
+    const drawn = make(i ? 'i' : 'em');
+    drawn.style[i ? 'width' : 'left'] = percent;
+    line.append(label, drawn);
+  });
+  return line;
+}
+
+/** @param {HTMLTableElement[]} tables */
+function sideBySide(...tables) {
+  const box = make('div', '', 'sv-v-tables');
+  box.append(...tables);
+  return box;
+}
 
 /** @param {HTMLElement} root */
 export function tryStepper(root) {
@@ -17,7 +47,11 @@ export function tryStepper(root) {
     names = /** @type {string[]} */ ([]),
     rows = /** @type {Rows} */ ({});
   // the last place is what was written
-  const at = stepper(root, { count: () => (run ? run.tries.length + 1 : 0), changed: write });
+  const at = stepper(root, {
+    count: () => (run ? run.tries.length + 1 : 0),
+    changed: write,
+    pace: () => READING,
+  });
   const quoted = (/** @type {number} */ token) => `“${names[token]}”`;
 
   function write() {
@@ -69,20 +103,13 @@ export function tryStepper(root) {
         : { p: rows.p, q: rows.q }
     );
     const parts = [make('h3', `${quoted(token)}: ${outcome}`), make('p', why)];
-    if (prob !== null && coin !== null)
-      parts.push(
-        barTable({
-          series: [
-            { name: 'acceptance', kind: 'accepted' },
-            { name: 'draw u', mark: true },
-          ],
-          rows: [{ name: 'draw u', values: [prob, coin] }],
-          place: value => value,
-        }),
-      );
-    parts.push(table('compared in this try', compared, token));
-    if (after.residual) parts.push(table(`after ${quoted(token)} is rejected`, after, token));
-    return parts;
+    if (prob !== null && coin !== null) parts.push(coinLine(prob, coin));
+    // The two tables have one scale, so that what a rejection changes is seen.
+    const most = Math.max(...[compared, after].flatMap(Object.values).flat());
+    const tables = [table('compared in this try', compared, token, most)];
+    if (after.residual)
+      tables.push(table(`after ${quoted(token)} is rejected`, after, token, most));
+    return [...parts, sideBySide(...tables)];
   }
 
   /** @param {Run} of */
@@ -100,9 +127,7 @@ export function tryStepper(root) {
             : `The tree ends here, so the target adds ${quoted(token)}, drawn from p.`
         }`,
       ),
-      last
-        ? table('its distribution', { residual: last }, token)
-        : table('its distribution', { p: rows.p }, token),
+      sideBySide(table('its distribution', last ? { residual: last } : { p: rows.p }, token)),
     ];
   }
 
@@ -112,8 +137,13 @@ export function tryStepper(root) {
       ? `${quoted(emitted[0])} was accepted; the run goes on below it.`
       : 'The run did not reach this node.';
 
-  /** @param {string} caption @param {Rows} of @param {number} selected the token in question */
-  function table(caption, of, selected) {
+  /**
+   * @param {string} caption
+   * @param {Rows} of
+   * @param {number} selected the token in question
+   * @param {number} [most] what fills a bar, the same in two tables that are compared
+   */
+  function table(caption, of, selected, most) {
     const series = Object.keys(of),
       tokens = names
         .map((_, token) => token)
@@ -121,7 +151,7 @@ export function tryStepper(root) {
     return barTable({
       caption,
       series: series.map(name => ({ name: name === 'draft' ? 'q' : name, kind: name })),
-      place: value => value,
+      place: most ? value => value / most : undefined,
       rows: tokens.map(token => ({
         name: names[token],
         values: series.map(name => of[name][token] ?? null),
@@ -139,8 +169,7 @@ export function tryStepper(root) {
       if (run) at.go(0);
       else write();
     },
-    move: (/** @type {number} */ by) => {
-      at.move(by);
-    },
+    move: (/** @type {number} */ by) => at.move(by),
+    toggle: () => at.toggle(),
   };
 }

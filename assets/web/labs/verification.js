@@ -9,7 +9,7 @@ import { linkedNode } from './address.js';
 import { asker } from './asker.js';
 import { runOf } from './draws.js';
 import { writeLaw, writeRules } from './results.js';
-import { normalised, rowControls } from './rows.js';
+import { rowControls, rowTools } from './rows.js';
 import { tryStepper } from './tries.js';
 
 /** @typedef {import('./types.js').Start} Start */
@@ -41,6 +41,11 @@ export function verificationLab(element, start, server) {
       ask(60);
     });
   const ask = asker(root, work, failed);
+  const limitTools = rowTools(root, state, [...start.names], () => {
+    set({});
+    unmark();
+    rows.show();
+  });
 
   // ---- what is looked at ----
 
@@ -104,8 +109,7 @@ export function verificationLab(element, start, server) {
     $('rule').value = state.rule;
     $('scheme').value = state.scheme ?? '';
     $('shape').value = `${state.children} ${state.levels}`;
-    query(root, '[data-do=more]').disabled = state.names.length >= start.names.length;
-    query(root, '[data-do=less]').disabled = state.names.length <= 2;
+    limitTools();
   }
 
   /** @param {Messages['node']} node of a run */
@@ -146,25 +150,7 @@ export function verificationLab(element, start, server) {
     set({ children, levels });
   });
 
-  /** @param {string[]} names @param {(weights: number[]) => number[]} resized */
-  function resize(names, resized) {
-    state.names = names;
-    set({ p: normalised(resized(state.p)), q: normalised(resized(state.q)) });
-    rows.show();
-  }
-
   const acts = {
-    more: () =>
-      resize(
-        [...state.names, [...start.names].find(letter => !state.names.includes(letter)) ?? '?'],
-        weights => [...weights, 1 / weights.length],
-      ),
-    less: () =>
-      resize(state.names.slice(0, -1), weights =>
-        weights.slice(0, -1).some(weight => weight > 0)
-          ? weights.slice(0, -1)
-          : weights.slice(0, -1).fill(1),
-      ),
     back: () => tries.move(-1),
     next: () => tries.move(1),
     draw: () => set({ seed: (state.seed + 1) % start.most.seed }),
@@ -173,7 +159,10 @@ export function verificationLab(element, start, server) {
     query(root, `[data-do=${name}]`).addEventListener('click', act);
   keys(
     root,
-    event => (event.shiftKey ? {} : { ArrowLeft: acts.back, ArrowRight: acts.next, d: acts.draw }),
+    event =>
+      event.shiftKey
+        ? {}
+        : { ArrowLeft: acts.back, ArrowRight: acts.next, ' ': tries.toggle, d: acts.draw },
     { first: true },
   );
 

@@ -5,6 +5,7 @@ both). The runs use toy tables; a gate stands where a slow model would be, so th
 wait for time to pass.
 """
 
+import gc
 import os
 import re
 import shutil
@@ -117,6 +118,20 @@ def pytest_collection_modifyitems(config, items):
 def pytest_configure(config):
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(compiling.Compiler())
+
+
+imported = 0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """What libraries bring with them lives as long as the process. A collection, as the service
+    asks for at each pair, would go through all of it for half a second."""
+    global imported
+    if len(sys.modules) > imported + 20:
+        imported = len(sys.modules)
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_runtest_teardown(item):

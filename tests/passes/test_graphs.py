@@ -21,7 +21,15 @@ from specviz.passes.graphs import BUCKETS, StaticPasses, slots_bucket
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.passes.layers import read_layer
 from specviz.sampling.distributions import Sampling
-from tests.passes.test_huggingface import FAMILIES, V, alone, along, make, random_run, random_tree
+from tests.passes.test_huggingface import (
+    FAMILIES,
+    V,
+    along,
+    each_alone,
+    make,
+    random_run,
+    random_tree,
+)
 
 pytestmark = pytest.mark.adapter
 
@@ -97,7 +105,8 @@ class Capture:
 def read(session, size, rng):
     tree = random_tree(rng, session.context, size)
     rows = session.forward(tree, range(size))
-    expected = [alone(session.model, session.context + along(tree, node)) for node in range(size)]
+    texts = [session.context + along(tree, node) for node in range(size)]
+    expected = each_alone(session.model, texts)
     np.testing.assert_allclose(rows, expected, atol=1e-3)
 
 

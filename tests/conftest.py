@@ -121,6 +121,11 @@ def pytest_configure(config):
 
 
 imported = 0
+gc.disable()  # while libraries are imported, of which nothing is garbage
+
+
+def pytest_collection_finish():
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -80,7 +80,7 @@ def test_trees_of_tensorrt_and_lengths_by_batch():
 
 
 @pytest.mark.parametrize("widths", [[2, 2, 2], [1, 4, 1], [3, 3], [1, 1], [2, 1, 3, 1]])
-def test_no_engine_is_told_to_draft_more_tokens_than_its_levels_have(widths):
+def test_no_engine_drafts_more_tokens_than_its_levels_have(widths):
     shape = grow_shape(widths)
     predicted = {"chain": Predicted(CHAIN, 2.0, 1.5), "tree": Predicted(shape, 3.0, 1.8)}
     found = {one.engine: one.flags for one in engine_flags("eagle3", "head", predicted)}

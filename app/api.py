@@ -174,7 +174,7 @@ def answers(
     try:
         for step in items:
             written.append(step)
-            text += "".join(step.pieces)
+            text += "".join(step.emitted_texts)
             yield text, step.to_json(), ""
     except Exception as error:
         if not written:

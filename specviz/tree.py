@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field, model_validator
 
-from .base.codec import MAX_ITEMS, Levels, Record, Text, Whole
+from .base.codec import MAX_ITEMS, JsonObject, Levels, Record, Text, Whole
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Growth(Record):
     split: Annotated[tuple[Whole, ...], Field(max_length=MAX_ITEMS)] | None = None
     candidates: Whole | None = None
     cut: Chart | None = None
-    guesses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    guesses: Mapping[int, JsonObject] = field(default_factory=dict)
 
 
 class TokenTree:
@@ -184,8 +184,10 @@ class TokenTree:
         self.depths: list[int] = [0]
         self.keys: list[float | None] = [None]
         self.draft_distributions: dict[int, np.ndarray] = {}
-        self.start, self.scheme = start, scheme
-        self.growth, self.probes = Growth(), list[int]()
+        self.start = start
+        self.scheme = scheme
+        self.growth = Growth()
+        self.probes = list[int]()
         self.origin: dict[int, int] | None = None
         self.order: Sequence[int] | None = None
         self.shape: Topology | None = None  # the latest `topology`

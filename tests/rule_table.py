@@ -14,7 +14,7 @@ import specviz
 from specviz.config.strategy import strategy_of
 from specviz.decode.session import DecodingSession, Stopwatch
 from specviz.measure.this_machine import prompts
-from specviz.record.metrics import student
+from specviz.record.metrics import t_quantile
 from specviz.sampling.randomness import Seeded
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs/strategies.md"
@@ -86,7 +86,7 @@ def table(by_text):
         "| rule | tree | children | accepted tokens a pass | |\n",
         "| --- | --- | --- | ---: | --- |\n",
     ]
-    margin = student(len(by_text) - 1) / len(by_text) ** 0.5
+    margin = t_quantile(len(by_text) - 1) / len(by_text) ** 0.5
     rules = [specviz.VERIFIERS[name]() for name in by_text[0]]
     means = {rule.name: mean(one[rule.name] for one in by_text) for rule in rules}
     for rule in sorted(rules, key=lambda rule: (tree_of(rule), -means[rule.name])):

@@ -62,7 +62,7 @@ def main() -> None:
         probability: float | None = step.target_prob[0]
         seconds: float = step.seconds.total
         nodes: int = step.drafted + len(step.path) + len(step.emitted)
-        print(probability, seconds >= 0, nodes, "".join(step.pieces))
+        print(probability, seconds >= 0, nodes, "".join(step.emitted_texts))
     counts: Counts = trace.counts + Counts.of(specviz.autoregress(pair, config).steps)
     rate: float = counts.tokens_per_pass
     figures = [plot("tree", trace.steps[0]), plot("ribbon", trace)]

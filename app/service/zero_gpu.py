@@ -79,12 +79,12 @@ def place(offers: dict[str, Any]) -> None:
     """Load the weights of these pairs now, where GPUs are lent; one that fails is left to its first
     run, which tells the visitor why.
 
-    What was placed before anybody borrows a GPU is on it as soon as somebody does.
+    What was preloaded before anybody borrows a GPU is on it as soon as somebody does.
     """
     if not ON:
         return
     from specviz.models.early_exit import count_layers
-    from specviz.models.loading import choose_device, choose_dtype, load_model, placed
+    from specviz.models.loading import choose_device, choose_dtype, load_model, preloaded
     from specviz.models.pair import pair_names
 
     device = choose_device("auto")
@@ -95,6 +95,6 @@ def place(offers: dict[str, Any]) -> None:
             names = pair_names(None if target == "tales" else target, draft or None)
             for role, name in zip(("target", "draft"), names, strict=True):
                 if name is not None and not count_layers(name):
-                    placed[name, device, dtype] = load_model(role, name, device, dtype)
+                    preloaded[name, device, dtype] = load_model(role, name, device, dtype)
         except Exception:
             log.exception("%s cannot be loaded at the start", models)

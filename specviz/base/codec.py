@@ -62,7 +62,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def read(kind: Any, data: Any, what: str) -> Any:
+def read(kind: Any, data: object, what: str) -> Any:
     """A record from JSON text or plain data, by its class or annotation `kind`.
 
     Raises:
@@ -109,19 +109,19 @@ def json_data(value: Any, exact: bool = False) -> Any:
     Numbers keep six significant digits, or all of them with `exact`.
     """
     if isinstance(value, float):
-        return None if not math.isfinite(value) else value if exact else float(f"{value:.6g}")
+        if not math.isfinite(value):
+            return None
+        return value if exact else float(f"{value:.6g}")
     if value is None or isinstance(value, str | int):
         return value
     if names := _names(value.__class__):
-        omit, items = (
-            getattr(value, "omit_empty", False),
-            ((name, getattr(value, name)) for name in names),
-        )
-        return {
-            name: json_data(item, exact)
-            for name, item in items
-            if not (omit and item in (None, {}))
-        }
+        omit = getattr(value, "omit_empty", False)
+        data = {}
+        for name in names:
+            item = getattr(value, name)
+            if not (omit and item in (None, {})):
+                data[name] = json_data(item, exact)
+        return data
     if isinstance(value, Mapping):
         return {str(key): json_data(item, exact) for key, item in value.items()}
     if isinstance(value, Sequence):
@@ -134,14 +134,14 @@ def _names(cls: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(cls)) if is_dataclass(cls) else getattr(cls, "_fields", ())
 
 
-def dumps(value: Any, exact: bool = False) -> str:
+def dumps(value: object, exact: bool = False) -> str:
     """`json_data` as JSON text."""
     return json.dumps(
         json_data(value, exact), ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
 
 
-def lines(value: Any, exact: bool = False) -> str:
+def pretty_json(value: object, exact: bool = False) -> str:
     """`json_data` as JSON text for people: a line for each entry, but only one for a list of
     numbers."""
     text = json.dumps(json_data(value, exact), indent=1)
@@ -151,17 +151,17 @@ def lines(value: Any, exact: bool = False) -> str:
 def readable_errors(cls: Class) -> Class:
     """Make the errors of a pydantic dataclass `ParameterError`s, and let it accept numpy's types
     and lists."""
-    init, names = cls.__init__, [field.name for field in fields(cls)]
+    init = cls.__init__
+    names = [field.name for field in fields(cls)]
 
     @wraps(init)
-    def init_readably(self: Any, /, *args: Any, **values: Any) -> None:
+    def init_readably(self: object, /, *args: object, **values: object) -> None:
         try:
+            # By name, so that each is converted; arguments beyond the fields are left for `init`
+            # to refuse.
             named = dict(zip(names, args, strict=False)) | values
-            init(
-                self,
-                *args[len(names) :],
-                **{name: plain_value(value) for name, value in named.items()},
-            )
+            plain = {name: plain_value(value) for name, value in named.items()}
+            init(self, *args[len(names) :], **plain)
         except ValidationError as error:
             raise parameter_error(error, TypeAdapter(cls).json_schema()["properties"]) from None
 
@@ -169,7 +169,7 @@ def readable_errors(cls: Class) -> Class:
     return cls
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: object) -> Any:
     """A value without numpy's types and lists: numbers as Python's, lists and arrays as tuples."""
     if hasattr(value, "tolist"):
         value = value.tolist()
@@ -210,7 +210,8 @@ def _values(schema: Schema, many: bool) -> str:
         return (
             f"{'lists of' if many else 'list'} {_values(schema.get('items', {}), many=True)}{each}"
         )
-    low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
+    low = schema.get("minimum", schema.get("exclusiveMinimum"))
+    high = schema.get("maximum")
     above = "above" if "exclusiveMinimum" in schema else "from"
     kind = KINDS.get(schema.get("type", ""), ("another value", "values"))[many]
     return (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
 
 
 class ParameterError(ValueError):
@@ -15,9 +14,12 @@ class ParameterError(ValueError):
     depth must be at least 1; got 0. Use 1.
     """
 
-    def __init__(self, name: str, must: str, got: Any = ..., hint: str = "") -> None:
+    def __init__(self, name: str, must: str, got: object = ..., hint: str = "") -> None:
         super().__init__(name, must, got, hint)  # all of them, so that the error can be pickled
-        self.name, self.must, self.got, self.hint = name, must, got, hint
+        self.name = name
+        self.must = must
+        self.got = got
+        self.hint = hint
 
     def named(self, name: str) -> ParameterError:
         """The same of a parameter that has another name where the value came from."""
@@ -32,7 +34,7 @@ class ParameterError(ValueError):
 class UnknownName(ParameterError, KeyError):
     """An unknown name; the message suggests the nearest one."""
 
-    def __init__(self, name: str, got: Any, options: Iterable[str]) -> None:
+    def __init__(self, name: str, got: object, options: Iterable[str]) -> None:
         options = list(options)
         near = get_close_matches(got, options, 1) if isinstance(got, str) and len(got) < 100 else []
         hint = f"Did you mean {near[0]!r}?" if near else ""
@@ -40,7 +42,7 @@ class UnknownName(ParameterError, KeyError):
         self.args = (name, got, options)
 
 
-def short_repr(value: Any, length: int = 60) -> str:
+def short_repr(value: object, length: int = 60) -> str:
     """A value as a message shows it, on one line and not longer than that."""
     try:
         text = repr(value)

@@ -96,6 +96,8 @@ def write_bytes(path: str | Path, data: bytes) -> None:
             with open(part, "xb") as file:
                 file.write(data)
                 file.flush()
+                # On the disk before it takes the old one's place: a power cut leaves one of the
+                # two.
                 os.fsync(file.fileno())
             if place.exists():
                 copymode(place, part)

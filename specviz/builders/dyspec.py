@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from ..config.strategy import number
-from ..sampling.children import draw_in_turn
+from ..sampling.children import iter_children
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
@@ -53,7 +53,7 @@ class SlotHeap:
     def read(self, nodes: list[int]) -> None:
         """Have the draft read nodes, in one pass."""
         for node, q in zip(nodes, self.draft.expand(nodes), strict=True):
-            self.children[node] = draw_in_turn(q, self.scheme, self.rng, self.tree.position(node))
+            self.children[node] = iter_children(q, self.scheme, self.rng, self.tree.position(node))
             self.left[node] = q.copy()
 
     def fill(self, threshold: float = 0.0) -> int | None:

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field
 from ..base.codec import Probability
 from ..config.strategy import number
 from ..record.running_acceptance import RunningAcceptance
-from ..record.vectors import check_acceptance, find_acceptance, reach, stored
+from ..record.vectors import check_acceptance, find_acceptance, path_acceptance, stored
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree, Topology
@@ -37,7 +37,7 @@ Acceptance = Annotated[
     tuple[Probability, ...] | tuple[tuple[Probability, ...], ...],
     AfterValidator(lambda value: check_acceptance(value, "")),
 ]
-_reach = lru_cache(maxsize=64)(reach)  # a shape is planned once for many steps
+_reach = lru_cache(maxsize=64)(path_acceptance)  # a shape is planned once for many steps
 
 
 class PlannedBuilder(StaticBuilder):

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from ..base.errors import ParameterError
 from ..config.strategy import number
-from ..sampling.children import children_of, draw_children
+from ..sampling.children import child_budget, draw_children
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree, Topology
@@ -67,7 +67,7 @@ def fill(
         rows = draft.expand([nodes[spot] for spot in spots])
         for spot, q in zip(spots, rows, strict=True):
             node, below = nodes[spot], shape.children[spot]
-            count = children_of(q, len(below), draft.sparse)
+            count = child_budget(q, len(below), draft.sparse)
             tokens = draw_children(q, count, scheme, rng, tree.position(node))
             for child, token in zip(below, tokens, strict=False):
                 nodes[child] = tree.add(node, token, None if keys is None else keys[child])

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from ..config.strategy import number
-from ..sampling.children import children_of, draw_children
+from ..sampling.children import child_budget, draw_children
 from ..sampling.distributions import entropy
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
@@ -51,7 +51,7 @@ class CertaintyBuilder(TreeBuilder):
             for node, q in zip(level, draft.expand(level), strict=True):
                 key = self.key(draft.at_temperature_1(node, q))
                 count = min(self.count(node, key), size - len(tree))
-                count = children_of(q, count, draft.sparse)
+                count = child_budget(q, count, draft.sparse)
                 if count:
                     tokens = draw_children(q, count, scheme, rng, tree.position(node))
                     children = [tree.add(node, token, key) for token in tokens]

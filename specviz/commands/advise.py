@@ -243,6 +243,7 @@ def faster_way(ways: Mapping[str, EngineWay]) -> str | None:
     how = "timed" if own.timing and switch.timing else "predicted"
     figures = f"{with_interval(own.speedup)} x, the switch {with_interval(switch.speedup)} x"
     for faster, other, name in ((own, switch, "engines' own rule"), (switch, own, "the switch")):
+        # Only where the slower one's best is below the faster one's worst.
         low = faster.speedup[1]
         high = other.speedup[2]
         if low is not None and high is not None and low > high:

@@ -18,7 +18,7 @@ def option(
     usage: str,
     text: str,
     kind: Any = None,
-    default: Any = None,
+    default: object = None,
     several: bool = False,
 ) -> None:
     """Add an option.
@@ -48,12 +48,14 @@ def option(
         parser.add_argument(name, action="store_true", help=text)
 
 
-def within(kind: type, low: float, high: float = inf, above: bool = False) -> Callable[[str], Any]:
+def within(
+    kind: type, low: float, high: float = inf, above: bool = False
+) -> Callable[[str], float]:
     """The type of an option that is a whole number (`int`) or a number (`float`) in a range, or
     above its lower end."""
     must = f"must be a {'whole ' * (kind is int)}number {'above' if above else 'from'} {low:g}"
 
-    def read(text: str) -> Any:
+    def read(text: str) -> float:
         with suppress(ValueError):
             value = kind(text)
             if low <= value <= high and not (above and value == low):

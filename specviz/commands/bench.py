@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 
-from ..base.codec import JsonObject, lines
+from ..base.codec import JsonObject, pretty_json
 from ..base.files import check_output, file_lock
 from ..base.progress import Progress
 from ..config.strategy import REGISTRIES
@@ -95,6 +95,7 @@ def run(args: Arguments) -> int:
     cells, prompts = grid.cells_of(data, options.prompts_of(args, FEW))
     with file_lock(args.out) if args.out else nullcontext():
         results = read_results(args.out)
+        # What is in the file is not measured again, but failures are.
         missing = []
         for cell in cells:
             if cell.key not in results or "failed" in results[cell.key]:
@@ -104,6 +105,7 @@ def run(args: Arguments) -> int:
             warn(f"{len(cells)} cells, {there}")
         updates = measure(missing, prompts, args, results)
         stopped = bool(missing) and until_stopped(updates, "cells")[1]
+    # In the order of the grid, and only its cells: a file may hold others.
     outcomes = [results[cell.key] for cell in cells if cell.key in results]
     rows = []
     try:
@@ -114,7 +116,7 @@ def run(args: Arguments) -> int:
             f"results {args.out!r} are damaged: a result lacks its numbers. Remove its line."
         ) from None
     if args.json:
-        print(lines(outcomes))
+        print(pretty_json(outcomes))
     else:
         print_outcomes(rows, outcomes)
     failed = any("failed" in outcome for outcome in outcomes)
@@ -240,7 +242,7 @@ def compare_texts(args: Arguments) -> int:
     different = [text for text in texts if not text[2].equal]
     if args.json:
         rows = [{"method": writer, "prompt": at} | asdict(text) for writer, at, text in different]
-        print(lines(rows))
+        print(pretty_json(rows))
     else:
         for writer, prompt, text in different:
             sentence = text.sentence(pair.info.get("dtype"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..base.codec import JsonObject, lines
+from ..base.codec import JsonObject, pretty_json
 from ..base.files import check_output, read_text, write_text
 from ..config.run_config import RunConfig, compatible
 from ..measure.advice import calibrate
@@ -98,6 +98,7 @@ def run(args: Arguments) -> int:
     updates = calibrate(pair, rules, texts_of, blank, args.width, args.positions, seconds)
     profile, stopped = until_stopped(updates, "positions")
     profile = replace(profile, vectors=tuple(replace(one, texts=name) for one in profile.vectors))
+    # A busy machine, or a measurement that was cut short, must not stand for this one.
     if profile.costs and profile.costs.settings["busy_cores"] <= MAX_CORES and not stopped:
         store_costs(profile.costs)
     if args.out:
@@ -118,7 +119,7 @@ def rates_of(vector: AcceptanceVector, drafter: str) -> str:
     conditions = {"dataset": vector.texts, "osl": TOKENS, "temperature": vector.temperature}
     samples = len(vector.by_text)
     profile = to_profile(conditional, drafter, samples, rule=vector.verifier, **conditions)
-    return lines(profile, exact=True) + "\n"
+    return pretty_json(profile, exact=True) + "\n"
 
 
 def rules_for(named: Sequence[Verifier], config: RunConfig) -> list[Verifier]:

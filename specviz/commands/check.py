@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 
-from ..base.codec import JsonObject, json_data, lines
+from ..base.codec import JsonObject, json_data, pretty_json
 from ..base.progress import Progress
 from ..builders import BUILDERS
 from ..config.plugins import load_known, sources
@@ -57,7 +57,7 @@ def run(args: Arguments) -> int:
         return 0
     (rows, refuted), stopped = until_stopped(prove(args), "rows")
     if args.json:
-        print(lines([record_of(row, refuted) for row in rows]))
+        print(pretty_json([record_of(row, refuted) for row in rows]))
     else:
         print(MEANING)
         print(text_table([table_row(row) for row in rows]))
@@ -110,6 +110,7 @@ def prove(args: Arguments) -> Iterator[Progress[tuple[list[Row], Refuted]]]:
     refuted = Refuted()
     yield Progress(done, total, result=(rows, refuted))
     for stage in (searches, candidates):
+        # A rule that is refuted once is not proven further: one counterexample is enough.
         left = [case for case in stage if _rule(case) not in refuted]
         done += len(stage) - len(left)
         for row in _proven(left, args.jobs):

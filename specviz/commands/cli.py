@@ -50,6 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command. Returns 0 on success, 1 if its output cannot be written or as the command
     defines, 2 for a bad value, 130 if interrupted."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    # The command before any parser is built: only its module is imported.
     name = next((argument for argument in arguments if not argument.startswith("-")), "")
     where = f"specviz {name}" if name in COMMANDS else "specviz"
     try:

@@ -4,11 +4,11 @@ far."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from tqdm import tqdm
 
+from ..base.codec import JsonObject
 from ..base.files import printable
 from ..base.progress import Progress, Result, final_result
 from ..measure.quiet import MAX_CORES
@@ -66,7 +66,7 @@ def warn_if_busy(cores: float) -> None:
         )
 
 
-def timed_figures(run: Mapping[str, Any]) -> list[str]:
+def timed_figures(run: JsonObject) -> list[str]:
     """Tokens per pass and speedup of a `TimedRun` as plain data, each with its half-width as far as
     it has one."""
     figures = []

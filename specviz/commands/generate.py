@@ -74,6 +74,7 @@ def run(args: Arguments) -> None:
             if not args.json:
                 print(("" if steps else printable(before)) + paint(step), end="", flush=True)
             steps.append(step)
+    # From the steps so far: Ctrl-C leaves a whole trace.
     trace = trace_of(pair, config, steps)
     text = trace.to_json()
     if args.json:

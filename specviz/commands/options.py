@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..base.codec import JsonObject
 from ..base.errors import ParameterError
 from ..builders import BUILDERS
 from ..config.run_config import RunConfig
@@ -18,6 +19,9 @@ from ..models.catalogue import CATALOGUE, default_draft
 from ..record.vector_files import read_acceptance
 from .arguments import SEVERAL, Arguments, Parser, option
 from .display import warn
+
+if TYPE_CHECKING:
+    from ..models.huggingface_pair import HuggingFacePair
 
 TEMPERATURE = RunConfig.temperature  # so that what one command measures is what another uses
 WHAT = {
@@ -139,7 +143,7 @@ def prompts_of(args: Arguments, count: int | None = None) -> list[str]:
     return prompts(count, _asks(args))
 
 
-def load(args: Arguments, **other: Any) -> Any:
+def load(args: Arguments, **other: Any) -> HuggingFacePair:
     """The pair of `add_pair`; `other` are arguments of `load_pair` in place of the options."""
     check_draft(args, other.get("draft", getattr(args, "draft", None)))
     from ..models.pair import load_pair  # torch, which parsing does not need
@@ -200,7 +204,7 @@ def strategies(args: Arguments, kind: str) -> list[Any]:
     return [*dict.fromkeys(strategy(args, kind, text) for text in getattr(args, kind) or ())]
 
 
-def sampling(args: Arguments) -> dict[str, Any]:
+def sampling(args: Arguments) -> JsonObject:
     """What `add_sampling` adds but the temperature, as fields of `RunConfig`."""
     return {name: getattr(args, name) for name in (*ROWS, "seed")}
 

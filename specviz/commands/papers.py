@@ -64,7 +64,8 @@ def run(args: Arguments) -> None:
             for update in papers.measure(
                 load_pair(), args.names, args.timed, args.again, store, args.texts
             ):
-                bar.n, bar.total = update.done, update.total
+                bar.n = update.done
+                bar.total = update.total
                 bar.set_description_str(update.stage[:80])
     decided = [
         (source, finding) for source, entry in entries for finding in papers.decide(entry, store)

@@ -46,11 +46,13 @@ def add_arguments(parser: Parser) -> None:
         parser,
         "--samples DIR",
         "with --drafter: the samples (default: beside the target; for eagle3 they are made)",
+        Path,
     )
     option(
         parser,
         "--state DIR",
         "with --drafter eagle3: what a run needs to continue (default: checkpoint in --out)",
+        Path,
     )
     heads = within(int, 1, 16)
     minutes = within(float, 0, 1e9, above=True)
@@ -69,6 +71,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(args: Arguments) -> int:
+    # An option that would change nothing is a mistake, which is better told before than after.
     for name, where, unused in (
         ("heads", "without --drafter medusa", args.drafter != "medusa"),
         ("samples", "without --drafter", args.drafter is None),
@@ -88,24 +91,7 @@ def run(args: Arguments) -> int:
     if args.drafter == "eagle3" and not args.out:
         raise ValueError("--out is needed with --drafter eagle3, the folder of the head.")
     target = Path(args.target or "")
-    for name, path, must, good in (
-        *(("text", path, "name files that exist", Path(path).is_file()) for path in args.text),
-        ("code", args.code, "be a folder of Python files", Path(args.code or "").is_dir()),
-        (
-            "target",
-            args.target,
-            "be a folder with a model",
-            args.drafter == "eagle3" or (target / "config.json").is_file(),
-        ),
-        (
-            "target",
-            args.target,
-            "have a tokenizer.json",
-            not args.text or (target / "tokenizer.json").is_file(),
-        ),
-    ):
-        if path is not None and not good:
-            raise ParameterError(f"--{name}", must, path)
+    check_files(args, target)
     out = Path(args.out or target.parent / args.drafter)
     with file_errors(f"--out {str(out)!r} cannot be written"):
         out.mkdir(parents=True, exist_ok=True)
@@ -115,40 +101,38 @@ def run(args: Arguments) -> int:
         if args.drafter == "eagle3":
             from ..training.eagle3 import train_eagle3
 
-            print(
-                train_eagle3(
-                    args.target,
-                    60 * args.minutes,
-                    out,
-                    samples=args.samples and Path(args.samples),
-                    state=args.state and Path(args.state),
-                    device=args.device,
-                    seed=args.seed,
-                )
+            done = train_eagle3(
+                args.target,
+                60 * args.minutes,
+                out,
+                samples=args.samples,
+                state=args.state,
+                device=args.device,
+                seed=args.seed,
             )
         elif args.drafter:
             from ..training.heads import train_heads
 
-            common |= {
-                "samples": args.samples and Path(args.samples),
-                "heads": args.heads,
-                "seed": args.seed,
-            }
-            print(
-                train_heads(
-                    args.drafter, target, 60 * args.minutes, text_files=args.text, out=out, **common
-                )
+            done = train_heads(
+                args.drafter,
+                target,
+                60 * args.minutes,
+                samples=args.samples,
+                text_files=args.text,
+                out=out,
+                heads=args.heads,
+                seed=args.seed,
+                **common,
             )
         else:
             from ..training.pair import Recipe, train_pair
 
             times: JsonObject = {"target_time": 0.0, "sample_time": 0.3} if args.target else {}
             recipe = Recipe(seed=args.seed, code_share=args.code_share, **times)
-            print(
-                train_pair(
-                    args.text, out, 60 * args.minutes, target=args.target, recipe=recipe, **common
-                )
+            done = train_pair(
+                args.text, out, 60 * args.minutes, target=args.target, recipe=recipe, **common
             )
+        print(done)
     except KeyboardInterrupt:
         print(
             "\nInterrupted; the same command again continues from the last checkpoint, at "
@@ -156,3 +140,19 @@ def run(args: Arguments) -> int:
         )
         return 130
     return 0
+
+
+def check_files(args: Arguments, target: Path) -> None:
+    """Check that what the options name is there, before hours of training."""
+    for path in args.text:
+        if not Path(path).is_file():
+            raise ParameterError("--text", "name files that exist", path)
+    if args.code and not Path(args.code).is_dir():
+        raise ParameterError("--code", "be a folder of Python files", args.code)
+    if not args.target:
+        return
+    # EAGLE-3 takes any name that `load_pair` knows, and text of its own.
+    if args.drafter != "eagle3" and not (target / "config.json").is_file():
+        raise ParameterError("--target", "be a folder with a model", args.target)
+    if args.text and not (target / "tokenizer.json").is_file():
+        raise ParameterError("--target", "have a tokenizer.json", args.target)

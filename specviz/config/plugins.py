@@ -70,6 +70,7 @@ def load(name: str) -> None:
         raise ValueError(
             f"plugin {name!r} cannot be loaded: {where}{' '.join(reason.split()).rstrip('.')}."
         ) from error
+    # A module may register classes of its own submodules, but it must have registered something.
     root = module.__name__.partition(".")[0]
     # What it imports may do it, and a module that was imported before has done it.
     own = {cls for cls in _registered() if cls.__module__.partition(".")[0] == root}

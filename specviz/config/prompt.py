@@ -35,6 +35,7 @@ def read_prompt(value: Any) -> str | tuple[int, ...] | tuple[Message, ...]:
     if hasattr(value, "keys") and "input_ids" in value:
         value = value["input_ids"]
     items = plain_value(list(value) if isinstance(value, tuple) else value)
+    # A tokenizer returns a batch; of one text its only row is meant.
     if isinstance(items, tuple) and len(items) == 1 and isinstance(items[0], tuple):
         items = items[0] if not isinstance(items[0], Message) else items
     if items == () or items == "":
@@ -59,7 +60,7 @@ def no_template() -> ParameterError:
     return ParameterError("prompt", must, hint="Give text, or load a chat model.")
 
 
-def _message(item: Any) -> Message | None:
+def _message(item: object) -> Message | None:
     """A message from a mapping or an object of that class; None where it is neither."""
     if isinstance(item, Mapping) and item.keys() == {"role", "content"}:
         item = Message(**item)

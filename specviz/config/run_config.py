@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
-from ..base.codec import LARGEST, Positive, Whole, json_data, readable_errors
+from ..base.codec import LARGEST, JsonObject, Positive, Whole, json_data, readable_errors
 from ..sampling.distributions import Sampling, Temperature, TopK, TopP
 from .prompt import Message, Prompt, read_prompt
 from .strategy import SCHEMES, VERIFIERS, strategy_of
@@ -92,10 +92,10 @@ class RunConfig:
         """The seed that is `count` seeds later; the largest is followed by 0."""
         return (self.seed + count) % (LARGEST + 1)
 
-    def for_pair(self, pair: Any) -> RunConfig:
+    def for_pair(self, pair: object) -> RunConfig:
         """The same run as a pair decodes it: a text is a message where the pair asks texts, and its
         own draft, a trained head say, is named by the drafter that reads with it."""
-        changes: dict[str, Any] = {}
+        changes: JsonObject = {}
         # A pair of one's own may have neither.
         if isinstance(self.prompt, str) and getattr(pair, "chat", False):
             changes["prompt"] = (Message("user", self.prompt),)
@@ -108,7 +108,7 @@ class RunConfig:
         """The same run with plain decoding."""
         return dataclasses.replace(self, builder="plain", verifier="plain")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The configuration as plain JSON data, its strategies by name and parameters."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         values["prompt"] = json_data(self.prompt)
@@ -176,6 +176,8 @@ def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
     drafter = config.drafter
     greedy = config.temperature == 0
     if scheme is None:
+        # At temperature 0 only the target's first choice is accepted; the best guesses at it are
+        # the draft's most probable tokens.
         preferred = ("top",) if greedy else verifier.schemes
         scheme = next((one for one in preferred if one in builder.schemes), builder.schemes[0])
     if obstacle := _obstacle(config, scheme):
@@ -211,7 +213,8 @@ def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
 
 def _obstacle(config: RunConfig, scheme: str) -> str | None:
     """Why a run is impossible."""
-    builder, verifier = config.builder, config.verifier
+    builder = config.builder
+    verifier = config.verifier
     if builder.autoregressive != verifier.autoregressive:
         return (
             "Plain decoding drafts and verifies nothing: the builder plain is only compatible "
@@ -252,7 +255,9 @@ def _obstacle(config: RunConfig, scheme: str) -> str | None:
 def _bias(config: RunConfig, scheme: str, exact: bool) -> str | None:
     """Why a run at a temperature above 0 is lossy; `exact`: whether the rule is for children drawn
     by the scheme."""
-    builder, verifier, drafter = config.builder, config.verifier, config.drafter
+    builder = config.builder
+    verifier = config.verifier
+    drafter = config.drafter
     may_differ = "so the output distribution may differ from the target's."
     siblings = builder.reads_draft and not builder.is_chain
     if not verifier.lossless:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..base.codec import Schema, parameter_error, plain_value
+from ..base.codec import JsonObject, Schema, parameter_error, plain_value
 from ..base.errors import ParameterError, UnknownName
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -50,7 +50,7 @@ class Strategy(BaseModel):
     title: ClassVar[str]
     needs: ClassVar[str] = "__call__"  # the method that a subclass must define
 
-    def __init__(self, /, *values: Any, **parameters: Any) -> None:
+    def __init__(self, /, *values: object, **parameters: object) -> None:
         fields = type(self).model_fields
         if len(values) > len(fields):
             raise ParameterError(self.name, f"have up to {len(fields)} parameters", len(values))
@@ -79,15 +79,15 @@ class Strategy(BaseModel):
         return cls.model_json_schema().get("properties", {})
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonObject:
         """The value of each parameter, by name."""
         return {name: getattr(self, name) for name in type(self).model_fields}
 
-    def replace(self, /, **parameters: Any) -> Self:
+    def replace(self, /, **parameters: object) -> Self:
         """The same strategy with other values of some parameters."""
         return type(self)(**self.parameters | parameters)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The strategy as plain JSON data, its "name" and its "parameters"."""
         return {"name": self.name, "parameters": self.parameters}
 
@@ -129,7 +129,7 @@ class Menu(Mapping[str, type[Any]]):
         """Take a strategy out of the menu."""
         del self._classes[name]
 
-    def __getitem__(self, name: Any) -> type[Any]:
+    def __getitem__(self, name: str) -> type[Any]:
         classes = self._filled()
         if name in classes:
             return classes[name]
@@ -201,6 +201,7 @@ def _check_class(cls: Any) -> None:
         if field.is_required():
             hint = "Annotate what is no parameter as ClassVar."
             raise ParameterError(f"{where}.{name}", "have a default", hint=hint)
+    # The contract that it extends, whose method it has to define.
     base = next(one for one in cls.__mro__ if "kind" in vars(one))
     if getattr(cls, cls.needs) is getattr(base, cls.needs):
         raise ParameterError(where, f"define {cls.needs}")
@@ -213,7 +214,7 @@ def _check_class(cls: Any) -> None:
     cls()
 
 
-def strategy_of(kind: str, value: Any) -> Any:
+def strategy_of(kind: str, value: object) -> Any:
     """The strategy from an object, from "sequoia:size=16", or from {"name": "sequoia",
     "parameters": {"size": 16}}."""
     if isinstance(value, Strategy) and value.kind == kind:
@@ -264,9 +265,10 @@ def split_strategy(kind: str, text: str) -> tuple[str, dict[str, str]]:
 def parse_value(text: str, schema: Schema, read_file: Callable[[str], Any] | None = None) -> Any:
     """The value of a parameter from its text: a number, true or false, a word, or a list of
     these."""
+    # A parameter may be of several kinds, "auto" or a list of numbers say.
     alternatives = schema.get("anyOf", [schema])
     types = {alternative.get("type") for alternative in alternatives}
-    words: list[Any] = []
+    words: list[object] = []
     for alternative in alternatives:
         words += alternative.get("enum", [alternative.get("const")])
     value = _parse_json(text.lower() if "boolean" in types else text)
@@ -287,7 +289,7 @@ def _parse_json(text: str) -> Any:
     return text
 
 
-def format_value(value: Any) -> str:
+def format_value(value: object) -> str:
     """The text of one parameter that `parse_strategy` reads back."""
     if isinstance(value, bool):
         return str(value).lower()

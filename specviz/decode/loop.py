@@ -6,7 +6,6 @@ Only this file knows their order. Plain decoding is the same loop with a tree th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from ..base.errors import ParameterError
 from ..base.files import __version__
@@ -37,15 +36,16 @@ def speculate(
 
     >>> config = specviz.RunConfig("ab", "sequoia:size=8", max_new_tokens=8, seed=1)
     >>> for step in specviz.speculate(specviz.toy_pair(), config):
-    ...     print(step.drafted, "drafted,", len(step.path), "accepted:", "".join(step.pieces))
-    7 drafted, 6 accepted: cacbaba
-    0 drafted, 0 accepted: a
+    ...     print(step.drafted, len(step.path), "".join(step.emitted_texts))
+    7 6 cacbaba
+    0 0 a
     """
     _check_arguments(pair, config)
     config = config.for_pair(pair)
     # Builder, rule and drafter must go together; the rule says how children are drawn for it.
     scheme = compatible(config, scheme).required().scheme
-    verifier, drafter = config.verifier, config.drafter
+    verifier = config.verifier
+    drafter = config.drafter
     builder = config.builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])
     rng = rng or Seeded(config.seed)
     session = DecodingSession(pair, config, drafter if builder.reads_draft else None)
@@ -84,6 +84,7 @@ def run(pair: Pair, config: RunConfig, steps: Iterable[Step] | None = None) -> T
     config = config.for_pair(pair)
     steps = tuple(speculate(pair, config) if steps is None else steps)
     prompt = tuple(prompt_tokens(pair, config))
+    # Why it ended is read off what was written, so steps from elsewhere give the same trace.
     written = [token for step in steps for token in step.emitted]
     if written and written[-1] in pair.eos_ids:
         stop = "end of text"
@@ -112,7 +113,7 @@ def autoregress(pair: Pair, config: RunConfig) -> Trace:
     return run(pair, config.autoregressive())
 
 
-def _check_arguments(pair: Any, config: Any) -> None:
+def _check_arguments(pair: object, config: object) -> None:
     if not isinstance(config, RunConfig):
         raise ParameterError(
             "config", "be a specviz.RunConfig, after the pair", config, "Write run(pair, config)."

@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from ..base.codec import JsonObject
 from ..drafters.base import DrafterSession
 from ..record.step import Detail, Step
-from ..sampling.children import drafter_of
-from ..sampling.distributions import Blend, Distributions
+from ..sampling.children import component_of_children
+from ..sampling.distributions import Distributions, Mixture
 from ..tree import Chart, TokenTree
 from ..verifiers.base import Verdict
 
@@ -26,7 +29,7 @@ class Sources:
 
     drafter: tuple[str | None, ...]
     draft_prob: tuple[float | None, ...]
-    guesses: dict[int, dict[str, Any]]
+    guesses: dict[int, JsonObject]
 
 
 def find_sources(drafting: DrafterSession | None, tree: TokenTree) -> Sources:
@@ -34,7 +37,7 @@ def find_sources(drafting: DrafterSession | None, tree: TokenTree) -> Sources:
     how it came by its guesses."""
     names: list[str | None] = [None] * len(tree)
     probs: list[float | None] = [None] * len(tree)
-    guesses: dict[int, dict[str, Any]] = {}
+    guesses: dict[int, JsonObject] = {}
     for node, row in tree.draft_distributions.items():
         assert drafting is not None  # who else made the row
         children = tree.children[node]
@@ -48,13 +51,13 @@ def find_sources(drafting: DrafterSession | None, tree: TokenTree) -> Sources:
 
 
 def _rows_of_children(
-    drafting: DrafterSession, tree: TokenTree, row: Any, children: Sequence[int]
-) -> list[tuple[str, Any]]:
+    drafting: DrafterSession, tree: TokenTree, row: np.ndarray, children: Sequence[int]
+) -> list[tuple[str, np.ndarray]]:
     """The drafter's name and the row, [V], that each child of a node was drawn from."""
-    if not isinstance(row, Blend):
+    if not isinstance(row, Mixture):
         return [(drafting.name, row)] * len(children)
-    parts = drafter_of(row, tree.scheme, [tree.tokens[child] for child in children])
-    return [(row.drafters[part], row.parts[part]) for part in parts]
+    parts = component_of_children(row, tree.scheme, [tree.tokens[child] for child in children])
+    return [(row.drafters[part], row.components[part]) for part in parts]
 
 
 def record_step(
@@ -72,13 +75,17 @@ def record_step(
         tree, p, verdict: what was drafted, scored and decided.
         sources: where the nodes came from.
         token_text: the text of a token as a person reads it.
-        values: fields of `Step` that the session knows: index, emitted, pieces, draft_passes,
-            seconds.
+        values: fields of `Step` that the session knows: index, emitted, emitted_texts,
+            draft_passes, seconds.
     """
-    parents, tokens, path = tuple(tree.parents), tuple(tree.tokens), verdict.path
-    target_prob, at_temperature_1 = p.of(parents[1:], tokens[1:])
+    parents = tuple(tree.parents)
+    tokens = tuple(tree.tokens)
+    path = verdict.path
+    # The root has no parent in the tree, so columns over nodes begin behind it.
+    target_prob, at_temperature_1 = p.gather(parents[1:], tokens[1:])
     emitted = values["emitted"]
     uncut = len(emitted) == len(path) + 1  # the limits and the end of the text took nothing away
+    # A token of the target is a correction where a child was there to be taken, else a bonus.
     last = path[-1] if path else 0
     return Step(
         **values,
@@ -89,7 +96,7 @@ def record_step(
         draft_prob=sources.draft_prob,
         drafter=sources.drafter,
         target_prob=(None, *target_prob),
-        target_prob_plain=(None, *at_temperature_1),
+        target_prob_at_1=(None, *at_temperature_1),
         outcome=verdict.outcome,
         accept_prob=verdict.accept_prob,
         coin=verdict.coin,
@@ -112,6 +119,7 @@ def record_step(
 def _with_texts(notes: Any, token_text: Callable[[int], str]) -> Any:
     """Notes of a rule or builder as they are recorded: those that are functions are called, and
     charts get the texts of their tokens."""
+    # Rules and builders note functions where a chart costs time: only what is recorded is computed.
     if callable(notes):
         notes = notes()
     if isinstance(notes, Mapping):

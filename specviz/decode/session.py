@@ -34,6 +34,8 @@ class Stopwatch:
 
     def read(self) -> Timing:
         """The seconds so far."""
+        # "other" is the rest, so that the parts add up to the step even where a clock was not
+        # asked.
         total = perf_counter() - self.start
         return Timing(**self.parts, other=max(0.0, total - sum(self.parts.values())))
 
@@ -52,6 +54,8 @@ class DecodingSession:
         self.drafting: DrafterSession | None = None
         if drafter is not None:
             self.drafting = open_drafter(drafter, pair, self.target, model, self.context)
+        # A token's text may depend on the one before it (a space, half a character), so one stream
+        # per run.
         self.text_of_next = pair.stream(self.context)
         self.steps = 0
         self.ended = False
@@ -74,11 +78,13 @@ class DecodingSession:
 
     def commit(self, draft: Draft, tree: TokenTree, p: Distributions, verdict: Verdict) -> Step:
         """Append the tokens of a verdict, cut where the text ends, to every session."""
+        # A text may end inside of what was accepted: what is behind the end was never written.
         emitted = self._cut([*(tree.tokens[node] for node in verdict.path), verdict.bonus])
         sources = find_sources(self.drafting, tree)
         nodes = (0, *verdict.path)
         features = None
         if self.drafter is not None and self.drafter.reads_features:
+            # Before the commit: afterwards the target has forgotten the tree.
             features = self.target.features(nodes)
         # The caches keep the accepted path and forget the rest of the tree.
         self.target.commit(tree, verdict.path, emitted)
@@ -99,7 +105,7 @@ class DecodingSession:
             self.pair.token_text,
             index=self.steps - 1,
             emitted=tuple(emitted),
-            pieces=tuple(map(self.text_of_next, emitted)),
+            emitted_texts=tuple(map(self.text_of_next, emitted)),
             draft_passes=draft.passes,
             seconds=draft.watch.read(),  # the record itself is not part of the step's time
         )

@@ -97,6 +97,7 @@ def diagnose(
 
 def read_windows(text: str) -> list[Window]:
     """All that any engine says in a text."""
+    # Every reader sees the whole text: files of several engines may stand one after the other.
     windows = [window for reader in READERS for window in reader(text)]
     return [
         window

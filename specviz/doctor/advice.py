@@ -94,6 +94,7 @@ def _verdict(report: Report) -> Advice:
             speed = f", and the engine {s:.1f} tokens/s"
             ask += f": speculation pays if they are less than {s:.1f}"
         return Advice("needs-baseline", f"{writes}{speed}. {ask}.")
+    # Only windows of the load that the verdict is about.
     timed = sum(
         bool(window.throughput) and window.running_requests == report.running_requests
         for window in report.windows
@@ -137,6 +138,7 @@ def _shorter(report: Report) -> Iterator[Advice]:
     if not (c and now and len(rates) > 1 and rates[0] >= 0.3):
         return
     extra = max(0.0, c - 1)
+    # What drafting takes shrinks with the length for certain; the rest of the extra time may not.
     drafting = min(extra, (report.draft_share or 0.0) * c)
     bands = []
     for length in range(1, len(rates)):
@@ -198,6 +200,7 @@ def _alike_rates(report: Report) -> tuple[float, ...]:
         return ()
     low = 0.0
     high = 1.0
+    # Bisection for the one chance whose chain accepts as many tokens as were.
     for _ in range(40):
         chance = (low + high) / 2
         if sum(chance**place for place in range(1, drafted + 1)) < accepted:

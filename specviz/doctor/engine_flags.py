@@ -26,7 +26,7 @@ class Method(NamedTuple):
     """
 
     flags: str = ""
-    config: Mapping[str, Any] = {}
+    config: Mapping[str, object] = {}
     switch: Any = ""
     trees: str = ""
     note: str = ""
@@ -135,7 +135,8 @@ def engine_flags(
         for way in ways:
             shape, tokens, speedup = predicted[way]
             if engine == "OpenVINO":  # its rule is none of those here
-                tokens, speedup = None, None
+                tokens = None
+                speedup = None
             width = tree_width(shape, squared=True)
             switch = method.switch if way == "sampled" else None
             if method.config:

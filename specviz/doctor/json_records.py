@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from functools import partial, reduce
-from typing import Any
 
 from ..base.codec import JsonObject
 from ..record.chain_rates import marginal_rates, read_rates
@@ -48,12 +47,13 @@ def read_json(text: str) -> Iterator[Window]:
         windows = list(_windows(value, 0))
         answer = value.get("id") if isinstance(value, dict) else None
         if windows:
+            # A streamed answer repeats its id, and its last part has the final counts.
             answers[answer if isinstance(answer, str) else place] = windows
     for windows in answers.values():
         yield from windows
 
 
-def objects_in(text: str) -> Iterator[Any]:
+def objects_in(text: str) -> Iterator[object]:
     """The objects in a text, as JSON or as Python prints them, also those of lists that were cut
     off.
 
@@ -77,7 +77,7 @@ def objects_in(text: str) -> Iterator[Any]:
                 yield value
 
 
-def _object_at(text: str, start: int) -> tuple[Any, int]:
+def _object_at(text: str, start: int) -> tuple[object, int]:
     """The object that begins at `start`, and its length; None and 0 where there is none."""
     try:
         value, end = DECODER.raw_decode(text, start)
@@ -86,11 +86,12 @@ def _object_at(text: str, start: int) -> tuple[Any, int]:
         return _printed_by_python(text, start)
 
 
-def _printed_by_python(text: str, start: int) -> tuple[Any, int]:
+def _printed_by_python(text: str, start: int) -> tuple[object, int]:
     """The same of what Python printed."""
     if not re.match(r"\{\s{0,99}'", text[start : start + 110]):
         return None, 0
     depth = 0
+    # Strings are skipped whole, as brackets in them open nothing.
     for bracket in BRACKETS.finditer(text, start, start + LONGEST_OBJECT):
         depth += {"[": 1, "{": 1, "(": 1, "]": -1, "}": -1, ")": -1}.get(bracket[0], 0)
         if depth == 0:

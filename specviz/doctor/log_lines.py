@@ -97,6 +97,7 @@ def read_vllm_v0_log(text: str) -> Iterator[Window]:
 def read_benchmark(text: str) -> Iterator[Window]:
     """A window for each result of `vllm bench serve` or SGLang's `bench_serving`."""
     for part in text.split("= Serving Benchmark Result =")[1:]:
+        # A result ends at its line of equal signs; what follows is another log.
         part = part.partition("\n=====")[0][:20_000]
         found = _numbers(part, "benchmark")
         rates = re.findall(rf"^ {{1,8}}Position \d{{1,3}}:{REAL}", part, re.M)
@@ -138,6 +139,7 @@ def read_llama_log(text: str) -> Iterator[Window]:
             found.pop("milliseconds", None)
         if found.get("drafted") and "accepted" in found:
             accepted = found["accepted"]
+            # Steps are not printed: they follow from what was accepted and the mean length.
             found["steps"] = steps_of(accepted, found.get("acceptance_length", 1.0) - 1)
             if found["steps"] is None and timed:
                 found["steps"] = max(1.0, tokens - 1 - accepted)
@@ -187,6 +189,7 @@ def _intervals(records: Sequence[Numbers], window_of: Callable[..., Window]) -> 
         rank = found.pop("rank", -1.0)
         time = found.pop("time", None)
         late = start is not None and time is not None and abs(time - start) > SAME_INTERVAL
+        # A rank that speaks again, a line without a rank, or a pause begins the next interval.
         if ranks and (rank < 0 or rank in ranks or late):
             yield add_ranks(list(ranks.values()))
             ranks = {}

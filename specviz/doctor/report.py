@@ -149,6 +149,7 @@ def loads_of(windows: Sequence[Window]) -> list[list[Window]]:
     """
     ordered = sorted((window for window in windows if window.running_requests), key=_requests)
     groups: list[list[Window]] = []
+    # Sorted, so that a gap between neighbours is a gap between loads.
     for window in ordered:
         if not groups or _requests(window) >= OTHER_LOAD * _requests(groups[-1][-1]):
             groups.append([])
@@ -170,6 +171,8 @@ def loads_of(windows: Sequence[Window]) -> list[list[Window]]:
 def _report(counted: Sequence[Window], timed: Sequence[Window], active: Sequence[Window]) -> Report:
     """One load: what was counted, what was timed, and all that drafted."""
     timed = [one for one in timed if one.throughput]
+    # Counts weigh more than rounded means, so windows without them are left out where there are
+    # others.
     complete = [one for one in counted if one.steps and one.drafted and one.accepted is not None]
     with_counts = complete or counted
     steps = _sum(one.steps for one in with_counts)

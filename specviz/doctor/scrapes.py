@@ -61,6 +61,7 @@ def scrapes_of(text: str) -> list[dict[Series, float]]:
                 continue
             labels = sorted(sample.labels.items())
             series = (PREFIXES[prefix], name, position, sample.name, *labels)
+            # No mark parts two scrapes, but within one no series comes twice.
             if not scrapes or series in scrapes[-1]:
                 scrapes.append({})
             scrapes[-1][series] = sample.value

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from statistics import fmean
-from typing import Any
 
+from ..base.codec import JsonObject
 from ..base.files import ASSETS
 
-Numbers = dict[str, Any]  # fields of a `Window`, and numbers that some of them follow from
+Numbers = JsonObject  # fields of a `Window`, and numbers that some of them follow from
 # What numbers are called in each format of each engine.
 FORMATS = tomllib.loads((ASSETS / "doctor" / "formats.toml").read_text(encoding="utf-8"))
 NAMES = {
@@ -81,7 +81,7 @@ def rates_of(values: object, scale: float = 1.0) -> tuple[float, ...]:
     return tuple(rate / scale for rate in rates) if len(rates) == len(values) else ()
 
 
-def of_histogram(counts: Mapping[int, float], bonus: int = 0) -> dict[str, Any]:
+def of_histogram(counts: Mapping[int, float], bonus: int = 0) -> JsonObject:
     """Steps, accepted tokens and rates by position that follow from a histogram.
 
     Args:
@@ -161,12 +161,13 @@ def add_ranks(ranks: Sequence[Window]) -> Window:
     """Windows of one time as one: sums, and means weighted with the steps."""
     if len(ranks) == 1:
         return ranks[0]
-    fields: dict[str, Any] = {}
+    fields: JsonObject = {}
     for name in ("steps", "drafted", "accepted", "running_requests", "throughput", "prompts"):
         values = [getattr(rank, name) for rank in ranks if getattr(rank, name) is not None]
         if values:
             fields[name] = sum(values)
     active = [rank for rank in ranks if rank.speculates]
+    # Ranks that decoded more count more.
     weights = [rank.steps or rank.running_requests or 1.0 for rank in active]
     for name in ("acceptance_length", "draft_length"):
         values = [getattr(rank, name) for rank in active]

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, model_validator
 from ..base.errors import ParameterError
 from ..config.strategy import DRAFTERS, number
 from ..models.base import Session
-from ..sampling.distributions import Blend, Sampling, distributions_of
+from ..sampling.distributions import Mixture, Sampling, distributions_of
 from ..tree import TokenTree
 from .base import LAYERS, Drafter, DrafterContext, DrafterSession, TargetOutputs
 
@@ -35,8 +35,8 @@ def open_parts(context: DrafterContext, names: Sequence[str], layers: int) -> li
 
 
 class MixtureSession(DrafterSession):
-    """Drafters on one text, each for the nodes of some depths. A row is the `Blend` of those of its
-    depth."""
+    """Drafters on one text, each for the nodes of some depths. A row is the `Mixture` of those of
+    its depth."""
 
     def __init__(self, name: str, parts: dict[DrafterSession, range], merge: bool = False) -> None:
         super().__init__(name)
@@ -51,7 +51,9 @@ class MixtureSession(DrafterSession):
                 for node, row in zip(inner, part.expand(tree, inner, sampling), strict=True):
                     rows[node][part.name] = row
         self.passes = sum(part.passes for part in self.parts)
-        return [Blend.of(list(rows[node].values()), list(rows[node]), self.merge) for node in nodes]
+        return [
+            Mixture.of(list(rows[node].values()), list(rows[node]), self.merge) for node in nodes
+        ]
 
     def commit(
         self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
@@ -181,7 +183,7 @@ class StagedSession(DrafterSession):
                     unread |= dict.fromkeys(self._guess(path, sampling))
             rows = distributions_of(
                 self.draft.forward(self._tree, list(unread)), sampling, ahead=len(unread)
-            ).every()
+            ).all_rows()
             self._rows.update(zip(unread, rows, strict=True))
             self.passes += 1
         return [self._rows[node] for node in places]

@@ -27,7 +27,7 @@ class ModelSession(DrafterSession):
         rows = distributions_of(self.session.forward(tree, nodes), sampling, ahead=len(nodes))
         if sampling.temperature == 0:
             self._logits.update((node, (rows.logits, place)) for place, node in enumerate(nodes))
-        return rows.every()
+        return rows.all_rows()
 
     def at_temperature_1(self, node, q):
         if node not in self._logits:
@@ -236,7 +236,7 @@ class HeadSession(DrafterSession):
             return [self._zeros] * len(nodes)
         if self._levels is None:
             logits = self.heads(self.feature)
-            self._levels = distributions_of(logits, sampling, ahead=len(logits)).every()
+            self._levels = distributions_of(logits, sampling, ahead=len(logits)).all_rows()
         depths = (tree.depths[node] for node in nodes)
         return [
             self._levels[depth] if depth < len(self._levels) else self._zeros for depth in depths

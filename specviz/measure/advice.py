@@ -143,6 +143,7 @@ def advise(
     failed: dict[str, str] = {}
     for name, (pair, drafter) in choices.items():
         own = replace(config, drafter=drafter, prompt=PROMPT, builder="sequoia")
+        # The rule that is lossless for a tree that a vector is planned for.
         own = replace(own, verifier=default_rule(own))
         try:
             if profile:
@@ -153,6 +154,7 @@ def advise(
                 continued = partial(continuations, pair, prompts)
                 positions = len(prompts) * config.max_new_tokens
                 measured = Profile("measured by advise", pair.info, {"name": drafter.name}, ())
+                # Costs of another machine are given; then nothing is measured here but acceptance.
                 seconds = 0 if costs else SECONDS
                 for update in calibrate(pair, rules, continued, measured, 16, positions, seconds):
                     measured = update.result
@@ -160,6 +162,7 @@ def advise(
                     yield Progress(update.done, update.total, stage, Advice(tuple(options)))
             options += _options(name, own, measured, costs or measured.costs, texts)
         except ValueError as error:
+            # One drafter that cannot be used must not end the comparison of the others.
             failed[name] = str(error)
     options.sort(key=_slowness)
     if timed and options:
@@ -181,12 +184,14 @@ def _time(
     best = options[:TIMED]
     others = options[TIMED:]
     first = best[0]
+    # All in one rotation: trees, and what engines would do with the best drafter, share plain
+    # decoding.
     runs = {}
     for option in best:
         runs[f"{option.name}, {option.tree.name}"] = choices[option.name][0], option.config
     for way, engine in first.engines.items():
         runs[f"engines, {way}"] = choices[first.name][0], engine.config
-    for update in time_runs(runs, timed, whole=True):
+    for update in time_runs(runs, timed, uncut=True):
         rows = {row.name: row for row in update.result}
         ways = {
             way: replace(engine, timing=rows.get(f"engines, {way}"))
@@ -217,6 +222,7 @@ def _options(
         chains = profile.vector(engines[CHAIN].config.verifier.name, config.temperature)
     batches = {}
     for count in texts:
+        # The best tree for many texts is smaller, as their passes are no longer free.
         shared = costs.per_text(count)
         best = candidates(acceptance.plan, shared, config)[0]
         speedup, *_ = promise.speedup(best, shared)
@@ -251,6 +257,7 @@ def reason(option: Option) -> str:
         tokens = option.tokens[0]
         price = predicted.price
         parts = predicted.parts
+    # In plain steps: the price is known, and the parts say how it splits.
     parts = {part: price * spent / sum(parts.values()) for part, spent in parts.items()}
     # The target's pass costs a plain step in any case.
     dearest = max(parts, key=lambda part: parts[part] - (part == "target"))

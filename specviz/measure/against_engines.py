@@ -13,7 +13,6 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from ..base.codec import JsonObject
 from ..base.errors import ParameterError, cause
 from ..config.run_config import RunConfig
 from ..decode.session import prompt_tokens
+from ..models.base import Pair
 from ..record.metrics import Counts
 from .against_transformers import OTHER, Settings, Side, transformers_side
 from .machine_profile import machine
@@ -73,7 +73,7 @@ def _import(engine: str, *modules: str) -> list[ModuleType]:
         raise ValueError(f"{engine} is installed but cannot be used: {cause(error)}") from None
 
 
-def _text_side(spec: JsonObject) -> Any:
+def _text_side(spec: JsonObject) -> Pair:
     from ..models.pair import load_pair
 
     return load_pair(**spec)

@@ -17,7 +17,7 @@ from functools import partial
 from math import inf
 from multiprocessing import get_context
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..base.codec import JsonObject
 from ..base.progress import Progress, final_result
@@ -30,6 +30,12 @@ from ..proof.same_text import Comparison, comparing
 from ..record.metrics import Counts
 from .machine_profile import machine
 from .timing import AUTOREGRESSIVE, TimedRun, seconds_of, time_calls
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel
+
+    from ..models.huggingface_pair import HuggingFacePair
 
 TRIED = 24  # tokens of each setting that is tried
 OTHER = "transformers"
@@ -89,6 +95,7 @@ def _choose(side: Side, config: RunConfig) -> JsonObject:
     global _generate
     fastest = inf
     for setting, generate in side():
+        # Once unmeasured, as the first run compiles and warms caches.
         generate(config)
         if (seconds := seconds_of(partial(generate, config))) < fastest:
             fastest = seconds
@@ -109,7 +116,7 @@ def _engine(spec: JsonObject) -> Settings:
     from ..models.pair import load_pair
 
     for dtype in _dtypes(spec, "auto", "float32"):
-        pair: Any = load_pair(**spec | {"dtype": dtype})
+        pair = load_pair(**spec | {"dtype": dtype})
         setting = {"dtype": pair.info["dtype"], "threads": torch.get_num_threads()}
         yield setting, partial(_plain, pair)
 
@@ -128,7 +135,7 @@ def transformers_side(spec: JsonObject, assisted: bool) -> Settings:
     from ..models.pair import load_pair
 
     logging.set_verbosity_error()
-    pair: Any = load_pair(**spec)  # for its text side and context
+    pair = load_pair(**spec)  # for its text side and context
     if assisted and getattr(pair.draft, "model", None) is None:
         raise ValueError(
             "transformers needs a draft model with the target's tokenizer as its assistant."
@@ -152,7 +159,9 @@ def transformers_side(spec: JsonObject, assisted: bool) -> Settings:
             yield {"dtype": dtype, "threads": count}, partial(_timed, models, pair, count)
 
 
-def _timed(models: Sequence[Any], pair: Any, threads: int, config: RunConfig) -> Counts:
+def _timed(
+    models: Sequence[PreTrainedModel], pair: HuggingFacePair, threads: int, config: RunConfig
+) -> Counts:
     """A text by transformers; its time is not split into parts."""
     import torch
 
@@ -170,7 +179,9 @@ def _timed(models: Sequence[Any], pair: Any, threads: int, config: RunConfig) ->
             top_k=config.top_k or 0,
         )
 
-    def passed(tokens: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
+    def passed(tokens: torch.Tensor, scores: object, **_: object) -> torch.Tensor:
+        # A stopping criterion is called after each pass of the target, which is how its steps are
+        # counted.
         passes.append((tokens.shape[1], perf_counter()))
         return torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
 
@@ -178,7 +189,9 @@ def _timed(models: Sequence[Any], pair: Any, threads: int, config: RunConfig) ->
     new = _continue(
         target, pair, config, stopping_criteria=[passed], assistant_model=assistant, **sampling
     )
-    (before, began), (after, ended) = passes[0], passes[-1]
+    # From the end of the first pass to that of the last, as the engine counts its own steps.
+    before, began = passes[0]
+    after, ended = passes[-1]
     return Counts(
         len(new),
         len(passes),
@@ -193,7 +206,9 @@ def _dtypes(spec: JsonObject, *options: str) -> list[str]:
     return [*options] if spec.get("dtype", "auto") == "auto" else [spec["dtype"]]
 
 
-def _continue(model: Any, pair: Any, config: RunConfig, **options: Any) -> list[int]:
+def _continue(
+    model: PreTrainedModel, pair: HuggingFacePair, config: RunConfig, **options: object
+) -> list[int]:
     """The new tokens of transformers' `generate`, greedy unless `options` say otherwise."""
     import torch
 
@@ -216,7 +231,7 @@ def _continue(model: Any, pair: Any, config: RunConfig, **options: Any) -> list[
 
 
 @contextmanager
-def _neutral_settings(model: Any, pair: Any) -> Iterator[None]:
+def _neutral_settings(model: PreTrainedModel, pair: HuggingFacePair) -> Iterator[None]:
     """Without the settings that a checkpoint brings, such as a repetition penalty or suppressed
     tokens, which would change the text of one side only."""
     from transformers import GenerationConfig
@@ -233,7 +248,10 @@ def _neutral_settings(model: Any, pair: Any) -> Iterator[None]:
 
 
 def compare_greedy(
-    pair: Any, prompts: Sequence[str], max_new_tokens: int = 128, builders: Sequence[str] = ()
+    pair: HuggingFacePair,
+    prompts: Sequence[str],
+    max_new_tokens: int = 128,
+    builders: Sequence[str] = (),
 ) -> Iterator[Progress[tuple[tuple[str, str, Comparison], ...]]]:
     """Compare transformers' greedy `generate`, and builders or all of the menu, with plain decoding
     at temperature 0.

@@ -22,7 +22,8 @@ from .forecast import Cell, forecast, predict
 from .timing import Range, TimedRun
 
 CHAINS = (*range(1, 13), 14, 16, 20, 24)
-WIDTHS, LENGTHS = (2, 3, 4, 6, 8, 16), (1, 2, 3, 4, 6, 8, 12)  # of k sequences
+WIDTHS = (2, 3, 4, 6, 8, 16)  # of k sequences
+LENGTHS = (1, 2, 3, 4, 6, 8, 12)
 FOLDS = 5
 
 
@@ -78,6 +79,7 @@ def candidates(vector: Plan, cost: CostTable, config: RunConfig) -> list[Candida
     fixed = [chain(depth=depth) for depth in CHAINS]
     for width in WIDTHS:
         fixed += [sequences(width=width, depth=length) for length in LENGTHS]
+    # Chains and sequences do not depend on the vector, Sequoia's trees are planned with it.
     options = [Candidate(builder, predict(builder.shape, vector, cost)) for builder in fixed]
     if not config.verifier.chain_only:
         for cell in forecast(vector, cost).trees:
@@ -108,6 +110,7 @@ def diverse(ranked: Sequence[Candidate], count: int) -> list[Candidate]:
 
 def _alike(a: Candidate, b: Candidate) -> bool:
     small, large = sorted((a.predicted.size, b.predicted.size))
+    # Trees of nearly one size time alike, so timing both would say nothing new.
     near = a.builder.name == b.builder.name and 4 * (large - small) < large
     return near or a.builder.shape.parents == b.builder.shape.parents
 
@@ -159,11 +162,14 @@ def held_out(acceptance: AcceptanceVector, cost: CostTable, config: RunConfig) -
     rows = {}  # of each text the tokens per pass there, and where the tree was chosen
     folds = min(FOLDS, len(texts))
     for fold in range(folds):
+        # Every fifth text is left out in turn. A tree that was chosen on a text looks too good
+        # there.
         training = acceptance.over([text for text in texts if text % folds != fold])
         best = candidates(training, cost, config)[0]
         # The chosen tree knows nothing of these texts.
         for text in texts[fold::folds]:
             count, plan = acceptance.by_text[text]
             unseen = expected_tokens(best.builder.shape, plan)
+            # Weighted by positions, as the vector itself is.
             rows[text] = count * unseen, count * best.predicted.tokens_per_pass
     return HeldOut(*estimate([rows[text] for text in texts]), len(texts))

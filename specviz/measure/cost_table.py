@@ -84,6 +84,7 @@ class CostTable(Record):
     def parts(self, shape: Topology) -> dict[str, float]:
         """Seconds of a step with a tree of this shape, drafted level by level: "draft", "target"
         and "overhead"."""
+        # A builder asks the drafter once a level, for all inner nodes of it.
         inner = [int(shape.depth[node]) for node, children in enumerate(shape.children) if children]
         passes = np.bincount(inner).tolist() if inner else []
         return {
@@ -109,6 +110,7 @@ class CostTable(Record):
         """
         if not self.spread:
             return (self.price(shape),) * 2
+        # The ends of the price: a cheap step over a dear plain one, and the other way round.
         plain = self.spread["plain"]
         target, draft = (list(zip(*self.spread[part], strict=True)) for part in ("target", "draft"))
         low, high = (
@@ -127,6 +129,7 @@ class CostTable(Record):
         return replace(
             self,
             spread={},
+            # What is no pass, such as the rule's arithmetic, each text pays for itself.
             plain_s=max(0.0, self.plain_s - self.target(1)) + self.target(texts) / texts,
             target_s=tuple(self.target(texts * size) / texts for size in self.sizes),
             draft_s=tuple(self.draft(texts * width) / texts for width in self.widths),
@@ -141,7 +144,7 @@ class CostTable(Record):
         return tuple(round(each / self.plain_s, 3) for each in seconds)
 
     @property
-    def shown_in(self) -> tuple[str, float]:
+    def display_unit(self) -> tuple[str, float]:
         """The unit to show times in, and how many of it make one of the columns'."""
         return ("ms", 1000.0) if self.unit == "s" else ("target passes", 1.0)
 
@@ -189,6 +192,8 @@ def fit_costs(
     by_size: dict[int, list[Shape]] = {}
     for shape in sorted((_shape_of(steps) for steps, _ in runs), key=lambda shape: shape.nodes):
         by_size.setdefault(shape.nodes, []).append(shape)
+    # A step is taken apart: passes were timed themselves, and of the rest so much belongs to each
+    # row of q.
     row_s = _cost_of_row(by_size.values())
     target = []
     overhead = []
@@ -250,12 +255,15 @@ def _draft_costs(passes: list[Pass]) -> tuple[tuple[int, ...], np.ndarray, float
     """Widths, the quartiles of seconds at each, [widths, 3], and what the first pass takes more."""
     opening = [each.seconds for each in passes if each.first]
     below = [each.seconds for each in passes if each.nodes == 1 and not each.first]
+    # Heads make the rows of all levels with the first one, so only the first pass of a step is
+    # dear.
     opening_s = max(0.0, median(opening) - median(below)) if opening and below else 0.0
     # Where later passes over one node were seen, they say what such a pass takes.
     later = [each for each in passes if not (each.first and below)]
     later.sort(key=lambda each: each.nodes)
     widths = []
     draft_s = []
+    # Widths vary from step to step: those between two powers of two are one entry.
     for _, octave in groupby(later, lambda each: int(log2(each.nodes))):
         alike = list(octave)
         widths.append(round(median(each.nodes for each in alike)))
@@ -268,4 +276,5 @@ def _line(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
     falling."""
     if x <= xs[-1] or len(xs) == 1:
         return float(np.interp(x, xs, ys))
+    # Beyond what was measured the last slope goes on, but a larger pass never costs less.
     return ys[-1] + max(0.0, (ys[-1] - ys[-2]) / (xs[-1] - xs[-2])) * (x - xs[-1])

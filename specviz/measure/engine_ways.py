@@ -82,6 +82,7 @@ def engine_ways(
     greedy = config.temperature == 0
     ways = {}
     for rule, names in RULES.items():
+        # At temperature 0 all rules accept the same tokens, so any measured one stands for them.
         name = config.verifier.name if greedy else rule
         measured = name in {vector.verifier for vector in profile.vectors}
         if not measured or (greedy and rule == REJECTION):
@@ -142,11 +143,14 @@ def adaptive_verification(
 
     def price(length: int, verified: float) -> float:
         """Plain steps of a step that drafts a chain and verifies a part of it."""
+        # Drafting is paid for the whole chain, verifying only for the slots that are kept.
         drafting = length * (shared.draft(1) + shared.row_s) + shared.opening_s
         step = drafting + shared.target(1 + verified) + shared.overhead(1 + verified)
         return max(1.0, step / shared.plain_s) if shared.plain_s else 1.0
 
     plans = [plan for _, plan in acceptance.by_text] or [acceptance.plan]
+    # Texts differ, which is what adaptive verification uses; fewer texts than requests are used
+    # again.
     survival = np.array([chain_survival(plans[text % len(plans)]) for text in range(texts)])
     fixed = (0, 1.0)
     adaptive = (0, 0.0, 1.0)

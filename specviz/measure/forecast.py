@@ -120,6 +120,7 @@ def forecast(
     (8, 4)
     """
     sizes = [size for size in sizes if size <= 2 * cost.sizes[-1]]
+    # One dynamic programme gives every size and depth; predicting each is then a table look-up.
     trees = best_trees(acceptance, sizes, depths, width)
     cells = []
     for size in sizes:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import Field
 
@@ -112,7 +112,7 @@ class Cell:
         return not (is_engine(self.data["builder"]) or self.config.builder.autoregressive)
 
 
-def read_grid(path: str | Path) -> Any:
+def read_grid(path: str | Path) -> object:
     """The data of a TOML or JSON file."""
     is_toml = Path(path).suffix.lower() == ".toml"
     text = read_text(path, "grid")
@@ -123,7 +123,7 @@ def read_grid(path: str | Path) -> Any:
         raise ValueError(f"grid {str(path)!r} is not valid {kind}: {str(error)[:100]}.") from None
 
 
-def cells_of(data: Any, prompts: Sequence[str]) -> tuple[list[Cell], Sequence[str]]:
+def cells_of(data: object, prompts: Sequence[str]) -> tuple[list[Cell], Sequence[str]]:
     """The cells of a grid, each once and pair by pair, and the prompts that all of them continue.
 
     Args:
@@ -133,6 +133,7 @@ def cells_of(data: Any, prompts: Sequence[str]) -> tuple[list[Cell], Sequence[st
     Raises:
         ValueError: if an entry is unknown, or a value is none that `Grid` takes.
     """
+    # Before the types are checked: a misspelt entry is named, with the nearest that exists.
     for name in data if isinstance(data, dict) else ():
         if name not in ENTRIES:
             raise UnknownName("entry of the grid", name, ENTRIES)
@@ -158,11 +159,13 @@ def cells_of(data: Any, prompts: Sequence[str]) -> tuple[list[Cell], Sequence[st
     for pair, temperature, builder, verifier, drafter, size in runs:
         spec = PAIRS[pair] if isinstance(pair, str) else pair
         run = {"pair": spec, "builder": builder, "temperature": float(temperature)} | shared
+        # First without drafter and size, which plain decoding and other engines do not have.
         cell = Cell.of(run)  # its rule is the one that suits
         if cell.speculates:
             rule = cell.config.verifier.name if verifier == "auto" else verifier
             sized = {} if size is None else {"size": size}
             cell = Cell.of(run | {"drafter": drafter, "verifier": rule} | sized)
+        # Combinations that come to the same run, plain decoding at several sizes say, are one cell.
         cells[cell.key] = cell
     return list(cells.values()), prompts
 

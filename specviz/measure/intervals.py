@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..record.metrics import student
+from ..record.metrics import t_quantile
 
 
-def share_interval(hits: Any, tries: Any) -> tuple[Any, Any]:
+def ratio_interval(hits: ArrayLike, tries: ArrayLike) -> tuple[Any, Any]:
     """A 95 % interval of the ratio that hits have of tries: Wilson's (1927), which holds for rare
     hits too.
 
@@ -19,7 +20,7 @@ def share_interval(hits: Any, tries: Any) -> tuple[Any, Any]:
     Args:
         hits, tries: of each text, [..., texts] and [texts]; a text without tries does not count.
 
-    >>> [round(end, 2) for end in share_interval([6, 7, 5], [10, 10, 10])]
+    >>> [round(end, 2) for end in ratio_interval([6, 7, 5], [10, 10, 10])]
     [0.26, 0.87]
     """
     rows = np.stack(np.broadcast_arrays(np.asarray(hits, dtype=float), tries), -1)
@@ -32,12 +33,13 @@ def share_interval(hits: Any, tries: Any) -> tuple[Any, Any]:
     ratio = np.clip(hit.sum(-1) / total, 0.0, 1.0)
     variance = ((hit - ratio[..., None] * tried) ** 2).sum(-1) * number / (number - 1) / total**2
     with np.errstate(divide="ignore", invalid="ignore"):
+        # As many independent tries as would vary as much as the texts do; no more than there were.
         worth = np.where(variance * ratio * (1 - ratio) > 0, ratio * (1 - ratio) / variance, np.inf)
-    low, high = wilson(ratio, np.minimum(worth, total), student(number - 1))
+    low, high = wilson(ratio, np.minimum(worth, total), t_quantile(number - 1))
     return (float(low), float(high)) if rows.ndim == 2 else (low, high)
 
 
-def wilson(ratio: Any, tries: Any, t: float) -> tuple[Any, Any]:
+def wilson(ratio: np.ndarray, tries: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
     """Wilson's interval for a ratio of so many independent tries (1927); `t` standard errors to
     either side."""
     centre = (ratio + t * t / (2 * tries)) / (1 + t * t / tries)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import platform
 from pathlib import Path
-from typing import Any
 
 from ..base import codec
+from ..base.codec import JsonObject
 from ..base.files import PAIR, __version__, from_cache, parse_json, to_cache
 from ..record.vectors import EMBEDDED, find_acceptance
 from .cost_table import CostTable
@@ -35,7 +35,7 @@ def machine() -> list[str | int]:
     return [platform.system(), model, able]
 
 
-def about() -> dict[str, Any]:
+def fingerprint() -> JsonObject:
     """What the costs depend on: this machine, the version, and the embedded weights, whose size
     changes with them."""
     size = sum(file.stat().st_size for file in PAIR.glob("*/*.safetensors"))
@@ -45,9 +45,10 @@ def about() -> dict[str, Any]:
 def store_costs(costs: CostTable) -> None:
     """Store costs in place of older ones if they are those of the embedded pair in memory with its
     draft model."""
+    # Only what was measured with the defaults of the page may stand for it.
     own = {"pair": EMBEDDED, "drafter": "model", "offload": None}
     if own == {name: costs.settings.get(name) for name in own}:
-        to_cache(CACHE, codec.dumps({"about": about(), "costs": costs}, exact=True))
+        to_cache(CACHE, codec.dumps({"about": fingerprint(), "costs": costs}, exact=True))
 
 
 def find_costs() -> CostTable | None:
@@ -58,7 +59,7 @@ def find_costs() -> CostTable | None:
 
 def _read(path: Path) -> CostTable | None:
     data = parse_json(path.read_text(encoding="utf-8"))
-    return codec.read(CostTable, data["costs"], "costs") if data["about"] == about() else None
+    return codec.read(CostTable, data["costs"], "costs") if data["about"] == fingerprint() else None
 
 
 def best_size(costs: CostTable, verifier: str, temperature: float, max_nodes: int = 1024) -> Cell:

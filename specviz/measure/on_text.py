@@ -19,10 +19,10 @@ from ..config.run_config import RunConfig
 from ..models.base import Pair
 from ..proof.rates import try_children
 from ..record.vectors import AcceptanceVector, by_level, mean_plan
-from ..sampling.children import children_of, draw_children
+from ..sampling.children import child_budget, draw_children
 from ..sampling.randomness import Seeded
 from ..verifiers.base import Verifier
-from .intervals import share_interval
+from .intervals import ratio_interval
 from .positions import LEVELS, Node, levels_on_text
 from .prompt_files import category_of
 from .texts import AnyText, text_of
@@ -118,11 +118,12 @@ def _on_one_text(
     tries = np.zeros(levels)
     expected = True
     scheme = scheme_of(rule, config)
+    # The same draws for every rule of a text: differences are then of the rules alone.
     rng = Seeded(config.seed)
     for start, p, rows in nodes:
         for level, q in enumerate(rows):
             # A row without mass, where the drafter has nothing to say, counts as a try in vain.
-            count = children_of(q, hits.shape[1], drafter.sparse)
+            count = child_budget(q, hits.shape[1], drafter.sparse)
             children = draw_children(q, count, scheme, rng, start + 1)
             if children:
                 tried = try_children(rule, p, q, children, scheme, rng, start)
@@ -147,17 +148,19 @@ def summarise(
     first_hits = []
     first_tries = []
     for source in sources:
+        # Windows of one file, or one prompt with several seeds, are not independent: one text.
         same = [text for text in measured if text.source == source]
         hits = np.sum([text.hits for text in same], axis=0)
         tries = np.sum([text.tries for text in same], axis=0)
         first_hits.append(hits[0])
         first_tries.append(tries[0])
+        # Rounding may carry an expected count past the number of tries.
         shares = np.minimum(1.0, hits / np.maximum(tries, 1)[:, None]).tolist()
         plan = tuple(map(tuple, shares)) if drafter.depends_on_depth else tuple(shares[0])
         texts.append((int(tries[0]), plan))
     mean = mean_plan(texts)
     # Of level 1, which has the most positions.
-    low, high = share_interval(np.transpose(first_hits), first_tries)
+    low, high = ratio_interval(np.transpose(first_hits), first_tries)
     unknown = (None,) * len(first_hits[0])  # one text has no interval
     categories = tuple(map(category_of, sources))
     return AcceptanceVector(

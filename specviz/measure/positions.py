@@ -58,6 +58,7 @@ def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Nod
         return
     config = config.for_pair(pair)
     drafter = config.drafter
+    # The whole text as one chain is one pass: the target's rows do not depend on steps.
     whole = _chain(tokens[:-1], 0)
     logits = pair.open(tokens[:1])[0].forward(whole, range(len(whole)))
     p = distributions_of(logits, config.target_sampling)
@@ -79,6 +80,8 @@ def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Nod
         seen = TargetOutputs((root,), p, None if features is None else features[root : root + 1])
         emitted = [tokens[root + 1]]
         target.commit(tree, (), emitted)
+        # Nothing is accepted, so a drafter with a cache reads each token of the text once, as in a
+        # run.
         drafting.commit(tree, (), emitted, seen)
 
 

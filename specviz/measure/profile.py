@@ -6,10 +6,8 @@ The vectors that are shipped in assets/acceptance have the same form, without co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from ..base import codec
 from ..base.codec import JsonObject, Positive, Record
@@ -21,7 +19,8 @@ from ..record.vector_files import MAX_BYTES, vector_of_rates
 from ..record.vectors import AcceptanceVector, find_vector
 from .cost_table import CostTable
 
-OWN_RULE, ANY_RULE = "target-match", "sequoia"  # the second stands in where a rule has no vector
+OWN_RULE = "target-match"
+ANY_RULE = "sequoia"  # stands in where a rule has no vector
 
 
 @dataclass(frozen=True)
@@ -66,6 +65,7 @@ class Profile(Record):
                     f"the profile is of the {kind} {measured!r}, not {used!r}. Run "
                     "`calibrate` for this one."
                 )
+        # A table of weights in memory would predict nothing of weights on disk.
         measured = self.costs and self.costs.settings.get("offload")
         used = getattr(pair, "offload", None)
         if self.costs and measured != used:
@@ -83,7 +83,7 @@ class Profile(Record):
 
     def to_json(self) -> str:
         """The profile as JSON text, six digits of each number."""
-        return codec.lines(self) + "\n"
+        return codec.pretty_json(self) + "\n"
 
 
 def read_profile(path: str | Path) -> Profile:
@@ -101,7 +101,7 @@ def read_profile(path: str | Path) -> Profile:
     return codec.read(Profile, data, name)
 
 
-def _published(data: Mapping[str, Any], where: str) -> Profile:
+def _published(data: JsonObject, where: str) -> Profile:
     """An acceptance profile as it travels with a checkpoint: rates of a chain, by an engine's own
     rule; what it says stands for all rules, since nothing else is known."""
     vector = vector_of_rates(data, where)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from ..base.codec import JsonObject
 from ..base.errors import ParameterError, cause
 from ..base.files import MOST_TEXT, parse_json, read_text
 from ..record.vectors import places_of
@@ -32,7 +32,7 @@ class Prompt(str):
     category: str = ""
 
     @classmethod
-    def of(cls, text: str, category: Any = "") -> Prompt:
+    def of(cls, text: str, category: object = "") -> Prompt:
         """A prompt of a category."""
         prompt = cls(text)
         prompt.category = str(category)[:80] if isinstance(category, str | int) else ""
@@ -68,7 +68,7 @@ def read_prompts(path: str | Path, column: str | None = None) -> list[str]:
         csv.field_size_limit(MOST_TEXT)
         rows = csv.DictReader(io.StringIO(text), delimiter=TABLES[kind], strict=True)
         try:
-            records: Sequence[tuple[int, Any]] | None = list(enumerate(rows, 1))
+            records: Sequence[tuple[int, object]] | None = list(enumerate(rows, 1))
         except csv.Error as error:
             raise ParameterError(name, "be a table that can be read", cause(error)) from None
     else:
@@ -86,7 +86,7 @@ def read_prompts(path: str | Path, column: str | None = None) -> list[str]:
     return prompts
 
 
-def _json_records(text: str, is_json: bool, name: str) -> Sequence[tuple[int, Any]] | None:
+def _json_records(text: str, is_json: bool, name: str) -> Sequence[tuple[int, object]] | None:
     """The entries of a JSON list, or of JSON lines, numbered from 1; None for plain text.
 
     A prompt may begin with a bracket, but not with a brace.
@@ -111,7 +111,7 @@ def _json_records(text: str, is_json: bool, name: str) -> Sequence[tuple[int, An
     return records
 
 
-def _prompt_of(record: Any, column: str | None, where: str) -> Prompt | None:
+def _prompt_of(record: object, column: str | None, where: str) -> Prompt | None:
     """The prompt of a record; None for a conversation in which no person speaks."""
     if isinstance(record, str) and column is None:
         record = {"text": record}
@@ -130,7 +130,7 @@ def _prompt_of(record: Any, column: str | None, where: str) -> Prompt | None:
     return Prompt.of(value, record.get("category") or "")
 
 
-def _known(record: Mapping[str, Any], key: str) -> Any:
+def _known(record: JsonObject, key: str) -> object:
     """What a known entry of a record asks; () where nobody does."""
     value = record[key]
     if key in ("turns", "prompt"):  # the later ones follow answers that do not exist

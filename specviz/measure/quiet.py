@@ -20,7 +20,8 @@ class Watch:
     """What other processes use of this machine's processors, from when it is made."""
 
     def __init__(self) -> None:
-        self.began, self.before = perf_counter(), used_by_others()
+        self.began = perf_counter()
+        self.before = used_by_others()
 
     @classmethod
     def while_idle(cls, seconds: float = 1.0) -> Watch:

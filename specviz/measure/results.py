@@ -36,6 +36,7 @@ def read_results(path: str | Path | None) -> dict[str, JsonObject]:
                 f"results {str(path)!r} are damaged in line {number}, which is not a result. "
                 "Remove that line, or use another file."
             )
+        # Later lines win: a cell that failed and was measured again has its last outcome.
         outcomes[json.dumps(outcome["cell"], sort_keys=True)] = outcome
     return outcomes
 
@@ -46,6 +47,7 @@ def append_result(path: str | Path, outcome: JsonObject) -> None:
     with file_errors(f"{str(path)!r} cannot be written"), open(path, "ab+") as file:
         end = file.seek(0, os.SEEK_END)
         file.seek(max(0, end - 1))
+        # A run that was killed may have left half a line: the new one begins behind a line end.
         cut = file.read(1) not in (b"", b"\n")  # the last line was not finished
         try:
             file.write(f"{chr(10) * cut}{row}\n".encode())

@@ -56,6 +56,7 @@ def continuations(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iter
             keyed by position.
     """
     for number, prompt in enumerate(prompts):
+        # Noise is keyed by position, so prompts with one seed would share their draws.
         text_config = replace(
             config, prompt=prompt, seed=config.seed_after(number)
         ).autoregressive()

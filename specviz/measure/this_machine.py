@@ -96,13 +96,16 @@ def measure_cost(
         "offload": getattr(pair, "offload", None),
     }
     bursts = {place: partial(run.burst, burst) for place, run in enumerate(runs)}
+    # Bursts take turns, so that all shapes see the same machine.
     for done, _ in enumerate(interleave(bursts, rounds), 1):
+        # The table so far after every burst: whoever stops has what was measured.
         measured = [(run.steps, run.passes) for run in runs if run.steps]
         if plain.steps and len(measured) > 1:
             steps = sum(len(steps) for steps, _ in measured)
             busy = {"steps": steps, "busy_cores": round(watch.cores, 2)}
             table = fit_costs(measured, settings | busy)
         yield Progress(done, rounds * len(runs), "measuring costs", table)
+        # Small sizes come first, so that a slow pair still has the beginning of its table.
         if perf_counter() - began > seconds and done > 2:
             break
     if table is None:
@@ -132,6 +135,7 @@ class _Run:
 def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
     """A drafter that appends a `Pass` each time it is asked for rows."""
 
+    # A subclass and no wrapper: builders and rules ask a drafter for its class attributes.
     class Clocked(type(drafter)):  # type: ignore[misc]  # whichever drafter it is
         def open(self, context):
             drafting = super().open(context)
@@ -216,9 +220,10 @@ def measure_machine(
         tree = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=acceptance)
         runs[f"{cell.size} nodes, {cell.depth} levels"] = pair, replace(config, builder=tree)
     questions = prompts(rounds, chat=getattr(pair, "chat", False))
-    for timing in time_runs(runs, questions, whole=True):
+    for timing in time_runs(runs, questions, uncut=True):
         points = tuple(
             Point(row.name, cell.size, cell.speedup, row.speedup, row.low, row.high)
+            # Rows come in the order of the runs, those that were timed so far.
             for cell, row in zip(cells, timing.result, strict=False)
         )
         yield Progress(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..base.codec import JsonObject
 from ..base.progress import Progress
@@ -57,7 +57,7 @@ def interleave(
         names.rotate(-1)
 
 
-def seconds_of(call: Callable[[], Any]) -> float:
+def seconds_of(call: Callable[[], object]) -> float:
     """The seconds that a call takes."""
     began = perf_counter()
     call()
@@ -155,12 +155,14 @@ def _timed_run(name: str, timed: Sequence[tuple[str, Counts, Counts]]) -> TimedR
     speedups = []
     for _, one, plain in timed:
         speedups.append(one.speedup(plain))
+        # The first step reads the prompt, so tokens and seconds are those of the others.
         rates.append((one.timed_tokens, sum(one.seconds), plain.timed_tokens, sum(plain.seconds)))
     total = sum(runs, Counts())
     plain_total = sum(plain_runs, Counts())
     return TimedRun(
         name,
         speedup=total.speedup(plain_total),
+        # Numbers of sums and not the mean of ratios: a short text counts as much as it has tokens.
         margin=estimate(rates, ratio_of_rates, texts)[1],
         low=min(speedups),
         high=max(speedups),
@@ -178,7 +180,7 @@ def time_runs(
     runs: Mapping[str, tuple[Pair, RunConfig]],
     prompts: Sequence[str],
     rounds: int = 1,
-    whole: bool = False,
+    uncut: bool = False,
 ) -> Iterator[Progress[tuple[TimedRun, ...]]]:
     """Time runs in turns with plain decoding; stop iterating to stop it.
 
@@ -187,7 +189,7 @@ def time_runs(
             seed + i.
         prompts: texts to continue, at least one.
         rounds: how often each run continues every prompt.
-        whole: count only steps with room for the whole tree, as a prediction of static trees does.
+        uncut: count only steps with room for the whole tree, as a prediction of static trees does.
 
     Returns:
         Runs done of the total, and a row for each run once the first prompt was continued by all. A
@@ -201,6 +203,7 @@ def time_runs(
     pair, config = next(iter(runs.values()))
     runs = {AUTOREGRESSIVE: (pair, config.autoregressive()), **runs}
     for pair, config in runs.values():
+        # Weights come to memory, kernels are compiled and caches grow here, outside of the clock.
         few = min(WARM_UP, config.max_new_tokens)
         run(pair, replace(config, prompt=prompts[0], max_new_tokens=few))
 
@@ -214,7 +217,8 @@ def time_runs(
     def decode(pair: Pair, config: RunConfig, number: int) -> Counts:
         place = places[number]
         trace = run(pair, replace(config, prompt=prompts[place], seed=config.seed_after(place)))
-        return Counts.of(steps_with_room(trace), whole=True) if whole else trace.counts
+        # A prediction is of whole trees, so steps that were cut short near the end do not count.
+        return Counts.of(steps_with_room(trace), uncut=True) if uncut else trace.counts
 
     calls = {name: partial(decode, *each) for name, each in runs.items()}
     yield from time_calls(calls, [prompts[place] for place in places])
@@ -243,6 +247,7 @@ def time_calls(
     counts: dict[str, list[Counts]] = {name: [] for name in calls}
     for done, (number, name, result) in enumerate(interleave(calls, len(texts)), 1):
         counts[name].append(result)
+        # Only whole rounds: a text counts once every run has continued it.
         finished = number + (done % len(calls) == 0)
         yield Progress(done, len(texts) * len(calls), result=summarise(counts, texts[:finished]))
 
@@ -264,10 +269,12 @@ def measure_speedup(
     _, processor, cores = machine()
     counts: dict[str, list[Counts]] = {name: [] for name in calls}
     for number, name, steps in interleave(calls, rounds):
+        # The run that the visitor saw is the first of its repetitions, and is not decoded again.
         total = first if (number, name) == (0, "run") else Counts()
         for step in () if total is first else steps:
             total += Counts.of([step])
             yield None
+            # A long run need not be repeated to its end: its first seconds say how fast it is.
             if sum(total.seconds) > LONGEST and total.timed_tokens >= FEWEST:
                 break
         if not total.tokens_per_s > 0:

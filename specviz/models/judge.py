@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import torch
@@ -43,12 +42,14 @@ class Judge:
         are."""
         new = [text for text in dict.fromkeys(map(tuple, texts)) if text not in self._rows]
         if new:
+            # Minutes for a large model, so they are kept by the hash of the weights.
             stored = computed_once(self.model, ("judge", new), lambda: self._compute(new))
             rows = zip(stored["exact"], stored["errors"], strict=True)
             self._rows.update(zip(new, rows, strict=True))
         exact = np.array([self._rows[tuple(text)][0] for text in texts])
         errors = np.array([self._rows[tuple(text)][1] for text in texts])
         size = min(self.model.vocab_size, exact.shape[1])  # beyond its vocabulary a row is padded
+        # Over the spread: a difference counts by how far logits lie apart.
         found = rms(logits[:, :size] - exact[:, :size]) / spread(exact)
         rounding = rms(errors) / spread(exact)
         self.own_difference = max(self.own_difference, rounding)
@@ -105,20 +106,21 @@ class Judge:
 def in_float32(model: torch.nn.Module) -> Iterator[None]:
     """Let a model compute in float32; each module's weights are widened while it is used, and no
     longer."""
-    narrow_weights: dict[torch.nn.Module, dict[str, Any]] = {}
+    narrow_weights: dict[torch.nn.Module, dict[str, torch.nn.Parameter]] = {}
 
-    def widen(module: torch.nn.Module, inputs: Any) -> None:
+    def widen(module: torch.nn.Module, inputs: object) -> None:
         narrow_weights[module] = dict(module._parameters)
         for name, weight in narrow_weights[module].items():
             if weight is not None and weight.is_floating_point():
                 module._parameters[name] = torch.nn.Parameter(weight.float(), requires_grad=False)
 
-    def narrow(module: torch.nn.Module, inputs: Any, output: Any) -> None:
+    def narrow(module: torch.nn.Module, inputs: object, output: object) -> None:
         module._parameters.update(narrow_weights.pop(module))
 
     hooks = []
     for module in model.modules():
         if module._parameters:
+            # Before and after each module: never are all weights in float32 at once.
             hooks.append(module.register_forward_pre_hook(widen))
             hooks.append(module.register_forward_hook(narrow, always_call=True))
     try:

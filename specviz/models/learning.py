@@ -21,6 +21,8 @@ CONTEXT = 256  # tokens of the text that a step of the optimiser reads at most
 class LearningSession(HuggingFaceSession):
     """A session on one text, with weights of its own that change between steps."""
 
+    model: HuggingFaceModel
+
     def __init__(self, draft: HuggingFaceModel, tokens: Sequence[int], rate: float) -> None:
         super().__init__(draft, tokens)
         self.rate = rate
@@ -35,6 +37,7 @@ class LearningSession(HuggingFaceSession):
         optimizer = self._optimizer
         model = self.model
         end = len(self.context) - 1
+        # The last tokens of the text; all of a long one would make steps slower and slower.
         start = max(0, end - max(CONTEXT, len(rows)))
         ids = torch.tensor([self.context[start:end]], device=model.device).clamp(
             max=model.embeddings - 1
@@ -53,7 +56,8 @@ class LearningSession(HuggingFaceSession):
         with torch.inference_mode():
             model.model.load_state_dict(self.weights.state_dict())
             if model.direct is not None:
-                model.direct.lay_out_again()
+                model.direct.refresh_weights()
+        # Keys of the old weights are wrong now, so the session begins again.
         super().__init__(model, self.context)
 
     def _copy_draft(self) -> torch.optim.Optimizer:
@@ -64,5 +68,5 @@ class LearningSession(HuggingFaceSession):
         copied = copy.deepcopy(draft.model).requires_grad_(False)
         self.model = HuggingFaceModel(copied, draft.vocab_size)
         if draft.direct is None:
-            self.model.leave_to_transformers()
+            self.model.use_transformers()
         return torch.optim.AdamW(self.weights.parameters(), lr=self.rate, weight_decay=0.0)

@@ -7,11 +7,18 @@ Random weights, with a name such as "random:llama-2-7b", measure a machine witho
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import psutil
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, LlamaConfig
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    LlamaConfig,
+    PreTrainedConfig,
+    PreTrainedModel,
+)
 from transformers.utils import logging
 
 from ..base.errors import ParameterError, cause
@@ -21,6 +28,7 @@ from .table import NumberText
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 OFFLOADS = ("auto", "balanced", "cpu", "disk")  # where accelerate places a target's layers
+Tokenizer: TypeAlias = Any  # of transformers, or the `NumberText` of random weights
 RESERVE = 1.1  # memory that random weights need, with keys, values and logits, over their own
 FIELDS = (
     "hidden_size",
@@ -43,7 +51,7 @@ SHAPES = {  # from the configurations published with the models
     "llama-3-8b": (4096, 32, 32, 8, 14336, 128256, 8192),
 }
 # Models that were loaded before anybody decodes, by name, device and format.
-placed: dict[tuple[str, torch.device, torch.dtype], Any] = {}
+preloaded: dict[tuple[str, torch.device, torch.dtype], PreTrainedModel] = {}
 
 
 def choose_device(device: str) -> torch.device:
@@ -89,7 +97,7 @@ def load_model(
     dtype: torch.dtype,
     offload: str | None = None,
     folder: str | Path | None = None,
-) -> Any:
+) -> PreTrainedModel:
     """A causal language model with attention that takes a tree mask; a `ValueError` if it cannot be
     loaded.
 
@@ -101,22 +109,21 @@ def load_model(
     """
     if name.startswith(RANDOM) and offload is None:
         return _random_model(role, name, device, dtype)
-    if offload is None and (name, device, dtype) in placed:
-        return placed[name, device, dtype]
+    if offload is None and (name, device, dtype) in preloaded:
+        return preloaded[name, device, dtype]
     logging.disable_progress_bar()  # progress is reported to the caller
     config = load_config(role, name)
     # Whatever it names: sdpa then, or eager where a family has no other.
     config._attn_implementation = None
     if not name.startswith(RANDOM):
         check_format(role, name, model_folder(role, name), config)
-    options: dict[str, Any] = {
+    options: dict[str, object] = {
         "config": config,
         "dtype": dtype,
         "use_safetensors": True,
         "output_loading_info": True,
     }
     if offload is not None:
-        check_offload(offload, device)
         options |= {"device_map": device_map(config, offload, device), "offload_folder": folder}
     model, report = _read(role, name, AutoModelForCausalLM, **options)
     check_names(role, name, report["missing_keys"], report["unexpected_keys"])
@@ -128,25 +135,28 @@ def weights_hash(role: str, name: str) -> str:
     return "" if name.startswith(RANDOM) else hash_of(model_folder(role, name))
 
 
-def check_offload(offload: str, device: torch.device) -> None:
-    """Raise a ValueError if weights cannot be placed as asked."""
+def device_map(
+    config: PreTrainedConfig, offload: str, device: torch.device
+) -> str | dict[str, str]:
+    """Which part of a model goes where, as `from_pretrained` takes it: "cpu" and "disk" are for all
+    layers.
+
+    Raises:
+        ValueError: if weights cannot be placed as asked.
+    """
     if offload not in OFFLOADS:
         raise ValueError(f"offload must be one of {', '.join(OFFLOADS)}; got {offload!r}.")
     if offload == "cpu" and device.type == "cpu":
         raise ValueError(
             'offload "cpu" serves a GPU, but the device is the CPU. Leave it out, or use "disk".'
         )
-
-
-def device_map(config: Any, offload: str, device: torch.device) -> str | dict[str, str]:
-    """Which part of a model goes where, as `from_pretrained` takes it: "cpu" and "disk" are for all
-    layers."""
     if offload in ("auto", "balanced"):
         return offload
     depth = config.get_text_config().num_hidden_layers
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config)
     layers = layer_list("offload", model, depth)
+    # Accelerate wants every leaf named: layers go where was asked, all else stays on the device.
     places = {f"{layers}.{number}": offload for number in range(depth)}
     for name, part in model.named_modules():
         is_leaf = not list(part.children())
@@ -167,7 +177,7 @@ def layer_list(parameter: str, model: torch.nn.Module, depth: int) -> str:
     return lists[0]
 
 
-def load_tokenizer(role: str, name: str) -> Any:
+def load_tokenizer(role: str, name: str) -> Tokenizer:
     """The tokenizer of a model, or the `NumberText` of random weights; arguments and errors as for
     `load_model`."""
     if name.startswith(RANDOM):
@@ -175,7 +185,7 @@ def load_tokenizer(role: str, name: str) -> Any:
     return _read(role, name, AutoTokenizer)
 
 
-def load_config(role: str, name: str) -> Any:
+def load_config(role: str, name: str) -> PreTrainedConfig:
     """The configuration of a model; arguments and errors as for `load_model`."""
     if not name.startswith(RANDOM):
         return _read(role, name, AutoConfig)
@@ -187,7 +197,7 @@ def load_config(role: str, name: str) -> Any:
     return LlamaConfig(**sizes, **endless, tie_word_embeddings=shape == "llama-3.2-1b")
 
 
-def _read(role: str, name: str, auto: Any, **options: Any) -> Any:
+def _read(role: str, name: str, auto: Any, **options: object) -> Any:
     """What one of transformers' Auto classes makes of a model's folder; no code of the folder is
     run."""
     folder = model_folder(role, name, weights="use_safetensors" in options)
@@ -199,7 +209,9 @@ def _read(role: str, name: str, auto: Any, **options: Any) -> Any:
         raise ValueError(f"{role} {name!r} cannot be loaded: {cause(error)}.") from error
 
 
-def _random_model(role: str, name: str, device: torch.device, dtype: torch.dtype) -> Any:
+def _random_model(
+    role: str, name: str, device: torch.device, dtype: torch.dtype
+) -> PreTrainedModel:
     """Random weights, made where they compute; the same every time."""
     config = load_config(role, name)
     with torch.device("meta"):
@@ -220,7 +232,7 @@ def _random_model(role: str, name: str, device: torch.device, dtype: torch.dtype
         return AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation="sdpa")
 
 
-def longest_text(role: str, config: Any) -> int:
+def longest_text(role: str, config: PreTrainedConfig) -> int:
     """The longest text a model can be given, in tokens: its positions, and no more than it can
     attend to from the last of them."""
     config = config.get_text_config()
@@ -235,7 +247,7 @@ def longest_text(role: str, config: Any) -> int:
     return min(filter(None, limits))
 
 
-def attention_windows(role: str, config: Any) -> list[int]:
+def attention_windows(role: str, config: PreTrainedConfig) -> list[int]:
     """Windows of attention that passes do not know, in tokens; a `ValueError` for layers that
     cannot read the branches of a tree. Passes know sliding windows."""
     kinds = set(getattr(config, "layer_types", None) or ())

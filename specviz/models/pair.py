@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import torch
+
+from ..base.codec import JsonObject
 from ..base.errors import ParameterError
 from ..config.prompt import no_template
-from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
+from ..passes.huggingface import HuggingFaceModel
 from .catalogue import default_drafter, is_prepared_here
-from .early_exit import count_layers, first_layers, in_low_precision, without_layers
-from .heads.block import load_block
-from .heads.eagle import load_layer
+from .early_exit import count_layers, first_layers
 from .heads.eagle3 import Eagle3Model
 from .heads.loading import checked_agreement, describe_head, find_head, load_head, with_features
-from .heads.medusa import load_heads
 from .hub import model_folder, prepared_folder
-from .learning import LearningSession
+from .huggingface_pair import HuggingFacePair
 from .loading import (
+    Tokenizer,
     attention_windows,
     choose_device,
     choose_dtype,
@@ -38,89 +38,6 @@ from .text import TokenText, end_of_text, questions_of, sample_of
 from .vocabulary import TranslatedSession, translation
 
 Progress = Callable[[float, str], None]
-
-
-@dataclass(eq=False, repr=False)
-class HuggingFacePair:
-    """A target and perhaps a draft, with the text side they share, and the folder where trained
-    drafters lie."""
-
-    target: HuggingFaceModel
-    draft: Any  # what opens sessions of the draft, or None
-    text: TokenText | NumberText
-    max_positions: int
-    eos_ids: frozenset[int]
-    info: dict[str, Any]
-    folder: Path | None = None
-    default_drafter: str = "model"
-    chat: bool = False
-    head: Eagle3Model | None = None  # an EAGLE-3 head that was given as the draft
-
-    def __post_init__(self) -> None:
-        self.encode = self.text.encode
-        self.decode = self.text.decode
-        self.token_text = self.text.token_text
-        self.stream = self.text.stream
-        self.is_chat = self.text.is_chat
-        self.vocab_size = self.target.vocab_size
-        self.disk_speed = self.target.disk_speed
-        self.offload = None if self.disk_speed is None else "disk"
-        self._drafters: dict[str, Any] = {}  # no wrapper of a method: it would keep the pair alive
-
-    def __repr__(self) -> str:
-        return f"HuggingFacePair({self.info['name']!r})"
-
-    def drafter(self, kind: str, **parameters: Any) -> Any:
-        """What the pair can draft with besides its draft, each made once; see `Pair.drafter`."""
-        key = f"{kind} {parameters}"
-        if key not in self._drafters:
-            self._drafters[key] = self._make_drafter(kind, **parameters)
-        return self._drafters[key]
-
-    def _make_drafter(self, kind: str, **parameters: Any) -> Any:
-        if kind in ("early-exit", "layer-skip"):
-            shorten = first_layers if kind == "early-exit" else without_layers
-            model = shorten(self.target, **parameters)
-            check_tree_reading("draft", model, self.target, sample_of(self.text))
-            return model
-        if kind == "quantized":
-            return in_low_precision(self.target, **parameters)
-        if kind == "eagle" and self.head is not None:
-            return self.head
-        loaders: dict[str, Callable[..., Any]] = {
-            "medusa": load_heads,
-            "eagle": load_layer,
-            "block": load_block,
-        }
-        if kind in loaders:
-            if self.folder is None:
-                raise ParameterError(
-                    kind,
-                    "lie beside the target's folder; this target has none",
-                    hint="Choose another.",
-                )
-            return loaders[kind](self.folder / kind, self.target, **parameters)
-        if kind != "online":
-            raise ParameterError(
-                "drafter",
-                "be early-exit, layer-skip, quantized, medusa, eagle, block or online",
-                kind,
-            )
-        if type(self.draft) is not HuggingFaceModel:
-            raise ValueError(
-                "Learning draft needs a draft with weights of its own and the target's "
-                "vocabulary; this pair has none. "
-                "Load one, or choose another drafter."
-            )
-        draft = self.draft  # not the pair, which would refer to itself
-        return SimpleNamespace(
-            open=lambda tokens, target=None: LearningSession(draft, tokens, **parameters)
-        )
-
-    def open(self, tokens: Sequence[int]) -> tuple[HuggingFaceSession, HuggingFaceSession | None]:
-        """Fresh sessions of target and draft that start with `tokens`."""
-        target = self.target.open(tokens)
-        return target, self.draft and self.draft.open(tokens, target)
 
 
 def load_pair(
@@ -172,18 +89,22 @@ def load_pair(
     place = choose_device(device)
     number_format = choose_dtype(dtype, place)
     names_draft = draft is not None
+    # Names first: nothing is downloaded for a pair that cannot be one.
     target, draft = pair_names(target, draft)
     head_format = find_head(draft)
     for role, name in (("target", target), ("draft", draft)):
         if name is not None and is_prepared_here(name):
             prepared_folder(role, name, report)
     report(0.0, "Reading the tokenizer")
+    # Tokenizers before weights: a pair without common tokens fails in a second and not after
+    # minutes.
     tokenizer, draft_tokenizer = read_tokenizers(target, draft)
     text = tokenizer if isinstance(tokenizer, NumberText) else TokenText(tokenizer)
     if chat and not text.is_chat:
         raise no_template()
 
     report(0.1, "Loading the target")
+    # Drafts that are compared share the weights of their target.
     target_model = like.target if like else None
     if target_model is None and offload == "disk":
         target_model = stream_target(target, number_format, place, report)
@@ -193,7 +114,9 @@ def load_pair(
         target_model.weights_hash = "" if offload else weights_hash("target", target)
         check_tree_reading("target", target_model, text=sample_of(text))
         target_model.capture_graphs()
-    limits = [longest_text("target", target_model.model.config)]
+    config = target_model.model.config
+    # The shortest of what target and draft can hold is what the pair can.
+    longest = longest_text("target", config)
     info = {
         "name": pair_name(target, draft),
         "target": _describe(target_model, target),
@@ -202,58 +125,46 @@ def load_pair(
         "device": str(place) + (f", offload {offload}" if offload else ""),
         "vocab_size": target_model.vocab_size,
     }
-    if windows := attention_windows("target", target_model.model.config):
+    if windows := attention_windows("target", config):
         info["window"] = min(windows)
 
-    draft_model: Any = None
+    opener: Any = None
     head: Eagle3Model | None = None
     if draft is not None:
         report(0.6, "Loading the draft")
     if draft is not None and head_format is not None:
         target_model = with_features(target_model, head_format)
         head = load_head(model_folder("draft", draft), head_format, target_model)
-        limits.append(head.positions)
-        facts = {"name": short_name(draft)} | describe_head(head)
+        longest = min(longest, head.positions)
+        facts = describe_head(head, short_name(draft))
         if questions := questions_of(text):
-            facts["agreement"] = checked_agreement(head, target_model, questions, min(limits))
+            facts["agreement"] = checked_agreement(head, target_model, questions, longest)
         info["draft"] = facts
     elif draft is not None:
-        if layers := count_layers(draft):
-            draft_model = first_layers(target_model, layers)
-        else:
-            weights = load_model("draft", draft, place, number_format)
-            # With one vocabulary the draft's rows are as wide as the target's.
-            width = target_model.vocab_size if draft_tokenizer is None else None
-            draft_model = HuggingFaceModel(weights, width)
-            draft_model.weights_hash = weights_hash("draft", draft)
-        report(0.8, "Checking the attention over a tree")
-        has_target_vocabulary = draft_tokenizer is None
-        sample = sample_of(text if has_target_vocabulary else TokenText(draft_tokenizer))
-        shared = target_model if has_target_vocabulary else None
-        check_tree_reading("draft", draft_model, shared, sample)
-        draft_model.capture_graphs()
-        limits.append(longest_text("draft", draft_model.model.config))
-        info["draft"] = _describe(draft_model, draft)
+        own_text = text if draft_tokenizer is None else TokenText(draft_tokenizer)
+        is_shared = own_text is text
+        model = _load_draft(draft, target_model, own_text, is_shared, place, number_format, report)
+        opener = model
+        draft_longest = longest_text("draft", model.model.config)
+        longest = min(longest, draft_longest)
+        info["draft"] = _describe(model, draft)
         if draft_tokenizer is not None:
-            common = translation(
-                tokenizer, draft_tokenizer, target_model.vocab_size, draft_model.vocab_size
-            )
-            sample = sample_of(text)[: min(limits)]
-            mass = round(common.common_mass(target_model, sample), 4)
-            info["common"] = {"tokens": len(common.target_ids), "mass": mass}
-            translated = partial(TranslatedSession, draft_model, common, limits[-1])
-            draft_model = SimpleNamespace(open=translated)
+            widths = target_model.vocab_size, model.vocab_size
+            common = translation(tokenizer, draft_tokenizer, *widths)
+            mass = common.common_mass(target_model, sample_of(text)[:longest])
+            info["common"] = {"tokens": len(common.target_ids), "mass": round(mass, 4)}
+            opener = SimpleNamespace(open=partial(TranslatedSession, model, common, draft_longest))
     drafter = "model" if head is None else "eagle"
     if not names_draft and offload == "disk" and target_model.compiled is not None:
         drafter = default_drafter(target, on_disk=True)
     report(1.0, "Ready")
-    info["max_positions"] = min(limits)
+    info["max_positions"] = longest
     folder = Path(target).expanduser()
     return HuggingFacePair(
         target_model,
-        draft_model,
+        opener,
         text,
-        min(limits),
+        longest,
         end_of_text(target_model.model, tokenizer),
         info,
         folder=folder.resolve().parent if folder.is_dir() else None,
@@ -263,7 +174,38 @@ def load_pair(
     )
 
 
-def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
+def _load_draft(
+    draft: str,
+    target: HuggingFaceModel,
+    text: TokenText | NumberText,
+    is_shared: bool,
+    device: torch.device,
+    dtype: torch.dtype,
+    report: Progress,
+) -> HuggingFaceModel:
+    """A draft model, which was tried on trees.
+
+    Args:
+        draft: its name.
+        target: the model that it drafts for.
+        text: the text side of its own vocabulary.
+        is_shared: whether that is the target's.
+        device, dtype, report: as for `load_pair`.
+    """
+    if layers := count_layers(draft):
+        model: HuggingFaceModel = first_layers(target, layers)
+    else:
+        weights = load_model("draft", draft, device, dtype)
+        # With one vocabulary the draft's rows are as wide as the target's.
+        model = HuggingFaceModel(weights, target.vocab_size if is_shared else None)
+        model.weights_hash = weights_hash("draft", draft)
+    report(0.8, "Checking the attention over a tree")
+    check_tree_reading("draft", model, target if is_shared else None, sample_of(text))
+    model.capture_graphs()
+    return model
+
+
+def read_tokenizers(target: str, draft: str | None) -> tuple[Tokenizer, Tokenizer]:
     """The tokenizer of a pair, and the draft's where it has another vocabulary, else None; no
     weights are read."""
     tokenizer = load_tokenizer("target", target)
@@ -276,6 +218,7 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
             hint = "Random weights know no text that could be translated."
             raise ParameterError("draft", must, draft_tokenizer.vocab_size, hint)
         return tokenizer, None
+    # Equal where both have a number: one of the two may be padded.
     tokens = {number: token for token, number in tokenizer.get_vocab().items()}
     draft_tokens = {number: token for token, number in draft_tokenizer.get_vocab().items()}
     if all(tokens[i] == draft_tokens[i] for i in tokens.keys() & draft_tokens.keys()):
@@ -285,7 +228,7 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
     return tokenizer, draft_tokenizer
 
 
-def _describe(model: HuggingFaceModel, name: str) -> dict[str, Any]:
+def _describe(model: HuggingFaceModel, name: str) -> JsonObject:
     return {
         "name": short_name(name),
         "architecture": type(model.model).__name__,

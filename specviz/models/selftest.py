@@ -10,13 +10,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from itertools import cycle, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from ..base.errors import cause
+from ..passes.cache import Pass
 from ..passes.huggingface import HuggingFaceModel
+from ..sampling.distributions import Logits
 from ..tree import TokenTree
 from .early_exit import ShallowModel
 from .judge import BOUND, Judge, rms, spread
@@ -27,7 +29,7 @@ LAST = 16  # tokens at its end after which logits are compared
 EFFORT = {"cpu": 5e9, "cuda": 5e11}  # parameters times tokens of the long text
 MEMORY = 1 << 28  # bytes of keys and values of the masked slots between a text and its tree
 
-Logits = tuple[np.ndarray, list[list[int]]]  # rows, and the text that each is after
+RowsAndTexts = tuple[np.ndarray, list[list[int]]]  # rows, and the text that each is after
 
 
 class Difference(NamedTuple):
@@ -67,6 +69,7 @@ def check_tree_reading(
             difference = find_difference(model, target, judge, text, role)
             if difference.is_right:
                 break
+            # One kind of pass after the other: compiled, direct, transformers' own.
             if model.direct is not None and model.direct.compiled is not None:
                 model.direct.compiled = None
             elif model.direct is not None and not isinstance(model, ShallowModel):
@@ -76,7 +79,7 @@ def check_tree_reading(
                     kind,
                     *difference,
                 )
-                model.leave_to_transformers()
+                model.use_transformers()
             else:
                 break
         reason = None if difference.is_right else _reason(model, judge, difference, text)
@@ -139,6 +142,7 @@ def find_difference(
     gap = min(limit, MEMORY // slot)
     squares = np.zeros(2)  # sums over rows, of what was found and of rounding
     rows = 0
+    # The tree first, which is cheap; a model that cannot read it need not read a long text.
     for read in (
         lambda: read_tree(model, target, short),
         lambda: read_branches(model, long),
@@ -148,6 +152,8 @@ def find_difference(
         differences = judge.compare(logits, texts)
         if not differences[0] <= BOUND:
             return Difference(differences[0], BOUND)
+        # Mean squares over all rows: rounding varies from row to row, a wrong mask is wrong in
+        # most.
         squares += len(texts) * np.square(differences)
         rows += len(texts)
     found, rounding = np.sqrt(squares / rows)
@@ -156,14 +162,14 @@ def find_difference(
 
 def read_tree(
     model: HuggingFaceModel, target: HuggingFaceModel | None, ids: Sequence[int]
-) -> Logits:
+) -> RowsAndTexts:
     """Logits of a tree that is read in two passes, and of what follows an accepted path."""
     target_session = target.open(ids[:4]) if target else None
     session = model.open(ids[:4], target_session)
     tree = TokenTree(ids[3], start=3)
     for parent, token in zip((0, 0, 0, 1, 1, 2, 4), ids[4:], strict=False):
         tree.add(parent, token)
-    logits = list[Any]()
+    logits = list[Logits]()
     texts = list[list[int]]()
 
     def read(*nodes: int) -> None:
@@ -175,11 +181,13 @@ def read_tree(
     # unread parent.
     read(3, 1, 0)
     read(7, 2, 5)
+    # The accepted path 1, 4, 7 and a token of the target's, which no pass has read.
     emitted = [tree.tokens[node] for node in (1, 4, 7)] + [ids[12]]
     if target_session:
         target_session.forward(tree, range(len(tree)))
         target_session.commit(tree, (1, 4, 7), emitted)
     session.commit(tree, (1, 4, 7), emitted)
+    # The next step: what was kept must be what a fresh pass over the text gives.
     tree = TokenTree(emitted[-1], start=len(session.context) - 1)
     tree.add(0, ids[13])
     read(0)
@@ -187,26 +195,30 @@ def read_tree(
     return np.concatenate(logits), texts
 
 
-def read_branches(model: HuggingFaceModel, ids: Sequence[int], gap: int = 0) -> Logits:
+def read_branches(model: HuggingFaceModel, ids: Sequence[int], gap: int = 0) -> RowsAndTexts:
     """Logits of the end of a text, and of two branches there; its last two tokens are the longer
     branch.
 
     Between text and branches lie `gap` masked slots; their number must not matter, whatever window
     or mask a model keeps by slots.
     """
-    context, (first, second) = list(ids[:-2]), ids[-2:]
+    context = list(ids[:-2])
+    first, second = ids[-2:]
     base = len(context)
     cache = model.new_cache()
     cache.used = start = base + gap
-    model.read(ids[:1], [0], None, cache, [0])  # makes room up to there
+    model.read(Pass(ids[:1], [0], None, cache, [0]))  # makes room up to there
     cache.used = 0
     last = range(max(0, base - LAST), base)
-    before = model.read(context, range(base), None, cache, last)
+    before, _ = model.read(Pass(context, range(base), None, cache, last))
     cache.used = start
     masked = np.ones((3, start + 3), dtype=bool)
+    # Seen are the text, the node itself, and the first branch's token by its child; the gap is seen
+    # by nobody.
     masked[:, :base] = False
     masked[:, start:] = [[0, 1, 1], [1, 0, 1], [0, 1, 0]]
-    logits = model.read([first, second, second], [base, base, base + 1], masked, cache, [1, 2])
+    places = [base, base, base + 1]
+    logits, _ = model.read(Pass([first, second, second], places, masked, cache, [1, 2]))
     texts = [context[: end + 1] for end in last]
     return np.concatenate([before, logits]), [*texts, [*context, second], list(ids)]
 

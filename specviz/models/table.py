@@ -12,6 +12,7 @@ import numpy as np
 
 from ..base.errors import ParameterError
 from ..config.prompt import Message, no_template
+from ..sampling.distributions import Index, Logits
 from ..tree import TokenTree
 from .base import Pair
 
@@ -29,6 +30,7 @@ class TableModel:
     """
 
     def __init__(self, row: Callable[[tuple[int, ...]], np.ndarray]) -> None:
+        # Enumeration asks for the same contexts many thousand times.
         self._row = cache(row)
 
     def logits(self, context: Sequence[int]) -> np.ndarray:
@@ -51,7 +53,7 @@ class TableLogits:
         """(n, V)."""
         return len(self.texts), len(self[0])
 
-    def __getitem__(self, index: Any) -> np.ndarray:
+    def __getitem__(self, index: Index) -> np.ndarray:
         if isinstance(index, int | np.integer):
             return self.model.logits(self.texts[int(index)])
         return np.array(
@@ -135,12 +137,18 @@ class ToyBlock(ToyEagle):
         return TableLogits(self.model, texts)
 
 
+class ToyPlainBlock(ToyBlock):
+    """The same without the token."""
+
+    markov = False
+
+
 class ToyLearning(TableSession):
     """A table whose rows move towards those that it is shown."""
 
     _shift: np.ndarray | float = 0.0
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
         return super().forward(tree, nodes)[:] + self._shift
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:
@@ -186,6 +194,8 @@ class TablePair(NumberText, Pair):
         vocab_size: int,
         eos_ids: Sequence[int],
         name: str,
+        # A table for each drafter of the menu, keyed by what the real one reads, so that proofs
+        # cover all.
         toys: dict[str, Callable[..., Any]] | None = None,
     ) -> None:
         super().__init__(vocab_size)
@@ -238,6 +248,7 @@ def toy_pair(
     if not 0 <= closeness <= 1:
         raise ParameterError("closeness", "be from 0 to 1", closeness)
 
+    # A row follows from seed, table and context alone: no state, so any order of questions agrees.
     def noise(number: int, context: tuple[int, ...]) -> np.ndarray:
         return 1.5 * np.random.default_rng([seed, number, len(context), *context]).normal(
             size=vocab
@@ -256,21 +267,13 @@ def toy_pair(
         tables = [blend(1000 + level) for level in range(heads)]
         return lambda feature: np.array([table.logits(tokens_of(feature)) for table in tables])
 
-    def block(markov: bool) -> Any:
-        def open_block(tokens: Sequence[int], target: Any) -> ToyBlock:
-            session = ToyBlock(blend(3000), tokens)
-            session.markov = markov
-            return session
-
-        return SimpleNamespace(open=open_block)
-
     toys: dict[str, Callable[..., Any]] = {
         "early-exit": lambda layers: toy(TableSession, blend(1 + layers)),
         "layer-skip": lambda skip: toy(TableSession, blend(100 + sum(skip))),
         "quantized": lambda bits: toy(TableSession, blend(200 + bits)),
         "medusa": medusa,
         "eagle": lambda: toy(ToyEagle, blend(2000)),
-        "block": block,
+        "block": lambda markov: toy(ToyBlock if markov else ToyPlainBlock, blend(3000)),
         "online": lambda rate: toy(ToyLearning, blend(1)),
     }
     name = f"toy tables (vocabulary {vocab}, seed {seed})"

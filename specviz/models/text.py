@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
 
 from tokenizers.decoders import DecodeStream
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from ..base.errors import ParameterError, cause
@@ -34,7 +34,7 @@ BYTE_OF_LETTER = {
 class TokenText:
     """The text side of a tokenizer."""
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self.tokenizer = tokenizer
         self._token_texts: dict[int, str] = {}
 
@@ -67,6 +67,7 @@ class TokenText:
         """
         if not self.is_chat:
             raise no_template()
+        # A last message of the assistant is an answer that was begun, which the model goes on with.
         continues = messages[-1].role == "assistant"
         try:
             return list(
@@ -112,6 +113,8 @@ class TokenText:
         return self._token_texts[token]
 
     def _read(self, token: int) -> str:
+        # As it stands in the vocabulary: decoding one token alone may drop a space or break a
+        # character.
         written = self.tokenizer.convert_ids_to_tokens(int(token))
         if written is None:
             return f"<{token}>"
@@ -157,10 +160,11 @@ def questions_of(text: TokenText | NumberText) -> list[list[int]]:
     return [sample[start : start + OPENING] for start in starts[: len(QUESTIONS)]]
 
 
-def end_of_text(model: Any, tokenizer: Any) -> frozenset[int]:
+def end_of_text(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
     """The tokens that end a text, by the generation settings, the configuration, the tokenizer and
     its chat template."""
     ids: set[int] = set()
+    # Models name their ends in several places, and chat models often in the template only.
     for source in (getattr(model, "generation_config", None), model.config, tokenizer):
         value = getattr(source, "eos_token_id", None)
         values = value if isinstance(value, list | tuple) else [value]

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Any
 
 import numpy as np
 import torch
+from transformers import PreTrainedTokenizerBase
 
+from ..passes.cache import Pass
 from ..passes.device_logits import DeviceLogits
 from ..passes.huggingface import HuggingFaceModel
 from ..sampling.distributions import Logits, softmax
@@ -74,6 +75,7 @@ class Translation:
             return ()
         ids: list[int] = []
         while text:
+            # Greedy from the left, the longest token first: any spelling is the same text.
             size = next((n for n in range(len(text), 0, -1) if text[:n] in self._draft), 0)
             if size:
                 ids.append(self._draft[text[:size]])
@@ -83,18 +85,20 @@ class Translation:
     def context(self, tokens: Sequence[int]) -> list[int]:
         """The draft's ids for a text that starts with `tokens`, ids of the target; at least one."""
         ids = [draft_id for token in tokens for draft_id in self.tokens(token)]
+        # A text of the draft begins as its tokenizer begins one, whatever the target's does.
         if self._prefix:
             return ids if ids[: len(self._prefix)] == self._prefix else [*self._prefix, *ids]
         if not self.tokens(tokens[0]):  # a text must begin with something
             return [int(self.draft_ids[0]), *ids]
         return ids
 
-    def logits(self, logits: Any, rows: list[int]) -> Logits:
+    def logits(self, logits: Logits, rows: list[int]) -> Logits:
         """Rows of the draft's logits over the target's tokens, [len(rows), V], where they are; -inf
         if not common."""
         on_device = isinstance(logits, DeviceLogits)
         tensor = logits.tensor if on_device else torch.from_numpy(np.asarray(logits))
         device = tensor.device
+        # What the draft cannot say has no probability; over the rest softmax renormalises.
         columns = torch.full((len(rows), self.width), -torch.inf, dtype=tensor.dtype, device=device)
         target_ids = torch.from_numpy(self.target_ids).to(device)
         draft_ids = torch.from_numpy(self.draft_ids).to(device)
@@ -105,12 +109,14 @@ class Translation:
         """The mean probability that the target gives to common tokens along a text, token ids, at
         temperature 1."""
         places = range(len(text))
-        logits = target.read(text, places, None, target.new_cache(), places)
+        logits, _ = target.read(Pass(text, places, None, target.new_cache(), places))
         p = softmax(np.asarray(logits))
         return float(p[:, self.target_ids].sum(axis=1).mean())
 
 
-def translation(target: Any, draft: Any, width: int, draft_width: int) -> Translation:
+def translation(
+    target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase, width: int, draft_width: int
+) -> Translation:
     """The translation between two tokenizers; special tokens are the same if their names or their
     roles are."""
     target_vocabulary = vocabulary_of("target", target)
@@ -128,7 +134,7 @@ def translation(target: Any, draft: Any, width: int, draft_width: int) -> Transl
     return Translation(target_vocabulary[:width], draft_vocabulary[:draft_width], width, prefix)
 
 
-def vocabulary_of(role: str, tokenizer: Any) -> list[bytes | str | None]:
+def vocabulary_of(role: str, tokenizer: PreTrainedTokenizerBase) -> list[bytes | str | None]:
     """The `Vocabulary` of a tokenizer; a `ValueError`, which names its `role`, if its tokens are
     not of bytes."""
     decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
@@ -169,7 +175,7 @@ class TranslatedSession:
         translation: Translation,
         longest: int,
         tokens: Sequence[int],
-        target: Any = None,
+        target: object = None,
     ) -> None:
         self.draft = draft
         self.translation = translation
@@ -213,6 +219,8 @@ class TranslatedSession:
         new = [draft_id for token in emitted for draft_id in self.translation.tokens(token)]
         before = self._length
         self._length += len(new)
+        # A text longer than the draft can hold is read from later on, in jumps, so that it is not
+        # read anew each step.
         if first_token(self._length, self.longest) != first_token(before, self.longest):
             self._open()
         else:

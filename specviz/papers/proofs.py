@@ -16,7 +16,7 @@ from ..proof.lossless import cases
 from ..proof.node import ACCEPTANCE
 from ..record.step import Step
 from ..record.vector_files import published
-from ..record.vectors import expected_tokens, reach
+from ..record.vectors import expected_tokens, path_acceptance
 from ..sampling.distributions import total_variation
 from ..sampling.randomness import Seeded
 from ..tree import Topology
@@ -84,7 +84,7 @@ def mean_length(tree: Topology, vector: Sequence[float]) -> float:
     """Mean tokens of a step over the nodes where it can end, for a vector that sums to 1."""
     return sum(
         chance * (int(tree.depth[node]) + 1) * sum(vector[len(tree.children[node]) :])
-        for node, chance in enumerate(reach(tree, tuple(vector)))
+        for node, chance in enumerate(path_acceptance(tree, tuple(vector)))
     )
 
 

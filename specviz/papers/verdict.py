@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from ..record.metrics import left_out_margin
+from ..record.metrics import jackknife_margin
 from .claim import Claim, Entry
 from .number import Sums, evaluate, is_timed, parse_call
 
@@ -138,7 +138,7 @@ def estimate(
         return number_of_all, None
     # With the text that is left out the number varies as it would with new texts.
     left = [value_of([text for text in texts if text != left_out]) for left_out in texts]
-    return number_of_all, float(left_out_margin(np.array(left)))
+    return number_of_all, float(jackknife_margin(np.array(left)))
 
 
 def compare(low: float, high: float, claim: Claim) -> str:

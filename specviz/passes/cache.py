@@ -10,6 +10,7 @@ a pass.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -124,7 +125,8 @@ class TreeCache(Cache):
         grown = keys.new_zeros(2 * layers, rows, heads, -(-slots // CHUNK) * CHUNK, width)
         if block is not None:
             grown[:, :, :, : self.used] = block[:, :, :, : self.used]
-        self.blocks[number], self._numbers = grown, None
+        self.blocks[number] = grown
+        self._numbers = None
         return grown
 
     @torch.inference_mode()
@@ -155,6 +157,42 @@ class TreeCache(Cache):
     def get_max_length(self, layer_idx: int | None = None) -> int:
         """No limit of its own."""
         return -1
+
+
+class Pass(NamedTuple):
+    """What one forward pass reads, m tokens, and what it is to give.
+
+    Args:
+        ids, positions: the tokens and where they stand in the text, [m].
+        masked: which of the last slots each token must not see, bool [m, <= slots in use + m];
+            None for a plain causal run.
+        cache: where keys and values are.
+        rows: which of the m tokens need logits.
+        target_hidden: hidden states to read with the tokens, [m, width], of a model that takes
+            them.
+        wants_features: whether features at `rows` are asked for, beside logits.
+    """
+
+    ids: Sequence[int]
+    positions: Sequence[int]
+    masked: np.ndarray | None
+    cache: TreeCache
+    rows: Sequence[int]
+    target_hidden: torch.Tensor | None = None
+    wants_features: bool = False
+
+    @property
+    def end(self) -> int:
+        """The slots in use after it."""
+        return self.cache.used + len(self.ids)
+
+    def causal_mask(self, single: bool = False) -> np.ndarray | None:
+        """`masked`, also for a causal run behind other slots, as torch's "causal" begins at the
+        first one; `single` for a run of one token too."""
+        m = len(self.ids)
+        if self.masked is None and self.cache.used and (m > 1 or single):
+            return ~np.tri(m, dtype=bool)
+        return self.masked
 
 
 class Slots(dict[int, int]):

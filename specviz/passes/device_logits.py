@@ -14,7 +14,13 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..sampling.distributions import NOTHING, Distributions, Ranked, Sampling, check_finite
+from ..sampling.distributions import (
+    TINY_PROB,
+    Distributions,
+    RowWithTopTokens,
+    Sampling,
+    check_finite,
+)
 
 RANKED = 32  # first tokens that come with a row
 AT_ONCE = 64  # rows that are sorted at a time: bounds the memory that top-p takes
@@ -87,6 +93,8 @@ class DeviceRows(Distributions):
             self._pull(0, ahead)
 
     def _pull(self, first: int, end: int) -> None:
+        # A walk begins at the root, so the first rows are read for certain: one transfer for all of
+        # them.
         rows = pull_ranked(probabilities(self.logits.tensor[first:end], self.sampling))
         self._rows.update(enumerate(rows, first))
 
@@ -98,7 +106,9 @@ class DeviceRows(Distributions):
             self._pull(node, node + 1)
         return self._rows[node]
 
-    def of(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
+    def gather(
+        self, nodes: Sequence[int], tokens: Sequence[int]
+    ) -> tuple[list[float], list[float]]:
         """As for any rows: two gathers on the device, no whole row comes over."""
         return self._at(nodes, tokens, self.sampling), self._at(nodes, tokens, Sampling())
 
@@ -109,7 +119,8 @@ class DeviceRows(Distributions):
             return [
                 float(self._best[node] == token) for node, token in zip(nodes, tokens, strict=True)
             ]
-        tensor, (inner, above) = self.logits.tensor, np.unique(nodes, return_inverse=True)
+        tensor = self.logits.tensor
+        inner, above = np.unique(nodes, return_inverse=True)
         inner, above, tokens = (
             push(np.asarray(index, np.int64), tensor.device) for index in (inner, above, tokens)
         )
@@ -119,7 +130,7 @@ class DeviceRows(Distributions):
         return gathered.tolist()
 
 
-def pull_ranked(rows: torch.Tensor) -> list[Ranked]:
+def pull_ranked(rows: torch.Tensor) -> list[RowWithTopTokens]:
     """Rows [n, V] on the host in one transfer, with the tokens that come first in each.
 
     So the children of a whole level that are drawn by rank cost one call on the device.
@@ -128,7 +139,7 @@ def pull_ranked(rows: torch.Tensor) -> list[Ranked]:
     first = rows.topk(min(RANKED + 1, width), dim=1).indices
     both = pull(torch.cat([rows, first.to(rows.dtype)], dim=1))  # whole numbers, exact in float64
     check_finite(both[:, 0].sum())  # a row of logits with NaN or infinity is NaN throughout
-    ranked = list(both[:, :width].view(Ranked))
+    ranked = list(both[:, :width].view(RowWithTopTokens))
     for row, tokens in zip(ranked, both[:, width:].astype(np.int64), strict=True):
         if (
             len(tokens) < width
@@ -143,10 +154,11 @@ def probabilities(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
     above 0."""
     row = logits.double()
     row = ((row - row.amax(dim=1, keepdim=True)) / sampling.temperature).exp_()
-    row.masked_fill_(row < NOTHING, 0.0)
+    row.masked_fill_(row < TINY_PROB, 0.0)
     row /= row.sum(dim=1, keepdim=True)
     if sampling.unfiltered:
         return row
+    # Stable, so that ties go to the lower id as they do on the host.
     falling, order = row.sort(dim=1, descending=True, stable=True)
     if sampling.top_k is not None:
         falling[:, sampling.top_k :] = 0.0

@@ -15,41 +15,37 @@ Here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 import torch.nn.functional as F
 from torch.nn.functional import scaled_dot_product_attention
+from transformers import PreTrainedModel
 
 from .compiled import compiler_for
+from .families import ACTIVATIONS, activation_of, is_known, rotary_kinds
 from .layers import Layer, adds_one, fuse, norm_weight, window_of
 
-FAMILIES = (
-    "LlamaForCausalLM",
-    "MistralForCausalLM",
-    "Qwen2ForCausalLM",
-    "Qwen3ForCausalLM",
-    "SmolLM3ForCausalLM",
-    "Olmo2ForCausalLM",
-    "Olmo3ForCausalLM",
-    "Gemma3ForCausalLM",
-)
-ACTIVATIONS: dict[str | None, Callable[[torch.Tensor], torch.Tensor]] = {
-    "silu": F.silu,
-    "gelu_pytorch_tanh": partial(F.gelu, approximate="tanh"),
-}
-# What some models of a family have and these passes do not.
-UNKNOWN = (
-    "quantization_config",
-    "attn_logit_softcapping",
-    "final_logit_softcapping",
-    "use_bidirectional_attention",
-)
-# Tables that do not change with the length of the text.
-ROTARIES = ("default", "linear", "llama3", "yarn")
-MOST_POSITIONS = 1 << 18  # in such a table
+if TYPE_CHECKING:
+    from .compiled.passes import CompiledPasses
+
+
+class Layers(Protocol):
+    """The layers of a model, in order: a list, or a stream from disk."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Layer]: ...
+
+
+class Cache(Protocol):
+    """Where a pass writes keys and values: a `TreeCache`, or a block of fixed shape."""
+
+    def update(
+        self, keys: torch.Tensor, values: torch.Tensor, layer: int, /
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write those of one layer, [1, heads, new, width], and return all that it sees."""
 
 
 class DirectForward:
@@ -58,7 +54,7 @@ class DirectForward:
     Args:
         model: the transformers model, of which only embeddings, final norm and output head need to
             be in memory.
-        layers: its layers, `Layer`s in a list, or a `LayerStream` from disk.
+        layers: its layers, in memory or from disk.
 
     Attributes:
         kv_dtype: the type of keys and values, in which it attends.
@@ -71,7 +67,7 @@ class DirectForward:
         compiled: its small passes as compiled calls; None where it has none.
     """
 
-    def __init__(self, model: Any, layers: Any) -> None:
+    def __init__(self, model: PreTrainedModel, layers: Layers) -> None:
         config = model.config
         self.model = model
         self.layers = layers
@@ -103,9 +99,9 @@ class DirectForward:
             kind = config.layer_types[part.layer_idx] if len(kinds) > 1 else kinds[0]
             first = length * kinds.index(kind)
             self.first_turns.append(first if getattr(part, "use_rope", True) else -1)
-        self.compiled: Any = None
+        self.compiled: CompiledPasses | None = None
 
-    def of(self, layer_ids: Sequence[int], model: Any) -> DirectForward | None:
+    def of(self, layer_ids: Sequence[int], model: PreTrainedModel) -> DirectForward | None:
         """The same with some of its layers, in memory; `model` is a shortened copy of this one's
         and has no others."""
         layers = list(self.layers)
@@ -117,7 +113,7 @@ class DirectForward:
         """The weights of the layers, one after the other, in the model's number format."""
         return self.layers
 
-    def lay_out_again(self) -> None:
+    def refresh_weights(self) -> None:
         """Follow weights that were changed in place."""
         if adds_one(self.model.model.norm):  # what norms multiply by is no view of them
             self.layers = [fuse(module) for module in self.model.model.layers]
@@ -142,19 +138,15 @@ class DirectForward:
         sin = torch.cat([-sin[..., :half], sin[..., half:]], dim=-1)
         return torch.stack([cos[0], sin[0]], dim=1)[:, :, None].to(self.kv_dtype)
 
-    def __call__(self, *arguments: Any) -> torch.Tensor:
-        """Logits [len(rows), V]; arguments as for `states`."""
-        return self.head(self.states(*arguments))
-
     def states(
         self,
         ids: torch.Tensor,
         positions: torch.Tensor,
         mask: torch.Tensor | None,
-        cache: Any,
+        cache: Cache,
         rows: torch.Tensor | None,
         window_mask: torch.Tensor | None = None,
-        inputs: dict[int, Any] | None = None,
+        inputs: dict[int, torch.Tensor | None] | None = None,
     ) -> torch.Tensor:
         """Last hidden states after the final norm, [len(rows), width]: what the output head is
         applied to.
@@ -164,7 +156,7 @@ class DirectForward:
                 embeddings, [m, width].
             mask: additive, of the type `kv_dtype`, [1, 1, m, slots + m]; None for a causal run in
                 an empty cache.
-            cache: a `TreeCache`, or what has its `used` and `update`.
+            cache: where keys and values are.
             rows: which tokens need logits; None for all.
             window_mask: as `mask`, of layers with a window.
             inputs: by the number of a layer where to put its input at `rows`, [len(rows), width].
@@ -173,6 +165,8 @@ class DirectForward:
         heads = self.heads
         kv_heads = self.kv_heads
         width = self.width
+        # Angles of every position in one gather, once for all layers; some families turn by several
+        # sets of angles, so there is one for each set that a layer names.
         turns = {
             first: self.rotary.index_select(0, positions + first).unbind(1)
             for first in set(self.first_turns) - {-1}
@@ -183,6 +177,8 @@ class DirectForward:
             if self.embed_scale is not None:
                 x = x * self.embed_scale
         for index, w in enumerate(self.layers):
+            # A head reads what goes into the layer, before its norm, as transformers'
+            # `output_hidden_states` has it.
             if inputs and index in inputs:
                 inputs[index] = x if rows is None else x.index_select(0, rows)
             qkv = F.linear(self._normed(x, w.input_norm), w.qkv, w.qkv_bias)
@@ -197,12 +193,17 @@ class DirectForward:
             qk, v = qkv.to(self.kv_dtype).split_with_sizes([heads + kv_heads, kv_heads], 2)
             if self.first_turns[index] >= 0:
                 cos, sin = turns[self.first_turns[index]]
+                # Rotation as v cos + roll(v) sin; the sign of the rolled half is in the table.
                 qk = torch.addcmul(qk * cos, qk.roll(width // 2, -1), sin)
             q, k = qk.transpose(1, 2).split_with_sizes([heads, kv_heads], 1)
             k, v = cache.update(k, v.transpose(1, 2), index)
+            # The cache first: what is attended to includes the keys that this pass has just
+            # written.
             seen = window_mask if self.is_windowed[index] else mask
             mixed = attend(q, k, v, seen, seen is None and m > 1, self.scale)
             mixed = mixed.transpose(1, 2).reshape(m, -1).to(x.dtype)
+            # Some families norm what is added to the hidden state, others what is read of it; a
+            # norm that a layer lacks is None.
             x = x + self._normed(F.linear(mixed, w.output, w.output_bias), w.output_norm)
             gate_up = F.linear(self._normed(x, w.mlp_norm), w.gate_up, w.gate_up_bias)
             gate, up = gate_up.chunk(2, dim=-1)
@@ -257,50 +258,7 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
     return (weight * normed.to(weight.dtype)).to(x.dtype)
 
 
-def activation_of(config: Any) -> str | None:
-    """The name of the activation of a model's gated part."""
-    return getattr(config, "hidden_act", None) or getattr(config, "hidden_activation", None)
-
-
-def rotary_kinds(config: Any) -> dict[str | None, Any]:
-    """The rotary embeddings of a model by the kind of the layers, or for None that of all
-    layers."""
-    rotary = getattr(config, "rope_parameters", None) or {}
-    kinds = set(getattr(config, "layer_types", None) or ())
-    if kinds and kinds <= rotary.keys():
-        return {kind: rotary[kind] for kind in sorted(kinds)}
-    return {None: rotary}
-
-
-def _is_plain(module: torch.nn.Module) -> bool:
-    """Whether a module is torch's or transformers' own, without a hook; accelerate's hooks replace
-    its forward."""
-    is_library = type(module).__module__.startswith(
-        ("torch.nn.modules.", "transformers.models.", "transformers.activations")
-    )
-    return is_library and not (
-        module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module)
-    )
-
-
-def is_known(model: Any) -> bool:
-    """Whether this file knows all that a model's configuration has; its weights need not be in
-    memory."""
-    config = model.config
-    kinds = set(getattr(config, "layer_types", None) or ())
-    rotaries = {part.get("rope_type", "default") for part in rotary_kinds(config).values()}
-    return (
-        type(model).__name__ in FAMILIES
-        and activation_of(config) in ACTIVATIONS
-        and rotaries <= set(ROTARIES)
-        and not any(getattr(config, name, None) for name in UNKNOWN)
-        and kinds <= {"full_attention", "sliding_attention"}
-        and config.max_position_embeddings <= MOST_POSITIONS
-        and all(map(_is_plain, model.modules()))  # no adapter (LoRA) or quantised layer
-    )
-
-
-def direct_forward(model: Any) -> DirectForward | None:
+def direct_forward(model: PreTrainedModel) -> DirectForward | None:
     """A direct forward of `model`, None if its architecture is not supported."""
     if not is_known(model):
         return None

@@ -16,13 +16,13 @@ import logging
 import threading
 import weakref
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import torch
 
 from ..base.errors import cause
-from .cache import TreeCache
+from .cache import Pass, TreeCache
 from .device_logits import push
 from .direct import DirectForward
 
@@ -34,52 +34,45 @@ Run = Callable[[], torch.Tensor]
 
 
 class StaticPass:
-    """The forward pass over `width` tokens that attend to the first `length` slots of a block.
+    """The forward pass over `count` tokens that attend to the first `length` slots of a block.
 
     Args:
         direct: the forward pass.
         block: keys and values, [2 * layers, 1, heads, slots, width of a head]; the last slot is for
             padding.
-        width: tokens, padding included.
+        count: tokens, padding included.
         length: slots they may see, fewer than the block has.
 
     Attributes:
-        run: computes the logits [width, V] of what is in the buffers; a replay of it once
+        run: computes the logits [count, V] of what is in the buffers; a replay of it once
             `captured`.
     """
 
-    def __init__(self, direct: DirectForward, block: torch.Tensor, width: int, length: int) -> None:
+    def __init__(self, direct: DirectForward, block: torch.Tensor, count: int, length: int) -> None:
         self.direct = direct
         self.block = block
-        self.width = width
+        self.count = count
         self.length = length
-        self.used = 0  # what a forward asks of a cache: the mask speaks for all slots
         self.numbers = torch.zeros(
-            (4, width), dtype=torch.int64, device=block.device
+            (4, count), dtype=torch.int64, device=block.device
         )  # ids, positions, slots, rows
-        self.masked = torch.zeros((width, length), dtype=torch.bool, device=block.device)
+        self.masked = torch.zeros((count, length), dtype=torch.bool, device=block.device)
         self.run: Run = self._forward
         self.captured = False
 
-    def fill(
-        self,
-        ids: Sequence[int],
-        positions: Sequence[int],
-        masked: np.ndarray | None,
-        used: int,
-        rows: Sequence[int],
-    ) -> None:
-        """Put one pass into the buffers; arguments as for `StaticPasses`, `used` the slots in use
-        before."""
-        m = len(ids)
-        end = used + len(ids)
-        numbers = np.zeros((4, self.width), dtype=np.int64)
+    def fill(self, work: Pass) -> None:
+        """Put one pass into the buffers."""
+        m = len(work.ids)
+        end = work.end
+        numbers = np.zeros((4, self.count), dtype=np.int64)
+        # Everything is padding at first: written to the last slot, which no mask lets anyone see.
         numbers[2] = self.block.shape[3] - 1
-        numbers[:3, :m] = ids, positions, range(used, end)
-        numbers[3, : len(rows)] = rows
-        mask = np.ones((self.width, self.length), dtype=bool)
+        numbers[:3, :m] = work.ids, work.positions, range(end - m, end)
+        numbers[3, : len(work.rows)] = work.rows
+        mask = np.ones((self.count, self.length), dtype=bool)
+        # A padded row must see something, and slot 0 always holds numbers.
         mask[m:, 0] = mask[:m, :end] = False
-        last = ~np.tri(m, dtype=bool) if masked is None else masked
+        last = ~np.tri(m, dtype=bool) if work.masked is None else work.masked
         mask[:m, end - last.shape[1] : end] = last
         self.numbers.copy_(push(numbers, self.numbers.device))
         self.masked.copy_(push(mask, self.masked.device))
@@ -88,7 +81,7 @@ class StaticPass:
         ids, positions, _, rows = self.numbers
         mask = torch.zeros_like(self.masked, dtype=self.block.dtype)
         mask.masked_fill_(self.masked, torch.finfo(mask.dtype).min)
-        return self.direct(ids, positions, mask[None, None], self, rows)
+        return self.direct.head(self.direct.states(ids, positions, mask[None, None], self, rows))
 
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer: int
@@ -123,39 +116,33 @@ class StaticPasses:
         self._off = False
 
     @torch.inference_mode()
-    def __call__(
-        self,
-        ids: Sequence[int],
-        positions: Sequence[int],
-        masked: np.ndarray | None,
-        cache: TreeCache,
-        rows: Sequence[int],
-    ) -> torch.Tensor | None:
-        """Logits [len(rows), V], None where that must be done without; arguments as for
-        `HuggingFaceModel.read`."""
-        m = len(ids)
-        end = cache.used + len(ids)
-        prompt = (
-            masked is None and cache.used == 0 and m > 1
-        )  # read once, and causal kernels are faster
+    def __call__(self, work: Pass) -> torch.Tensor | None:
+        """Logits [len(rows), V] of a pass, None where that must be done without."""
+        cache = work.cache
+        m = len(work.ids)
+        # It is read once, and causal kernels are faster.
+        is_prompt = work.masked is None and cache.used == 0 and m > 1
         if (
             self._off
-            or prompt
+            or is_prompt
             or self.direct.window
             or m > BUCKETS[-1]
             or cache.spread
             or cache.depth != len(self.direct.layers)
         ):
             return None
-        shape = BUCKETS[bisect_left(BUCKETS, m)], slots_bucket(end)
+        shape = BUCKETS[bisect_left(BUCKETS, m)], slots_bucket(work.end)
         try:
             if not self._lend(cache, shape[1]):
                 return None
+            # Taken out and put back, so that the one used last stands last and the first is the
+            # oldest.
             before = self.passes.pop(shape, None)
             static = self.passes[shape] = before or StaticPass(self.direct, self._block, *shape)
             if len(self.passes) > MAX_PASSES:
                 del self.passes[next(iter(self.passes))]
-            static.fill(ids, positions, masked, cache.used, rows)
+            static.fill(work)
+            # At the second time only: a shape that comes once is not worth a capture.
             if self.capture and before and not static.captured:
                 static.run = self.capture(static.run)
                 static.captured = True
@@ -166,9 +153,8 @@ class StaticPasses:
             self._off = True
             self.passes.clear()
             return None
-        return static.run()[
-            : len(rows)
-        ].clone()  # the next pass of this shape writes over its result
+        # A copy: the next pass of this shape writes over its result.
+        return static.run()[: len(work.rows)].clone()
 
     def _lend(self, cache: TreeCache, length: int) -> bool:
         """Make this block the cache's, with more than `length` slots; False while it is that of
@@ -185,13 +171,10 @@ class StaticPasses:
                 block.zero_()
             else:
                 slots = max(length, 2 * block.shape[3] if block is not None else 4 * SLOTS) + 1
-                heads = self.direct.kv_heads
-                width = self.direct.width
-                weights = self.direct.embed
+                direct = self.direct
                 self.passes.clear()  # they point to the old one
-                block = weights.new_zeros(
-                    2 * cache.depth, 1, heads, slots, width, dtype=self.direct.kv_dtype
-                )
+                shape = 2 * cache.depth, 1, direct.kv_heads, slots, direct.width
+                block = direct.embed.new_zeros(*shape, dtype=direct.kv_dtype)
             if theirs is not None:
                 block[:, :, :, : cache.used] = theirs[:, :, :, : cache.used]
             self._block = cache.blocks[0] = block

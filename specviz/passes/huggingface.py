@@ -5,20 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from transformers import PreTrainedModel
 
-from .cache import TreeCache, additive_mask
+from ..sampling.distributions import Logits
+from .cache import Pass, TreeCache, additive_mask
 from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .graphs import StaticPasses, cuda_graphs
 from .layers import window_of
 from .tree_session import HuggingFaceSession
 
+if TYPE_CHECKING:
+    from .compiled.passes import CompiledPasses
 
-def is_spread(model: Any) -> bool:
+
+def is_spread(model: PreTrainedModel) -> bool:
     """Whether the parts of a model compute on several devices."""
     places = getattr(model, "hf_device_map", None) or {}
     return len({str(place) for place in places.values()} - {"cpu", "disk"}) > 1
@@ -37,7 +42,7 @@ class HuggingFaceModel:
 
     def __init__(
         self,
-        model: torch.nn.Module,
+        model: PreTrainedModel,
         vocab_size: int | None = None,
         layers: int | None = None,
         direct: DirectForward | None = None,
@@ -68,7 +73,9 @@ class HuggingFaceModel:
         # A hash of the weights, by which what was computed with them is found again; "" for none.
         self.weights_hash = ""
 
-    def open(self, tokens: Sequence[int], target: Any = None) -> HuggingFaceSession:
+    def open(
+        self, tokens: Sequence[int], target: HuggingFaceSession | None = None
+    ) -> HuggingFaceSession:
         """A session that starts with `tokens`; `target` is the target's session where this model
         drafts for it."""
         return HuggingFaceSession(self, tokens)
@@ -90,61 +97,40 @@ class HuggingFaceModel:
         if self.static is not None:
             self.static.capture = cuda_graphs(self.device)
 
-    def leave_to_transformers(self) -> None:
+    def use_transformers(self) -> None:
         """From now on every pass is transformers' own."""
         self.direct = self.static = None
 
-    def read(
-        self,
-        ids: Sequence[int],
-        positions: Sequence[int],
-        masked: np.ndarray | None,
-        cache: TreeCache,
-        rows: Sequence[int],
-        features: list[torch.Tensor] | None = None,
-        target_hidden: torch.Tensor | None = None,
-    ) -> np.ndarray | DeviceLogits:
-        """One forward pass.
-
-        Args:
-            ids, positions: the tokens to read and where they stand in the text, [m].
-            masked: which of the last slots each token must not see, bool [m, <= slots in use + m];
-                None for a plain causal run.
-            cache: where keys and values are.
-            rows: which of the m tokens need logits.
-            features: where to put the features at `rows`, [len(rows), width]: the inputs of
-                `feature_layers`, and then the last hidden state after the final norm.
-            target_hidden: hidden states to read with the tokens, [m, width], of a model that takes
-                them.
+    def read(self, work: Pass) -> tuple[Logits, torch.Tensor | None]:
+        """One forward pass, by the fastest way that the model has.
 
         Returns:
-            Logits after those tokens, float32 [len(rows), V], on a GPU pulled when they are read.
+            Logits at the pass's rows, float32 [len(rows), V], on a GPU pulled when they are read;
+            and the features there, [len(rows), width]: the inputs of `feature_layers`, and then
+            the last hidden state after the final norm. None where nobody asked for them.
         """
         if self.embeddings < self.vocab_size:
             # A token that it cannot know is read as the last one that it knows.
-            ids = [min(token, self.embeddings - 1) for token in ids]
-        cache.place(positions)
-        compiled = None if cache.spread else self.compiled
-        logits: Any = None
-        if compiled is not None:
-            layers = () if features is None else self.feature_layers
-            states, logits = compiled.read(
-                ids, positions, masked, cache, rows, target_hidden, layers
-            )
-        elif self.static is not None and features is None:
-            logits = self.static(ids, positions, masked, cache, rows)
+            work = work._replace(ids=[min(token, self.embeddings - 1) for token in work.ids])
+        work.cache.place(work.positions)
+        features = None
+        logits = None
+        # Fastest first: compiled calls, then a pass of fixed shape, then torch. A pass of fixed
+        # shape declines what it has no bucket for, and gives no features.
+        if self.compiled is not None and not work.cache.spread:
+            layers = self.feature_layers if work.wants_features else ()
+            states, logits = self.compiled.read(*work[:6], layers)
+            if work.wants_features:
+                features = torch.from_numpy(states).view(self.dtype)
+        elif self.static is not None and not work.wants_features:
+            logits = self.static(work)
         if logits is None:
-            states, logits = self._pass(
-                ids, positions, masked, cache, rows, target_hidden, features is not None
-            )
-        cache.used += len(ids)
-        if features is not None:
-            if compiled is not None:
-                states = torch.from_numpy(states).view(self.dtype)
-            features.append(states)
-        return self.as_rows(logits)
+            logits, features = self._pass(work)
+        # Only now: until here every layer wrote behind the slots in use.
+        work.cache.used = work.end
+        return self.as_rows(logits), features
 
-    def logits_of(self, states: torch.Tensor) -> np.ndarray | DeviceLogits:
+    def logits_of(self, states: torch.Tensor) -> Logits:
         """Logits of last hidden states after the final norm, [n, width], by the output head; as
         `read` returns them."""
         with torch.inference_mode():
@@ -152,12 +138,12 @@ class HuggingFaceModel:
             return self.as_rows(head(states))
 
     @property
-    def compiled(self) -> Any:
+    def compiled(self) -> CompiledPasses | None:
         """Its small passes as compiled calls, where it has such passes and logits are read on the
         host."""
         return None if self.direct is None or self.lazy else self.direct.compiled
 
-    def as_rows(self, logits: Any) -> np.ndarray | DeviceLogits:
+    def as_rows(self, logits: np.ndarray | torch.Tensor) -> Logits:
         """Logits as rows are made of them: on the host, or on a GPU to be pulled, `vocab_size` of
         them."""
         if isinstance(logits, torch.Tensor) and not self.lazy:
@@ -177,64 +163,51 @@ class HuggingFaceModel:
         return ids
 
     @torch.inference_mode()
-    def _pass(
-        self,
-        ids: Sequence[int],
-        positions: Sequence[int],
-        masked: np.ndarray | None,
-        cache: TreeCache,
-        rows: Sequence[int],
-        target_hidden: torch.Tensor | None,
-        wants_features: bool,
-    ) -> tuple[torch.Tensor | None, torch.Tensor]:
-        """Features, None where nobody wants them, and logits [len(rows), V']; arguments as for
-        `read`."""
-        tokens = self._push(ids)
-        places = self._push(positions)
-        keep = None if list(rows) == list(range(len(ids))) else self._push(rows)
-        mask, window_mask = self._masks(positions, masked, cache)
+    def _pass(self, work: Pass) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Logits [len(rows), V'] and features of a pass through torch."""
+        tokens = self._push(work.ids)
+        places = self._push(work.positions)
+        is_whole = list(work.rows) == list(range(len(work.ids)))
+        rows = None if is_whole else self._push(work.rows)
+        # Positions come from the tree and not from the slots: siblings have the same one.
+        mask, window_mask = self._masks(work)
         if self.direct is not None:
-            inputs = dict.fromkeys(self.feature_layers if wants_features else ())
-            states = self.direct.states(
-                self.inputs(tokens, target_hidden), places, mask, cache, keep, window_mask, inputs
-            )
-            features = torch.cat([*inputs.values(), states], dim=-1) if inputs else states
-            return features, self.direct.head(states)
-        attention_mask: Any = mask
+            inputs = dict.fromkeys(self.feature_layers if work.wants_features else ())
+            x = self.inputs(tokens, work.target_hidden)
+            states = self.direct.states(x, places, mask, work.cache, rows, window_mask, inputs)
+            return self.direct.head(states), torch.cat([*inputs.values(), states], dim=-1)
+        attention_mask = mask
         if self.window is not None and mask is not None:
+            # Families with kinds of layers take a mask for each kind by name, others one for all.
             by_kind = {"full_attention": mask, "sliding_attention": window_mask}
             attention_mask = by_kind if self.has_kinds else window_mask
         output = self.model(
             input_ids=tokens[None],
             position_ids=places[None],
             attention_mask=attention_mask,
-            output_hidden_states=wants_features,
-            logits_to_keep=0 if keep is None else keep,
-            past_key_values=cache,
+            output_hidden_states=work.wants_features,
+            logits_to_keep=0 if rows is None else rows,
+            past_key_values=work.cache,
         )
-        if not wants_features:
-            return None, output.logits[0]
+        if not work.wants_features:
+            return output.logits[0], None
         layers = [*self.feature_layers, -1]
         features = torch.cat([output.hidden_states[layer][0] for layer in layers], dim=-1)
-        return features if keep is None else features[keep], output.logits[0]
+        return output.logits[0], features if rows is None else features[rows]
 
     def _push(self, numbers: Sequence[int]) -> torch.Tensor:
         return push(np.asarray(numbers, dtype=np.int64), self.device)
 
-    def _masks(
-        self, positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache
-    ) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    def _masks(self, work: Pass) -> tuple[torch.Tensor | None, torch.Tensor | None]:
         """What is added to scores in layers without a window and with one; None for a causal run
         from the first slot on."""
-        m = len(positions)
-        if masked is None and cache.used and (m > 1 or self.window is not None):
-            masked = ~np.tri(m, dtype=bool)  # torch's "causal" begins at the first slot
+        masked = work.causal_mask(single=self.window is not None)
         window_masked = masked
         if masked is not None or self.direct is not None:  # transformers knows its own windows
-            window_masked = cache.window_mask(positions, masked, self.window)
+            window_masked = work.cache.window_mask(work.positions, masked, self.window)
         dtype = self.dtype if self.direct is None else self.direct.kv_dtype
         mask, window_mask = (
-            None if some is None else additive_mask(some, cache.used + m, dtype, self.device)
+            None if some is None else additive_mask(some, work.end, dtype, self.device)
             for some in (masked, window_masked)
         )
         return mask, window_mask

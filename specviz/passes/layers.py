@@ -4,10 +4,14 @@ product."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
+from transformers import PreTrainedConfig
+
+# A tensor, the array of it that numba reads, or the names of the parameters that it is made of.
+Weight: TypeAlias = Any
 
 
 class Layer(NamedTuple):
@@ -19,20 +23,20 @@ class Layer(NamedTuple):
     attention and the gated part are about to add to the hidden state.
     """
 
-    input_norm: Any
-    qkv: Any
-    qkv_bias: Any
-    q_norm: Any
-    k_norm: Any
-    output: Any
-    output_bias: Any
-    output_norm: Any
-    mlp_norm: Any
-    gate_up: Any
-    gate_up_bias: Any
-    down: Any
-    down_bias: Any
-    down_norm: Any
+    input_norm: Weight
+    qkv: Weight
+    qkv_bias: Weight
+    q_norm: Weight
+    k_norm: Weight
+    output: Weight
+    output_bias: Weight
+    output_norm: Weight
+    mlp_norm: Weight
+    gate_up: Weight
+    gate_up_bias: Weight
+    down: Weight
+    down_bias: Weight
+    down_norm: Weight
 
 
 def _named(module: str, *products: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -126,6 +130,7 @@ def fuse(module: torch.nn.Module) -> Layer:
     for field, names in names_of._asdict().items():
         if field.endswith("norm") and adds_one(module):
             continue  # what it multiplies by is another number than the parameter
+        # Views of the fused matrix: training, saving and hashing see the same numbers as the pass.
         start = 0
         for part in (parameters[name] for name in names):
             part.data = getattr(layer, field)[start : start + len(part)]
@@ -133,7 +138,7 @@ def fuse(module: torch.nn.Module) -> Layer:
     return layer
 
 
-def window_of(config: Any) -> int | None:
+def window_of(config: PreTrainedConfig) -> int | None:
     """How many tokens back the layers with a sliding window see, by a text model's configuration;
     None where it has no such layer."""
     window = getattr(config, "sliding_window", None)

@@ -10,29 +10,44 @@ its slot.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import torch
 
+from ..sampling.distributions import Logits
 from ..tree import TokenTree
-from .cache import Slots, TreeCache
-from .device_logits import DeviceLogits
+from .cache import Pass, Slots, TreeCache
 
 # Committed tokens read in one pass before the tree joins in: bounds the size of the mask.
 MAX_RUN = 512
+
+
+class Reader(Protocol):
+    """What a session reads with: a `HuggingFaceModel`, or a head of one."""
+
+    model: torch.nn.Module
+    feature_layers: tuple[int, ...]
+
+    def new_cache(self) -> TreeCache:
+        """An empty cache for one text."""
+
+    def read(self, work: Pass) -> tuple[Logits, torch.Tensor | None]:
+        """Logits, and features where they are asked for, at the rows of one pass."""
 
 
 class HuggingFaceSession:
     """One model reading one text and the tree that is tried after it.
 
     Args:
-        model: the weights, a `HuggingFaceModel` or what has its `read` and `new_cache`.
+        model: the weights.
         tokens: the text so far, at least one token.
         cache: where to keep what it reads; a cache of its own by default.
     """
 
-    def __init__(self, model: Any, tokens: Sequence[int], cache: TreeCache | None = None) -> None:
+    def __init__(
+        self, model: Reader, tokens: Sequence[int], cache: TreeCache | None = None
+    ) -> None:
         self.model = model
         self.context = list(tokens)
         self.cache = model.new_cache() if cache is None else cache
@@ -50,6 +65,7 @@ class HuggingFaceSession:
 
     def _forget(self) -> None:
         """Drop the tree that was read."""
+        # The cache's slots themselves need no cleaning: whoever reads next writes over them.
         self._tree: TokenTree | None = None
         self._features = None if self._features is None else {}
         self._slots.clear()
@@ -62,19 +78,23 @@ class HuggingFaceSession:
             self._tree = tree
         return nodes
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
         """Logits after each of `nodes`, float32 [len(nodes), V], in one pass."""
         nodes = self._begin(tree, nodes)
         self.cache.used = self._read + len(self._slots)
+        # A long prompt comes in parts of its own, and only the last part is read together with the
+        # tree.
         while self._base - self._read > MAX_RUN:
             self._read_run()
         run = range(self._read, self._base)
+        # Nodes get slots in reading order; rows are asked for in the caller's order, so they are
+        # looked up.
         order, masked = self._slots.place(tree, nodes, len(run), first=self.cache.used == 0)
         row = {node: len(run) + i for i, node in enumerate(order)}
-        states: list[torch.Tensor] | None = None if self._features is None else []
-        logits = self._ask(run, order, masked, [row[node] for node in nodes], states)
-        if self._features is not None and states:
-            self._features.update(zip(nodes, states[0], strict=True))
+        rows = [row[node] for node in nodes]
+        logits, features = self._ask(run, order, masked, rows, self._features is not None)
+        if self._features is not None and features is not None:
+            self._features.update(zip(nodes, features, strict=True))
         self._read = self._base
         return logits
 
@@ -82,9 +102,12 @@ class HuggingFaceSession:
         """Append `emitted` to the context and keep what was read of it: the root and the nodes of
         `path`."""
         base = self._base
+        # The root and the accepted nodes move up to the text; the others' slots are free again.
         slots = list[int]()
         if tree is self._tree:
             for node in (0, *path)[: len(emitted)]:
+                # A node that was never read ends what can be kept: keys behind it would have a
+                # gap.
                 if node not in self._slots:
                     break
                 slots.append(base + self._slots[node])
@@ -96,12 +119,12 @@ class HuggingFaceSession:
     def watch(self) -> torch.Tensor:
         """Read the context but its last token, return the features there, [n - 1, width], and keep
         them from now on."""
-        states: list[torch.Tensor] = []
+        runs = []
         while self._read < self._base:
-            self._read_run(states)
+            runs.append(self._read_run(wants_features=True))
         self._features = {}
-        if states:
-            return torch.cat(states)
+        if runs:
+            return torch.cat(runs)
         none = self.model.model.get_output_embeddings().weight[:0]  # a text of one token
         return none.repeat(1, len(self.model.feature_layers) + 1)
 
@@ -111,16 +134,25 @@ class HuggingFaceSession:
         assert self._features is not None
         return torch.stack([self._features[node] for node in nodes])
 
-    def _read_run(self, features: list[torch.Tensor] | None = None) -> None:
-        """Read committed tokens in a causal pass of their own."""
-        span = range(self._read, min(self._base, self._read + MAX_RUN))
-        rows = [len(span) - 1] if features is None else list(range(len(span)))
-        self._ask(span, [], None, rows, features)
-        self._read = span.stop
+    def _read_run(self, wants_features: bool = False) -> torch.Tensor | None:
+        """Read committed tokens in a causal pass of their own; returns their features where they
+        are asked for."""
+        run = range(self._read, min(self._base, self._read + MAX_RUN))
+        rows = range(len(run)) if wants_features else [len(run) - 1]
+        _, features = self._ask(run, [], None, rows, wants_features)
+        self._read = run.stop
+        return features
 
-    def _ask(self, run, order, masked, rows, features) -> np.ndarray | DeviceLogits:
-        """One pass over the committed tokens in `run`, then the nodes in `order`; the rest as for a
-        model's `read`."""
+    def _ask(
+        self,
+        run: range,
+        order: Sequence[int],
+        masked: np.ndarray | None,
+        rows: Sequence[int],
+        wants_features: bool,
+    ) -> tuple[Logits, torch.Tensor | None]:
+        """One pass over the committed tokens in `run`, then the nodes in `order`; the rest as for
+        `Pass`."""
         ids = self.context[run.start : run.stop]
         positions = [*run]
         for node in order:
@@ -128,7 +160,9 @@ class HuggingFaceSession:
             ids.append(self._tree.tokens[node])
             positions.append(self._base + self._tree.depths[node])
         hidden = self._target_hidden(run, order)
-        return self.model.read(ids, positions, masked, self.cache, rows, features, hidden)
+        return self.model.read(
+            Pass(ids, positions, masked, self.cache, rows, hidden, wants_features)
+        )
 
     def _target_hidden(self, run: range, order: Sequence[int]) -> torch.Tensor | None:
         """What a pass over the same tokens reads of the target, [len(run) + len(order), width]."""

@@ -6,11 +6,11 @@ conditional: a_1, a_2, ... An `AcceptanceVector` is conditional.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from operator import mul
-from typing import Any
 
+from ..base.codec import JsonObject
 from ..base.errors import ParameterError
 
 SCHEMA = "1.0"  # of acceptance profiles, as NVIDIA's ModelOpt writes them beside a checkpoint
@@ -34,8 +34,8 @@ def conditional_rates(marginal: Sequence[float]) -> tuple[float, ...]:
 
 
 def to_profile(
-    conditional: Sequence[float], method: str, samples: int, **conditions: Any
-) -> dict[str, Any]:
+    conditional: Sequence[float], method: str, samples: int, **conditions: object
+) -> JsonObject:
     """Rates in the form of an acceptance profile."""
     marginal = marginal_rates(conditional)
     return {
@@ -50,7 +50,7 @@ def to_profile(
     }
 
 
-def read_rates(data: Mapping[str, Any], where: str = "the profile") -> tuple[float, ...] | None:
+def read_rates(data: JsonObject, where: str = "the profile") -> tuple[float, ...] | None:
     """The conditional rates in an acceptance profile; None where it has none, as one that was not
     measured.
 
@@ -62,6 +62,7 @@ def read_rates(data: Mapping[str, Any], where: str = "the profile") -> tuple[flo
         rates = data.get(name)
         if data.get("measured") is False or rates is None:
             continue
+        # From a stranger's file: type and range before anything is computed.
         good = isinstance(rates, list) and 0 < len(rates) <= 64
         if not good or not all(isinstance(x, int | float) and 0 <= x <= 1 for x in rates):
             raise ParameterError(f"{name} of {where}", "list 1 to 64 numbers from 0 to 1", rates)

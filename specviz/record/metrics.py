@@ -16,6 +16,7 @@ from operator import add
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .step import Step
 
@@ -54,12 +55,12 @@ class Counts:
     guesses: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, steps: Iterable[Step], whole: bool = False) -> Counts:
+    def of(cls, steps: Iterable[Step], uncut: bool = False) -> Counts:
         """The sums over the steps of a run.
 
         Args:
             steps: those of the run.
-            whole: whether all that the rule accepted counts, also behind an end of text, for
+            uncut: whether all that the rule accepted counts, also behind an end of text, for
                 comparison with a prediction.
         """
         outcomes: Counter[str] = Counter()
@@ -68,7 +69,7 @@ class Counts:
         spent: Counter[str] = Counter()
         elapsed = 0.0
         for step in steps:
-            tokens = len(step.path) + 1 if whole else len(step.emitted)
+            tokens = len(step.path) + 1 if uncut else len(step.emitted)
             outcomes.update(step.outcome)
             pairs = zip(step.drafter, step.outcome, strict=False)
             guesses.update((name, outcome) for name, outcome in pairs if name)
@@ -89,6 +90,7 @@ class Counts:
         )
 
     def __add__(self, other: Counts) -> Counts:
+        # Every field adds up, the tuple of seconds part by part.
         sums = {name: getattr(self, name) + value for name, value in vars(other).items()}
         return Counts(**sums | {"seconds": tuple(map(add, self.seconds, other.seconds))})
 
@@ -161,7 +163,9 @@ def ratio_of_rates(sums: np.ndarray) -> np.ndarray:
 
 
 def estimate(
-    rows: Any, of: Callable[[np.ndarray], np.ndarray] = ratio, texts: Sequence[str] | None = None
+    rows: ArrayLike,
+    of: Callable[[np.ndarray], np.ndarray] = ratio,
+    texts: Sequence[str] | None = None,
 ) -> tuple[Any, Any]:
     """A number that follows from sums over texts, and the half-width of its 95 % interval, None for
     a single text.
@@ -176,22 +180,23 @@ def estimate(
     [2.5, 4.76]
     """
     rows = sum_by_text(np.asarray(rows, dtype=float), texts)
+    # Ratios of sums over all texts, and the same without each text in turn (jackknife).
     total = rows.sum(-2)
     value = of(total)
-    margin = left_out_margin(of(total[..., None, :] - rows)) if rows.shape[-2] > 1 else None
+    margin = jackknife_margin(of(total[..., None, :] - rows)) if rows.shape[-2] > 1 else None
     return (value, margin) if rows.ndim > 2 else (float(value), margin and float(margin))
 
 
-def left_out_margin(left: np.ndarray) -> Any:
+def jackknife_margin(left: np.ndarray) -> np.ndarray:
     """Half of a number's 95 % interval (Tukey 1958, Student's t), from its values without each
     text, [..., texts]."""
     number = left.shape[-1]
     squares = ((left - left.mean(-1, keepdims=True)) ** 2).sum(-1)
-    return student(number - 1) * np.sqrt((number - 1) / number * squares)
+    return t_quantile(number - 1) * np.sqrt((number - 1) / number * squares)
 
 
 @lru_cache
-def student(freedom: int) -> float:
+def t_quantile(freedom: int) -> float:
     """How many standard errors to either side hold 95 % of Student's t.
 
     Of t = sqrt(freedom) tan(angle) the angle has a density that is proportional to
@@ -209,5 +214,6 @@ def sum_by_text(rows: np.ndarray, texts: Sequence[str] | None) -> np.ndarray:
     of its own."""
     if texts is None:
         return rows
+    # A matrix of which row belongs to which text: one product adds them all up.
     names = list(dict.fromkeys(texts))
     return np.array([[name == text for text in texts] for name in names], dtype=float) @ rows

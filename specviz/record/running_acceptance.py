@@ -40,8 +40,10 @@ class RunningAcceptance:
 
     def learn(self, children: Sequence[Sequence[int]], path: Sequence[int]) -> RunningAcceptance:
         """The estimate after one more step; `children` of each node, and the accepted path."""
-        tried, accepted = list(self.tried), list(self.accepted)
+        tried = list(self.tried)
+        accepted = list(self.accepted)
         for node, next_node in zip((0, *path), (*path, None), strict=True):
+            # Along the accepted path only: what lies beside it was tried under another parent.
             for rank, child in enumerate(children[node][: len(tried)]):
                 tried[rank] += 1
                 accepted[rank] += child == next_node

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import AliasChoices, Field, model_validator
 
 from ..base import codec
 from ..base.codec import MAX_ITEMS, JsonObject, NonNegative, Record, Text, Whole, one_of
 from ..tree import Chart, Growth, Topology
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
 
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
 COLUMNS = (
@@ -21,7 +24,7 @@ COLUMNS = (
     "texts",
     "draft_prob",
     "target_prob",
-    "target_prob_plain",
+    "target_prob_at_1",
     "outcome",
     "accept_prob",
     "coin",
@@ -80,12 +83,13 @@ class Step(Record):
             asked.
         target_prob: p of each token after its parent, after temperature, top-k and top-p; None for
             the root.
-        target_prob_plain: the same at temperature 1 without top-k and top-p.
+        target_prob_at_1: the same at temperature 1 without top-k and top-p.
         outcome, accept_prob, coin, order, detail: see `Verdict` of `verifiers/base.py`; no order in
             records of earlier versions.
         emitted: the token ids this step added to the text, in order, cut at end of text and at the
             limits.
-        pieces: the text each emitted token added; together they are exactly the text of the run.
+        emitted_texts: the text each emitted token added; together they are exactly the text of the
+            run. Runs that were saved earlier call it `pieces`.
         bonus, corrected: the last of `emitted` if the target added it, else None; whether it
             replaced rejected nodes.
         scheme: how children were drawn.
@@ -102,12 +106,14 @@ class Step(Record):
     texts: Texts
     draft_prob: Probabilities
     target_prob: Probabilities
-    target_prob_plain: Probabilities
+    target_prob_at_1: Annotated[
+        Probabilities, Field(validation_alias=AliasChoices("target_prob_at_1", "target_prob_plain"))
+    ]
     outcome: Outcomes
     accept_prob: Probabilities
     coin: Probabilities
     emitted: Tokens
-    pieces: Texts
+    emitted_texts: Annotated[Texts, Field(validation_alias=AliasChoices("emitted_texts", "pieces"))]
     bonus: Whole | None
     corrected: bool
     scheme: Text
@@ -122,7 +128,7 @@ class Step(Record):
     def __repr__(self) -> str:
         return (
             f"Step({self.index}: {self.drafted} drafted, {len(self.path)} accepted, "
-            f"{''.join(self.pieces)[:60]!r})"
+            f"{''.join(self.emitted_texts)[:60]!r})"
         )
 
     @property
@@ -142,7 +148,7 @@ class Step(Record):
         """How many nodes were drafted: all but the root and probes."""
         return len(self.parents) - 1 - self.outcome.count("probe")
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> DiGraph:
         """The tree as a `networkx.DiGraph`: nodes by number, the other columns as node data; None
         is left out."""
         import networkx
@@ -181,8 +187,8 @@ class Step(Record):
                 raise ValueError(f"must name nodes from 0 to {n - 1} in {name}; got {max(wrong)}")
         if self.outcome.count("root") != 1 or self.outcome[0] != "root":
             raise ValueError("must have the root first and nowhere else in outcome")
-        if len(self.pieces) != len(self.emitted):
-            raise ValueError("must have one text for each emitted token in pieces")
+        if len(self.emitted_texts) != len(self.emitted):
+            raise ValueError("must have one text for each emitted token in emitted_texts")
         if [self.parents[node] for node in self.path] != [0, *self.path][: len(self.path)]:
             raise ValueError("must have one path from the root of accepted nodes in outcome")
         # A run may end inside of what a step accepted, so `emitted` may be the beginning only.

@@ -70,7 +70,7 @@ class Trace(Record):
     @property
     def text(self) -> str:
         """The text that the run wrote, without the prompt."""
-        return "".join(text for step in self.steps for text in step.pieces)
+        return "".join(text for step in self.steps for text in step.emitted_texts)
 
     @property
     def counts(self) -> Counts:
@@ -128,6 +128,8 @@ class Trace(Record):
         >>> specviz.Trace.from_json(trace.to_json()).tokens == trace.tokens
         True
         """
+        # Schema and configuration first, so that an old file is told so instead of its first odd
+        # field.
         data = codec.read(Any, text, "trace")
         if not isinstance(data, dict) or "schema" not in data:
             raise ValueError("Not a specviz run: it has no schema number.")

@@ -3,11 +3,10 @@ checkpoint."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ..base import codec
+from ..base.codec import JsonObject
 from ..base.files import ACCEPTANCE, parse_json, read_text
 from .chain_rates import PROFILE, read_rates
 from .vectors import AcceptanceVector, Plan, find_vector
@@ -61,7 +60,7 @@ def vector_in(
     return codec.read(AcceptanceVector, data, name)
 
 
-def vector_of_rates(data: Mapping[str, Any], where: str) -> AcceptanceVector:
+def vector_of_rates(data: JsonObject, where: str) -> AcceptanceVector:
     """The vector that follows from an acceptance profile: of first children alone, 0 below the
     positions that were measured.
 
@@ -75,7 +74,7 @@ def vector_of_rates(data: Mapping[str, Any], where: str) -> AcceptanceVector:
     return AcceptanceVector(levels[0], levels)
 
 
-def mismatch(path: str | Path, settings: Mapping[str, Any]) -> str:
+def mismatch(path: str | Path, settings: JsonObject) -> str:
     """A sentence where the vector in a file was measured with other settings, as far as it has
     them; else ""."""
     vector = read_vector(path, settings.get("verifier"), settings.get("temperature"))

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from ..base import codec
-from ..base.codec import Levels, NonNegative, Positive, Probability, Record, one_of
+from ..base.codec import JsonObject, Levels, NonNegative, Positive, Probability, Record, one_of
 from ..base.errors import ParameterError
 from ..base.files import ACCEPTANCE, parse_json
 from ..config.strategy import Strategy
@@ -67,7 +67,7 @@ class AcceptanceVector(Record):
     temperature: NonNegative | None = None
     draft_temperature: NonNegative | None = None
     drafter: str = ""
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: JsonObject = field(default_factory=dict)
     pair: str = ""
     dtype: str = ""
     version: str = ""
@@ -104,6 +104,7 @@ class AcceptanceVector(Record):
             check_acceptance(self.levels, "levels")
         if {len(self.low), len(self.high)} - {0, len(self.acceptance)}:
             raise ValueError("must have acceptance, low and high of one length")
+        # An interval that does not hold its own value was mixed up with another one.
         for value, low, high in zip(self.acceptance, self.low, self.high, strict=False):
             if not (0.0 if low is None else low) <= value <= (1.0 if high is None else high):
                 raise ValueError("must have acceptance between low and high")
@@ -135,8 +136,8 @@ def mean_plan(texts: Sequence[tuple[int, Plan]]) -> Plan:
     levels = []
     for depth, level in enumerate(zip(*(by_level(plan) for _, plan in texts), strict=True)):
         # The last positions of a text have no deeper levels below them.
-        shown = np.maximum(0, counts - depth)
-        mean = np.minimum(1.0, shown @ np.array(level) / max(1, shown.sum()))
+        positions = np.maximum(0, counts - depth)
+        mean = np.minimum(1.0, positions @ np.array(level) / max(1, positions.sum()))
         levels.append(tuple(mean.tolist()))
     return tuple(levels) if isinstance(texts[0][1][0], tuple) else levels[0]
 
@@ -158,6 +159,7 @@ def check_acceptance(plan: Plan, where: str = "acceptance") -> Plan:
     if not 0 < len(levels) <= MAX_RANKS or not all(0 < len(row) <= MAX_RANKS for row in levels):
         must = f"list 1 to {MAX_RANKS} numbers from 0 to 1, or up to {MAX_RANKS} such lists"
         raise ParameterError(where, must, plan)
+    # At most one child of a node is accepted, so chances that sum to more are no chances.
     total = max(map(sum, levels))
     if total > 1 + ROUNDED:
         must = "sum to at most 1, because at most one child of a node is accepted"
@@ -180,15 +182,16 @@ def expected_tokens(shape: Topology, acceptance: Plan) -> float:
     >>> expected_tokens(Topology((-1, 0, 0, 1)), (0.5, 0.25))  # 1 + 0.5 + 0.25 + 0.5 * 0.5
     2.0
     """
-    return sum(reach(shape, acceptance))
+    return sum(path_acceptance(shape, acceptance))
 
 
-def reach(shape: Topology, acceptance: Plan) -> list[float]:
+def path_acceptance(shape: Topology, acceptance: Plan) -> list[float]:
     """How likely each node of a shape is to be accepted, the product of P along its path; arguments
     as above."""
     levels = by_level(acceptance)
     reach = [1.0]
     for node, parent in enumerate(shape.parents[1:], 1):
+        # Below the last level that was measured, the last one is repeated.
         level = levels[min(int(shape.depth[node]), len(levels)) - 1]
         rank = int(shape.rank[node])
         reach.append(reach[parent] * level[rank] if rank < len(level) else 0.0)
@@ -233,6 +236,7 @@ def find_vector(
     """The vector for a rule at the nearest measured temperature."""
     # At temperature 0 all rules accept the same tokens, so exact match stands for them.
     for name in (*(("exact-match",) if temperature == 0 else ()), verifier, "sequoia"):
+        # The first of the names that has a vector; Sequoia's is stored for every pair.
         rows = [row for row in vectors if row.verifier == name]
         if rows:
             return min(rows, key=lambda row: abs((row.temperature or 0.0) - temperature))

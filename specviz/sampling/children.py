@@ -10,10 +10,10 @@ from itertools import islice
 
 import numpy as np
 
-from .distributions import Blend, Ranked
+from .distributions import Mixture, RowWithTopTokens
 from .randomness import Randomness, argsmallest, first_arrivals
 
-FEW = 8  # tokens that are found one by one faster than by a partition
+ARGMAX_LIMIT = 8  # tokens that are found one by one faster than by a partition
 
 
 def draw_children(
@@ -28,32 +28,36 @@ def draw_children(
         rng: where chance comes from.
         position: absolute position of the children in the text, the key of a race's noise.
     """
-    if q[q.argmax()] <= 0:
+    if q[q.argmax()] <= 0:  # the drafter has nothing to say after this node
         return []
     if scheme == "distinct":
-        return list(islice(draw_in_turn(q, scheme, rng, position), min(count, len(q))))
+        return list(islice(iter_children(q, scheme, rng, position), min(count, len(q))))
     if scheme == "iid":
-        # Only here may one child be another's equal, so a merging blend has to look.
+        # Only here may one child be another's equal, so a merging mixture has to look.
         return (
-            _draw_from_blend(q, count, rng)
-            if isinstance(q, Blend)
+            _draw_from_mixture(q, count, rng)
+            if isinstance(q, Mixture)
             else [rng.draw(q) for _ in range(count)]
         )
     if scheme == "top":
         return most_probable(q, count)
     if scheme == "top-draw":
+        # The last child is a draw: with no draw at all a rule would have no chance to compare with.
         top = most_probable(q, min(count, len(q)) - 1)
         return [*top, rng.draw(without(q, top))]
     # A race: every token arrives at a time that depends on its noise and q, the earliest first.
     return first_arrivals(q, rng.noise(position, len(q)), count).tolist()
 
 
-def _draw_from_blend(q: Blend, count: int, rng: Randomness) -> list[int]:
-    """The drafters of a blend draw in turn; where they merge equal tokens, the first drafter keeps
-    the token."""
-    proposal, tokens, order = SequentialProposal(q, "iid"), list[int](), list[int]()
+def _draw_from_mixture(q: Mixture, count: int, rng: Randomness) -> list[int]:
+    """The drafters of a mixture draw in turn; where they merge equal tokens, the first drafter
+    keeps the token."""
+    proposal = SequentialProposal(q, "iid")
+    tokens: list[int] = []
+    order: list[int] = []
     for _ in range(count):
         token = rng.draw(proposal.row)
+        # A merged token still used up its drafter's turn; `order` says so to whoever verifies.
         if not (q.merge and token in tokens):
             tokens.append(token)
             order.append(proposal.part)
@@ -63,7 +67,7 @@ def _draw_from_blend(q: Blend, count: int, rng: Randomness) -> list[int]:
     return tokens
 
 
-def children_of(q: np.ndarray, count: int, sparse: bool) -> int:
+def child_budget(q: np.ndarray, count: int, sparse: bool) -> int:
     """How many children to draw from a row: where it is `sparse`, no more than it has tokens."""
     return min(count, int(np.count_nonzero(q))) if sparse else count
 
@@ -74,7 +78,8 @@ def without(d: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
 
     Once d is used up, all tokens not drawn yet are equally likely (Sequoia, algorithm 2).
     """
-    row, drawn = d.copy(), list(drawn)
+    row = d.copy()
+    drawn = list(drawn)
     row[drawn] = 0.0
     if (total := row.sum()) == 0:
         row[:] = 1.0
@@ -92,7 +97,7 @@ class SequentialProposal:
     loses what was drawn.
 
     Args:
-        q: the draft's distribution after the node, float64 [V], perhaps a `Blend`.
+        q: the draft's distribution after the node, float64 [V], perhaps a `Mixture`.
         scheme: how the children were drawn.
 
     Attributes:
@@ -101,23 +106,25 @@ class SequentialProposal:
     """
 
     def __init__(self, q: np.ndarray, scheme: str) -> None:
+        # Without replacement all components share one pool: what one drew, none draws again.
         self._without_replacement = scheme != "iid"
-        self._parts = q.parts if isinstance(q, Blend) else (q,)
-        self._order = q.order if isinstance(q, Blend) and scheme == "iid" else None
+        self._parts = q.components if isinstance(q, Mixture) else (q,)
+        self._order = q.order if isinstance(q, Mixture) and scheme == "iid" else None
         self._drawn: list[int] = []
-        self.part, self.row = 0, self._parts[0]
+        self.part = 0
+        self.row = self._parts[0]
         if len(self._parts) > 1:
-            self._take_turn(0)
+            self._next_component(0)
 
     def advance(self, token: int) -> None:
         """Go on to the next child; `token` is the one that was drawn from `row`."""
         self._drawn.append(token)
         if len(self._parts) > 1:
-            self._take_turn(self.part + 1)
+            self._next_component(self.part + 1)
         elif self._without_replacement:
             self.row = without(self.row, self._drawn)
 
-    def _take_turn(self, first: int) -> None:
+    def _next_component(self, first: int) -> None:
         """Set `row` and `part` to the next drafter, from number `first` on, that has anything
         left."""
         if self._order is not None and len(self._drawn) < len(self._order):
@@ -128,27 +135,30 @@ class SequentialProposal:
             if self._without_replacement:
                 row[self._drawn] = 0.0
             if (total := row.sum()) > 0:
-                self.part, self.row = part, row / total
+                self.part = part
+                self.row = row / total
                 return
+        # Every component is used up: all tokens that were not drawn are equally likely.
         self.row = without(np.zeros_like(self.row), self._drawn)
 
 
-def drafter_of(q: Blend, scheme: str, tokens: Sequence[int]) -> list[int]:
+def component_of_children(q: Mixture, scheme: str, tokens: Sequence[int]) -> list[int]:
     """The number of the drafter that each child of a node came from.
 
     Among "top", "top-draw" and "race" there are no turns: a child counts for the drafter with the
     highest probability.
     """
     if scheme in ("top", "top-draw", "race"):
-        return [int(np.argmax([part[token] for part in q.parts])) for token in tokens]
-    proposal, parts = SequentialProposal(q, scheme), list[int]()
+        return [int(np.argmax([part[token] for part in q.components])) for token in tokens]
+    proposal = SequentialProposal(q, scheme)
+    parts: list[int] = []
     for token in tokens:
         parts.append(proposal.part)
         proposal.advance(token)
     return parts
 
 
-def draw_in_turn(q: np.ndarray, scheme: str, rng: Randomness, position: int) -> Iterator[int]:
+def iter_children(q: np.ndarray, scheme: str, rng: Randomness, position: int) -> Iterator[int]:
     """The children of `draw_children` one by one, each drawn when it is asked for.
 
     Whoever asks must stop before q is used up: at most V children without replacement, and with
@@ -159,19 +169,23 @@ def draw_in_turn(q: np.ndarray, scheme: str, rng: Randomness, position: int) -> 
         while True:
             yield (token := rng.draw(proposal.row))
             proposal.advance(token)
+    # The other schemes draw all children at once. "top" and "race" give the same children again,
+    # so asking for twice as many draws nothing anew.
     end = 0
     while True:
-        begin, end = end, 2 * end + 4
+        begin = end
+        end = 2 * end + 4
         yield from draw_children(q, end, scheme, rng, position)[begin:]
 
 
 def most_probable(q: np.ndarray, count: int) -> list[int]:
     """The `count` most probable tokens, most probable first; ties go to the lower id."""
-    if isinstance(q, Ranked) and count <= len(q.ranked):
+    if isinstance(q, RowWithTopTokens) and count <= len(q.ranked):
         return q.ranked[:count]
-    if count > FEW:
+    if count > ARGMAX_LIMIT:
         return argsmallest(-q, count).tolist()
-    remaining, tokens = q.copy(), list[int]()
+    remaining = q.copy()
+    tokens: list[int] = []
     for _ in range(min(count, len(q))):
         tokens.append(int(remaining.argmax()))
         remaining[tokens[-1]] = -1.0

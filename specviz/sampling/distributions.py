@@ -17,21 +17,21 @@ from pydantic import BeforeValidator, Field
 
 from .randomness import argsmallest
 
-COLDEST = 0.001  # below it, differences that rounding makes would decide
-NOTHING = 1e-290  # smaller chances count as none: noise divided by them would overflow
-FIRST_LOOK = 256  # tokens that are sorted first in search of top-p's mass
+MIN_TEMPERATURE = 0.001  # below it, differences that rounding makes would decide
+TINY_PROB = 1e-290  # smaller chances count as none: noise divided by them would overflow
+TOP_P_CANDIDATES = 256  # tokens that are sorted first in search of top-p's mass
 CHUNK = 1 << 16  # numbers that are worked on at once: as many as a core's own cache holds
 
 
-def _refuse_bool(value: Any) -> Any:
+def _refuse_bool(value: object) -> object:
     """A value, but neither true nor false, which Python takes for 1 and 0."""
     if isinstance(value, bool):
-        raise ValueError(f"must be 0 or a number from {COLDEST}")
+        raise ValueError(f"must be 0 or a number from {MIN_TEMPERATURE}")
     return value
 
 
 Temperature = Annotated[  # 0 for greedy decoding
-    Literal[0] | Annotated[float, Field(ge=COLDEST, allow_inf_nan=False)],
+    Literal[0] | Annotated[float, Field(ge=MIN_TEMPERATURE, allow_inf_nan=False)],
     BeforeValidator(_refuse_bool),
 ]
 TopP = Annotated[float, Field(gt=0, le=1)]
@@ -68,8 +68,8 @@ def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     if temperature != 1:
         row *= 1 / temperature
     np.exp(row, out=row)
-    if row.min() < NOTHING:
-        row[row < NOTHING] = 0.0
+    if row.min() < TINY_PROB:
+        row[row < TINY_PROB] = 0.0
     row *= 1 / row.sum(axis=-1, keepdims=True)
     return row
 
@@ -108,7 +108,9 @@ def _filtered(row: np.ndarray, sampling: Sampling) -> np.ndarray:
     limit = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
     if sampling.top_p >= 1:
         return argsmallest(-row, limit)
-    count = limit if sampling.top_k is not None else min(limit, FIRST_LOOK)
+    # The mass of top-p is nearly always in few tokens, so only those are sorted, then 16 times as
+    # many where it is not.
+    count = limit if sampling.top_k is not None else min(limit, TOP_P_CANDIDATES)
     while True:
         order = argsmallest(-row, count)
         mass = np.cumsum(row[order])
@@ -121,6 +123,7 @@ def _filtered(row: np.ndarray, sampling: Sampling) -> np.ndarray:
 
 # float [n, V]; or what numpy pulls from a device, with a method `rows` that makes its own rows
 Logits = Any
+Index = int | np.integer | slice | Sequence[int] | np.ndarray  # of nodes
 
 
 class Distributions:
@@ -145,34 +148,36 @@ class Distributions:
             self._rows[node] = row
         return self._rows[node]
 
-    def every(self) -> list[np.ndarray]:
+    def all_rows(self) -> list[np.ndarray]:
         """All rows."""
         return [self[node] for node in range(len(self))]
 
-    def of(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
+    def gather(
+        self, nodes: Sequence[int], tokens: Sequence[int]
+    ) -> tuple[list[float], list[float]]:
         """Probabilities of `tokens[i]` after `nodes[i]`: those of the rows, and those of the model
         at temperature 1."""
-        at_temperature_1 = self._gather(nodes, tokens, 1.0)
+        at_temperature_1 = self._gather_at(nodes, tokens, 1.0)
         if self.sampling == Sampling():
             return at_temperature_1, at_temperature_1
         if self.sampling.unfiltered and self.sampling.temperature > 0:
-            return self._gather(nodes, tokens, self.sampling.temperature), at_temperature_1
-        return [
-            float(self[node][token]) for node, token in zip(nodes, tokens, strict=True)
-        ], at_temperature_1
+            return self._gather_at(nodes, tokens, self.sampling.temperature), at_temperature_1
+        # Top-k and top-p look at ranks, so here whole rows are needed.
+        pairs = zip(nodes, tokens, strict=True)
+        return [float(self[node][token]) for node, token in pairs], at_temperature_1
 
-    def _gather(
+    def _gather_at(
         self, nodes: Sequence[int], tokens: Sequence[int], temperature: float
     ) -> list[float]:
         """The probabilities at a temperature, in the precision of the logits."""
         values: list[float] = []
-        count, scale = max(1, CHUNK // self.logits.shape[1]), np.float32(1 / temperature)
+        count = max(1, CHUNK // self.logits.shape[1])
+        scale = np.float32(1 / temperature)
         for i in range(0, len(nodes), count):
+            # Siblings share a row, whose exponentials are taken once.
             inner = sorted(set(nodes[i : i + count]))
-            row, column = (
-                np.searchsorted(inner, nodes[i : i + count]),
-                np.asarray(tokens[i : i + count]),
-            )
+            row = np.searchsorted(inner, nodes[i : i + count])
+            column = np.asarray(tokens[i : i + count])
             part = self.logits[inner]
             row_max = part.max(axis=1, keepdims=True)
             check_finite(row_max.sum())
@@ -183,38 +188,43 @@ class Distributions:
         return values
 
 
-class Ranked(np.ndarray):
+class RowWithTopTokens(np.ndarray):
     """A row [V] that came with its first tokens, `ranked`: most probable first, ties by the lower
     id."""
 
     ranked: list[int] = []  # noqa: RUF012  never written to; what is computed from a row has none
 
 
-class Blend(np.ndarray):
+class Mixture(np.ndarray):
     """Rows of several drafters at one node: as an array their mean, [V]; each child is drawn from
-    one of `parts`.
+    one of `components`.
 
     Attributes:
-        parts: the rows, float64 [V] each; drafters: the name of the drafter that each of them came
-            from.
+        components: the rows, float64 [V] each.
+        drafters: the name of the drafter that each of them came from.
         merge: whether equal tokens that were drawn independently become one child.
-        order: the part that each child came from, where some were merged away.
+        order: the component that each child came from, where some were merged away.
     """
 
-    parts: tuple[np.ndarray, ...] = ()
+    components: tuple[np.ndarray, ...] = ()
     drafters: tuple[str, ...] = ()
     merge: bool = False
     order: tuple[int, ...] | None = None
 
     @classmethod
-    def of(cls, parts: Sequence[np.ndarray], drafters: Sequence[str], merge: bool = False) -> Blend:
-        """The blend of rows of which each sums to 1, or to 0 where its drafter had nothing to
+    def of(
+        cls, components: Sequence[np.ndarray], drafters: Sequence[str], merge: bool = False
+    ) -> Mixture:
+        """The mixture of rows of which each sums to 1, or to 0 where its drafter had nothing to
         say."""
-        speaking = [part for part in parts if part.any()]
-        mean = np.mean(speaking, axis=0) if speaking else np.zeros_like(parts[0])
-        blend = mean.view(cls)
-        blend.parts, blend.drafters, blend.merge = tuple(parts), tuple(drafters), merge
-        return blend
+        # A drafter that had nothing to say has a row of zeros; the mean is over the others.
+        speaking = [row for row in components if row.any()]
+        mean = np.mean(speaking, axis=0) if speaking else np.zeros_like(components[0])
+        mixture = mean.view(cls)
+        mixture.components = tuple(components)
+        mixture.drafters = tuple(drafters)
+        mixture.merge = merge
+        return mixture
 
 
 def distributions_of(logits: Logits, sampling: Sampling, ahead: int = 1) -> Distributions:
@@ -241,6 +251,8 @@ def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     Where nothing is left (p = q up to rounding, so a rejection has probability zero) p itself is
     returned.
     """
+    # Without the clipping of [p - q]+ tokens that the draft proposes too often would be written
+    # again here; without the division the rest would not be a distribution.
     left, total = excess(p, q)
     if total == 0:
         return p
@@ -255,6 +267,6 @@ def total_variation(p: np.ndarray, q: np.ndarray) -> float:
 
 def entropy(row: np.ndarray) -> float:
     """Shannon entropy of a row in nats."""
-    uncertainty = np.log(np.maximum(row, NOTHING))
+    uncertainty = np.log(np.maximum(row, TINY_PROB))
     uncertainty *= row
     return float(-uncertainty.sum())

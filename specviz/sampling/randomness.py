@@ -36,15 +36,17 @@ class Seeded(Randomness):
 
     def __init__(self, seed: int) -> None:
         self.seed = int(seed)
+        # Two streams of one seed: `noise` must not depend on how many numbers were drawn before.
         self._stream = np.random.default_rng([self.seed, 0])
 
     def flip(self, prob: float) -> tuple[bool, float]:
+        # "<" and not "<=": u is below 1, so a chance of 1 always and one of 0 never comes true.
         coin = float(self._stream.random())
         return coin < prob, coin
 
     def draw(self, probs: np.ndarray) -> int:
-        # The weights laid end to end: first the block on which the number falls, then the token
-        # within it.
+        # The inverse of the cumulative distribution, in two steps as a vocabulary is large: first
+        # the block on which the number falls, then the token within it.
         ends = np.add.reduceat(probs, _block_starts(len(probs))).cumsum()
         if not 0 < ends[-1] < math.inf:
             raise ValueError(
@@ -78,14 +80,15 @@ def _search(ends: np.ndarray, mark: float) -> int:
     """Where `mark` falls on weights laid end to end, given where each of them ends; never on a
     weight of zero."""
     place = int(ends.searchsorted(mark, side="right"))
-    return (
-        place if place < len(ends) else int(ends.searchsorted(ends[-1]))
-    )  # rounding carried it past the end
+    if place < len(ends):
+        return place
+    return int(ends.searchsorted(ends[-1]))  # rounding carried it past the end
 
 
 def first_arrivals(probs: np.ndarray, noise: np.ndarray, count: int = 1) -> np.ndarray:
     """The tokens of positive probability that win the race E / probs, in order of arrival, int [<=
     count]."""
+    # A token of probability 0 never arrives; dividing by it would give infinity, or nan.
     arrival = np.divide(noise, probs, out=np.full(len(probs), np.inf), where=probs > 0)
     first = argsmallest(arrival, count)
     return first[probs[first] > 0]
@@ -96,6 +99,8 @@ def argsmallest(values: np.ndarray, count: int) -> np.ndarray:
     count]."""
     if count == 1:
         return np.array([values.argmin()])
+    # Where few of many are asked for, a partition is faster than sorting all. "<=" keeps every tie
+    # with the last of them, so that the lower index wins whatever the partition's order.
     near = np.arange(len(values))
     if 0 < 2 * count < len(values):
         near = np.flatnonzero(values <= np.partition(values, count - 1)[count - 1])

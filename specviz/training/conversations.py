@@ -10,11 +10,11 @@ import zlib
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from transformers import DynamicCache
+from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
 from ..base.files import write_bytes
 from .loop import rounds
@@ -22,8 +22,10 @@ from .samples import draw
 
 TEMPERATURES = (0.0, 0.0, 0.6, 0.8, 0.8, 1.0)  # of answers; questions are drawn at 1
 ROWS = 64  # conversations of a shard
-QUESTION, SHORTEST_QUESTION = 48, 6  # tokens
-ANSWER, SHORTEST_ANSWER = 160, 8
+QUESTION = 48  # tokens at most
+SHORTEST_QUESTION = 6
+ANSWER = 160
+SHORTEST_ANSWER = 8
 HELD_OUT = 25  # one conversation of so many is never trained on
 
 
@@ -53,7 +55,7 @@ class ChatTemplate:
         ValueError: if it has none, or one that is not written around the message.
     """
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         mark = "\u2588"
         if tokenizer.chat_template is None:
             raise ValueError(
@@ -73,7 +75,10 @@ class ChatTemplate:
 
 @torch.inference_mode()
 def converse(
-    target: Any, template: ChatTemplate, temperatures: torch.Tensor, generator: torch.Generator
+    target: PreTrainedModel,
+    template: ChatTemplate,
+    temperatures: torch.Tensor,
+    generator: torch.Generator,
 ) -> list[Conversation]:
     """One conversation for each of `temperatures`, [rows]; those that come to nothing are left
     out."""
@@ -93,6 +98,7 @@ def converse(
         for row, text in enumerate(texts):
             if is_over[row]:
                 continue
+            # After the question the template's own tokens are put in, whatever the model would say.
             token = forced[row].pop(0) if forced[row] else drawn[row]
             text.append(token)
             if not answers[row]:
@@ -108,6 +114,7 @@ def converse(
                 is_over[row] = token == end_of_turn or len(text) - answers[row] >= ANSWER
         if all(is_over):
             break
+        # Rows that are over go on for the sake of the batch; nothing of it is kept.
         new = torch.tensor([[text[-1]] for text in texts], device=device)
     return [
         Conversation(np.array(text), answer, float(temperature))
@@ -117,8 +124,8 @@ def converse(
 
 
 def write_conversations(
-    target: Any,
-    tokenizer: Any,
+    target: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
     folder: Path,
     seconds: float,
     clock: Callable[[], float],
@@ -133,7 +140,7 @@ def write_conversations(
         folder: where they go, one .npz file each.
         seconds: how long, as `clock` counts them; at least one shard is made.
         seed: of all draws.
-        rows: conversations that are begun together.
+        rows: conversations that are written together.
 
     Raises:
         ValueError: if the model has no chat template, or a file cannot be written.
@@ -146,7 +153,7 @@ def write_conversations(
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         done = converse(target, template, temperatures.to(target.device), generator)
         write_shard(folder / f"{number:05d}.npz", done)
-        bar.set_postfix_str(f"{(number + 1) * rows:,} begun", refresh=False)
+        bar.set_postfix_str(f"{(number + 1) * rows:,} started", refresh=False)
 
 
 def write_shard(path: Path, conversations: list[Conversation]) -> None:

@@ -101,6 +101,7 @@ def random_windows(
 ) -> np.ndarray:
     """Random spans of tokens, [count, length], each from code with probability `code_share`."""
     rows = []
+    # By the share, not by how much there is of each.
     for is_code in rng.random(count) < code_share:
         stream = streams[KINDS[int(is_code)]]
         start = rng.integers(0, max(1, len(stream) - length + 1))

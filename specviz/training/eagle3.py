@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch.nn import functional
+from transformers import PreTrainedModel
 
 from ..models.formats.checkpoint import hash_of
 from ..models.heads.eagle3 import Eagle3Head, rotary_table
@@ -93,6 +93,7 @@ def train_eagle3(
     def batch_loss(step: int, done: float) -> torch.Tensor:
         rng = np.random.default_rng([seed, 3, step])
         batch = Batch(neighbours(trained, rng), teacher, form)
+        # Level by level more: guesses of a head that knows nothing yet teach nothing.
         levels = LEVELS if goes_on else min(LEVELS, 1 + int(done * 2 * LEVELS))
         return head_loss(head, batch, teacher, ids.to(place), rotary, levels)
 
@@ -114,7 +115,9 @@ class Batch:
     """
 
     @torch.no_grad()
-    def __init__(self, conversations: list[Conversation], teacher: Any, form: HeadFormat) -> None:
+    def __init__(
+        self, conversations: list[Conversation], teacher: PreTrainedModel, form: HeadFormat
+    ) -> None:
         length = max(len(one.tokens) for one in conversations)
         tokens = np.zeros((len(conversations), length), np.int64)
         counts = np.zeros(tokens.shape, bool)
@@ -159,6 +162,7 @@ def unroll(
     keys: list[torch.Tensor] = []
     values: list[torch.Tensor] = []
     for level in range(levels):
+        # At level j the token to embed stands j places further on.
         next_embeddings = batch.embeddings.roll(-1 - level, dims=1)
         cos, sin = rotary[:, level : level + m]  # as it stands when it drafts
         q, k, v = head.queries_keys_values(next_embeddings, states, cos, sin)
@@ -166,6 +170,8 @@ def unroll(
         keys.append(k.repeat_interleave(group, 1))
         values.append(v.repeat_interleave(group, 1))
         scores = (q @ keys[0].transpose(-1, -2) * head.scale).masked_fill(~causal, -torch.inf)
+        # Of deeper levels a place sees its own key alone: that is the chain above it when it
+        # drafts.
         own = [(q * k).sum(-1, keepdim=True) * head.scale for k in keys[1:]]
         shares = torch.softmax(torch.cat([scores, *own], dim=-1).float(), dim=-1)
         mixed = shares[..., :m] @ values[0].float()
@@ -178,7 +184,7 @@ def unroll(
 def head_loss(
     head: Eagle3Head,
     batch: Batch,
-    teacher: Any,
+    teacher: PreTrainedModel,
     ids: torch.Tensor,
     rotary: torch.Tensor,
     levels: int,
@@ -207,7 +213,7 @@ def head_loss(
 def accepted(
     head: Eagle3Head,
     conversations: list[Conversation],
-    teacher: Any,
+    teacher: PreTrainedModel,
     form: HeadFormat,
     ids: torch.Tensor,
     rotary: torch.Tensor,
@@ -219,7 +225,8 @@ def accepted(
     dtype = next(head.parameters()).dtype
     for start in range(0, len(conversations), 8):
         batch = Batch(conversations[start : start + 8], teacher, form)
-        batch.features, batch.embeddings = batch.features.to(dtype), batch.embeddings.to(dtype)
+        batch.features = batch.features.to(dtype)
+        batch.embeddings = batch.embeddings.to(dtype)
         alive = batch.counts.clone()
         for level, states in enumerate(unroll(head, batch, rotary, CHECKED_LEVELS)):
             ahead = 1 + level
@@ -228,6 +235,7 @@ def accepted(
             is_right = counts & (guesses == batch.tokens[:, ahead + 1 :])
             tried[level] += int(counts.sum())
             right[level] += int(is_right.sum())
+            # A chain ends at its first wrong token, so deeper levels count only behind right ones.
             alive[:, : -ahead - 1] = is_right
     if not tried[0]:
         return "no conversation was held out"

@@ -105,6 +105,7 @@ def train_heads(
             "Give --text to make samples "
             "from, or the checkpoint folder of a run of train."
         )
+    # Losses are differences of small numbers, which bfloat16 would round away.
     teacher = teacher.float()
     torch.manual_seed(seed)
     width = teacher.get_output_embeddings().weight.shape[1]

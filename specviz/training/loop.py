@@ -8,12 +8,12 @@ import os
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
 from tqdm import tqdm
 
+from ..base.codec import JsonObject
 from ..base.files import write_text
 from ..models.loading import choose_dtype
 
@@ -64,6 +64,7 @@ def fit(
         states = [optimizer.state_dict() for optimizer in optimizers]
         numbers = {"step": step, "seconds": spent, "loss": mean}
         torch.save(numbers | {"model": model.state_dict(), "optimizers": states}, part)
+        # Complete or not at all: an interrupted save leaves the one before.
         os.replace(part, checkpoint)
 
     began = clock() - spent
@@ -71,6 +72,7 @@ def fit(
     model.train()
     with tqdm(desc=name, total=round(seconds), initial=round(spent), bar_format=BAR) as bar:
         while (spent := clock() - began) < seconds:
+            # Warm-up, then a half cosine to 0 at the end of the time: no number of steps is known.
             scale = (
                 min(1.0, (step + 1) / WARM_UP_STEPS)
                 * 0.5
@@ -100,7 +102,7 @@ def fit(
 
 def rounds(
     name: str, seconds: float, clock: Callable[[], float], first: int
-) -> Iterator[tuple[int, Any]]:
+) -> Iterator[tuple[int, tqdm]]:
     """Numbers from `first` on, each with the progress bar, until the time is over; 0 comes even
     without time."""
     began = clock()
@@ -135,7 +137,7 @@ def _optimizers(
     return optimizers
 
 
-def check_same_run(folder: Path, facts: dict[str, Any]) -> None:
+def check_same_run(folder: Path, facts: JsonObject) -> None:
     """Write down what a run is started with; reject a folder that holds another run."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "run.json"

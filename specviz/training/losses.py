@@ -6,11 +6,11 @@ of the cost.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch.nn import functional
+from transformers import PreTrainedModel
 
+from ..base.codec import JsonObject
 from ..models.heads.block import BlockHead
 from ..models.heads.eagle import EagleLayer
 from ..models.heads.medusa import MedusaHeads
@@ -27,7 +27,7 @@ ANCHORS = 16  # blocks in each text of a batch
 FADE = 4  # a place of a block counts exp(-1 / FADE) of the one before (DSpark, section 3)
 
 
-def layer_sizes(target: Any) -> dict[str, Any]:
+def layer_sizes(target: PreTrainedModel) -> JsonObject:
     """The sizes of a layer like those of a target."""
     config = target.config.get_text_config()
     width = target.get_output_embeddings().weight.shape[1]
@@ -43,12 +43,13 @@ def layer_sizes(target: Any) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def new_layer(target: Any) -> EagleLayer:
+def new_layer(target: PreTrainedModel) -> EagleLayer:
     """A layer like the target's last one, with its weights where the target is Llama-like; it
     passes on the feature."""
     sizes = layer_sizes(target)
     layer = EagleLayer(sizes)
     weights = dict(target.base_model.named_parameters())
+    # The sum of feature and embedding: an identity from which it learns what to take of each.
     layer.join.weight.copy_(torch.cat([torch.eye(sizes["width"])] * 2, dim=1))
     last = f"layers.{target.config.get_text_config().num_hidden_layers - 1}."
     for name, parameter in layer.llama.model.named_parameters():
@@ -60,7 +61,7 @@ def new_layer(target: Any) -> EagleLayer:
 
 def heads_loss(
     model: MedusaHeads,
-    teacher: Any,
+    teacher: PreTrainedModel,
     rows: dict[str, torch.Tensor],
     generator: torch.Generator,
     done: float = 0.0,
@@ -79,7 +80,7 @@ def heads_loss(
 
 def layer_loss(
     model: EagleLayer,
-    teacher: Any,
+    teacher: PreTrainedModel,
     rows: dict[str, torch.Tensor],
     generator: torch.Generator,
     done: float = 0.0,
@@ -102,6 +103,7 @@ def layer_loss(
         with torch.no_grad():
             guesses = model(true, embeddings)
         is_guess = torch.rand(features.shape[:2], generator=generator).to(features) < 0.5
+        # The first place has no guess before it.
         is_guess[:, 0] = False
         features[:, 1:][is_guess[:, 1:]] = guesses[:, :-1][is_guess[:, 1:]].to(features)
     guesses = model(features, embeddings)
@@ -110,7 +112,7 @@ def layer_loss(
 
 
 @torch.no_grad()
-def new_block(target: Any) -> BlockHead:
+def new_block(target: PreTrainedModel) -> BlockHead:
     """A block drafter of two layers whose first guesses are the target's own next token."""
     sizes = layer_sizes(target)
     sizes["mlp"] = sizes["width"]  # a half to a third of the target's: a pass is to be small
@@ -129,7 +131,7 @@ def new_block(target: Any) -> BlockHead:
 
 def block_loss(
     model: BlockHead,
-    teacher: Any,
+    teacher: PreTrainedModel,
     rows: dict[str, torch.Tensor],
     generator: torch.Generator,
     done: float = 0.0,
@@ -149,6 +151,7 @@ def block_loss(
     places = (starts[:, None] + torch.arange(block, device=states.device)).flatten()
     number = torch.arange(ANCHORS, device=states.device).repeat_interleave(block)
     before_anchor = torch.arange(length, device=states.device) < starts[number][:, None]
+    # Each place of a block sees the text before its anchor, and all of its own block.
     seen = torch.cat([before_anchor, number == number[:, None]], dim=1)
     rotary = model.rotary.to(states.device)
     cos, sin = rotary[:, :length]
@@ -169,6 +172,7 @@ def block_loss(
     guesses = model.states(x, cos, sin, attention)
     logits = guesses @ teacher.get_output_embeddings().weight[ids].detach().T.to(guesses)
     depth = (places - starts[number]).float()
+    # Every other block, so that one head serves with and without the Markov part.
     is_corrected = (depth > 0) & (number % 2 == 0)
     logits = logits + is_corrected[:, None] * model.after(tokens[:, places], ids)
     log_q = torch.log_softmax(logits.float(), dim=-1)
@@ -180,11 +184,14 @@ def block_loss(
     return (each.mean(0) * counts).sum() / counts.sum()
 
 
-def _targets(teacher: Any, rows: dict[str, torch.Tensor], generator: torch.Generator) -> tuple:
+def _targets(
+    teacher: PreTrainedModel, rows: dict[str, torch.Tensor], generator: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The states, the ids of the tokens that the batch is scored on, and the target's distributions
     over them."""
     head = teacher.get_output_embeddings().weight.detach()
     states = rows["states"].to(head)
+    # The batch's own tokens alone would never push down a wrong token that is not among them.
     others = torch.randint(len(head), (min(OTHERS, len(head)),), generator=generator)
     ids = torch.cat([rows["tokens"].flatten().long(), others]).unique().to(head.device)
     with torch.no_grad():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from safetensors.torch import save
-from transformers import LlamaConfig
+from transformers import LlamaConfig, PreTrainedConfig, PreTrainedModel
 
+from ..base.codec import JsonObject
 from ..base.files import write_bytes, write_text
 from ..models.heads.eagle3 import Eagle3Head
 from ..models.heads.format import IDS, HeadFormat, read_format, read_tensors
@@ -22,7 +22,7 @@ PROPOSED = 4  # tokens a step that engines are told to ask for
 
 
 def begin(
-    out: Path, state: Path, teacher: Any, conversations: list[Conversation]
+    out: Path, state: Path, teacher: PreTrainedModel, conversations: list[Conversation]
 ) -> tuple[Eagle3Head, HeadFormat, torch.Tensor]:
     """The head that training begins with, its format, and the target's ids of its tokens.
 
@@ -51,7 +51,7 @@ def begin(
     return new_head(form, teacher, ids), form, ids
 
 
-def layer_of(config: Any) -> Any:
+def layer_of(config: PreTrainedConfig) -> PreTrainedConfig:
     """The configuration of a layer of a target's own sizes."""
     heads = config.num_attention_heads
     return LlamaConfig(
@@ -69,7 +69,7 @@ def layer_of(config: Any) -> Any:
 
 
 @torch.no_grad()
-def new_head(form: HeadFormat, teacher: Any, ids: torch.Tensor) -> Eagle3Head:
+def new_head(form: HeadFormat, teacher: PreTrainedModel, ids: torch.Tensor) -> Eagle3Head:
     """A head that begins as the target's last layer, fed with the latest state, and its output
     rows."""
     width = form.layer.hidden_size
@@ -113,7 +113,7 @@ def save_head(
     is_drafted[ids] = True
     tensors |= {"d2t": ids - torch.arange(len(ids)), "t2d": is_drafted}
     layer = form.layer.to_dict() | {"model_type": form.layer.model_type}
-    config: dict[str, Any] = {
+    config: JsonObject = {
         "architectures": ["Eagle3Speculator"],
         "speculators_model_type": "eagle3",
         "speculators_version": "0.9.0",

@@ -131,6 +131,7 @@ def train_pair(
     elif Path(target).resolve() != (out / "target").resolve():
         shutil.copytree(target, out / "target", dirs_exist_ok=True)
     teacher = load_model("target", str(out / "target"), place, choose_dtype("auto", place))
+    # A draft that is already training keeps its samples, so a continued run sees the same batches.
     time_for_samples = 0.0 if (work / "draft.pt").exists() else seconds * recipe.sample_time
     write_samples(
         teacher,
@@ -196,6 +197,8 @@ def warm_start(draft: PreTrainedModel, target: PreTrainedModel) -> None:
     theirs = dict(target.base_model.named_parameters())
     embeddings = target.get_input_embeddings().weight.float()
     width = draft.config.hidden_size
+    # The main directions of the target's embeddings, so that near tokens stay near in fewer
+    # numbers.
     if width != embeddings.shape[1]:
         directions = torch.linalg.svd(embeddings, full_matrices=False).Vh[:width]
         theirs = {"embed_tokens.weight": embeddings @ directions.T}

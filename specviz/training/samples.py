@@ -31,6 +31,7 @@ def draw(
     """One token per row of `logits` [rows, V], each at its own temperature [rows]; 0 takes the
     best."""
     p = torch.softmax(logits.float() / temperatures.clamp(min=1e-3)[:, None], -1)
+    # On the CPU, where a generator gives the same draws on every machine.
     drawn = torch.multinomial(p.cpu(), 1, generator=generator)[:, 0].to(logits.device)
     return torch.where(temperatures == 0, logits.argmax(-1), drawn)
 
@@ -90,6 +91,8 @@ def write_samples(
         if number and (number + 1) * size > max_bytes:
             break
         rng = np.random.default_rng([seed, number])
+        # Running text keeps the draft fit for prompts; the rest is what it will draft, the target's
+        # own.
         if number % TEXT_EVERY == TEXT_EVERY - 1:
             tokens = windows(rng, max(1, rows * length // window), window)
             with torch.inference_mode():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
 
 import plotly.graph_objects as go
 
@@ -36,7 +35,7 @@ def to_csv(figure: go.Figure) -> str:
     return text.getvalue()
 
 
-def _safe(value: Any) -> Any:
+def _safe(value: object) -> object:
     """A cell that a spreadsheet does not take for a formula; empty where there is no number."""
     if isinstance(value, str):
         return f"'{value}" if value[:1] in tuple("=+-@\t\r") else value

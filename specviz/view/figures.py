@@ -4,7 +4,6 @@ loads torch."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import plotly.graph_objects as go
 import plotly.io as pio
@@ -32,7 +31,7 @@ if pio.renderers.default == "plotly_mimetype":  # a converted notebook would be 
     pio.renderers.default = "plotly_mimetype+notebook"
 
 
-def plot(name: str, *data: Any, **options: Any) -> go.Figure:
+def plot(name: str, *data: object, **options: object) -> go.Figure:
     """Draw a figure.
 
     Args:

@@ -22,11 +22,13 @@ def place(shape: Topology, path: Sequence[int] = ()) -> list[tuple[int, int]]:
     shift = [0] * len(shape)  # rows below the parent
     # The highest and the lowest row in use, level by level below a node, counted from its row.
     outlines: list[tuple[list[int], list[int]]] = [([], [])] * len(shape)
+    # Children have larger numbers than their parents, so backwards is bottom up.
     for node in reversed(range(len(shape))):
         highest: list[int] = []
         lowest: list[int] = []
         for child in sorted(shape.children[node], key=lambda child: (child not in first, child)):
             tops, bottoms = outlines[child]
+            # As far down as the outlines of what stands above ask for, level by level.
             gaps = [above - top + 1 for above, top in zip(lowest, tops, strict=False)]
             down = max(gaps, default=0)
             shift[child] = down

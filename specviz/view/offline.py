@@ -39,6 +39,7 @@ def offline_page(trace: Trace, link: str = "") -> str:
         link: an address that shows the run again, or nothing.
     """
     message = recorded_message(trace)  # which says what cannot be shown
+    # The run itself is in the JSON; the only text in the markup is the heading, escaped.
     body = f"{heading(trace, link)}\n{asset('stage/stage.html')}"
     return _page(f"specviz: {trace.prompt_text[:60]}", STYLES, body, message, "offline")
 

@@ -35,10 +35,10 @@ def plot_ribbon(trace: Trace) -> go.Figure:
     """Draw every token of a run by its origin: accepted, bonus or correction."""
     tokens = []  # visible text, origin, step from 1
     for number, step in enumerate(trace.steps, 1):
-        origins = ["accepted"] * len(step.pieces)
+        origins = ["accepted"] * len(step.emitted_texts)
         if step.added:
             origins[-1] = step.added
-        for text, origin in zip(step.pieces, origins, strict=True):
+        for text, origin in zip(step.emitted_texts, origins, strict=True):
             tokens.append((theme.visible(text), origin, number))
     if not tokens:
         return theme.empty("This run wrote no tokens.")
@@ -106,7 +106,7 @@ def plot_tree(step: Step) -> go.Figure:
             hover = [_hover(step, node, style[0]) for node in nodes[outcome]]
             _add_marks(fig, [places[node] for node in nodes[outcome]], texts, hover, style)
     if step.added:
-        text = theme.visible(step.pieces[-1])
+        text = theme.visible(step.emitted_texts[-1])
         hover = [f"{text}<br>{step.added}: the target's own token"]
         style = (step.added, ORIGINS[step.added][0], "diamond")
         _add_marks(fig, places[-1:], [text], hover, style)

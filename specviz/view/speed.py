@@ -22,7 +22,7 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
     """
     fig = theme.figure("n, nodes in the tree", "time / time for one node")
     for place, (name, table) in enumerate(tables.items()):
-        unit, scale = table.shown_in
+        unit, scale = table.display_unit
         one = table.target_s[0]
         times = [seconds / one for seconds in table.target_s]
         spread = np.array(table.spread.get("target") or [(s, s) for s in table.target_s]) / one

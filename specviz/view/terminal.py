@@ -7,8 +7,8 @@ import os
 import sys
 from collections.abc import Sequence
 from math import isnan
-from typing import Any
 
+from ..base.codec import JsonObject
 from ..base.files import printable
 from ..record.step import Step
 from ..record.trace import Trace
@@ -18,22 +18,23 @@ def paint(step: Step) -> str:
     """The text of a step, on a terminal with colours: accepted green, corrected orange, bonus
     blue."""
     if not (sys.stdout.isatty() or "FORCE_COLOR" in os.environ):
-        return printable("".join(step.pieces))
-    colours = ["32"] * len(step.pieces)
+        return printable("".join(step.emitted_texts))
+    # All of a step's tokens were accepted but the last, if the target added it.
+    colours = ["32"] * len(step.emitted_texts)
     if step.bonus is not None:
         colours[-1] = "33" if step.corrected else "34"
-    texts = zip(colours, map(printable, step.pieces), strict=True)
+    texts = zip(colours, map(printable, step.emitted_texts), strict=True)
     return "".join(f"\x1b[{colour}m{text}\x1b[0m" for colour, text in texts)
 
 
 def step_line(step: Step) -> str:
     """How much of a step's tree was accepted, and what it wrote."""
-    written = " ".join(repr(text) for text in step.pieces[: len(step.path)])
+    written = " ".join(repr(text) for text in step.emitted_texts[: len(step.path)])
     line = (
         f"{step.index + 1:4}  {len(step.path)} of {step.drafted} drafted nodes accepted  {written}"
     )
     if step.bonus is not None:
-        line += f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
+        line += f", {'corrected' if step.corrected else 'bonus'} {step.emitted_texts[-1]!r}"
     return line
 
 
@@ -59,7 +60,7 @@ def summary(trace: Trace) -> str:
     return f"{line}; ended by {printable(trace.stop)}"
 
 
-def text_table(rows: Sequence[dict[str, Any]], digits: int = 2) -> str:
+def text_table(rows: Sequence[JsonObject], digits: int = 2) -> str:
     """Rows under their names, columns aligned; None is left empty, text is aligned left.
 
     Args:

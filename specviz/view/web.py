@@ -66,6 +66,7 @@ def _join(
     needs = []
     for names, path in IMPORT.findall(text):
         other = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+        # Depth first: a module stands below all that it imports.
         if other not in parts:
             _join(other, (*above, name), parts, code)
         missing = set(re.findall(r"(\w+)(?: as \w+)?", names)) - {*parts[other]}

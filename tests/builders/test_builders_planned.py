@@ -14,7 +14,7 @@ import specviz
 from specviz.builders.plans import best_tree, isotonic, priority_queue_tree
 from specviz.decode import speculate
 from specviz.record.running_acceptance import RunningAcceptance
-from specviz.record.vectors import expected_tokens, reach
+from specviz.record.vectors import expected_tokens, path_acceptance
 from specviz.tree import Topology
 from tests.growing import BUILDERS, grow
 from tests.proof.proofs import error_of
@@ -156,7 +156,7 @@ def test_equal_growth_adds_as_many_nodes_in_each_level(size, depth):
     vector = (0.5, 0.2, 0.1, 0.05)
     shape = BUILDERS["equal-growth"](size=size, depth=depth, acceptance=vector).shape
     assert np.bincount(shape.depth)[1:].tolist() == [(size - 1) // depth] * depth
-    chance = reach(shape, vector)
+    chance = path_acceptance(shape, vector)
     for level in range(1, depth + 1):
         here = [node for node in range(len(shape)) if shape.depth[node] == level]
         above = [node for node in range(len(shape)) if shape.depth[node] == level - 1]

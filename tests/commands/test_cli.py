@@ -143,7 +143,7 @@ def test_replay_shows_the_text_and_each_step(capsys, trace_file):
 
 def test_a_step_with_a_bonus_that_it_did_not_write_gets_a_sentence(capsys, trace_file):
     data = json.loads(trace_file.read_text())
-    data["steps"][-1] |= {"emitted": [], "pieces": [], "bonus": 1}
+    data["steps"][-1] |= {"emitted": [], "emitted_texts": [], "bonus": 1}
     trace_file.write_text(json.dumps(data))
     assert main(["replay", str(trace_file), "--steps"]) == 2
     assert "bonus" in capsys.readouterr().err

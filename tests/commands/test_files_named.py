@@ -150,7 +150,7 @@ def test_a_vector_that_cannot_be_is_rejected_in_a_file_and_by_both_builders(
 def test_no_text_of_a_stranger_commands_the_terminal(tmp_path, capsys, trace):
     data = json.loads(trace)
     data |= {"prompt_text": ESCAPE, "stop": ESCAPE}
-    data["steps"][0]["pieces"][0] = ESCAPE
+    data["steps"][0]["emitted_texts"][0] = ESCAPE
     path = tmp_path / "run.json"
     path.write_text(json.dumps(data))
     assert main(["replay", str(path)]) == 0 and main(["replay", str(path), "--steps"]) == 0

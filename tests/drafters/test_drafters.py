@@ -10,8 +10,8 @@ from specviz.builders.base import Draft
 from specviz.config.strategy import strategy_of
 from specviz.drafters.base import open_drafter
 from specviz.record import vectors as acceptance
-from specviz.sampling.children import SequentialProposal, drafter_of, draw_children
-from specviz.sampling.distributions import Blend, Sampling
+from specviz.sampling.children import SequentialProposal, component_of_children, draw_children
+from specviz.sampling.distributions import Mixture, Sampling
 from specviz.sampling.randomness import Seeded
 from specviz.tree import TokenTree
 
@@ -32,7 +32,7 @@ def test_a_run_says_who_drafted_and_reads_back():
 
 def test_children_of_two_rows_are_drawn_by_the_laws_that_rules_are_told():
     rows = np.array([[0.7, 0.3, 0.0, 0.0], [0.0, 0.2, 0.3, 0.5]])
-    blend = Blend.of(rows, ("a", "b"))
+    blend = Mixture.of(rows, ("a", "b"))
     np.testing.assert_allclose(blend, [0.35, 0.25, 0.15, 0.25])
     offers = SequentialProposal(blend, "distinct")
     np.testing.assert_allclose(offers.row, rows[0])
@@ -53,7 +53,7 @@ def test_children_of_two_rows_are_drawn_by_the_laws_that_rules_are_told():
         assert iid.part == part
         iid.advance(1)
     assert draw_children(blend, 2, "top", Seeded(0), 0) == [0, 1]
-    assert drafter_of(blend, "top", [0, 1, 3]) == [0, 0, 1]
+    assert component_of_children(blend, "top", [0, 1, 3]) == [0, 0, 1]
 
 
 def test_a_merged_child_is_compared_with_the_row_of_who_drew_it_first():
@@ -68,9 +68,9 @@ def test_a_merged_child_is_compared_with_the_row_of_who_drew_it_first():
             return self.tokens.pop(0)
 
     rows = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.5, 0.3, 0.2]])
-    blend = Blend.of(rows, ("a", "b"), merge=True)
+    blend = Mixture.of(rows, ("a", "b"), merge=True)
     assert draw_children(blend, 6, "iid", Fixed(1, 1, 0, 2, 1, 3), 0) == [1, 0, 2, 3]
-    assert drafter_of(blend, "iid", [1, 0, 2, 3]) == [0, 0, 1, 1]
+    assert component_of_children(blend, "iid", [1, 0, 2, 3]) == [0, 0, 1, 1]
     offers = SequentialProposal(blend, "iid")
     for token, part in ((1, 0), (0, 0), (2, 1), (3, 1)):
         np.testing.assert_allclose(offers.row, rows[part])

@@ -69,7 +69,7 @@ def embedded():
 @pytest.mark.adapter
 def test_a_pair_whose_draft_has_no_weights_of_its_own_is_rejected_in_a_sentence(embedded):
     from specviz.models.early_exit import first_layers
-    from specviz.models.pair import HuggingFacePair
+    from specviz.models.huggingface_pair import HuggingFacePair
 
     for draft in (None, first_layers(embedded.target, 2)):
         with pytest.raises(ValueError, match="a draft with weights of its own"):

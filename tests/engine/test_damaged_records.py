@@ -41,7 +41,7 @@ def many_nodes(data):
         for name in (
             "draft_prob",
             "target_prob",
-            "target_prob_plain",
+            "target_prob_at_1",
             "accept_prob",
             "coin",
             "keys",
@@ -162,7 +162,7 @@ def test_all_text_of_a_run_stays_text_and_unknown_fields_are_left_behind(text):
     data["prompt_text"] = data["pair"]["name"] = SCRIPT
     for step in data["steps"]:
         step["texts"] = [SCRIPT] * len(step["texts"])
-        step["pieces"] = [SCRIPT] * len(step["pieces"])
+        step["emitted_texts"] = [SCRIPT] * len(step["emitted_texts"])
         step["scheme"] = SCRIPT
     trace = specviz.Trace.from_json(json.dumps(data))
     message, page = recorded_message(trace), offline_page(trace)

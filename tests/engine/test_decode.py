@@ -9,7 +9,7 @@ from specviz.config.run_config import compatible
 BUILDERS = {name: cls() for name, cls in specviz.BUILDERS.items()}
 
 COLUMNS = {"parents", "tokens", "texts", "outcome", "coin", "keys"}
-COLUMNS |= {"draft_prob", "target_prob", "target_prob_plain", "accept_prob"}
+COLUMNS |= {"draft_prob", "target_prob", "target_prob_at_1", "accept_prob"}
 
 
 def configs(**values):

@@ -57,10 +57,10 @@ def test_rows_agree_however_they_are_asked_for(monkeypatch):
         for together in (1, 10**6):  # numbers that are worked on at once
             monkeypatch.setattr(distributions, "CHUNK", together)
             for found, truth in zip(
-                rows.of(nodes, tokens), (wanted, at_temperature_1), strict=True
+                rows.gather(nodes, tokens), (wanted, at_temperature_1), strict=True
             ):
                 assert found == pytest.approx(truth, rel=1e-5)
-        assert rows.of([], []) == ([], [])
+        assert rows.gather([], []) == ([], [])
 
 
 @given(logits, logits)

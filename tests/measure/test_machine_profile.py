@@ -49,7 +49,7 @@ def test_costs_of_the_embedded_pair_in_memory_are_kept_for_these_weights(monkeyp
     here.store_costs(dear(0.1))
     here.store_costs(dear(0.2))  # in place of the older one
     assert here.find_costs() == dear(0.2)
-    monkeypatch.setattr(here, "about", lambda: here.machine())  # another pair took its place
+    monkeypatch.setattr(here, "fingerprint", lambda: here.machine())  # another pair took its place
     assert here.find_costs() is None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import specviz
 from specviz.base.codec import dumps, read
-from specviz.measure.intervals import share_interval
+from specviz.measure.intervals import ratio_interval
 from specviz.measure.on_text import (
     acceptance_vector,
     measure_acceptance,
@@ -140,7 +140,7 @@ def test_a_vectors_interval_is_that_of_its_texts_and_one_text_has_none():
         [one.acceptance[0] * one.positions for one in every],
         [one.positions for one in every],
     )
-    assert (found.low[0], found.high[0]) == share_interval(hits, tries)
+    assert (found.low[0], found.high[0]) == ratio_interval(hits, tries)
     pieces = [replace(text, source="one") for text in texts]
     joined = acceptance_vector(PAIR, RULES["exact-match"], pieces, config, width=2)
     assert joined.low == (None, None) and joined.by_text == ((joined.positions, joined.acceptance),)

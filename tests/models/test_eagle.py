@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from specviz.models.heads.eagle import EagleLayer, EagleModel, load_layer
 from specviz.models.heads.medusa import MedusaHeads, load_heads, save_drafter
-from specviz.passes.direct import MOST_POSITIONS
+from specviz.passes.families import MOST_POSITIONS
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.training.heads import new_layer
 from specviz.training.pair import new_model

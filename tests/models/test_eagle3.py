@@ -20,7 +20,7 @@ from specviz.models.heads.loading import (
     load_head,
     with_features,
 )
-from specviz.models.pair import HuggingFacePair
+from specviz.models.huggingface_pair import HuggingFacePair
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.sampling.distributions import Sampling, distributions_of, probabilities
 from specviz.training.pair import new_model

@@ -11,8 +11,8 @@ import torch
 import transformers
 
 import specviz
+from specviz.models.huggingface_pair import HuggingFacePair
 from specviz.models.loading import longest_text
-from specviz.models.pair import HuggingFacePair
 from specviz.models.selftest import check_tree_reading
 from specviz.models.table import NumberText
 from specviz.passes.huggingface import HuggingFaceModel

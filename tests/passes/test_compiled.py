@@ -163,11 +163,13 @@ def test_code_that_was_just_compiled_computes_as_the_same_code_from_the_disk(tmp
     result."""
     script = """if True:
         import torch
+        from specviz.passes.cache import Pass
         from tests.passes.test_huggingface import make
         for dtype in (torch.float32, torch.bfloat16):
             model = make("llama", dtype=dtype, max_position_embeddings=512)
             ids = [7 * i % 97 for i in range(400)]
-            print(model.read(ids, range(400), None, model.new_cache(), range(400)).tobytes().hex())
+            work = Pass(ids, range(400), None, model.new_cache(), range(400))
+            print(model.read(work)[0].tobytes().hex())
     """
     runs = [
         subprocess.run(

@@ -10,7 +10,7 @@ from specviz.passes import device_logits
 from specviz.sampling.children import most_probable
 from specviz.sampling.distributions import (
     Distributions,
-    Ranked,
+    RowWithTopTokens,
     Sampling,
     distributions_of,
     probabilities,
@@ -68,13 +68,13 @@ def test_gathered_probabilities_are_those_of_numpy(sampling, pulls, monkeypatch)
     found = distributions_of(device_logits.DeviceLogits(torch.from_numpy(logits)), sampling)
     pulls.clear()
     np.testing.assert_allclose(
-        found.of(nodes, tokens),
+        found.gather(nodes, tokens),
         Distributions(logits, sampling).of(nodes, tokens),
         rtol=1e-5,
         atol=1e-9,
     )
     assert pulls == [(5,)] * (2 if sampling.temperature else 1)
-    assert found.of([], []) == ([], [])
+    assert found.gather([], []) == ([], [])
 
 
 @pytest.mark.parametrize("known", [1, 4, 49, 50, 80])
@@ -87,7 +87,7 @@ def test_ranks_from_the_device_are_those_of_numpy(ties, known, monkeypatch):
     )
     for node in range(7):
         row, plain = found[node], np.array(found[node])
-        assert isinstance(row, Ranked) and len(row.ranked) <= 50
+        assert isinstance(row, RowWithTopTokens) and len(row.ranked) <= 50
         for count in (1, 3, 17, 50, 60):
             assert most_probable(row, count) == most_probable(plain, count)
         assert ties or len(row.ranked) == (
@@ -156,7 +156,7 @@ def test_a_run_on_lazy_rows_writes_the_same_record(pair, name, monkeypatch):
             other.tokens,
             other.outcome,
         )
-        for column in ("draft_prob", "target_prob", "target_prob_plain", "accept_prob"):
+        for column in ("draft_prob", "target_prob", "target_prob_at_1", "accept_prob"):
             values = [
                 [np.nan if x is None else x for x in getattr(step, column)] for step in (one, other)
             ]
@@ -201,6 +201,6 @@ def test_greedy_decoding_pulls_the_best_tokens_and_no_row(pair, monkeypatch, pul
 def test_rows_that_are_no_numbers_are_rejected_on_the_device_too(sampling, value):
     logits = torch.from_numpy(logits_of())
     logits[1, 3] = value
-    for read in (lambda rows: rows[1], lambda rows: rows.of([1], [3])):
+    for read in (lambda rows: rows[1], lambda rows: rows.gather([1], [3])):
         with pytest.raises(ValueError, match="logits"):
             read(distributions_of(device_logits.DeviceLogits(logits), sampling))

@@ -40,7 +40,7 @@ def test_models_of_another_kind_are_left_to_transformers(family, changes):
 def test_keys_and_values_of_half_precision_are_held_in_float32(dtype):
     model, cache = make(dtype=dtype).model, TreeCache(3)
     with torch.inference_mode():
-        direct_forward(model)(torch.arange(4), torch.arange(4), None, cache, None)
+        direct_forward(model).states(torch.arange(4), torch.arange(4), None, cache, None)
     assert cache.blocks[0].dtype == (dtype if dtype.itemsize >= 4 else torch.float32)
 
 
@@ -71,8 +71,9 @@ def test_weights_that_were_changed_are_followed(dtype, family):
         for parameter in other.parameters():
             parameter.mul_(1.2)
         model.load_state_dict(other.state_dict())
-        direct.lay_out_again()
+        direct.refresh_weights()
         found, wanted = (
-            one(ids, ids, None, TreeCache(3), None) for one in (direct, direct_forward(other))
+            one.states(ids, ids, None, TreeCache(3), None)
+            for one in (direct, direct_forward(other))
         )
     assert torch.equal(found, wanted)

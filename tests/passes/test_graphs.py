@@ -74,9 +74,9 @@ def test_the_self_test_reads_padded_passes(monkeypatch):
     assert model.static.passes
     honest = graphs.StaticPass.fill
 
-    def blind(self, ids, positions, hidden, used, rows):
-        honest(self, ids, positions, hidden, used, rows)
-        self.masked[:, : used + len(ids)] = False
+    def blind(self, work):
+        honest(self, work)
+        self.masked[:, : work.end] = False
 
     monkeypatch.setattr(graphs.StaticPass, "fill", blind)
     check_tree_reading("target", model)
@@ -221,7 +221,7 @@ def test_a_pass_and_its_rows_mix_no_devices(padded, monkeypatch):
         for sampling in (Sampling(0.0), Sampling(0.7), Sampling(0.7, top_p=0.9, top_k=20)):
             found = logits.rows(sampling, ahead=2)
             assert found[0].shape == found[5].shape == (V,)
-            assert [len(probs) for probs in found.of([0, 1, 0], [3, 4, 5])] == [3, 3]
+            assert [len(probs) for probs in found.gather([0, 1, 0], [3, 4, 5])] == [3, 3]
         session.commit(tree, tree.topology.path(6), [*along(tree, 6), 7])
     assert set(pulled) == {"meta"} and session.cache.blocks[0].device.type == "meta"
     assert bool(model.static and model.static.passes) is padded

@@ -190,7 +190,7 @@ def random_run(*arguments, **options):
 
 def transformers_pass(family, dtype, tmp_path, attention="sdpa"):
     model = make(family, attention, dtype=dtype)
-    model.leave_to_transformers()
+    model.use_transformers()
     return model
 
 
@@ -518,7 +518,7 @@ def test_features_are_the_inputs_of_layers_and_the_last_state(way):
     if way == "direct":
         model.direct.compiled = None
     elif way == "transformers":
-        model.leave_to_transformers()
+        model.use_transformers()
     text = [3, 1, 4, 1, 5, 9]
     session, tree = model.open(text), random_tree(np.random.default_rng(0), text, 7)
     before = session.watch()

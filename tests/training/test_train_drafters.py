@@ -14,7 +14,7 @@ from specviz.config.strategy import strategy_of
 from specviz.drafters.base import open_drafter
 from specviz.drafters.models import ModelSession
 from specviz.models.heads.medusa import MedusaHeads
-from specviz.models.pair import HuggingFacePair
+from specviz.models.huggingface_pair import HuggingFacePair
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.training import heads as training
 from specviz.training.heads import train_heads

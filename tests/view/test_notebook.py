@@ -43,8 +43,8 @@ def test_records_and_pairs_have_a_short_text():
     )
     step = trace.steps[0]
     assert (
-        repr(step)
-        == f"Step(0: {step.drafted} drafted, {len(step.path)} accepted, {''.join(step.pieces)!r})"
+        repr(step) == f"Step(0: {step.drafted} drafted, {len(step.path)} accepted, "
+        f"{''.join(step.emitted_texts)!r})"
     )
 
 

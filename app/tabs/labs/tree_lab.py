@@ -20,7 +20,7 @@ from specviz.decode import speculate
 from specviz.models.table import TableModel, TablePair
 from specviz.record.step import Step
 from specviz.record.vector_files import published, vector_in
-from specviz.record.vectors import Plan, check_acceptance, find_acceptance, reach
+from specviz.record.vectors import Plan, check_acceptance, find_acceptance, path_acceptance
 from specviz.tree import Topology
 from specviz.verifiers import VERIFIERS
 from specviz.view.web import asset
@@ -152,7 +152,7 @@ def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> di
     pass."""
     builder, step = fitted(name, vector, nodes, levels, width)
     shape = Topology(step.parents)
-    chance = list(reach(shape, vector))
+    chance = list(path_acceptance(shape, vector))
     return {
         "name": name,
         "title": builder.title,

@@ -36,7 +36,7 @@ def facts(trace):
         "p": step.target_prob[node],
         "prob": step.accept_prob[node],
         "coin": step.coin[node],
-        "own": quote(step.pieces[-1]),
+        "own": quote(step.emitted_texts[-1]),
         "left": after.rows["residual"][after.tokens.index(step.tokens[node])],
         "kept_step": shows[0] + 1,
     }
@@ -49,7 +49,7 @@ def clearness(step):
     if (
         not step.corrected
         or len(rejected) != 1
-        or not readable(step.texts[rejected[0]], step.pieces[-1])
+        or not readable(step.texts[rejected[0]], step.emitted_texts[-1])
     ):
         return 0
     prob, margin = (

@@ -56,7 +56,7 @@ def facts(tree, chain, alone, measured):
         }
     memory = measured["curves"][0]
     values["largest_speedup"] = speedup_of(memory["points"][-1], memory)
-    middle = max(tree.steps[1:], key=lambda step: len(step.pieces))
+    middle = max(tree.steps[1:], key=lambda step: len(step.emitted_texts))
     return Facts(
         values,
         Place(middle.index),

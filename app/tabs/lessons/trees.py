@@ -34,7 +34,7 @@ def facts(trace):
         "guesses": len(guesses),
         "before": f"{' and '.join(before)} {'was' if len(before) == 1 else 'were'}",
         "accepted": quote(step.texts[step.path[0]]),
-        "text": quote(*step.pieces),
+        "text": quote(*step.emitted_texts),
         "nodes": len(step.parents) - 1,
         "first": first,
         "steps": steps,

@@ -12,9 +12,9 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from safetensors import SafetensorError, safe_open
+from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
 
 from ...base.errors import cause
@@ -29,7 +29,7 @@ UNREAD = re.compile(
 )
 
 
-def check_format(role: str, name: str, folder: Path, config: Any) -> None:
+def check_format(role: str, name: str, folder: Path, config: PreTrainedConfig) -> None:
     """Raise a `ValueError` where the weights of a folder are quantised in a way that nothing here
     reads.
 
@@ -79,7 +79,7 @@ def check_names(role: str, name: str, missing: Iterable[str], left_over: Iterabl
         )
 
 
-def quantisation_of(config: Any) -> str | None:
+def quantisation_of(config: PreTrainedConfig) -> str | None:
     """The method by which a configuration says that weights are quantised; None for none."""
     settings = getattr(config.get_text_config(), "quantization_config", None)
     settings = settings or getattr(config, "quantization_config", None)
@@ -108,7 +108,7 @@ def tensor_types(folder: Path) -> dict[str, str]:
     return types
 
 
-def left_over_names(model: Any, names: Iterable[str]) -> set[str]:
+def left_over_names(model: PreTrainedModel, names: Iterable[str]) -> set[str]:
     """Those of the names of a checkpoint that a model neither has nor says that it ignores."""
     ignored = [*(model._keys_to_ignore_on_load_unexpected or ()), UNREAD.pattern]
     others = set(names) - model.state_dict().keys()
@@ -121,6 +121,8 @@ def hash_of(folder: Path) -> str:
     hashes = {}
     for file in weight_files(folder):
         status = file.stat()
+        # Name, size and time stand for the content, as hashing gigabytes takes longer than loading
+        # them.
         key = f"{file.resolve()} {status.st_size} {status.st_mtime_ns}"
         if key not in digests:
             with open(file, "rb") as content:

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -49,6 +48,7 @@ def convert_file(file: Path) -> Iterator[Progress[Path]]:
         size = file.stat().st_size
         yield Progress(0, 2 * size, f"Reading {file.name}")
         with open(file, "rb") as content:
+            # The hash names the result, so a file that was moved or renamed is not converted again.
             digest = sha256()
             while block := content.read(1 << 24):
                 digest.update(block)
@@ -64,7 +64,7 @@ def convert_file(file: Path) -> Iterator[Progress[Path]]:
 
 
 @contextmanager
-def work_folder(folder: Path) -> Iterator[tuple[Path, Iterator[Progress[Any]]]]:
+def work_folder(folder: Path) -> Iterator[tuple[Path, Iterator[Progress[Path]]]]:
     """A folder beside `folder` for what is not complete, for one process at a time.
 
     Yields the folder, and the progress of waiting for another process, which comes first. It is
@@ -74,7 +74,7 @@ def work_folder(folder: Path) -> Iterator[tuple[Path, Iterator[Progress[Any]]]]:
     # Not for one thread: a page may ask for the next progress from another one.
     lock = FileLock(folder.with_suffix(".lock"), thread_local=False)
 
-    def waiting() -> Iterator[Progress[Any]]:
+    def waiting() -> Iterator[Progress[Path]]:
         while not lock.is_locked:
             try:
                 lock.acquire(timeout=TICK)

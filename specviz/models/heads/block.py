@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -21,6 +20,7 @@ from torch import nn
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
+from ...base.codec import JsonObject
 from ...passes.cache import TreeCache
 from ...passes.device_logits import DeviceLogits
 from ...passes.direct import attend
@@ -42,7 +42,7 @@ class BlockHead(nn.Module):
             head.
     """
 
-    def __init__(self, sizes: dict[str, Any]) -> None:
+    def __init__(self, sizes: JsonObject) -> None:
         super().__init__()
         self.sizes = sizes
         width = sizes["width"]
@@ -81,6 +81,8 @@ class BlockHead(nn.Module):
         normed = self.hidden_norm(features)
         pairs = []
         for layer in self.layers:
+            # Keys of the text are made once for each layer and kept, though the text is read by no
+            # layer.
             keys = rotate(self._split(layer.self_attn.k_proj(normed)), cos, sin)
             pairs.append((keys, self._split(layer.self_attn.v_proj(normed)).to(cos.dtype)))
         return pairs
@@ -140,7 +142,7 @@ class BlockModel:
         kv_dtype = torch.float32 if half_precision else target.dtype
         self.rotary = head.rotary.to(target.device, kv_dtype)
 
-    def open(self, tokens: Sequence[int], target: Any = None) -> BlockSession:
+    def open(self, tokens: Sequence[int], target: object = None) -> BlockSession:
         """A session that starts with `tokens`."""
         return BlockSession(self, tokens)
 
@@ -181,6 +183,7 @@ class BlockSession:
         """Logits after `nodes`, none of which is deeper than `block` - 1; a pass with the first of
         a step."""
         target = self.model.target
+        # One pass for the whole block, at the first question of a step; later ones look rows up.
         if self._logits is None:
             output_head = target.model.get_output_embeddings()
             self._logits = output_head(self._block_states(tree.tokens[0])).float()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 
-from ...sampling.distributions import Distributions, Sampling, probabilities
+from ...sampling.distributions import Distributions, Index, Sampling, probabilities
 
 
 class DraftLogits:
@@ -27,14 +26,14 @@ class DraftLogits:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, index: Any) -> np.ndarray:
+    def __getitem__(self, index: Index) -> np.ndarray:
         """The logits of one node, [V], or of what else numpy takes for an index."""
         values = self.values[index]
         whole = np.full((*values.shape[:-1], self.shape[1]), -np.inf, self.dtype)
         whole[..., self.ids] = values
         return whole
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return self[:].astype(dtype or self.dtype, copy=False)
 
     def rows(self, sampling: Sampling, ahead: int = 1) -> DraftRows:

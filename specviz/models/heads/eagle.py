@@ -11,24 +11,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from ...base.codec import JsonObject
 from ...base.errors import ParameterError
-from ...passes.direct import MOST_POSITIONS, direct_forward
+from ...passes.direct import direct_forward
+from ...passes.families import MOST_POSITIONS
 from ...passes.huggingface import HuggingFaceModel, HuggingFaceSession
+from ...sampling.distributions import Logits
 from ...tree import TokenTree
 from .medusa import load_drafter
+
+if TYPE_CHECKING:
+    from ...passes.compiled.passes import CompiledPasses
 
 
 class EagleLayer(nn.Module):
     """The joining matrix and a decoder layer with its norm; sizes: width, heads, kv_heads, mlp,
     positions, eps."""
 
-    def __init__(self, sizes: dict[str, Any]) -> None:
+    def __init__(self, sizes: JsonObject) -> None:
         super().__init__()
         self.sizes = sizes
         width = sizes["width"]
@@ -80,7 +86,7 @@ class EagleModel(HuggingFaceModel):
         return EagleSession(self, tokens)
 
     @cached_property
-    def compiled(self) -> Any:
+    def compiled(self) -> CompiledPasses | None:
         layer = super().compiled
         target = self.target.compiled
         return None if layer is None or target is None else layer.after(self.join.weight, target)
@@ -90,7 +96,7 @@ class EagleModel(HuggingFaceModel):
         them."""
         return features[:, -self.join.out_features :]
 
-    def logits_of(self, states: torch.Tensor) -> Any:
+    def logits_of(self, states: torch.Tensor) -> Logits:
         """Logits of guessed states, by the target's output head."""
         return self.target.logits_of(states)
 
@@ -123,7 +129,7 @@ class EagleSession(HuggingFaceSession):
             self._states_from = self._read
         self._states = states
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
         """Logits after each of `nodes`: a pass for each level among them, as a token's input is its
         parent's guess."""
         nodes = self._begin(tree, nodes)
@@ -131,6 +137,8 @@ class EagleSession(HuggingFaceSession):
         for node in self._slots.unread(tree, nodes):
             levels.setdefault(tree.depths[node], []).append(node)
         logits = None
+        # Level by level: what a node is given is its parent's guess, which the pass before has
+        # made.
         for depth in sorted(levels):
             logits = super().forward(tree, levels[depth])
         return (
@@ -147,6 +155,7 @@ class EagleSession(HuggingFaceSession):
         states = self._states
         first = self._states_from
         assert tree is not None and states is not None  # `take` and `forward` came before
+        # Committed tokens get the target's own states, nodes the guesses at their parents.
         read = states[run.start - first : run.stop - first]
         if order and order[0] != 0:
             parents = self.features([tree.parents[node] for node in order])

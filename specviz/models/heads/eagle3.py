@@ -11,25 +11,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import nn
+from transformers import PreTrainedConfig
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRotaryEmbedding
 from transformers.models.qwen3.modeling_qwen3 import Qwen3DecoderLayer
 
-from ...passes.cache import TreeCache, additive_mask
+from ...passes.cache import Pass, TreeCache, additive_mask
 from ...passes.compiled import compiler_for
 from ...passes.device_logits import DeviceLogits, push
 from ...passes.direct import attend, rms_norm
 from ...passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ...passes.layers import read_layer
+from ...sampling.distributions import Logits
 from .draft_logits import DraftLogits
 from .eagle import EagleSession
 from .format import HeadFormat
 
-DECODERS: dict[str, Any] = {"llama": LlamaDecoderLayer, "qwen3": Qwen3DecoderLayer}
+if TYPE_CHECKING:
+    from ...passes.compiled.passes import CompiledHead
+
+DECODERS: dict[str, type[nn.Module]] = {"llama": LlamaDecoderLayer, "qwen3": Qwen3DecoderLayer}
 
 
 class Eagle3Head(nn.Module):
@@ -48,6 +53,7 @@ class Eagle3Head(nn.Module):
         self.eps = layer.rms_norm_eps
         self.fc = nn.Linear(feature_width, width, bias=False)
         decoder = DECODERS[layer.model_type](layer, 0)
+        # The published layer is an ordinary one but for the width of what it reads.
         attention = decoder.self_attn
         for name in ("q_proj", "k_proj", "v_proj"):  # which read the embedding and the state
             outputs = getattr(attention, name).out_features
@@ -136,7 +142,7 @@ def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tenso
     return x * cos + torch.cat([-high, low], dim=-1) * sin
 
 
-def rotary_table(layer: Any, positions: int, dtype: torch.dtype) -> torch.Tensor:
+def rotary_table(layer: PreTrainedConfig, positions: int, dtype: torch.dtype) -> torch.Tensor:
     """cos and sin of the first `positions` positions, [2, positions, head_dim]."""
     cos, sin = LlamaRotaryEmbedding(layer)(torch.zeros(1), torch.arange(positions)[None])
     return torch.stack([cos[0], sin[0]]).to(dtype)
@@ -171,6 +177,7 @@ class Eagle3Model:
         # where the states that it reads stand among the target's features
         layers = form.feature_layers(target.layers)
         self.parts = [target.feature_layers.index(layer) for layer in layers]
+        # As in the direct forward: on a CPU attention in float32 is faster.
         half_precision = self.device.type == "cpu" and self.dtype.itemsize < 4
         self.kv_dtype = torch.float32 if half_precision else self.dtype
         self.rotary = rotary_table(form.layer, self.positions, self.kv_dtype).to(self.device)
@@ -191,43 +198,34 @@ class Eagle3Model:
         return self.head.text_states(states[:, self.parts].flatten(1).to(self.dtype))
 
     @torch.inference_mode()
-    def read(
-        self,
-        ids: Sequence[int],
-        positions: Sequence[int],
-        masked: np.ndarray | None,
-        cache: TreeCache,
-        rows: Sequence[int],
-        features: list[torch.Tensor],
-        target_hidden: torch.Tensor,
-    ) -> Any:
-        """One pass; arguments as for `HuggingFaceModel.read`. `features` gets the guesses at
-        `rows`, and `target_hidden` is the state of each token."""
+    def read(self, work: Pass) -> tuple[Logits, torch.Tensor]:
+        """One pass; `target_hidden` is the state of each token. Returns logits and the guesses at
+        the pass's rows."""
         last = len(self.embeddings) - 1  # a token that it cannot know is read as the last one
-        tokens = np.minimum(np.asarray(ids, np.int64), last)
-        end = cache.used + len(ids)
+        tokens = np.minimum(np.asarray(work.ids, np.int64), last)
+        cache = work.cache
         if self.compiled is not None:
-            states, logits = self.compiled.read(
-                tokens, positions, masked, cache, rows, target_hidden, (1,)
-            )
+            states, logits = self.compiled.read(tokens.tolist(), *work[1:6], (1,))
             # as the layer passes them on, and normed
             passed_on, normed = torch.from_numpy(states).view(self.dtype).chunk(2, dim=1)
-            features.append(normed if "norm_output" in self.head.flags else passed_on)
-            cache.used = end
-            return self._on_vocabulary(logits)
-        if masked is None and cache.used and len(ids) > 1:
-            masked = ~np.tri(len(ids), dtype=bool)
-        mask = None if masked is None else additive_mask(masked, end, self.kv_dtype, self.device)
+            cache.used = work.end
+            guesses = normed if "norm_output" in self.head.flags else passed_on
+            return self._on_vocabulary(logits), guesses
+        masked = work.causal_mask()
+        mask = None
+        if masked is not None:
+            mask = additive_mask(masked, work.end, self.kv_dtype, self.device)
         embedded = self.embeddings[push(tokens, self.device)][None]
-        cos, sin = self.rotary[:, push(np.asarray(positions, np.int64), self.device)]
-        states = target_hidden[None]
+        cos, sin = self.rotary[:, push(np.asarray(work.positions, np.int64), self.device)]
+        assert work.target_hidden is not None
+        states = work.target_hidden[None]
         q, k, v = self.head.queries_keys_values(embedded, states, cos, sin)
         k, v = cache.update(k, v, 0)
-        mixed = attend(q, k, v, mask, mask is None and len(ids) > 1, self.head.scale)
-        cache.used = end
-        guesses = self.head.next_states(states, mixed)[0, push(np.asarray(rows), self.device)]
-        features.append(guesses)
-        return self.logits_of(guesses)
+        mixed = attend(q, k, v, mask, mask is None and len(tokens) > 1, self.head.scale)
+        cache.used = work.end
+        rows = push(np.asarray(work.rows), self.device)
+        guesses = self.head.next_states(states, mixed)[0, rows]
+        return self.logits_of(guesses), guesses
 
     @torch.inference_mode()
     def logits_of(self, states: torch.Tensor) -> DraftLogits | DeviceLogits:
@@ -235,15 +233,16 @@ class Eagle3Model:
         logits = self.head.logits(states)
         return self._on_vocabulary(logits if self.lazy else logits.float().cpu().numpy())
 
-    def _on_vocabulary(self, logits: Any) -> DraftLogits | DeviceLogits:
-        if not self.lazy:
+    def _on_vocabulary(self, logits: np.ndarray | torch.Tensor) -> DraftLogits | DeviceLogits:
+        if isinstance(logits, np.ndarray):
             return DraftLogits(logits, self.ids.cpu().numpy(), self.vocab_size)
+        # Tokens that the head does not know have no probability, as -inf.
         whole = logits.new_full((len(logits), self.vocab_size), -torch.inf)
         whole[:, self.ids] = logits
         return DeviceLogits(whole)
 
 
-def compiled_head(model: Eagle3Model, form: HeadFormat) -> Any:
+def compiled_head(model: Eagle3Model, form: HeadFormat) -> CompiledHead | None:
     """The passes of a head as compiled calls; None where torch serves."""
     head = model.head
     compiler = compiler_for(model.head)

@@ -6,19 +6,18 @@ level, and that of the `speculators` library, with the layer's sizes in `transfo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from transformers import LlamaConfig, PreTrainedConfig, Qwen3Config
 
+from ...base.codec import JsonObject
 from ...base.errors import ParameterError, cause
 from ...base.files import parse_json, read_text
-from ...passes.direct import ROTARIES
+from ...passes.families import ROTARIES
 
 RAW = ("LlamaForCausalLMEagle3", "Eagle3LlamaForCausalLM")
 # Other drafters, which are not read, by a part of their architecture or type, or by a setting.
@@ -82,7 +81,7 @@ class HeadFormat:
         target: the name of its target, where it says so.
     """
 
-    layer: Any
+    layer: PreTrainedConfig
     draft_vocab: int
     ids: tuple[int, ...] | None
     flags: frozenset[str]
@@ -141,7 +140,7 @@ def read_format(folder: Path) -> HeadFormat | None:
         raise ValueError(f"draft config.json cannot be read: {cause(error)}.") from None
 
 
-def is_eagle3(config: Mapping[str, Any]) -> bool:
+def is_eagle3(config: JsonObject) -> bool:
     """Whether a config.json is that of an EAGLE-3 head; False for a model that is no head.
 
     Raises:
@@ -178,13 +177,13 @@ def read_tensors(folder: Path) -> dict[str, torch.Tensor]:
     }
 
 
-def _mapping(value: Any, name: str) -> dict[str, Any]:
+def _mapping(value: object, name: str) -> JsonObject:
     if not isinstance(value, dict | None):
         raise ParameterError(f"draft config.json: {name}", "be an object", value)
     return value or {}
 
 
-def _merged(config: dict[str, Any], eagle: dict[str, Any]) -> dict[str, Any]:
+def _merged(config: JsonObject, eagle: JsonObject) -> JsonObject:
     """The settings at top level and those of `eagle_config`, which must not contradict them."""
     for name in config.keys() & eagle.keys():
         if config[name] != eagle[name]:
@@ -194,7 +193,7 @@ def _merged(config: dict[str, Any], eagle: dict[str, Any]) -> dict[str, Any]:
     return eagle | config
 
 
-def _check(settings: Mapping[str, Any], known: set[str]) -> None:
+def _check(settings: JsonObject, known: set[str]) -> None:
     """Refuse a setting that is on and unknown: it would change what the head computes."""
     for name, value in settings.items():
         if name in FIXED and value not in (None, FIXED[name]):
@@ -207,9 +206,9 @@ def _check(settings: Mapping[str, Any], known: set[str]) -> None:
             raise ParameterError(f"draft config.json: {name}", must, value, "Choose another draft.")
 
 
-def _rotary(*places: Mapping[str, Any]) -> dict[str, Any]:
+def _rotary(*places: JsonObject) -> JsonObject:
     """The rotary parameters, which stand in several places of a config.json; they must agree."""
-    found: dict[str, Any] = {}
+    found: JsonObject = {}
     for settings in places:
         scaling = settings.get("rope_parameters") or settings.get("rope_scaling") or {}
         theta = settings.get("rope_theta")

@@ -6,12 +6,13 @@ import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
+from ...base.codec import JsonObject
 from ...base.errors import ParameterError
+from ...passes.cache import Pass
 from ...passes.huggingface import HuggingFaceModel
 from ...tree import TokenTree
 from ..catalogue import CATALOGUE
@@ -73,6 +74,7 @@ def checked_agreement(
         longest: the longest text that both can hold, in tokens.
     """
     half = longest // 2
+    # Fewer tokens for a large target: the check must not take as long as a run.
     size = sum(weights.numel() for weights in target.model.parameters())
     count = min(ANSWER, half, max(FEWEST, int(EFFORT / size)))
     shares = []
@@ -114,7 +116,7 @@ def greedy_agreement(
     states = model.text_states(target.open(text).watch())
     # At place i it reads the state at token i beside token i + 1, and guesses token i + 2.
     places = range(len(states))
-    logits = model.read(text[1:], places, None, model.new_cache(), places, [], states)
+    logits, _ = model.read(Pass(text[1:], places, None, model.new_cache(), places, states))
     guesses = np.asarray(logits).argmax(-1)[:-1]
     is_right = guesses == text[2:]
     return float(np.mean(is_right[-len(answer) :]))
@@ -134,6 +136,7 @@ def target_ids(tensors: dict[str, torch.Tensor], form: HeadFormat) -> torch.Tens
     if offsets is None and size < whole:
         must = f"have a tensor d2t, as it proposes {size:,} of {whole:,} tokens"
         raise ParameterError("draft", must, hint="Export the head again.")
+    # d2t holds differences: the id of draft token i is i + d2t[i].
     ids = torch.arange(size) + (0 if offsets is None else offsets.long())
     is_right = ids.unique().numel() == size and int(ids.min()) >= 0 and int(ids.max()) < whole
     if is_right and is_drafted is not None:
@@ -180,9 +183,10 @@ def load_head(folder: Path, form: HeadFormat, target: HuggingFaceModel) -> Eagle
     return Eagle3Model(head, form, target, ids, embeddings)
 
 
-def describe_head(head: Eagle3Model) -> dict[str, Any]:
-    """What the info of a pair says about its head, but for the name."""
+def describe_head(head: Eagle3Model, name: str) -> JsonObject:
+    """What the info of a pair says about its head."""
     return {
+        "name": name,
         "architecture": "EAGLE-3",
         "parameters": sum(weights.numel() for weights in head.head.parameters()),
         "layers": 1,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -18,9 +17,11 @@ from safetensors.torch import load_file, save
 from torch import nn
 from torch.nn import functional
 
+from ...base.codec import JsonObject
 from ...base.errors import cause
 from ...base.files import write_bytes, write_text
 from ...passes.huggingface import HuggingFaceModel
+from ...sampling.distributions import Logits
 
 
 class MedusaHeads(nn.Module):
@@ -40,14 +41,17 @@ class MedusaHeads(nn.Module):
         return features + functional.silu(gates.transpose(0, 1))
 
 
-def load_heads(folder: Path, target: HuggingFaceModel, heads: int) -> Callable[[torch.Tensor], Any]:
+def load_heads(
+    folder: Path, target: HuggingFaceModel, heads: int
+) -> Callable[[torch.Tensor], Logits]:
     """The first `heads` of a folder: a function of one feature, [width], that returns logits,
     [heads, V]."""
     model = load_drafter("medusa", folder, target, lambda sizes: MedusaHeads(**sizes))
     model.weight = nn.Parameter(model.weight[:heads])
     model = model.to(target.device, target.dtype).eval()
 
-    def logits(feature: torch.Tensor) -> Any:
+    def logits(feature: torch.Tensor) -> Logits:
+        # Features may hold other layers before the last state, for a head that reads them.
         last_state = feature[-model.weight.shape[2] :]
         with torch.inference_mode():
             states = model(last_state[None])[:, 0]
@@ -77,8 +81,8 @@ def trained(model: nn.Module) -> dict[str, torch.Tensor]:
 
 
 def load_drafter(
-    kind: str, folder: Path, target: HuggingFaceModel, make: Callable[[dict[str, Any]], nn.Module]
-) -> Any:
+    kind: str, folder: Path, target: HuggingFaceModel, make: Callable[[JsonObject], nn.Module]
+) -> nn.Module:
     """The model that `save_drafter` wrote for a target.
 
     Args:
@@ -119,6 +123,7 @@ def load_drafter(
             f"({type(error).__name__}: {cause(error)}). {train}"
         ) from None
     own = trained(model)
+    # Names that one side lacks, then shapes: the first is named.
     wrong = sorted(own.keys() ^ weights.keys())
     wrong += [
         name for name in own.keys() & weights.keys() if own[name].shape != weights[name].shape

@@ -13,13 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any
 from weakref import finalize
 
 import numpy as np
 import psutil
 
-from ...passes.layers import Layer
+from ...passes.layers import Layer, Weight
 from .layer_file import LayerFile, disk_errors
 
 BUFFERS = 3  # layers in memory: the one that computes, and those that are read meanwhile
@@ -49,7 +48,7 @@ class LayerStream:
     """
 
     def __init__(
-        self, file: LayerFile, convert: Callable[[np.ndarray], Any] = lambda array: array
+        self, file: LayerFile, convert: Callable[[np.ndarray], Weight] = lambda array: array
     ) -> None:
         self.file = file
         self.convert = convert
@@ -82,6 +81,8 @@ class LayerStream:
                 for _ in range(len(self)):
                     read, buffer = self._reads[0]
                     read.result()
+                    # The buffer is used again only when the next layer is asked for, after this one
+                    # has computed.
                     yield Layer(*map(self.convert, _arrays(np.frombuffer(buffer, self.file.layer))))
                     self._reads.popleft()
                     self._request(buffer)
@@ -112,6 +113,7 @@ class LayerStream:
 
     def _request(self, buffer: mmap.mmap) -> None:
         """Have the next layer read."""
+        # Requested ahead and in order, so one thread and a queue are enough.
         self._reads.append((self._thread.submit(self._read, self._next, buffer), buffer))
         self._next = (self._next + 1) % len(self)
 
@@ -145,6 +147,7 @@ class LayerStream:
         before = _bytes_from_disk()
         parts = range(0, len(self) - each + 1, each)[:3]
         times = [(seconds(first), seconds(first)) for first in parts]
+        # A file that stays in memory would make the page claim a disk's speed that is none.
         unread = _bytes_from_disk() - before < size * each * len(parts)  # of twice as many
         if unread or all(first > MANY * second and first > SHORT for first, second in times):
             reason = f"a second read is more than {MANY} times as fast as the first"

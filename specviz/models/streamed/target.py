@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from safetensors import safe_open
 from tqdm import tqdm
-from transformers import AutoModelForCausalLM, GenerationConfig
+from transformers import AutoModelForCausalLM, GenerationConfig, PreTrainedModel
 
 from ...passes.compiled import compiler_for
-from ...passes.direct import DirectForward, direct_forward, is_known
+from ...passes.direct import DirectForward, direct_forward
+from ...passes.families import is_known
 from ...passes.huggingface import HuggingFaceModel
 from ...passes.layers import Layer, raw_layer, read_layer, tensor_of
 from ..early_exit import shortened
@@ -34,6 +34,8 @@ from ..loading import load_config
 from ..selftest import check_tree_reading
 from .layer_file import LayerFile, layout
 from .stream import LayerStream
+
+ReadWeight = Callable[[str], torch.Tensor]  # the numbers of a parameter, by its name
 
 
 class Checkpoint:
@@ -66,7 +68,7 @@ def random_weight(model: torch.nn.Module, dtype: torch.dtype, name: str) -> torc
     )
 
 
-def stored_layer(model: Any, weight: Callable[[str], torch.Tensor], number: int) -> Layer:
+def stored_layer(model: PreTrainedModel, weight: ReadWeight, number: int) -> Layer:
     """The weights of a layer of a model that is not in memory, by what reads each of them."""
     module = model.model.layers[number]
     return read_layer(module, lambda name: weight(f"model.layers.{number}.{name}"))
@@ -75,9 +77,7 @@ def stored_layer(model: Any, weight: Callable[[str], torch.Tensor], number: int)
 class StreamedForward(DirectForward):
     """A forward pass whose layers come from disk."""
 
-    def __init__(
-        self, model: Any, layers: LayerStream, weight: Callable[[str], torch.Tensor]
-    ) -> None:
+    def __init__(self, model: PreTrainedModel, layers: LayerStream, weight: ReadWeight) -> None:
         super().__init__(model, layers)
         self.weight = weight
 
@@ -87,7 +87,7 @@ class StreamedForward(DirectForward):
             for number in range(len(self.model.model.layers))
         )
 
-    def of(self, layer_ids: Sequence[int], model: Any) -> DirectForward | None:
+    def of(self, layer_ids: Sequence[int], model: PreTrainedModel) -> DirectForward | None:
         """The forward pass of some of the layers, which are brought to memory."""
         _fill(model, layer_ids, self.weight, self.embed.device)
         return direct_forward(model)
@@ -106,7 +106,7 @@ def stream_target(
     if not is_known(model):
         return None
     if name.startswith(RANDOM):
-        weight: Any = partial(random_weight, model, dtype)
+        weight: ReadWeight = partial(random_weight, model, dtype)
         identity = str(config)
     else:
         folder = model_folder("target", name)
@@ -121,6 +121,7 @@ def stream_target(
             model.generation_config = GenerationConfig.from_pretrained(
                 folder, local_files_only=True
             )
+    # Embeddings, final norm and head stay in memory; layers stay "meta".
     names = [parameter for parameter, _ in model.named_parameters() if ".layers." not in parameter]
     model.load_state_dict(
         {parameter: weight(parameter).to(device) for parameter in names}, strict=False, assign=True
@@ -161,6 +162,7 @@ def stream_target(
         return tensor_of(array[0]).to(device) if array.size else None
 
     kind = layout(arranged(0))
+    # Whatever changes the bytes is in the name, so an old file is never read as a new one.
     key = json.dumps([identity, str(dtype), bool(compiler), str(kind)])
     file = LayerFile(hashlib.sha256(key.encode()).hexdigest(), kind, depth)
     file.write(layers)
@@ -175,7 +177,9 @@ def stream_target(
     return streamed
 
 
-def _fill(model: Any, layer_ids: Sequence[int], weight: Any, device: torch.device) -> None:
+def _fill(
+    model: PreTrainedModel, layer_ids: Sequence[int], weight: ReadWeight, device: torch.device
+) -> None:
     for number, layer in zip(layer_ids, model.model.layers, strict=True):
         weights = {
             name: weight(f"model.layers.{number}.{name}").to(device)

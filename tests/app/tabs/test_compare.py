@@ -125,7 +125,7 @@ def test_every_run_travels_whole_and_in_turn_and_is_timed():
     for at, entry in enumerate(ENTRIES):
         wanted = list(specviz.speculate(PAIR, entry.config))
         assert [step["pieces"] for step in steps_of(told, at)] == [
-            list(step.pieces) for step in wanted
+            list(step.emitted_texts) for step in wanted
         ]
         assert updates_of(told, at, "state")[-1] == "done"
         assert updates_of(told, at, "clock")[-1][-1][1] == 30

@@ -11,6 +11,7 @@ import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
 import { verificationLab } from './labs/verification.js';
 import { lessonBook } from './lessons/lessons.js';
+import { inThisTheme } from './page/address.js';
 import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
 import { freshness, headline as headlineView, opener as openerButton } from './stage/headline.js';
@@ -116,9 +117,7 @@ export function stage({ element, server, values }, { most }) {
     address(run) {
       if (originOf(run) === 'file' || !element.offsetParent) return;
       const link = new URL(runLink(run, run.head.show ?? run.show ?? 0, location.href));
-      const theme = new URLSearchParams(location.search).get('__theme');
-      if (theme) link.searchParams.set('__theme', theme);
-      history.replaceState(history.state, '', link);
+      history.replaceState(history.state, '', inThisTheme(link));
     },
     opened(run) {
       const { search } = new URL(runLink(run, 0, location.href));

@@ -59,11 +59,11 @@ class Card:
     def _content(
         self, answer: str, figure: go.Figure, source: str, kind: str
     ) -> tuple[str, go.Figure]:
-        files = [{"label": "CSV", "name": f"{self.name}.csv", "text": to_csv(figure)}]
+        file = {"label": "CSV", "name": f"{self.name}.csv", "text": to_csv(figure)}
         words = {
             "title": self.question,
             "source": {"kind": kind, "label": source},
-            "files": files,
+            "file": file,
             "answer": answer,
             "read": self.explanation,
         }

@@ -37,7 +37,7 @@ export function button(text, act, kind = '') {
  * @param {string | number} [text]
  * @returns {SVGElementTagNameMap[Name]}
  */
-export function draw(name, attributes = {}, parent = null, text = undefined) {
+export function makeSvg(name, attributes = {}, parent = null, text = undefined) {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
   if (text !== undefined) element.textContent = String(text);
@@ -77,6 +77,35 @@ export const finder =
  */
 export function say(node, text) {
   if (node.textContent !== text) node.textContent = text;
+}
+
+/**
+ * A slider from 0, or from `min`, on.
+ * @param {{ min?: number, max: number, step: number, value: number }} range
+ * @param {(value: number) => void} changed
+ */
+export function slider({ min = 0, max, step, value }, changed) {
+  const input = make('input', '', 'sv-track');
+  input.type = 'range';
+  // the value last, since it is cut to the range
+  for (const [name, number] of Object.entries({ min, max, step, value }))
+    input.setAttribute(name, String(number));
+  input.addEventListener('input', () => changed(Number(input.value)));
+  return input;
+}
+
+/** Shows which one of some buttons is chosen. @param {Element} box @param {number} chosen */
+export function press(box, chosen) {
+  [...box.children].forEach((item, i) =>
+    item.setAttribute('aria-pressed', String(i === chosen)),
+  );
+}
+
+/** Where a visitor types. @param {string} part of the page, as a selector */
+export function fieldIn(part) {
+  /** @type {HTMLTextAreaElement | null} */
+  const field = document.querySelector(`${part} :is(textarea, input)`);
+  return field;
 }
 
 /** Something to paint on or to measure with. @param {number} [width] @param {number} [height] */

@@ -89,7 +89,7 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
     return row;
   }
 
-  function draw() {
+  function showFields() {
     const { name, fields: described } = chosen();
     const rows = described.map(field => rowOf(name, field));
     fields.replaceChildren(...rows.slice(0, FIRST));
@@ -103,7 +103,7 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
   }
 
   select.addEventListener('change', () => {
-    draw();
+    showFields();
     send();
   });
 
@@ -117,7 +117,7 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
       if (isSame && fields.children.length) return;
       select.value = strategy.name;
       values[strategy.name] = strategy.values;
-      draw();
+      showFields();
     },
     /** @param {Record<string, string>} marks */
     mark(marks) {

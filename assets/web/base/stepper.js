@@ -10,14 +10,9 @@ export const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)'
  * @param {() => number} on.count how many positions there are
  * @param {() => void} on.changed the position changed, or it began or ceased to play
  * @param {(at: number) => number} [on.pace] milliseconds that a position is shown
- * @param {() => boolean} [on.growing] whether more positions may come, so that the last one is
- *   not the end
  * @param {() => void} [on.ended] it played to its end
  */
-export function stepper(
-  element,
-  { count, changed, pace = () => 800, growing = () => false, ended },
-) {
+export function stepper(element, { count, changed, pace = () => 800, ended }) {
   let at = -1,
     playing = false,
     timer = 0;
@@ -36,7 +31,7 @@ export function stepper(
   function tick() {
     if (!element.isConnected) return pause();
     if (at < count() - 1) set(at + 1);
-    else if (!growing()) {
+    else {
       pause();
       changed();
       return ended?.();
@@ -45,7 +40,7 @@ export function stepper(
   }
 
   /** From the beginning where it stands at the end. @param {number} [from] */
-  function play(from = at >= count() - 1 && !growing() ? 0 : Math.max(0, at)) {
+  function play(from = at >= count() - 1 ? 0 : Math.max(0, at)) {
     pause();
     if (!count()) return;
     playing = true;

@@ -1,11 +1,11 @@
 // One run of a comparison: its text, its tree and a line about a node, at the time on the shared
 // clock.
 
-import { draw, finder, make, say } from '../base/dom.js';
-import { follow, onToken, pathOf, spansOf } from '../base/ribbon.js';
+import { makeSvg, finder, make, say } from '../base/dom.js';
+import { follow, onToken, spansOf } from '../base/ribbon.js';
 import { readable } from '../base/text.js';
+import { addStep } from '../stage/run.js';
 import { nodeSentence, stepSentence } from '../stage/sentences.js';
-import { countGuesses } from '../tree/sources.js';
 import { treeView } from '../tree/view.js';
 import { lookOf, raceKey } from './tokens_over_time.js';
 
@@ -37,7 +37,7 @@ export function runColumn(about, run, parent, { seek, announce }) {
   ribbon.setAttribute('role', 'group');
   ribbon.setAttribute('aria-label', `text of ${letter}; click a token to see its step`);
   ribbon.append(make('span', run.prompt, 'sv-prompt'));
-  const svg = draw(
+  const svg = makeSvg(
     'svg',
     {
       class: 'sv-svg',
@@ -95,12 +95,7 @@ export function runColumn(about, run, parent, { seek, announce }) {
   /** @param {Sent} sent @param {[number, number]} clock seconds and tokens by its end */
   function add(sent, [end, total]) {
     if (column.steps[sent.index]) return;
-    /** @type {Step} */
-    const step = Object.assign(sent, {
-      path: pathOf(sent),
-      guessed: countGuesses(column.guessed, sent),
-    });
-    column.steps.push(step);
+    const step = addStep(column, sent);
     column.ends.push(end);
     column.totals.push(total);
     const spans = spansOf(step);

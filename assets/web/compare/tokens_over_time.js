@@ -2,7 +2,7 @@
 // colour is its strategy's, its dash and mark are its column's.
 
 import { subscribe } from '../base/bus.js';
-import { draw } from '../base/dom.js';
+import { makeSvg } from '../base/dom.js';
 import { ticks } from '../figures/chart.js';
 
 /** @typedef {import('./types.js').About} About */
@@ -26,9 +26,9 @@ export const lookOf = ({ letter, kind }) => `sv-run-${letter} sv-kind-${kind}`;
 
 /** @param {SVGSVGElement} svg @param {(seconds: number) => void} seek */
 export function raceChart(svg, seek) {
-  const canvas = draw('g', {}, svg);
-  const axes = draw('g', {}, canvas);
-  const lines = draw('g', {}, canvas);
+  const canvas = makeSvg('g', {}, svg);
+  const axes = makeSvg('g', {}, canvas);
+  const lines = makeSvg('g', {}, canvas);
   let runs = /** @type {Racer[]} */ ([]);
   let now = 0;
   let most = { x: 0, y: 0 };
@@ -51,18 +51,18 @@ export function raceChart(svg, seek) {
     svg.style.fontSize = `${12.5 * unit}px`;
     for (const tick of ticks(0, most.y, 5)) {
       const at = y(tick);
-      draw('line', { class: 'grid', x1: box.left, x2: box.right, y1: at, y2: at }, axes);
+      makeSvg('line', { class: 'grid', x1: box.left, x2: box.right, y1: at, y2: at }, axes);
       const place = { x: box.left - 7 * unit, y: at, dy: '.34em', 'text-anchor': 'end' };
-      draw('text', place, axes, tick);
+      makeSvg('text', place, axes, tick);
     }
     for (const tick of ticks(0, most.x, Math.max(2, width / 130))) {
       const at = x(tick);
-      draw('line', { class: 'grid', x1: at, x2: at, y1: box.bottom, y2: box.bottom + 5 }, axes);
-      draw('text', { x: at, y: box.bottom + 17 * unit, 'text-anchor': 'middle' }, axes, tick);
+      makeSvg('line', { class: 'grid', x1: at, x2: at, y1: box.bottom, y2: box.bottom + 5 }, axes);
+      makeSvg('text', { x: at, y: box.bottom + 17 * unit, 'text-anchor': 'middle' }, axes, tick);
     }
     const corner = { x: box.right, y: height - 4 * unit, 'text-anchor': 'end' };
-    draw('text', corner, axes, 'seconds of decoding');
-    draw('text', { x: 0, y: 11 * unit }, axes, 'tokens');
+    makeSvg('text', corner, axes, 'seconds of decoding');
+    makeSvg('text', { x: 0, y: 11 * unit }, axes, 'tokens');
     drawLines();
   }
 
@@ -76,9 +76,9 @@ export function raceChart(svg, seek) {
       const end = x(Math.min(now, ends[ends.length - 1]));
       const steps = ends.slice(0, done).map((at, i) => `H${x(at)}V${y(totals[i])}`);
       const d = `M${box.left} ${box.bottom}${steps.join('')}H${end}`;
-      draw('path', { class: `line ${look}`, 'data-letter': about.letter, d }, lines);
+      makeSvg('path', { class: `line ${look}`, 'data-letter': about.letter, d }, lines);
       const transform = `translate(${end} ${y(done ? totals[done - 1] : 0)})`;
-      draw('path', { class: `mark ${look}`, d: RACE_MARKS[about.letter], transform }, lines);
+      makeSvg('path', { class: `mark ${look}`, d: RACE_MARKS[about.letter], transform }, lines);
     }
   }
 
@@ -115,10 +115,10 @@ export function raceChart(svg, seek) {
 
 /** A run's line and mark, for a key beside its name. @param {About} about */
 export function raceKey(about) {
-  const svg = draw('svg', { viewBox: '0 -8 40 16', 'aria-hidden': 'true', class: 'key' });
+  const svg = makeSvg('svg', { viewBox: '0 -8 40 16', 'aria-hidden': 'true', class: 'key' });
   const look = lookOf(about);
-  draw('path', { class: `line ${look}`, d: 'M0 0H40' }, svg);
+  makeSvg('path', { class: `line ${look}`, d: 'M0 0H40' }, svg);
   const transform = 'translate(20 0)';
-  draw('path', { class: `mark ${look}`, d: RACE_MARKS[about.letter], transform }, svg);
+  makeSvg('path', { class: `mark ${look}`, d: RACE_MARKS[about.letter], transform }, svg);
   return svg;
 }

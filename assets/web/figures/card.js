@@ -22,7 +22,7 @@ export function figureCard(element, value) {
   find('.sv-read').replaceChildren(...termed(card.read || ''));
   find('.sv-files').replaceChildren(
     source,
-    ...(card.files || []).map((/** @type {File} */ file) => downloadButton(file, card.title)),
+    ...(card.file ? [downloadButton(card.file, card.title)] : []),
   );
 }
 

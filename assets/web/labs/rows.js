@@ -1,7 +1,7 @@
 // The rows p and q: a slider and a number for each token. A probability that is moved makes room
 // among the others.
 
-import { finder, make, query } from '../base/dom.js';
+import { finder, make, query, slider } from '../base/dom.js';
 
 const ROWS = /** @type {const} */ (['p', 'q']);
 
@@ -35,7 +35,7 @@ export function withProbability(weights, token, prob) {
  */
 export function rowControls(root, state, changed) {
   const $ = finder(root, 'sv-v-');
-  let lines = /** @type {{ slider: HTMLInputElement, number: HTMLInputElement }[][]} */ ([]);
+  let lines = /** @type {{ track: HTMLInputElement, number: HTMLInputElement }[][]} */ ([]);
 
   function show() {
     lines = ROWS.map(() => []);
@@ -49,38 +49,30 @@ export function rowControls(root, state, changed) {
   function line(name, at, token, text) {
     const label = `${name === 'p' ? 'target p' : 'draft q'} of ${text}`,
       made = make('div', '', `sv-v-line ${name}`);
-    const slider = Object.assign(make('input'), {
-      type: 'range',
-      min: '0',
-      max: '1',
-      step: '0.01',
-      className: 'sv-track',
+    const set = (/** @type {number} */ prob) => {
+      state[name] = withProbability(state[name], token, prob);
+      refresh();
+      changed();
+    };
+    const track = slider({ max: 1, step: 0.01, value: 0 }, set);
+    const number = make('input');
+    Object.assign(number, { type: 'number', min: '0', max: '1', step: 'any' });
+    number.addEventListener('change', () => {
+      if (number.value === '') refresh();
+      else set(Number(number.value));
     });
-    const number = Object.assign(make('input'), {
-      type: 'number',
-      min: '0',
-      max: '1',
-      step: 'any',
-    });
-    for (const control of [slider, number]) {
-      control.setAttribute('aria-label', control === number ? `${label}, as a number` : label);
-      control.addEventListener(control === number ? 'change' : 'input', () => {
-        if (control.value === '') return refresh();
-        state[name] = withProbability(state[name], token, Number(control.value));
-        refresh();
-        changed();
-      });
-    }
-    made.append(make('b', at ? '' : text), make('span', name), slider, number);
-    lines[at][token] = { slider, number };
+    track.setAttribute('aria-label', label);
+    number.setAttribute('aria-label', `${label}, as a number`);
+    made.append(make('b', at ? '' : text), make('span', name), track, number);
+    lines[at][token] = { track, number };
     return made;
   }
 
   function refresh() {
     ROWS.forEach((name, at) =>
       normalised(state[name]).forEach((prob, token) => {
-        const { slider, number } = lines[at][token];
-        slider.value = String(prob);
+        const { track, number } = lines[at][token];
+        track.value = String(prob);
         number.value = String(Number(prob.toFixed(4)));
       }),
     );

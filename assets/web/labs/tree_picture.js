@@ -1,7 +1,7 @@
 // A tree of the lab: as a step that no rule has seen, which the tree's own view draws large, and as
 // a small picture.
 
-import { draw } from '../base/dom.js';
+import { makeSvg } from '../base/dom.js';
 import { treeLayout } from '../tree/layout.js';
 import { curve } from '../tree/paint.js';
 
@@ -37,14 +37,14 @@ export function stepOf({ parents, chance }) {
 /** @param {LabTree} tree */
 export function treePicture(tree) {
   const { marks, rows, columns } = treeLayout(stepOf(tree), () => true),
-    svg = draw('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, 'aria-hidden': 'true' });
+    svg = makeSvg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, 'aria-hidden': 'true' });
   const dx = Math.min(28, (WIDTH - 2 * MARGIN) / Math.max(1, columns - 1)),
     dy = Math.min(12, (HEIGHT - 2 * MARGIN) / Math.max(1, rows - 1));
   const left = (WIDTH - (columns - 1) * dx) / 2,
     top = (HEIGHT - (rows - 1) * dy) / 2;
   for (const { x, y, from } of marks) {
     if (from)
-      draw(
+      makeSvg(
         'path',
         {
           class: 'edge',
@@ -59,7 +59,7 @@ export function treePicture(tree) {
       Math.min(4.5, 1.5 + dy * 0.25) * (0.5 + 0.5 * Math.sqrt(tree.chance[node])),
     );
     const inner = leaf ? 'leaf' : 'inner';
-    draw(
+    makeSvg(
       'circle',
       {
         class: from ? inner : 'root',

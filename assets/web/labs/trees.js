@@ -1,7 +1,7 @@
 // The Tree lab: a vector and sizes, the trees of several builders, and one of them large with its
 // attention mask.
 
-import { button, draw, finder, make, query } from '../base/dom.js';
+import { button, finder, make, makeSvg, press, query, slider } from '../base/dom.js';
 import { opensFiles } from '../base/page.js';
 import { treeView } from '../tree/view.js';
 import { asker } from './asker.js';
@@ -30,7 +30,8 @@ export function treeLab(element, start, askTrees) {
     pick: key => select(Number(key)),
     unfolded: true,
   });
-  const ask = asker(root, work, text => {
+  const ask = asker(root, request, answered, text => {
+    file = '';
     $('status').textContent = text;
   });
 
@@ -38,21 +39,13 @@ export function treeLab(element, start, askTrees) {
 
   for (const [size, { title, min, max, value }] of Object.entries(start.sizes)) {
     const label = make('label', title),
-      shown = make('output', value),
-      slider = make('input', '', 'sv-track');
-    Object.assign(slider, {
-      type: 'range',
-      min: String(min),
-      max: String(max),
-      value: String(value),
-    });
-    slider.addEventListener('input', () => {
-      shown.textContent = slider.value;
+      shown = make('output', value);
+    sizes[size] = slider({ min, max, step: 1, value }, now => {
+      shown.textContent = String(now);
       ask(60);
     });
-    label.append(shown, slider);
+    label.append(shown, sizes[size]);
     $('sizes').append(label);
-    sizes[size] = slider;
   }
   $('builder').append(...start.builders.map(([value, title]) => new Option(title, value)));
   $('builder').addEventListener('change', () => {
@@ -78,9 +71,7 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {number} number */
   function mark(number) {
-    [...$('presets').children].forEach((other, i) =>
-      other.setAttribute('aria-pressed', String(i === number)),
-    );
+    press($('presets'), number);
     about = start.presets[number]?.about ?? '';
   }
 
@@ -102,35 +93,28 @@ export function treeLab(element, start, askTrees) {
 
   // ---- trees ----
 
-  /** @param {() => boolean} stale */
-  async function work(stale) {
+  function request() {
     const numbers = Object.fromEntries(
-      Object.entries(sizes).map(([size, slider]) => [size, Number(slider.value)]),
+      Object.entries(sizes).map(([size, track]) => [size, Number(track.value)]),
     );
-    const vector = vectorOf($('vector').value);
-    const text = await askTrees({ vector, builder: name, file, ...numbers });
-    if (stale()) return;
-    const answer = JSON.parse(text);
-    if (file && !answer.error) {
-      $('vector').value = textOf(answer.vector);
-      if (Array.isArray(answer.vector[0])) setSize('levels', answer.vector.length - 1);
-      about = 'The vector of the file; a chain’s has first children only.';
-    }
-    const isOpened = file !== '' && !answer.error;
-    file = '';
-    show(text);
-    if (isOpened) ask(); // with as many levels as it has
+    return askTrees({ vector: vectorOf($('vector').value), builder: name, file, ...numbers });
   }
 
-  /** @param {string} text */
-  function show(text) {
-    const data = /** @type {Answer<{ trees: LabTree[] }>} */ (JSON.parse(text));
-    if (data.error !== undefined) {
-      $('status').textContent = data.error;
-      return;
-    }
+  /** @param {{ trees: LabTree[], vector: number[] | number[][] }} answer */
+  function answered({ trees: grown, vector }) {
+    if (!file) return show(grown);
+    file = '';
+    $('vector').value = textOf(vector);
+    if (Array.isArray(vector[0])) setSize('levels', vector.length - 1);
+    about = 'The vector of the file; a chain’s has first children only.';
+    show(grown);
+    ask(); // with as many levels as it has
+  }
+
+  /** @param {LabTree[]} grown */
+  function show(grown) {
     $('status').textContent = about;
-    trees = data.trees;
+    trees = grown;
     const max = Math.max(...trees.map(tree => tree.tokens));
     $('cards').replaceChildren(...trees.map(tree => card(tree, max)));
     open(trees.some(tree => tree.name === name) ? name : 'sequoia');
@@ -183,7 +167,7 @@ export function treeLab(element, start, askTrees) {
   });
 
   load(0, false);
-  show(start.first);
+  show(JSON.parse(start.first).trees);
   root.setAttribute('aria-busy', 'false');
 }
 
@@ -222,7 +206,7 @@ function vectorOf(text) {
 /** A row for each node, filled at itself and its ancestors. @param {LabTree} tree */
 function maskPicture({ parents, title }) {
   const n = parents.length,
-    svg = draw('svg', {
+    svg = makeSvg('svg', {
       viewBox: `0 0 ${n} ${n}`,
       role: 'img',
       'aria-label': `attention mask of ${title}, ${n} rows`,
@@ -231,8 +215,8 @@ function maskPicture({ parents, title }) {
   parents.forEach((_, node) => {
     for (let above = node; above >= 0; above = parents[above]) cells += `M${above} ${node}h1v1h-1z`;
   });
-  draw('rect', { class: 'paper', width: n, height: n }, svg);
-  draw('rect', { class: 'row', width: n, height: 1 }, svg);
-  draw('path', { d: cells }, svg);
+  makeSvg('rect', { class: 'paper', width: n, height: n }, svg);
+  makeSvg('rect', { class: 'row', width: n, height: 1 }, svg);
+  makeSvg('path', { d: cells }, svg);
   return svg;
 }

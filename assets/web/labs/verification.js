@@ -2,7 +2,7 @@
 // it.
 
 import { subscribe } from '../base/bus.js';
-import { button, finder, query } from '../base/dom.js';
+import { button, finder, press, query } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { visible } from '../base/text.js';
 import { linkedNode } from './address.js';
@@ -40,7 +40,7 @@ export function verificationLab(element, start, server) {
       unmark();
       ask(60);
     });
-  const ask = asker(root, work, failed);
+  const ask = asker(root, () => server.preview(request()), show, failed);
   const limitTools = rowTools(root, state, [...start.names], () => {
     set({});
     unmark();
@@ -59,7 +59,7 @@ export function verificationLab(element, start, server) {
     $('about').textContent = about;
     rows.show();
     controls();
-    if (first) seen(first);
+    if (first) seen(JSON.parse(first));
     ask();
   }
 
@@ -86,9 +86,7 @@ export function verificationLab(element, start, server) {
 
   /** @param {number} number */
   function mark(number) {
-    [...$('examples').children].forEach((other, i) =>
-      other.setAttribute('aria-pressed', String(i === number)),
-    );
+    press($('examples'), number);
   }
 
   function unmark() {
@@ -168,15 +166,16 @@ export function verificationLab(element, start, server) {
 
   // ---- what the server answers ----
 
-  /** @param {() => boolean} stale */
-  async function work(stale) {
-    const { p, q, children, levels, rule, scheme, seed } = state,
-      request = { p, q, children, levels, rule, scheme, seed };
-    const text = await server.preview(request);
-    if (stale()) return;
-    seen(text);
+  function request() {
+    const { p, q, children, levels, rule, scheme, seed } = state;
+    return { p, q, children, levels, rule, scheme, seed };
+  }
+
+  /** The chosen rule at once, then all rules. @type {Parameters<typeof asker>[2]} */
+  async function show(answer, stale) {
+    seen(answer);
     const rules = /** @type {Answer<Parameters<typeof writeRules>[1]>} */ (
-      JSON.parse(await server.table(request))
+      JSON.parse(await server.table(request()))
     );
     if (!stale() && rules.error === undefined)
       writeRules(root, rules, state.rule, other => set({ rule: other }));
@@ -188,10 +187,8 @@ export function verificationLab(element, start, server) {
     root.classList.add('stale');
   }
 
-  /** @param {string} text */
-  function seen(text) {
-    const data = /** @type {Answer<import('./types.js').Seen>} */ (JSON.parse(text));
-    if (data.error !== undefined) return failed(data.error);
+  /** @param {import('./types.js').Seen} data */
+  function seen(data) {
     $('error').textContent = '';
     root.classList.remove('stale');
     const drawn = data.step && runOf(data.step, [...state.names.keys()]);

@@ -1,7 +1,7 @@
 // The lessons: which one is shown, its text, its pictures, and how it is presented.
 
 import { subscribe } from '../base/bus.js';
-import { button, finder, query } from '../base/dom.js';
+import { button, finder, press, query } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeOf, placeIn, placeText } from '../base/place.js';
 import { presents } from '../base/page.js';
@@ -144,9 +144,7 @@ export function lessonBook(element, start, server) {
     picture = at;
     const { message, name = '', data } = /** @type {any} */ (lesson.pictures[at]),
       box = $('figure');
-    [...$('pictures').children].forEach((other, i) =>
-      other.setAttribute('aria-pressed', String(i === at)),
-    );
+    press($('pictures'), at);
     box.hidden = !name;
     $('run').hidden = !!name;
     if (name) {

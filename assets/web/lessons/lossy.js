@@ -1,7 +1,7 @@
 // Four rules on a small tree. The visitor says which are exact; the server runs each under every
 // random outcome.
 
-import { button, make } from '../base/dom.js';
+import { button, make, press } from '../base/dom.js';
 import { asker } from '../labs/asker.js';
 import { rowControls } from '../labs/rows.js';
 
@@ -39,16 +39,10 @@ export function lossyFigure(box, start, server) {
 
   const ask = asker(
     box,
-    async stale => {
-      const answer = /** @type {Answer<Rules>} */ (
-        JSON.parse(await server.four_rules({ tree: tree.value, p: state.p, q: state.q }))
-      );
-      if (stale()) return;
-      if (answer.error !== undefined) score.textContent = answer.error;
-      else {
-        rules = answer;
-        write();
-      }
+    () => server.four_rules({ tree: tree.value, p: state.p, q: state.q }),
+    answer => {
+      rules = answer;
+      write();
     },
     text => {
       score.textContent = text;
@@ -67,27 +61,25 @@ export function lossyFigure(box, start, server) {
     const choice = make('div', '', 'sv-lossy-choice');
     choice.setAttribute('role', 'group');
     choice.setAttribute('aria-label', `rule ${number + 1}`);
-    const buttons = ['exact', 'lossy'].map((word, at) =>
-      button(word, () => {
-        said[number] = at === 0;
-        write();
-      }),
-    );
+    for (const word of ['exact', 'lossy'])
+      choice.append(
+        button(word, () => {
+          said[number] = word === 'exact';
+          write();
+        }),
+      );
     const verdict = make('p');
-    choice.append(...buttons);
     if (!start.answered) rule.append(choice);
     rule.append(verdict);
     row.append(make('th', String(number + 1)), rule);
-    return { row, buttons, verdict };
+    return { row, choice, verdict };
   }
 
   function write() {
-    lines.forEach(({ row, buttons, verdict }, number) => {
+    lines.forEach(({ row, choice, verdict }, number) => {
       const rule = rules.rules[number];
       const isShown = start.answered || said[number] !== null;
-      buttons.forEach((item, at) =>
-        item.setAttribute('aria-pressed', String(said[number] === (at === 0))),
-      );
+      press(choice, [true, false].indexOf(/** @type {any} */ (said[number])));
       const answer = said[number] === !rule.wrong_on ? 'Yes. ' : 'No. ';
       verdict.textContent = isShown ? (start.answered ? '' : answer) + sentence(rule) : '';
       row.className = isShown ? kind(rule) : '';

@@ -2,7 +2,7 @@
 // server works out the rest.
 
 import { barTable } from '../base/bars.js';
-import { make } from '../base/dom.js';
+import { make, slider } from '../base/dom.js';
 import { asker } from '../labs/asker.js';
 
 /** @typedef {import('./types.js').Races} Races */
@@ -12,33 +12,33 @@ export function raceFigure(box, start, server) {
   const lanes = make('div'),
     result = make('p', '', 'sv-race-result');
   result.setAttribute('role', 'status');
+  const dials = { ...start.dials };
   const ask = asker(
     box,
-    async stale => {
-      const races = /** @type {Answer<Races>} */ (
-        JSON.parse(await server.two_races({ error: Number(error.value), seed: Number(seed.value) }))
-      );
-      if (stale()) return;
-      if (races.error !== undefined) result.textContent = races.error;
-      else write(races);
-    },
+    () => server.two_races(dials),
+    write,
     text => {
       result.textContent = text;
     },
   );
-  const error = dial('How wrong the draft is', start.dials.error, 1, 0.05),
-    seed = dial('Seed of the noise', start.dials.seed, 999, 1);
+  dial('How wrong the draft is', 'error', 1, 0.05);
+  dial('Seed of the noise', 'seed', 999, 1);
 
-  /** @param {string} text @param {number} value @param {number} max @param {number} step */
-  function dial(text, value, max, step) {
-    const label = make('label', text),
-      input = make('input', '', 'sv-track');
-    Object.assign(input, { type: 'range', min: '0', max: String(max), step: String(step) }).value =
-      String(value);
-    input.addEventListener('input', () => ask(60));
-    label.append(input);
+  /**
+   * @param {string} text
+   * @param {'error' | 'seed'} name
+   * @param {number} max
+   * @param {number} step
+   */
+  function dial(text, name, max, step) {
+    const label = make('label', text);
+    label.append(
+      slider({ max, step, value: dials[name] }, value => {
+        dials[name] = value;
+        ask(60);
+      }),
+    );
     box.append(label);
-    return input;
   }
 
   /** @param {Races} races */

@@ -1,6 +1,6 @@
 // The time of a step by the nodes of its tree, with the best tree of each curve marked.
 
-import { draw } from '../base/dom.js';
+import { makeSvg } from '../base/dom.js';
 import { ticks } from '../figures/chart.js';
 
 /** @typedef {import('./types.js').Times} Times */
@@ -24,23 +24,24 @@ export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
     HEIGHT - BOTTOM - (time / most) * (HEIGHT - TOP - BOTTOM);
   const bests = curves.map(({ name, label }) => `${name}, best ${label}`).join('; ');
   const view = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img' };
-  const svg = draw('svg', { ...view, 'aria-label': `${y} by ${x}: ${bests}` }, box);
+  const svg = makeSvg('svg', { ...view, 'aria-label': `${y} by ${x}: ${bests}` }, box);
   for (const time of ticks(0, most, 5)) {
-    draw('path', { class: 'grid', d: `M${LEFT} ${up(time)}H${WIDTH - RIGHT}` }, svg);
-    draw('text', { x: LEFT - 8, y: up(time) + 5, 'text-anchor': 'end' }, svg, time);
+    makeSvg('path', { class: 'grid', d: `M${LEFT} ${up(time)}H${WIDTH - RIGHT}` }, svg);
+    makeSvg('text', { x: LEFT - 8, y: up(time) + 5, 'text-anchor': 'end' }, svg, time);
   }
   for (const n of new Set(nodes))
     if (Number.isInteger(Math.log2(n)))
-      draw('text', { x: across(n), y: HEIGHT - BOTTOM + 20, 'text-anchor': 'middle' }, svg, n);
-  draw('text', { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, 'text-anchor': 'middle' }, svg, x);
-  draw('text', { x: LEFT - 40, y: 14 }, svg, y);
+      makeSvg('text', { x: across(n), y: HEIGHT - BOTTOM + 20, 'text-anchor': 'middle' }, svg, n);
+  const below = { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, 'text-anchor': 'middle' };
+  makeSvg('text', below, svg, x);
+  makeSvg('text', { x: LEFT - 40, y: 14 }, svg, y);
   curves.forEach(({ name, points, best: [n, time], label }, i) => {
-    const group = draw('g', { class: `curve curve-${i}` }, svg),
+    const group = makeSvg('g', { class: `curve curve-${i}` }, svg),
       high = TOP + 26 + 28 * i;
-    draw('path', { d: `M${points.map(([a, b]) => `${across(a)} ${up(b)}`).join('L')}` }, group);
-    for (const [a, b] of points) draw('circle', { cx: across(a), cy: up(b), r: 3 }, group);
-    draw('circle', { class: 'best', cx: across(n), cy: up(time), r: 9 }, group);
-    draw('path', { d: `M${LEFT + 16} ${high - 5}h34` }, group);
-    draw('text', { class: 'label', x: LEFT + 60, y: high }, group, `${name}: best ${label}`);
+    makeSvg('path', { d: `M${points.map(([a, b]) => `${across(a)} ${up(b)}`).join('L')}` }, group);
+    for (const [a, b] of points) makeSvg('circle', { cx: across(a), cy: up(b), r: 3 }, group);
+    makeSvg('circle', { class: 'best', cx: across(n), cy: up(time), r: 9 }, group);
+    makeSvg('path', { d: `M${LEFT + 16} ${high - 5}h34` }, group);
+    makeSvg('text', { class: 'label', x: LEFT + 60, y: high }, group, `${name}: best ${label}`);
   });
 }

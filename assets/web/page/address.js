@@ -1,18 +1,24 @@
 // The tab in the address of the page: choosing one makes an entry of the history, so that Back
 // returns to the one before.
 
-const FIRST = 'explore'; // the tab of an address that names none
+export const FIRST = 'explore'; // the tab of an address that names none
 
 /** The name of a tab in links. @param {Element} tab */
 const nameOf = tab => (tab.textContent ?? '').trim().toLowerCase();
 
-/** The address that opens a tab; the theme is this visitor's own and stays. @param {string} name */
-function addressOf(name) {
-  const address = new URL(location.href);
-  const theme = address.searchParams.get('__theme');
-  address.search = name === FIRST ? '' : `?tab=${encodeURIComponent(name)}`;
+/** A link as an address of this visitor, whose theme is no part of it. @param {URL} link */
+export function inThisTheme(link) {
+  const address = new URL(link);
+  const theme = new URLSearchParams(location.search).get('__theme');
   if (theme) address.searchParams.set('__theme', theme);
   return address;
+}
+
+/** The address that opens a tab. @param {string} name */
+function addressOf(name) {
+  const address = new URL(location.href);
+  address.search = name === FIRST ? '' : `?tab=${encodeURIComponent(name)}`;
+  return inThisTheme(address);
 }
 
 /** Does what a click on a tab does. @param {string} name as in links */

@@ -3,9 +3,8 @@
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
+import { FIRST, inThisTheme } from './address.js';
 import { checkSumOf } from '../stage/share.js';
-
-const FIRST = 'explore'; // the tab of an address that names none
 
 /**
  * Shows what the server answers.
@@ -34,12 +33,9 @@ export function linkBar(element, { tab, others, old }, trigger) {
 
   /** @param {string} settings */
   async function copy(settings) {
-    const link = new URL(location.href),
-      here = new URL(location.href),
-      theme = request.get('__theme');
-    link.search = here.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + settings;
-    if (theme) here.searchParams.set('__theme', theme); // this visitor's own: not for others
-    history.replaceState(history.state, '', here);
+    const link = new URL(location.href);
+    link.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + settings;
+    history.replaceState(history.state, '', inThisTheme(link));
     const done = await navigator.clipboard?.writeText(link.href).then(
       () => true,
       () => false,

@@ -40,18 +40,18 @@ export function framesOf(step, { key = 'key' } = {}) {
     const rest = tries.slice(i + 1);
     const later = new Set(rest.length ? [...rest, ...untried] : []);
     const text = trySentence(step, node);
-    frames.push({ phase: 3, nodes, later, at: node, tags: drawTag(step, node), text });
+    frames.push({ phase: 3, nodes, later, at: node, tags: coinTag(step, node), text });
   });
   frames.push({ ...whole, phase: 4, later: new Set(), text: stepSentence(step) });
   return frames;
 }
 
 /** @param {Step} step @param {number} node @returns {Map<number, string>} */
-function drawTag({ accept: accepts, coin }, node) {
-  const accept = accepts[node];
-  const draw = coin[node];
-  if (accept === null || draw === null || accept >= 1) return new Map();
-  return new Map([[node, `u ${short(draw)} ${draw < accept ? '<' : '≥'} ${short(accept)}`]]);
+function coinTag(step, node) {
+  const accept = step.accept[node];
+  const coin = step.coin[node];
+  if (accept === null || coin === null || accept >= 1) return new Map();
+  return new Map([[node, `u ${short(coin)} ${coin < accept ? '<' : '≥'} ${short(accept)}`]]);
 }
 
 /** @param {Step} step @param {number} node @returns {Map<number, string>} */

@@ -2,7 +2,7 @@
 // something else by now.
 
 import { subscribe } from '../base/bus.js';
-import { button, make, query } from '../base/dom.js';
+import { button, fieldIn, make, query } from '../base/dom.js';
 import { onPage } from '../base/page.js';
 import { sayTerms } from '../base/terms.js';
 import { isOver, originOf } from './run.js';
@@ -71,10 +71,7 @@ export function freshness(element, changed, shown) {
   let controls = /** @type {Held | null} */ (null);
   let first = /** @type {Held | null} */ (null); // the page opens with its pair
   let isNext = false;
-  const box = () =>
-    /** @type {HTMLTextAreaElement | null} */ (
-      document.querySelector(`${PROMPT} :is(textarea, input)`)
-    );
+  const box = () => fieldIn(PROMPT);
   onPage(element, 'input', ({ target }) => {
     if (target.closest?.(PROMPT)) changed();
   });

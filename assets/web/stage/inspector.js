@@ -150,10 +150,10 @@ function linesOf(step, node) {
   const p = step.p[node];
   const q = step.q[node];
   const accept = step.accept[node];
-  const draw = step.coin[node];
+  const coin = step.coin[node];
   if (typeof p === 'number') lines.push(['the target’s probability p', short(p)]);
   if (typeof q === 'number') lines.push(['the draft’s probability q', short(q)]);
   if (typeof accept === 'number') lines.push(['kept with probability', short(accept)]);
-  if (typeof draw === 'number') lines.push(['the draw u, from 0 to 1', short(draw)]);
+  if (typeof coin === 'number') lines.push(['the draw u, from 0 to 1', short(coin)]);
   return lines;
 }

@@ -1,7 +1,7 @@
 // The words and numbers around the picture: what runs, the measures of the run, the legend with its
 // counts.
 
-import { button, draw, finder, make, query, say } from '../base/dom.js';
+import { button, makeSvg, finder, make, query, say } from '../base/dom.js';
 import { sayTerms } from '../base/terms.js';
 import { PARTS } from '../base/words.js';
 import { countGuesses, differ, outlineOf, rightOf, titleOf } from '../tree/sources.js';
@@ -197,8 +197,8 @@ export function writeWhose(element, step, run) {
       const item = make('span'),
         { nodes, accepted } = here.get(name) ?? { nodes: 0, accepted: 0 },
         { d, dash } = outlineOf(name);
-      const svg = draw('svg', { viewBox: '-13 -13 26 26', 'aria-hidden': 'true' });
-      draw('path', { class: 'outline', d, 'stroke-dasharray': dash }, svg);
+      const svg = makeSvg('svg', { viewBox: '-13 -13 26 26', 'aria-hidden': 'true' });
+      makeSvg('path', { class: 'outline', d, 'stroke-dasharray': dash }, svg);
       item.dataset.drafter = name;
       item.append(
         svg,

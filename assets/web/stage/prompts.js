@@ -2,7 +2,7 @@
 // prepared.
 
 import { publish, subscribe } from '../base/bus.js';
-import { button, finder, say } from '../base/dom.js';
+import { button, fieldIn, finder, say } from '../base/dom.js';
 
 const LOOK = 1000; // milliseconds between two looks at how far a model is
 
@@ -32,9 +32,7 @@ export function promptHelp(element, { prompt, examples }, preparing) {
 
   /** @param {string} text */
   function fill(text) {
-    const box = /** @type {HTMLTextAreaElement | null} */ (
-      document.querySelector(`${prompt} :is(textarea, input)`)
-    );
+    const box = fieldIn(prompt);
     if (!box) return;
     box.value = text;
     box.dispatchEvent(new Event('input', { bubbles: true }));

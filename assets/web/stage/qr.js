@@ -1,6 +1,6 @@
 // The QR code of a link, large enough for the last row of a class.
 
-import { button, draw, make } from '../base/dom.js';
+import { button, makeSvg, make } from '../base/dom.js';
 
 /**
  * Shows a code over the page until it is closed.
@@ -11,12 +11,12 @@ import { button, draw, make } from '../base/dom.js';
 export function showCode(element, rows, link) {
   const dialog = make('dialog', '', 'sv-qr');
   const size = rows.length + 8; // with the border that readers need
-  const svg = draw('svg', { viewBox: `-4 -4 ${size} ${size}`, role: 'img', 'aria-label': link });
-  draw('rect', { x: -4, y: -4, width: size, height: size, fill: '#fff' }, svg);
+  const svg = makeSvg('svg', { viewBox: `-4 -4 ${size} ${size}`, role: 'img', 'aria-label': link });
+  makeSvg('rect', { x: -4, y: -4, width: size, height: size, fill: '#fff' }, svg);
   const squares = rows.flatMap((row, y) =>
     [...row].flatMap((square, x) => (square === '1' ? [`M${x} ${y}h1v1h-1z`] : [])),
   );
-  draw('path', { d: squares.join(''), fill: '#000' }, svg);
+  makeSvg('path', { d: squares.join(''), fill: '#000' }, svg);
   dialog.append(
     svg,
     make('p', link),

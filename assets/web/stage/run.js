@@ -75,8 +75,8 @@ function takeStop(run) {
   }
 }
 
-/** @param {Run} run @param {Sent} sent */
-function addStep(run, sent) {
+/** @param {Pick<Run, 'steps' | 'guessed'>} run @param {Sent} sent */
+export function addStep(run, sent) {
   sent.detail ??= {};
   /** @type {Step} */
   const step = Object.assign(sent, {

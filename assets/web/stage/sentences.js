@@ -73,16 +73,16 @@ export function trySentence(step, node) {
   const turn = siblings.indexOf(node);
   const start = `${quoted(step.texts[node])} ${turnOf(turn, siblings.length)}`;
   const accept = step.accept[node];
-  const draw = step.coin[node];
+  const coin = step.coin[node];
   const accepted = step.outcome[node] === 'a';
-  if (accept === null || draw === null || draw < accept !== accepted) {
+  if (accept === null || coin === null || coin < accept !== accepted) {
     return `${start} ${step.sentences[step.why[node]]}`;
   }
   const { compared, enough } = comparedOf(step, node, turn > 0);
   if (accept >= 1 && accepted) {
     return `${start} ${compared ? `${compared}: always kept` : 'It is always kept'}${enough}.`;
   }
-  const rule = `kept with probability ${short(accept)}. The draw was u = ${short(draw)}:`;
+  const rule = `kept with probability ${short(accept)}. The draw was u = ${short(coin)}:`;
   const isLastTry = siblings.slice(turn + 1).every(i => !'axp'.includes(step.outcome[i]));
   const isReplaced = !accepted && isLastTry && step.last === 'correction';
   const outcome = accepted ? 'accepted' : 'rejected';

@@ -159,17 +159,6 @@ test('it plays to its end and says so once, and begins again from there', t => {
   assert.deepEqual([on.playing, on.at, ended], [false, 0, 1]);
 });
 
-test('it waits at the last position while more may come', t => {
-  const count = { now: 1 };
-  const { on, wait } = made(t, count, { growing: () => count.now < 3 });
-  on.play();
-  wait(500);
-  assert.deepEqual([on.playing, on.at], [true, 0]);
-  count.now = 3;
-  wait(500);
-  assert.deepEqual([on.playing, on.at], [false, 2]);
-});
-
 test('its clock ends with the element', t => {
   const { on, element, wait } = made(t, { now: 9 });
   on.play();

@@ -1,7 +1,7 @@
 // The marks of a tree as SVG. What is drawn depends only on the layout, the step and the sizes of
 // things.
 
-import { draw } from '../base/dom.js';
+import { makeSvg } from '../base/dom.js';
 import { fitted, visible } from '../base/text.js';
 import { differ, outlineOf } from './sources.js';
 
@@ -49,8 +49,8 @@ export function curve(x0, y0, x1, y1) {
  * @param {Frame | null} frame of the step; its outcome where there is none
  */
 export function paint(marks, step, sizes, frame) {
-  const edges = draw('g');
-  const nodes = draw('g', { 'font-size': sizes.size });
+  const edges = makeSvg('g');
+  const nodes = makeSvg('g', { 'font-size': sizes.size });
   const ends = /** @type {Map<Mark, number>} */ (new Map()); // where the edges to children begin
   let right = 0;
   for (const mark of marks) {
@@ -98,7 +98,7 @@ function paintEdge(parent, mark, letter, begin, step, { dx, dy, unit }) {
   const wide = ((letter === 'a' ? 2.5 : 1.2) + 5 * q) * unit;
   const d = curve(begin, (mark.from?.y ?? 0) * dy, end, mark.y * dy);
   const kind = mark.key === 'last' ? step.last : letter;
-  draw('path', { class: `edge ${kind}`, d, 'stroke-width': wide.toFixed(2) }, parent);
+  makeSvg('path', { class: `edge ${kind}`, d, 'stroke-width': wide.toFixed(2) }, parent);
 }
 
 /**
@@ -117,34 +117,34 @@ function paintNode(parent, mark, letter, label, step, sizes, frame) {
   const current = frame && mark.node === frame.at ? ' current' : '';
   const transform = `translate(${mark.x * dx} ${mark.y * dy})`;
   const kinds = `node ${kind}${current}`;
-  const node = draw('g', { class: kinds, 'data-key': mark.key, transform }, parent);
+  const node = makeSvg('g', { class: kinds, 'data-key': mark.key, transform }, parent);
   const end = below ? 9 * unit : label.start + label.wide + 4;
   const reach = Math.max(end, label.start + label.wide) + (mark.hidden ? 60 : 0);
   const left = Math.min(-9 * unit, label.start - 2);
   const height = Math.min(dy, size * (below ? 2.5 : 2));
   const y = below ? -10 * unit : -height / 2;
-  draw('rect', { class: 'hit', x: left, y, width: reach - left, height, rx: 5 }, node);
+  makeSvg('rect', { class: 'hit', x: left, y, width: reach - left, height, rx: 5 }, node);
   if (differ(step.guessed)) outline(node, step.drafter?.[mark.node ?? -1], unit);
   if (SHAPES[letter]) {
-    draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
+    makeSvg('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
   }
   // a narrow or dense picture has no room for it; the sentence above says the same
   const hasRoom = !below && dy > 2.3 * size;
   const tag = hasRoom ? frame?.tags.get(mark.node ?? -1) : undefined;
   if (tag) {
     const place = { x: label.start, y: -1.15 * size, 'font-size': SMALL * unit };
-    draw('text', { class: 'tag', ...place }, node, tag);
+    makeSvg('text', { class: 'tag', ...place }, node, tag);
   }
   if (mark.order && (frame?.phase ?? 4) > 2) {
-    const number = draw('g', { class: 'turn' }, node);
+    const number = makeSvg('g', { class: 'turn' }, node);
     const place = { x: -18 * unit, y: -size * (below ? 0.2 : 0.42), 'font-size': SMALL * unit };
-    draw('title', {}, number, `tried as number ${mark.order} of the children here`);
-    draw('text', place, number, mark.order);
+    makeSvg('title', {}, number, `tried as number ${mark.order} of the children here`);
+    makeSvg('text', place, number, mark.order);
   }
-  if (label.text !== label.whole) draw('title', {}, node, label.whole);
+  if (label.text !== label.whole) makeSvg('title', {}, node, label.whole);
   if (label.text) {
     const low = below ? 7 * unit + size * 0.5 : 0;
-    draw('text', { x: label.start, y: low, dy: '.34em' }, node, label.text);
+    makeSvg('text', { x: label.start, y: low, dy: '.34em' }, node, label.text);
   }
   if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : end, sizes);
   return reach;
@@ -159,17 +159,8 @@ function paintNode(parent, mark, letter, label, step, sizes, frame) {
 function outline(node, name, unit) {
   if (!name) return;
   const { d, dash } = outlineOf(name);
-  draw(
-    'path',
-    {
-      class: 'outline',
-      'data-drafter': name,
-      d,
-      'stroke-dasharray': dash,
-      transform: `scale(${unit})`,
-    },
-    node,
-  );
+  const look = { class: 'outline', d, 'stroke-dasharray': dash, transform: `scale(${unit})` };
+  makeSvg('path', { ...look, 'data-drafter': name }, node);
 }
 
 /**
@@ -180,24 +171,14 @@ function outline(node, name, unit) {
  * @param {Sizes} sizes
  */
 function pill(parent, mark, x, { size, width }) {
-  const text = `+${mark.hidden}`,
-    wide = width(text) * 0.9 + 10;
-  const made = draw(
-    'g',
-    { class: 'pill', 'data-open': mark.key, transform: `translate(${x} 0)` },
-    parent,
-  );
-  draw(
-    'title',
-    {},
-    made,
-    `${mark.hidden} collapsed ${mark.hidden === 1 ? 'node' : 'nodes'}; click to expand`,
-  );
-  draw('rect', { x: 0, y: -size * 0.68, width: wide, height: size * 1.36, rx: size * 0.68 }, made);
-  draw(
-    'text',
-    { x: wide / 2, dy: '.34em', 'text-anchor': 'middle', 'font-size': size * 0.88 },
-    made,
-    text,
-  );
+  const text = `+${mark.hidden}`;
+  const wide = width(text) * 0.9 + 10;
+  const transform = `translate(${x} 0)`;
+  const made = makeSvg('g', { class: 'pill', 'data-open': mark.key, transform }, parent);
+  const nodes = mark.hidden === 1 ? 'node' : 'nodes';
+  makeSvg('title', {}, made, `${mark.hidden} collapsed ${nodes}; click to expand`);
+  const high = size * 1.36;
+  makeSvg('rect', { x: 0, y: -high / 2, width: wide, height: high, rx: high / 2 }, made);
+  const middle = { x: wide / 2, dy: '.34em', 'text-anchor': 'middle', 'font-size': size * 0.88 };
+  makeSvg('text', middle, made, text);
 }

@@ -2,7 +2,7 @@
 // or a PNG of it. It is built from an allow-list of elements and attributes; text only ever becomes
 // text nodes.
 
-import { draw, query, pen } from '../base/dom.js';
+import { makeSvg, query, pen } from '../base/dom.js';
 
 const DRAWN = {
   // with the values that need not be written
@@ -37,7 +37,7 @@ export function pictureOf({ svg, paper: ground, legends }, caption) {
    *   string) => SVGElement}
    */
   const make = (name, attributes, text) =>
-    draw(name, attributes, null, text === undefined ? undefined : xmlText(text));
+    makeSvg(name, attributes, null, text === undefined ? undefined : xmlText(text));
   const canvas = /** @type {SVGGElement} */ (svg.firstElementChild);
   const box = canvas.getBBox();
   const ink = colour(getComputedStyle(ground).color);
@@ -88,7 +88,7 @@ export function pictureOf({ svg, paper: ground, legends }, caption) {
 
 /** @param {Element} node @returns {SVGElement} */
 export function plainCopy(node) {
-  const copy = draw(/** @type {keyof SVGElementTagNameMap} */ (node.localName)),
+  const copy = makeSvg(/** @type {keyof SVGElementTagNameMap} */ (node.localName)),
     style = getComputedStyle(node);
   for (const name of PLACED) {
     const value = node.getAttribute(name);

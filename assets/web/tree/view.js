@@ -2,7 +2,7 @@
 // large all is drawn.
 
 import { subscribe } from '../base/bus.js';
-import { draw } from '../base/dom.js';
+import { makeSvg } from '../base/dom.js';
 import { ruler } from '../base/text.js';
 import { presents } from '../base/page.js';
 import { roomyLayout, treeLayout } from './layout.js';
@@ -14,11 +14,13 @@ import { paint } from './paint.js';
 /** @typedef {'up' | 'down' | 'parent' | 'child'} Way from one mark to the next */
 /** @typedef {ReturnType<typeof treeView>} TreeView */
 /** @typedef {import('./paint.js').Sizes & { font: string }} Measured */
+/** @typedef {{ layout: Layout, sizes: Measured, scale: number, left: number }} Drawn */
 
 const NARROW = 560; // pixels; a picture as narrow has its labels below the marks
 const SMALLEST = 0.85,
   LARGEST = 1.5; // scales; with the smallest no text has less than 10 pixels
 const PAD = 10; // pixels around the tree
+const EDGE = 40; // pixels between a mark that is scrolled to and the edge of the box
 
 /** Keys of marks that stand for folded siblings. @param {string | null} key */
 const isMore = key => key !== null && key.endsWith('+');
@@ -32,51 +34,49 @@ const isMore = key => key !== null && key.endsWith('+');
  *   for all
  */
 export function treeView(svg, { hover, pick, unfolded = false }) {
-  const canvas = draw('g', {}, svg),
+  const canvas = makeSvg('g', {}, svg),
     box = /** @type {HTMLElement} */ (svg.parentElement);
-  let step = /** @type {Step | null} */ (null),
-    frame = /** @type {Frame | null} */ (null),
-    layout = /** @type {Layout | null} */ (null);
-  let sizes = /** @type {Measured} */ (/** @type {unknown} */ (undefined)),
-    scale = 1,
-    left = 0;
-  let whole = false,
-    open = /** @type {Set<string>} */ (new Set());
-  let selected = /** @type {string | null} */ (null),
-    over = /** @type {string | null} */ (null);
+  let step = /** @type {Step | null} */ (null);
+  let frame = /** @type {Frame | null} */ (null);
+  let drawn = /** @type {Drawn | null} */ (null); // the picture of the step that is on the screen
+  let whole = false; // whether all of the tree is shown, however small
+  let open = /** @type {Set<string>} */ (new Set()); // keys of what a visitor unfolded
+  let selected = /** @type {string | null} */ (null);
+  let over = /** @type {string | null} */ (null); // the key of the mark that is pointed at
 
   function redraw() {
     if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
-    sizes = measure(svg, room.wide, unfolded, sizes);
+    const sizes = measure(svg, room.wide, unfolded, drawn?.sizes);
     const { least, size, unit, below } = sizes;
-    layout =
+    const layout =
       whole || unfolded
         ? treeLayout(step, () => true)
         : roomyLayout(step, key => open.has(key), {
             rows: Math.floor(room.high / SMALLEST / least.dy),
             columns: Math.floor(room.wide / least.dx),
           });
-    const { rows, columns } = layout,
-      [smallest, most] = presents() ? [0.95, 1.1] : [SMALLEST, LARGEST];
-    scale = Math.min(
-      most,
-      Math.max(smallest, Math.min(room.wide / (columns * least.dx), room.high / (rows * least.dy))),
-    );
+    const { rows, columns } = layout;
+    const [smallest, most] = presents() ? [0.95, 1.1] : [SMALLEST, LARGEST];
+    // First the scale at which the narrowest columns and rows fill the room, then as much space
+    // between them as is left, then the scale again, by what labels really take.
+    const filling = Math.min(room.wide / (columns * least.dx), room.high / (rows * least.dy));
+    let scale = Math.min(most, Math.max(smallest, filling));
     sizes.dy = Math.min(size * 3.5, Math.max(least.dy, room.high / scale / rows));
     sizes.dx = Math.min(190 * unit, Math.max(least.dx, room.wide / scale / columns));
     const marks = layout.marks.filter(mark => visibleIn(mark, frame));
     const { edges, nodes, right } = paint(marks, step, sizes, frame);
     canvas.replaceChildren(edges, nodes);
-    left = -14 * unit;
-    const wide =
-      (marks.length === layout.marks.length
-        ? right
-        : paint(layout.marks, step, sizes, null).right) - left; // nothing moves while frames play
-    const top = -sizes.dy / 2,
-      high = rows * sizes.dy + (below ? size : 0);
+    const left = -14 * unit;
+    const isPart = marks.length < layout.marks.length;
+    // by the whole tree, so that nothing moves while its frames play
+    const end = isPart ? paint(layout.marks, step, sizes, null).right : right;
+    const wide = end - left;
+    const top = -sizes.dy / 2;
+    const high = rows * sizes.dy + (below ? size : 0);
     const fits = Math.min(room.wide / wide, room.high / high);
     scale = whole ? Math.min(most, fits) : Math.min(scale, Math.max(smallest, fits));
+    drawn = { layout, sizes, scale, left };
     svg.setAttribute('viewBox', `${left} ${top} ${wide} ${high}`);
     svg.style.width = `${wide * scale}px`;
     svg.style.height = `${high * scale}px`;
@@ -93,25 +93,26 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
 
   function markSelected() {
     const path = new Set();
-    for (
-      let mark = layout?.marks.find(({ key }) => key === selected) ?? null;
-      mark;
-      mark = mark.from
-    )
-      path.add(mark.key);
+    for (let mark = markOf(selected); mark; mark = mark.from) path.add(mark.key);
     for (const node of /** @type {NodeListOf<SVGElement>} */ (canvas.querySelectorAll('.node'))) {
       node.classList.toggle('selected', node.dataset.key === selected);
       node.classList.toggle('above', path.has(node.dataset.key));
     }
   }
 
-  /** Scrolls the box, not the page, just enough to see a mark. @param {Mark} mark */
-  function reveal({ x, y }) {
-    const at = { x: (x * sizes.dx - left) * scale + PAD, y: (y + 0.5) * sizes.dy * scale + PAD },
-      edge = 40,
-      wide = sizes.dx * scale;
-    box.scrollLeft = Math.min(at.x - edge, Math.max(box.scrollLeft, at.x + wide - box.clientWidth));
-    box.scrollTop = Math.min(at.y - edge, Math.max(box.scrollTop, at.y + edge - box.clientHeight));
+  /** @param {string | null} key */
+  const markOf = key => drawn?.layout.marks.find(mark => mark.key === key) ?? null;
+
+  /** Scrolls the box, not the page, just enough to see a mark. @param {string | null} key */
+  function reveal(key) {
+    const mark = markOf(key);
+    if (!mark || !drawn) return;
+    const { sizes, scale, left } = drawn;
+    const x = (mark.x * sizes.dx - left) * scale + PAD;
+    const y = (mark.y + 0.5) * sizes.dy * scale + PAD;
+    const wide = sizes.dx * scale;
+    box.scrollLeft = Math.min(x - EDGE, Math.max(box.scrollLeft, x + wide - box.clientWidth));
+    box.scrollTop = Math.min(y - EDGE, Math.max(box.scrollTop, y + EDGE - box.clientHeight));
   }
 
   // ---- what a visitor does ----
@@ -143,7 +144,7 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
 
   /** What stood open because there was room stays open. @param {string} key */
   function unfold(key) {
-    open = new Set([...open, ...(layout?.opened ?? []), key]);
+    open = new Set([...open, ...(drawn?.layout.opened ?? []), key]);
     redraw();
   }
 
@@ -159,27 +160,26 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
         open = new Set();
         over = null;
       }
-      [step, frame] = [next, now];
+      step = next;
+      frame = now;
       redraw();
-      if (!layout || !box.clientWidth) return;
-      if (other)
-        [box.scrollLeft, box.scrollTop] = [
-          0,
-          (layout.spine + 0.5) * sizes.dy * scale + PAD - box.clientHeight / 2,
-        ];
-      const about = typeof now?.at === 'number' && layout.marks.find(mark => mark.node === now.at);
-      if (about) reveal(about);
+      if (!drawn || !box.clientWidth) return;
+      const { layout, sizes, scale } = drawn;
+      if (other) {
+        box.scrollLeft = 0;
+        box.scrollTop = (layout.spine + 0.5) * sizes.dy * scale + PAD - box.clientHeight / 2;
+      }
+      if (typeof now?.at === 'number') reveal(String(now.at));
     },
     clear() {
-      step = layout = frame = over = null;
+      step = drawn = frame = over = null;
       canvas.replaceChildren();
     },
     /** @param {string | null} key @param {boolean} [scroll] to it */
     select(key, scroll = false) {
       selected = key;
       markSelected();
-      const mark = scroll && layout?.marks.find(item => item.key === key);
-      if (mark) reveal(mark);
+      if (scroll) reveal(key);
     },
     /** The whole tree at once, without folds, as small as that takes; or as before. */
     fit() {
@@ -188,7 +188,7 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
       return whole;
     },
     /** The key of the mark next to the selected one. @type {(way: Way) => string | null} */
-    walk: way => (layout ? neighbour(layout.marks, selected, way) : null),
+    walk: way => (drawn ? neighbour(drawn.layout.marks, selected, way) : null),
     /** Where a mark stands on the screen. @param {string} key */
     place: key => canvas.querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect() ?? null,
     unfold,

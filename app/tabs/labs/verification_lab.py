@@ -86,9 +86,7 @@ def build(service: Any) -> None:
         "schemes": [[scheme, words] for scheme, words in SCHEMES.items()],
         "names": TOKENS,
         "most": {"children": CHILDREN, "levels": LEVELS, "seed": SEEDS},
-        "first": preview(
-            {name: value for name, value in EXAMPLES[0].items() if name not in ("title", "about")}
-        ),
+        "first": preview(EXAMPLES[0]),
     }
     functions = [server_function(service, preview), server_function(service, table)]
     template = asset("labs/verification.html")

@@ -3,7 +3,7 @@
 
 import { subscribe } from '../base/bus.js';
 import { makeSvg } from '../base/dom.js';
-import { ticks } from '../figures/chart.js';
+import { drawAxes, ticks } from '../figures/chart.js';
 
 /** @typedef {import('./types.js').About} About */
 /**
@@ -42,27 +42,21 @@ export function raceChart(svg, seek) {
   function redraw() {
     const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
     const { clientWidth: width, clientHeight: height } = svg;
-    box = { left: 40 * unit, right: width - 12 * unit, top: 24 * unit, bottom: height - 36 * unit };
+    box = { left: 40 * unit, right: width - 12 * unit, top: 24 * unit, bottom: height - 42 * unit };
     most = {
       x: Math.max(0, ...runs.map(run => run.ends.at(-1) || 0)),
       y: Math.max(0, ...runs.map(run => run.totals.at(-1) || 0)),
     };
     axes.replaceChildren();
     svg.style.fontSize = `${12.5 * unit}px`;
-    for (const tick of ticks(0, most.y, 5)) {
-      const at = y(tick);
-      makeSvg('line', { class: 'grid', x1: box.left, x2: box.right, y1: at, y2: at }, axes);
-      const place = { x: box.left - 7 * unit, y: at, dy: '.34em', 'text-anchor': 'end' };
-      makeSvg('text', place, axes, tick);
-    }
-    for (const tick of ticks(0, most.x, Math.max(2, width / 130))) {
-      const at = x(tick);
-      makeSvg('line', { class: 'grid', x1: at, x2: at, y1: box.bottom, y2: box.bottom + 5 }, axes);
-      makeSvg('text', { x: at, y: box.bottom + 17 * unit, 'text-anchor': 'middle' }, axes, tick);
-    }
-    const corner = { x: box.right, y: height - 4 * unit, 'text-anchor': 'end' };
-    makeSvg('text', corner, axes, 'seconds of decoding');
-    makeSvg('text', { x: 0, y: 11 * unit }, axes, 'tokens');
+    const seconds = ticks(0, most.x, Math.max(2, width / 130));
+    drawAxes(
+      axes,
+      box,
+      { ticks: seconds.map(tick => [x(tick), tick]), title: 'seconds of decoding' },
+      { ticks: ticks(0, most.y, 5).map(tick => [y(tick), tick]), title: 'tokens' },
+      unit,
+    );
     drawLines();
   }
 

@@ -40,7 +40,7 @@ export function verificationLab(element, start, server) {
       unmark();
       ask(60);
     });
-  const ask = asker(root, () => server.preview(request()), show, failed);
+  const ask = asker(root, () => server.preview(state), show, failed);
   const limitTools = rowTools(root, state, [...start.names], () => {
     set({});
     unmark();
@@ -50,12 +50,13 @@ export function verificationLab(element, start, server) {
   // ---- what is looked at ----
 
   /**
-   * @param {Partial<State>} node
+   * @param {Partial<State> & { p: number[] }} node its tokens are letters, unless it names them
    * @param {string} about
    * @param {string} [first] the answer, where it is known
    */
   function put(node, about, first = '') {
-    Object.assign(state, { children: 2, levels: 1, scheme: null, seed: 0 }, node);
+    const names = [...start.names].slice(0, node.p.length);
+    Object.assign(state, { names, children: 2, levels: 1, scheme: null, seed: 0 }, node);
     $('about').textContent = about;
     rows.show();
     controls();
@@ -65,23 +66,9 @@ export function verificationLab(element, start, server) {
 
   /** @param {number} number of an example @param {string} [first] */
   function load(number, first = '') {
-    const { about, p, q, children, levels, rule, scheme, seed } = start.examples[number];
     recorded = null;
     mark(number);
-    put(
-      {
-        p: [...p],
-        q: [...q],
-        children,
-        levels,
-        rule,
-        scheme,
-        seed,
-        names: [...start.names].slice(0, p.length),
-      },
-      about,
-      first,
-    );
+    put(start.examples[number], start.examples[number].about, first);
   }
 
   /** @param {number} number */
@@ -166,16 +153,11 @@ export function verificationLab(element, start, server) {
 
   // ---- what the server answers ----
 
-  function request() {
-    const { p, q, children, levels, rule, scheme, seed } = state;
-    return { p, q, children, levels, rule, scheme, seed };
-  }
-
   /** The chosen rule at once, then all rules. @type {Parameters<typeof asker>[2]} */
   async function show(answer, stale) {
     seen(answer);
     const rules = /** @type {Answer<Parameters<typeof writeRules>[1]>} */ (
-      JSON.parse(await server.table(request()))
+      JSON.parse(await server.table(state))
     );
     if (!stale() && rules.error === undefined)
       writeRules(root, rules, state.rule, other => set({ rule: other }));
@@ -198,8 +180,7 @@ export function verificationLab(element, start, server) {
 
   subscribe('node', element, showNode);
   const linked = linkedNode(location.search, start);
-  if (linked?.node)
-    put({ names: [...start.names].slice(0, linked.node.p.length), ...linked.node }, linked.about);
+  if (linked?.node) put(linked.node, linked.about);
   else if (!state.names.length) load(0, start.first);
   if (linked && !linked.node) $('about').textContent = linked.about;
 }

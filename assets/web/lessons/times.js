@@ -1,7 +1,7 @@
 // The time of a step by the nodes of its tree, with the best tree of each curve marked.
 
 import { makeSvg } from '../base/dom.js';
-import { ticks } from '../figures/chart.js';
+import { drawAxes, ticks } from '../figures/chart.js';
 
 /** @typedef {import('./types.js').Times} Times */
 
@@ -25,16 +25,13 @@ export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
   const bests = curves.map(({ name, label }) => `${name}, best ${label}`).join('; ');
   const view = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img' };
   const svg = makeSvg('svg', { ...view, 'aria-label': `${y} by ${x}: ${bests}` }, box);
-  for (const time of ticks(0, most, 5)) {
-    makeSvg('path', { class: 'grid', d: `M${LEFT} ${up(time)}H${WIDTH - RIGHT}` }, svg);
-    makeSvg('text', { x: LEFT - 8, y: up(time) + 5, 'text-anchor': 'end' }, svg, time);
-  }
-  for (const n of new Set(nodes))
-    if (Number.isInteger(Math.log2(n)))
-      makeSvg('text', { x: across(n), y: HEIGHT - BOTTOM + 20, 'text-anchor': 'middle' }, svg, n);
-  const below = { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, 'text-anchor': 'middle' };
-  makeSvg('text', below, svg, x);
-  makeSvg('text', { x: LEFT - 40, y: 14 }, svg, y);
+  const sizes = [...new Set(nodes)].filter(n => Number.isInteger(Math.log2(n)));
+  drawAxes(
+    svg,
+    { left: LEFT, right: WIDTH - RIGHT, top: TOP, bottom: HEIGHT - BOTTOM },
+    { ticks: sizes.map(n => [across(n), n]), title: x },
+    { ticks: ticks(0, most, 5).map(time => [up(time), time]), title: y },
+  );
   curves.forEach(({ name, points, best: [n, time], label }, i) => {
     const group = makeSvg('g', { class: `curve curve-${i}` }, svg),
       high = TOP + 26 + 28 * i;

@@ -1,46 +1,9 @@
-"""What `make renew` is made of: the order of its steps, the stamps, timing on an idle machine, the
-drafters' table."""
+"""What `make renew` is made of: timing on an idle machine, and the drafters' table."""
 
-import re
-import shutil
-import subprocess
 import sys
-from pathlib import Path
-
-import pytest
 
 from specviz.measure import quiet
 from tests.drafter_table import DOCUMENT, TABLE, table
-
-ROOT = Path(__file__).resolve().parent.parent
-STEPS = (
-    "specviz calibrate",
-    "app.tabs.record explore",
-    "app.tabs.record curves",
-    "tests.drafter_table",
-    "papers --measure",
-)
-
-
-def planned(folder):
-    command = ["make", "-n", "-o", ".venv/.installed-dev", f"STAMPS={folder}", "renew"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-
-
-@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
-def test_a_finished_step_is_not_done_again(tmp_path):
-    whole = planned(tmp_path)
-    assert all(step in whole for step in STEPS) and whole.count("specviz calibrate") == 9
-    assert (
-        whole.rindex("specviz calibrate")
-        < whole.index("papers --measure")
-        < whole.index("tests.screenshots")
-    )
-    timed = [line for line in whole.splitlines() if re.search("tabs.record|drafter_table", line)]
-    assert timed and all("specviz.measure.quiet" in line for line in timed)
-    for name in ("smollm2", *re.findall(r"--drafter ([\w-]+)", whole)):
-        (tmp_path / f"vectors-{name}").touch()
-    assert "calibrate" not in planned(tmp_path) and "papers --measure" in planned(tmp_path)
 
 
 def test_a_command_that_is_timed_needs_an_idle_machine(monkeypatch, capsys):

@@ -29,6 +29,8 @@ MEMORY = 3 << 30  # bytes
 STARTS = 60  # seconds that a process may take until it is there
 WAITS = 3  # times its CPU time that a request may take, for one that waits or is stopped
 TOO_LONG = "A request may use at most {} s of CPU time. Reduce the input."
+SILENT = "There was no answer within {} s. Try again when the machine is less busy."
+TOO_MUCH = f"A request may use at most {MEMORY >> 30} GB of memory. Reduce the input."
 LOST = "This was not computed: its process ended, perhaps because memory ran out. Reduce the input."
 
 
@@ -53,7 +55,7 @@ class Process:
                 self._pipe.send((work, args))
                 if not self._pipe.poll(WAITS * self._seconds):
                     self._end()
-                    raise ValueError(TOO_LONG.format(self._seconds))
+                    raise ValueError(SILENT.format(WAITS * self._seconds))
                 success, answer = self._pipe.recv()
             except (EOFError, OSError):
                 self._end()
@@ -178,7 +180,7 @@ def compute(seconds: int, work: Callable[..., Any], args: tuple) -> tuple[bool, 
     except RecursionError:
         return False, ValueError("What was sent is nested too deeply.")
     except MemoryError:
-        return False, ValueError(LOST)
+        return False, ValueError(TOO_MUCH)
     except ValueError as error:
         return False, ValueError(str(error))
     except BaseException:

@@ -22,6 +22,7 @@ import pytest
 
 import specviz
 from app.service import limits, queue
+from app.service import process as process_module
 from app.service.http import gradio_private, guard, server
 from app.service.http import readers as readers_module
 from app.service.http.guard import Guard
@@ -484,14 +485,14 @@ def process():
     process.end()
 
 
-def test_the_process_is_of_low_priority_and_outlives_its_failures(process):
+def test_the_process_is_of_low_priority_and_outlives_its_failures(process, monkeypatch):
+    monkeypatch.setattr(process_module, "WAITS", WAIT)  # the machine may be busy
     assert process(os.getpid) == process.number != os.getpid()
     assert process(priority) == min(19, os.nice(0) + 10)
     for work, error, words in (
         (broken, RuntimeError, "Traceback"),
         (endless, ValueError, "at most 1 s of CPU time"),
-        (asleep, ValueError, "at most 1 s of CPU time"),
-        (hungry, ValueError, "memory ran out"),
+        (hungry, ValueError, "at most 3 GB of memory"),
         (lost, ValueError, "its process ended"),
     ):
         with pytest.raises(error, match=words):
@@ -503,11 +504,12 @@ def test_the_process_is_of_low_priority_and_outlives_its_failures(process):
     assert process(int, "3") == 3
 
 
-def test_a_process_that_is_stopped_is_replaced(process):
+def test_a_process_that_does_not_answer_is_replaced_and_that_is_the_reason(process):
     process(int)
     os.kill(process.number, signal.SIGSTOP)
-    with pytest.raises(ValueError, match="at most 1 s"):
-        process(int)
+    for work in (int, asleep):  # it used no second of CPU time
+        with pytest.raises(ValueError, match="no answer within 3 s"):
+            process(work)
     assert process(int, "3") == 3
 
 

@@ -16,7 +16,6 @@ from specviz.doctor import diagnose
 from specviz.measure import against_engines, prompt_files
 from specviz.models import catalogue, hub, selftest
 from specviz.models.formats import checkpoint
-from specviz.models.heads.eagle import EagleLayer
 from specviz.models.heads.medusa import load_drafter
 from specviz.sampling.randomness import Seeded
 from specviz.training.conversations import ChatTemplate
@@ -48,11 +47,6 @@ def test_a_self_test_without_memory_does_not_blame_the_mask(monkeypatch, error):
     model = SimpleNamespace(model=None, direct=None)
     sentence = refusal(lambda: selftest.check_tree_reading("target", model, None, None))
     assert "memory that is free: 19 GiB" in sentence and "mask" not in sentence
-
-
-def test_a_layer_with_too_many_positions_says_so():
-    sizes = dict(width=8, heads=2, kv_heads=2, mlp=8, positions=1 << 19, eps=1e-6)
-    assert refusal(lambda: EagleLayer(sizes)) == "positions must be at most 262,144; got 524288."
 
 
 def test_the_folder_of_another_drafter_is_not_one_for_another_target(tmp_path):

@@ -72,10 +72,11 @@ def test_greedy_text_is_that_of_transformers(pair):
         early.info["draft"]["layers"] == 4
         and early.info["name"] == "embedded target + early-exit:4"
     )
-    assert specviz.autoregress(pair, config(PROMPT)).tokens == greedy(pair, PROMPT, 64)
+    expected = greedy(pair, PROMPT, 64)
+    assert specviz.autoregress(pair, config(PROMPT)).tokens == expected
     for some_pair in (pair, early):
         trace = specviz.run(some_pair, config(PROMPT, "chain"))
-        assert trace.tokens == greedy(pair, PROMPT, 64) and trace.tokens_per_pass > 1
+        assert trace.tokens == expected and trace.tokens_per_pass > 1
         assert trace.text == pair.decode([*trace.prompt_tokens, *trace.tokens])[len(PROMPT) :]
 
 
@@ -283,7 +284,7 @@ def test_a_damaged_folder_gets_a_sentence(tmp_path, name, content, message):
     [
         (
             dict(target="org/unknown"),
-            "target 'org/unknown' is not on this machine and the Hugging Face hub cannot",
+            "target 'org/unknown' is not complete on this machine and cannot be had",
         ),
         (
             dict(target="no/such/folder"),

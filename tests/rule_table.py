@@ -2,11 +2,13 @@
 pair.
 
 Not a test: `python -m tests.rule_table` measures 200 places of SmolLM2's own answers and replaces
-the table; `--places N` measures fewer.
+the table; `--places N` measures fewer, `--trees N` draws more trees at each place: what a rule
+accepts of one tree says little of it, since a lossless rule is one on average over the draws.
 """
 
 import argparse
 import re
+from itertools import product
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -35,8 +37,8 @@ def tree_of(rule):
     return "2 sequences of 3" if rule.paths_only else "2 children, 3 levels"
 
 
-def places(pair, prompt, seed, count):
-    """At up to `count` places of an answer the accepted tokens of each rule."""
+def places(pair, prompt, seed, count, trees):
+    """At up to `count` places of an answer the accepted tokens of each rule, over so many trees."""
     rules = [rule() for name, rule in specviz.VERIFIERS.items() if name != "plain"]
     rules = [rule for rule in rules if not rule.greedy_only]
     groups = dict.fromkeys((tree_of(rule), rule.schemes[0]) for rule in rules)
@@ -48,10 +50,10 @@ def places(pair, prompt, seed, count):
         if not session.tokens_left:
             return
         accepted = {}
-        for number, (shape, scheme) in enumerate(groups):
+        for number, ((shape, scheme), drawn) in enumerate(product(groups, range(trees))):
             builder = strategy_of("builder", TREES[shape])
             draft = session.draft(scheme, Stopwatch())
-            first = 1000 * seed + place
+            first = (1000 * seed + place) * trees + drawn
             tree = builder(draft, Seeded(first), scheme, 64, builder.start())
             p = session.score(tree)
             for rule in rules:
@@ -62,19 +64,19 @@ def places(pair, prompt, seed, count):
                 draws = range(DRAWS * first, DRAWS * (first + 1))
                 seeds = [first] if rule.shared_noise else draws
                 lengths = [len(rule(tree, p, Seeded(one)).path) for one in seeds]
-                accepted[rule.name] = mean(lengths)
-            if number == len(groups) - 1:
+                accepted.setdefault(rule.name, []).append(mean(lengths))
+            if number == len(groups) * trees - 1:
                 # The text goes on as the target writes it.
                 verdict = specviz.VERIFIERS["naive"]()(tree, p, Seeded(first))
                 session.commit(draft, tree, p, verdict)
-        yield accepted
+        yield {name: mean(lengths) for name, lengths in accepted.items()}
 
 
-def measure(pair, count):
+def measure(pair, count, trees):
     """The accepted tokens of each rule by text."""
     by_text = []
     for seed, prompt in enumerate(prompts(TEXTS, chat=True)):
-        found = list(places(pair, prompt, seed, count // TEXTS))
+        found = list(places(pair, prompt, seed, count // TEXTS, trees))
         by_text.append({name: mean(one[name] for one in found) for name in found[0]})
         print(f"{seed + 1} of {TEXTS} texts", flush=True)
     return by_text
@@ -102,7 +104,9 @@ def table(by_text):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--places", type=int, default=200)
-    measured = table(measure(specviz.load_pair("smollm2"), parser.parse_args().places))
+    parser.add_argument("--trees", type=int, default=4)
+    args = parser.parse_args()
+    measured = table(measure(specviz.load_pair("smollm2"), args.places, args.trees))
     text = DOCUMENT.read_text(encoding="utf-8")
     DOCUMENT.write_text(TABLE.sub(rf"\g<1>{measured}", text, count=1), encoding="utf-8")
     print(measured, end="")

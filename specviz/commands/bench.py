@@ -26,7 +26,8 @@ EXAMPLE = (
     "--builder sequoia --builder eagle2 --temperature 0 --temperature 0.8 --size 16 --out "
     "results.jsonl"
 )
-WITH_GRID = {"grid", "out", "ray", "cpus", "gpus", "json", "plugin", "help"}
+WITH_GRID = {"grid", "out", "ray", "cpus", "gpus", "json", "markdown", "plugin", "help"}
+IN_DOCUMENTS = ("pair", "builder", "rule", "drafter", "T", "tokens/pass", "times plain", "tokens/s")
 TEXTS = {"prompts", "column", "max_new_tokens"}
 WITH_SAME_TEXT = {*grid.LOADING, *TEXTS, "same_text", "builder", "json", "plugin", "help"}
 
@@ -78,7 +79,9 @@ def add_arguments(parser: Parser) -> None:
     )
     option(parser, "--cpus N", "CPUs per cell, from 0", within(float, 0), 1)
     option(parser, "--gpus N", "GPUs per cell, from 0", within(float, 0), 0)
-    option(parser, "--json", "print the outcomes as JSON")
+    form = parser.add_mutually_exclusive_group()
+    option(form, "--json", "print the outcomes as JSON")
+    option(form, "--markdown", "print a short table for a document")
 
 
 def run(args: Arguments) -> int:
@@ -117,6 +120,8 @@ def run(args: Arguments) -> int:
         ) from None
     if args.json:
         print(pretty_json(outcomes))
+    elif args.markdown:
+        print(text_table([{name: row[name] for name in IN_DOCUMENTS} for row in rows], 2, True))
     else:
         print_outcomes(rows, outcomes)
     failed = any("failed" in outcome for outcome in outcomes)

@@ -39,19 +39,20 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--drafter",
         choices=("medusa", "eagle", "block", "eagle3"),
-        help="train it for --target, on its samples; eagle3 for a chat model, on conversations "
-        "that it writes with itself (default: none)",
+        help="train it for --target, on its samples, or those of a chat model on conversations "
+        "that it writes with itself; eagle3 for a chat model only (default: none)",
     )
     option(
         parser,
         "--samples DIR",
-        "with --drafter: the samples (default: beside the target; for eagle3 they are made)",
+        "with --drafter: the samples, or conversations of a chat model (default: beside the "
+        "target, or they are made)",
         Path,
     )
     option(
         parser,
         "--state DIR",
-        "with --drafter eagle3: what a run needs to continue (default: checkpoint in --out)",
+        "with --drafter: what a run needs to continue (default: checkpoint in --out)",
         Path,
     )
     heads = within(int, 1, 16)
@@ -75,7 +76,7 @@ def run(args: Arguments) -> int:
     for name, where, unused in (
         ("heads", "without --drafter medusa", args.drafter != "medusa"),
         ("samples", "without --drafter", args.drafter is None),
-        ("state", "without --drafter eagle3", args.drafter != "eagle3"),
+        ("state", "without --drafter", args.drafter is None),
         ("text", "with --drafter eagle3", args.drafter == "eagle3"),
         ("code_share", "with --drafter", args.drafter),
         ("samples", "with --text, from which samples are made", args.text),
@@ -88,51 +89,50 @@ def run(args: Arguments) -> int:
         )
     if args.drafter and args.target is None:
         raise ValueError("--drafter needs --target, the folder of the model to draft for.")
-    if args.drafter == "eagle3" and not args.out:
-        raise ValueError("--out is needed with --drafter eagle3, the folder of the head.")
     target = Path(args.target or "")
+    if args.drafter and not args.out and (args.drafter == "eagle3" or not target.is_dir()):
+        raise ValueError(
+            "--out, the folder of what is trained, is needed with --drafter eagle3 and with a "
+            "target that is no folder."
+        )
     check_files(args, target)
     out = Path(args.out or target.parent / args.drafter)
     with file_errors(f"--out {str(out)!r} cannot be written"):
         out.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=out).close()
-    common: JsonObject = {"code_folder": args.code, "device": args.device}
+    seconds = 60 * args.minutes
     try:
-        if args.drafter == "eagle3":
+        if args.drafter:
             from ..training.eagle3 import train_eagle3
-
-            done = train_eagle3(
-                args.target,
-                60 * args.minutes,
-                out,
-                samples=args.samples,
-                state=args.state,
-                device=args.device,
-                seed=args.seed,
-            )
-        elif args.drafter:
             from ..training.heads import train_heads
 
-            done = train_heads(
-                args.drafter,
-                target,
-                60 * args.minutes,
-                samples=args.samples,
-                text_files=args.text,
-                out=out,
-                heads=args.heads,
-                seed=args.seed,
-                **common,
-            )
+            common: JsonObject = {
+                "out": out,
+                "samples": args.samples,
+                "state": args.state,
+                "device": args.device,
+                "seed": args.seed,
+            }
+            if args.drafter == "eagle3":
+                line = train_eagle3(args.target, seconds, **common)
+            else:
+                common |= {"text_files": args.text, "code_folder": args.code, "heads": args.heads}
+                line = train_heads(args.drafter, args.target, seconds, **common)
         else:
             from ..training.pair import Recipe, train_pair
 
             times: JsonObject = {"target_time": 0.0, "sample_time": 0.3} if args.target else {}
             recipe = Recipe(seed=args.seed, code_share=args.code_share, **times)
-            done = train_pair(
-                args.text, out, 60 * args.minutes, target=args.target, recipe=recipe, **common
+            line = train_pair(
+                args.text,
+                out,
+                seconds,
+                target=args.target,
+                recipe=recipe,
+                code_folder=args.code,
+                device=args.device,
             )
-        print(done)
+        print(line)
     except KeyboardInterrupt:
         print(
             "\nInterrupted; the same command again continues from the last checkpoint, at "
@@ -151,8 +151,8 @@ def check_files(args: Arguments, target: Path) -> None:
         raise ParameterError("--code", "be a folder of Python files", args.code)
     if not args.target:
         return
-    # EAGLE-3 takes any name that `load_pair` knows, and text of its own.
-    if args.drafter != "eagle3" and not (target / "config.json").is_file():
+    # A drafter takes any name that `load_pair` knows.
+    if args.drafter is None and not (target / "config.json").is_file():
         raise ParameterError("--target", "be a folder with a model", args.target)
     if args.text and not (target / "tokenizer.json").is_file():
         raise ParameterError("--target", "have a tokenizer.json", args.target)

@@ -10,11 +10,15 @@ import numpy as np
 
 from ..base.codec import JsonObject
 from ..drafters.base import DrafterSession
-from ..record.step import Detail, Step
+from ..record.step import BEST, Detail, Step
+from ..sampling.ceiling import ceiling
 from ..sampling.children import component_of_children
 from ..sampling.distributions import Distributions, Mixture
 from ..tree import Chart, TokenTree
 from ..verifiers.base import Verdict
+
+CEILINGS = ("iid", "distinct", "top", "top-draw")  # schemes whose ceiling is known
+FEW = 64  # tokens of a row for which that of children without replacement is computed
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,10 @@ def record_step(
     uncut = len(emitted) == len(path) + 1  # the limits and the end of the text took nothing away
     # A token of the target is a correction where a child was there to be taken, else a bonus.
     last = path[-1] if path else 0
+    detail = dict(verdict.detail)
+    if best := best_possible(tree, last, p):
+        notes = detail.get(last, {})
+        detail[last] = {**notes, "facts": {**notes.get("facts", {}), BEST: best}}
     return Step(
         **values,
         start=tree.start,
@@ -110,10 +118,21 @@ def record_step(
             cut=_with_texts(tree.growth.cut, token_text),
             guesses=sources.guesses,
         ),
-        detail={
-            node: Detail(**_with_texts(notes, token_text)) for node, notes in verdict.detail.items()
-        },
+        detail={node: Detail(**_with_texts(notes, token_text)) for node, notes in detail.items()},
     )
+
+
+def best_possible(tree: TokenTree, node: int, p: Distributions) -> float | None:
+    """The largest chance of any lossless rule to accept a child of a node; None without children,
+    or where it is not known or takes long."""
+    q = tree.draft_distributions.get(node)
+    children = len(tree.children[node])
+    if q is None or not children or isinstance(q, Mixture) or tree.scheme not in CEILINGS:
+        return None
+    # An integral for each token of the row; and beyond its tokens children are drawn uniformly.
+    if tree.scheme == "distinct" and not children <= np.count_nonzero(q) <= FEW and children > 1:
+        return None
+    return min(1.0, ceiling(p[node], q, children, tree.scheme))
 
 
 def _with_texts(notes: Any, token_text: Callable[[int], str]) -> Any:

@@ -42,7 +42,7 @@ RUN = ("builder", "verifier", "drafter", "temperature", "max_new_tokens", "seed"
 NO_STEP = "the models end every text at once, so there is no step to time. Use other prompts."
 
 Name = Annotated[str, Field(min_length=1)]
-Loading = dict[Annotated[str, one_of(*LOADING)], str | bool]
+Loading = dict[Annotated[str, one_of(*LOADING, "drafters")], str | bool | tuple[Name, ...]]
 SomePair = Annotated[str, one_of(*PAIRS)] | Annotated[Loading, Field(min_length=1)]
 Item = TypeVar("Item")
 Several = Annotated[tuple[Item, ...], Field(min_length=1)]
@@ -53,7 +53,8 @@ class Grid(Record):
     """What `bench` reads: every combination of its lists is a cell.
 
     Attributes:
-        pairs: "embedded", "toy", or arguments of `load_pair`.
+        pairs: "embedded", "toy", or arguments of `load_pair`, among which `drafters` stands for
+            those of the runs.
         temperatures, builders, verifiers, drafters, sizes: of the runs. The builder "all" stands
             for the menu, the rule "auto" for the first one that suits.
         max_new_tokens, seed, draft_temperature, top_p, top_k: as in `RunConfig`.
@@ -152,12 +153,13 @@ def cells_of(data: object, prompts: Sequence[str]) -> tuple[list[Cell], Sequence
     builders = [name for name in grid.builders if name != "all"]
     if len(builders) < len(grid.builders):
         builders = menu + builders
-    runs = product(
-        grid.pairs, grid.temperatures, builders, grid.verifiers, grid.drafters, grid.sizes
-    )
+    runs: list[tuple[JsonObject, float, str, str, str, int | None]] = []
+    for pair in grid.pairs:
+        spec: JsonObject = dict(PAIRS[pair] if isinstance(pair, str) else pair)
+        drafters = spec.pop("drafters", grid.drafters)
+        runs += product([spec], grid.temperatures, builders, grid.verifiers, drafters, grid.sizes)
     cells = {}
-    for pair, temperature, builder, verifier, drafter, size in runs:
-        spec = PAIRS[pair] if isinstance(pair, str) else pair
+    for spec, temperature, builder, verifier, drafter, size in runs:
         run = {"pair": spec, "builder": builder, "temperature": float(temperature)} | shared
         # First without drafter and size, which plain decoding and other engines do not have.
         cell = Cell.of(run)  # its rule is the one that suits

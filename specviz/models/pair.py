@@ -14,7 +14,7 @@ from ..base.codec import JsonObject
 from ..base.errors import ParameterError
 from ..config.prompt import no_template
 from ..passes.huggingface import HuggingFaceModel
-from .catalogue import default_drafter, is_prepared_here
+from .catalogue import CATALOGUE, default_drafter, is_prepared_here
 from .early_exit import count_layers, first_layers
 from .heads.eagle3 import Eagle3Model
 from .heads.loading import checked_agreement, describe_head, find_head, load_head, with_features
@@ -160,6 +160,9 @@ def load_pair(
     report(1.0, "Ready")
     info["max_positions"] = longest
     folder = Path(target).expanduser()
+    beside = folder.resolve().parent if folder.is_dir() else None
+    if target in CATALOGUE:  # its drafters come with the package
+        beside = CATALOGUE[target].head
     return HuggingFacePair(
         target_model,
         opener,
@@ -167,7 +170,7 @@ def load_pair(
         longest,
         end_of_text(target_model.model, tokenizer),
         info,
-        folder=folder.resolve().parent if folder.is_dir() else None,
+        folder=beside,
         default_drafter=drafter,
         chat=text.is_chat if chat is None else chat,
         head=head,

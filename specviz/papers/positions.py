@@ -16,8 +16,9 @@ from ..proof.bounds import (
     pinsker_bound,
     race_acceptance,
 )
-from ..proof.node import ceiling, specinfer_acceptance
+from ..proof.node import specinfer_acceptance
 from ..proof.rates import accepted_within
+from ..sampling.ceiling import ceiling
 from ..sampling.distributions import entropy
 from ..sampling.randomness import Seeded
 from ..verifiers import VERIFIERS

@@ -12,6 +12,8 @@ from ..builders.plans import best_tree, isotonic, priority_queue_tree
 from ..config.run_config import RunConfig, compatible
 from ..decode import speculate
 from ..models.table import toy_pair
+from ..proof.bounds import path_ceiling
+from ..proof.enumerate import enumerate_tree
 from ..proof.lossless import cases
 from ..proof.node import ACCEPTANCE
 from ..record.step import Step
@@ -20,6 +22,7 @@ from ..record.vectors import expected_tokens, path_acceptance
 from ..sampling.distributions import total_variation
 from ..sampling.randomness import Seeded
 from ..tree import Topology
+from ..verifiers import VERIFIERS
 from .along import planned
 from .number import measurement
 from .workbench import Workbench
@@ -53,6 +56,21 @@ def closed_form(
 ) -> float:
     """How far the chance that one of k children is accepted is from what is printed."""
     return abs(float(ACCEPTANCE[rule](np.array(p), np.array(q), k).sum()) - printed)
+
+
+@exact
+def one_path(workbench: Workbench) -> float:
+    """What block verification lacks to the most that can be accepted of one path of random rows."""
+    rng = Seeded(7)
+    error = 0.0
+    for levels, number in product((1, 2), range(8)):
+        shape = Topology(tuple(range(-1, levels)))
+        drawn = [rng.noise(100 * levels + 10 * number + row, 3) for row in range(2 * levels + 1)]
+        rows = np.array([row / row.sum() for row in drawn])
+        p, q = rows[: levels + 1], rows[levels + 1 :]
+        accepted = enumerate_tree(VERIFIERS["block"](), shape, p, q, "iid").accepted
+        error = max(error, path_ceiling(p[:levels], q) - accepted)
+    return error
 
 
 def vectors() -> list[np.ndarray]:

@@ -1,6 +1,6 @@
 """How near each rule comes to the best that any lossless rule can do with the same drafts.
 
-One node with k children is enumerated for random rows; the ceiling is `node.ceiling`.
+One node with k children is enumerated for random rows; the most possible is `sampling.ceiling`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..config.strategy import VERIFIERS
+from ..sampling.ceiling import ceiling
 from ..tree import Topology
 from .enumerate import enumerate_tree
-from .node import ceiling
 
 PAIRS = 20
 TOKENS = 4

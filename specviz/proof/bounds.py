@@ -90,6 +90,27 @@ def chain_tokens(acceptance: float, length: int) -> float:
     return (1 - acceptance ** (length + 1)) / (1 - acceptance)
 
 
+def path_ceiling(p: np.ndarray, q: np.ndarray) -> float:
+    """The most tokens of one drafted path that any lossless rule accepts on average.
+
+    A rule that accepts a beginning of the path, adds a token and leaves the target alone accepts
+    down to a text at most as often as it is drafted, and as often as the target goes on to its last
+    token from where the text before it was accepted. Block verification does both as often as it
+    may (Sun et al. 2024), whatever it knows of the target beside the path.
+
+    Args:
+        p, q: rows that depend on the depth alone, [levels, V].
+    """
+    drafted = np.ones(1)  # the chance of each text so far
+    accepted = np.ones(1)  # the most that it can be accepted
+    total = 0.0
+    for above, below in zip(p, q, strict=True):
+        drafted = np.outer(drafted, below).ravel()
+        accepted = np.minimum(drafted, np.outer(accepted, above).ravel())
+        total += float(accepted.sum())
+    return total
+
+
 # Trees.
 
 

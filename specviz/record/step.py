@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from networkx import DiGraph
 
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
+BEST = "best possible"  # of a node's facts: what the best rule would accept of its children
 COLUMNS = (
     "tokens",
     "texts",

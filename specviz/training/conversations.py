@@ -26,6 +26,8 @@ QUESTION = 48  # tokens at most
 SHORTEST_QUESTION = 6
 ANSWER = 160
 SHORTEST_ANSWER = 8
+LONGEST = 224  # tokens of a conversation that training reads
+BATCH = 2600  # tokens of a step of training
 HELD_OUT = 25  # one conversation of so many is never trained on
 
 
@@ -196,3 +198,12 @@ def read_conversations(folder: Path, longest: int) -> list[Conversation]:
             if len(text) - answer > SHORTEST_ANSWER:
                 found[text.tobytes()] = Conversation(text, answer, float(temperatures[row]))
     return list(found.values())
+
+
+def neighbours(conversations: list[Conversation], rng: np.random.Generator) -> list[Conversation]:
+    """Conversations of like lengths around a random one, about `BATCH` tokens."""
+    place = int(rng.integers(len(conversations)))
+    count = max(1, BATCH // len(conversations[place].tokens))
+    pool = conversations[max(0, place - 4 * count) : place + 4 * count]
+    chosen = rng.permutation(len(pool))[:count]
+    return [pool[i] for i in chosen]

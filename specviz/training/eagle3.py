@@ -20,15 +20,20 @@ from ..models.heads.eagle3 import Eagle3Head, rotary_table
 from ..models.heads.format import HeadFormat
 from ..models.hub import model_folder
 from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer
-from .conversations import Conversation, read_conversations, shards, write_conversations
+from .conversations import (
+    LONGEST,
+    Conversation,
+    neighbours,
+    read_conversations,
+    shards,
+    write_conversations,
+)
 from .loop import check_same_run, fit
 from .new_head import begin, save_head
 
 SAMPLE_TIME = 0.3  # fraction of the time, where samples are made
 RATE = 6e-4  # at its peak
 LATER_RATE = 1.5e-4  # of a head that goes on: at the first rate its loss rises for an hour
-BATCH = 2600  # tokens of a step
-LONGEST = 224  # tokens of a conversation that are read
 LEVELS = 4  # of the training-time test; fewer in the first part of a new head's time
 DECAY = 0.8  # a level counts this much less than the one before
 CHECKED_LEVELS = 5  # in the evaluation
@@ -133,15 +138,6 @@ class Batch:
         self.features = torch.cat([output.hidden_states[layer] for layer in layers], dim=-1)
         self.last = output.last_hidden_state
         self.embeddings = teacher.get_input_embeddings()(self.tokens)
-
-
-def neighbours(conversations: list[Conversation], rng: np.random.Generator) -> list[Conversation]:
-    """Conversations of like lengths around a random one, about `BATCH` tokens."""
-    place = int(rng.integers(len(conversations)))
-    count = max(1, BATCH // len(conversations[place].tokens))
-    pool = conversations[max(0, place - 4 * count) : place + 4 * count]
-    chosen = rng.permutation(len(pool))[:count]
-    return [pool[i] for i in chosen]
 
 
 def unroll(

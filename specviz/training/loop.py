@@ -121,7 +121,7 @@ def _optimizers(
     others: list[nn.Parameter] = []
     vectors: list[nn.Parameter] = []
     for name, weight in model.named_parameters():
-        if weight.ndim == 2 and ".layers." in name and matrix_rate is not None:
+        if weight.ndim == 2 and "layers." in name and matrix_rate is not None:
             matrices.append(weight)
         else:
             (others if weight.ndim > 1 else vectors).append(weight)

@@ -6,6 +6,8 @@ of the cost.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch.nn import functional
 from transformers import PreTrainedModel
@@ -23,7 +25,7 @@ CROSS_ENTROPY = 0.5  # beside smooth-L1 on features
 BLOCK = 8  # tokens that a block predicts
 BLOCK_LAYERS = 2
 RANK = 64  # of the Markov head
-ANCHORS = 16  # blocks in each text of a batch
+ANCHORS = 32  # blocks in each text of a batch
 FADE = 4  # a place of a block counts exp(-1 / FADE) of the one before (DSpark, section 3)
 
 
@@ -69,7 +71,7 @@ def heads_loss(
     """Cross-entropy of head i at t with the target's distribution at t + i, summed with falling
     weights."""
     states, ids, p = _targets(teacher, rows, generator)
-    head = teacher.get_output_embeddings().weight[ids].detach()
+    head = teacher.get_output_embeddings().weight[ids].detach().float()
     total = states.new_zeros(())
     for level, matrix in enumerate(model.weight[: states.shape[1] - 1], 1):
         f = states[:, :-level]
@@ -91,10 +93,10 @@ def layer_loss(
     as below the root (the training-time test of EAGLE-3, Li et al. 2025).
     """
     states, ids, p = _targets(teacher, rows, generator)
-    head = teacher.get_output_embeddings().weight[ids].detach()
+    head = teacher.get_output_embeddings().weight[ids].detach().float()
     tokens = rows["tokens"].to(states.device, torch.long)
     with torch.no_grad():
-        embeddings = teacher.get_input_embeddings()(tokens[:, 1:])
+        embeddings = teacher.get_input_embeddings()(tokens[:, 1:]).float()
     true = states[:, :-1]
     features = (
         true + (torch.rand(true.shape, generator=generator).to(true) - 0.5) * 2 * NOISE * true.std()
@@ -112,13 +114,38 @@ def layer_loss(
 
 
 @torch.no_grad()
-def new_block(target: PreTrainedModel) -> BlockHead:
-    """A block drafter of two layers whose first guesses are the target's own next token."""
+def new_block(
+    target: PreTrainedModel, features: Sequence[int] = (), ids: torch.Tensor | None = None
+) -> BlockHead:
+    """A block drafter whose first guesses are the target's own next token, and whose layers begin
+    as the target's last ones.
+
+    Args:
+        target: what it will draft for.
+        features: the layers of the target whose inputs it reads beside the last hidden state.
+        ids: the target's tokens that it can propose, ascending; None for all.
+    """
     sizes = layer_sizes(target)
-    sizes["mlp"] = sizes["width"]  # a half to a third of the target's: a pass is to be small
-    vocabulary = len(target.get_output_embeddings().weight)
+    vocabulary = len(target.get_output_embeddings().weight if ids is None else ids)
     sizes |= {"layers": BLOCK_LAYERS, "block": BLOCK, "vocabulary": vocabulary, "rank": RANK}
+    if features:
+        sizes["features"] = list(features)
+    if ids is not None:
+        sizes["chosen"] = True
     head = BlockHead(sizes)
+    if features:  # the last hidden state as it is, and a little of the others
+        width = sizes["width"]
+        head.fc.weight.normal_(0, 0.01)
+        head.fc.weight[:, -width:] += torch.eye(width)
+    if ids is not None:
+        head.ids = ids
+    weights = dict(target.base_model.named_parameters())
+    first = target.config.get_text_config().num_hidden_layers - BLOCK_LAYERS
+    for name, parameter in head.layers.named_parameters():
+        number, _, rest = name.partition(".")
+        source = weights.get(f"layers.{first + int(number)}.{rest}")
+        if source is not None and source.shape == parameter.shape:
+            parameter.copy_(source)
     for layer in head.layers:  # silent at first
         layer.self_attn.o_proj.weight.zero_()
         layer.mlp.down_proj.weight.zero_()
@@ -142,8 +169,14 @@ def block_loss(
     All blocks are read in one pass: each sees the features before its anchor, and itself. Half of
     them go without the Markov head, so that rows without it are learnt too.
     """
-    states, ids, p = _targets(teacher, rows, generator)
-    tokens = rows["tokens"].to(states.device, torch.long)
+    tokens = rows["tokens"].to(teacher.device, torch.long)
+    features = rows["states"].to(teacher.device).float()
+    states = model.text_states(features).float()
+    columns = None  # all that it can propose
+    ids = model.ids
+    if ids is None:
+        columns = ids = _scored_tokens(tokens, teacher, generator)
+    output_rows = teacher.get_output_embeddings().weight[ids].detach().float()
     length = tokens.shape[1]
     block = model.block
     starts = torch.randint(1, length - block + 1, (ANCHORS,), generator=generator)
@@ -166,19 +199,20 @@ def block_loss(
         )
 
     with torch.no_grad():
-        roots = teacher.get_input_embeddings()(tokens[:, starts])
+        roots = teacher.get_input_embeddings()(tokens[:, starts]).float()
+        last = features[:, places, -output_rows.shape[1] :]
+        p = torch.softmax((last @ output_rows.T).float(), dim=-1)
     x = model.begin(states[:, starts - 1], roots).flatten(1, 2)
     cos, sin = rotary[:, places]
     guesses = model.states(x, cos, sin, attention)
-    logits = guesses @ teacher.get_output_embeddings().weight[ids].detach().T.to(guesses)
+    logits = guesses @ output_rows.T
     depth = (places - starts[number]).float()
     # Every other block, so that one head serves with and without the Markov part.
     is_corrected = (depth > 0) & (number % 2 == 0)
-    logits = logits + is_corrected[:, None] * model.after(tokens[:, places], ids)
+    logits = logits + is_corrected[:, None] * model.after(tokens[:, places], columns)
     log_q = torch.log_softmax(logits.float(), dim=-1)
-    theirs = p[:, places]
-    cross_entropy = -(theirs * log_q).sum(-1)
-    distance = (theirs - log_q.exp()).abs().sum(-1)
+    cross_entropy = -(p * log_q).sum(-1)
+    distance = (p - log_q.exp()).abs().sum(-1)
     counts = torch.exp(-depth / FADE)
     each = (1 - done) * cross_entropy + done * distance
     return (each.mean(0) * counts).sum() / counts.sum()
@@ -189,13 +223,21 @@ def _targets(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The states, the ids of the tokens that the batch is scored on, and the target's distributions
     over them."""
-    head = teacher.get_output_embeddings().weight.detach()
-    states = rows["states"].to(head)
-    # The batch's own tokens alone would never push down a wrong token that is not among them.
-    others = torch.randint(len(head), (min(OTHERS, len(head)),), generator=generator)
-    ids = torch.cat([rows["tokens"].flatten().long(), others]).unique().to(head.device)
+    ids = _scored_tokens(rows["tokens"], teacher, generator)
+    head = teacher.get_output_embeddings().weight[ids].detach().float()
+    states = rows["states"].to(head)[..., -head.shape[1] :]
     with torch.no_grad():
-        return states, ids, torch.softmax((states @ head[ids].T).float(), -1)
+        return states, ids, torch.softmax((states @ head.T).float(), -1)
+
+
+def _scored_tokens(
+    tokens: torch.Tensor, teacher: PreTrainedModel, generator: torch.Generator
+) -> torch.Tensor:
+    """The ids of a batch's own tokens and of `OTHERS`, ascending, on the target's device."""
+    vocabulary = len(teacher.get_output_embeddings().weight)
+    # The batch's own tokens alone would never push down a wrong token that is not among them.
+    others = torch.randint(vocabulary, (min(OTHERS, vocabulary),), generator=generator)
+    return torch.cat([tokens.flatten().long().cpu(), others]).unique().to(teacher.device)
 
 
 def _cross_entropy(logits: torch.Tensor, p: torch.Tensor) -> torch.Tensor:

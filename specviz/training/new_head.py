@@ -40,15 +40,28 @@ def begin(
         head.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
         np.save(table, ids.numpy())
         return head, form, ids
-    if not table.exists():
-        counted = np.zeros(config.vocab_size, np.int64)
-        for one in conversations:
-            counted += np.bincount(one.tokens[one.answer :], minlength=config.vocab_size)
-        most = np.argsort(-counted, kind="stable")[:DRAFT_VOCABULARY]
-        np.save(table, np.sort(most))
-    ids = torch.from_numpy(np.load(table, allow_pickle=False))
+    ids = frequent_tokens(table, conversations, config.vocab_size)
     form = HeadFormat(layer_of(config), len(ids), None, frozenset(), None)
     return new_head(form, teacher, ids), form, ids
+
+
+def frequent_tokens(
+    table: Path, conversations: list[Conversation], vocabulary: int
+) -> torch.Tensor:
+    """The ids that answers contain most often, ascending, at most `DRAFT_VOCABULARY`.
+
+    Args:
+        table: the file that keeps them, so that more conversations change nothing later.
+        conversations: what is counted where there is no such file.
+        vocabulary: how many tokens the target has.
+    """
+    if not table.exists():
+        counted = np.zeros(vocabulary, np.int64)
+        for one in conversations:
+            counted += np.bincount(one.tokens[one.answer :], minlength=vocabulary)
+        most = np.argsort(-counted, kind="stable")[:DRAFT_VOCABULARY]
+        np.save(table, np.sort(most))
+    return torch.from_numpy(np.load(table, allow_pickle=False))
 
 
 def layer_of(config: PreTrainedConfig) -> PreTrainedConfig:

@@ -16,7 +16,7 @@ from ..config.run_config import RunConfig, compatible
 from ..config.strategy import REGISTRIES
 from ..drafters import DRAFTERS
 from ..record.metrics import COMPARED, Counts
-from ..record.step import Step
+from ..record.step import BEST, Step
 from ..record.trace import Trace
 from ..tree import Topology
 from ..verifiers.base import Verifier
@@ -75,9 +75,25 @@ def explained(step: Step, node: int, verifier: Verifier | None) -> str:
     if verifier is None:
         return ""
     try:
-        return f"{verifier.explain(step, node)} {guessed(step, node)}".rstrip()
+        sentences = (verifier.explain(step, node), limited(step, node), guessed(step, node))
+        return " ".join(filter(None, sentences))
     except (TypeError, KeyError, IndexError, ValueError):
         return ""
+
+
+def limited(step: Step, node: int) -> str:
+    """What the best of all lossless rules would have accepted, of a node whose siblings were all
+    rejected with it; "" where that is not recorded."""
+    above = step.parents[node]
+    if step.outcome[node] != "rejected" or above not in step.detail:
+        return ""
+    best = step.detail[above].facts.get(BEST)
+    if best is None:
+        return ""
+    count = step.parents.count(above)
+    drafts = "this draft" if count == 1 else f"one of these {count} drafts"
+    # A rule that weighs whole paths may accept more here, and less above.
+    return f"No rule that is lossless at this node alone accepts {drafts} above {best:.3f}."
 
 
 def order_of(step: Step, verifier: Verifier | None) -> list[int]:

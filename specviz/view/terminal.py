@@ -60,12 +60,13 @@ def summary(trace: Trace) -> str:
     return f"{line}; ended by {printable(trace.stop)}"
 
 
-def text_table(rows: Sequence[JsonObject], digits: int = 2) -> str:
+def text_table(rows: Sequence[JsonObject], digits: int = 2, markdown: bool = False) -> str:
     """Rows under their names, columns aligned; None is left empty, text is aligned left.
 
     Args:
         rows: column -> value, as far as a row has one.
         digits: of numbers that are not whole.
+        markdown: as a table of a document.
 
     >>> print(text_table([{"tree": "chain", "nodes": 5}, {"tree": "sequoia", "speedup": 1.5}]))
     tree     nodes  speedup
@@ -84,5 +85,12 @@ def text_table(rows: Sequence[JsonObject], digits: int = 2) -> str:
                 cells.append("" if value is None else printable(str(value)))
             if isinstance(value, str) and value:
                 align = "<"
-        columns.append([f"{cell:{align}{max(map(len, cells))}}" for cell in cells])
-    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+        if markdown:
+            cells.insert(1, "---:" if align == ">" else "---")
+            columns.append(cells)
+        else:
+            columns.append([f"{cell:{align}{max(map(len, cells))}}" for cell in cells])
+    lines = zip(*columns, strict=True)
+    if markdown:
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join("  ".join(line).rstrip() for line in lines)

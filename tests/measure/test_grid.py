@@ -59,6 +59,14 @@ def test_a_grid_is_every_combination_once():
     assert len({cell.key for cell in found}) == len(found) == 6
 
 
+def test_a_pair_may_name_its_own_drafters():
+    own = {"target": "smollm2", "drafters": ["eagle"]}
+    found = cells(pairs=["toy", own], builders=["chain"], drafters=["model", "ngram"])
+    drafters = {(*cell.data["pair"], cell.data["drafter"]) for cell in found}
+    assert drafters == {("toy", "model"), ("toy", "ngram"), ("target", "eagle")}
+    assert all("drafters" not in cell.data["pair"] for cell in found)
+
+
 def test_the_menu_and_the_rule_that_suits_are_the_defaults():
     found, prompts = cells_of({"pairs": ["toy"], "temperatures": [0, 0.8]}, ["abc"])
     assert {cell.data["builder"] for cell in found} == {
@@ -138,6 +146,14 @@ def test_only_what_is_missing_is_measured(files, capsys):
     grid.write_text(json.dumps(GRID | {"temperatures": [1.0, 0.5]}))
     assert main(["bench", str(grid), "--out", str(out)]) == 0
     assert out.read_text().startswith(first) and len(out.read_text().splitlines()) == 10
+
+
+def test_a_short_table_for_a_document(files, capsys):
+    assert main(["bench", str(files[0]), "--markdown"]) == 0
+    head, marks, *rows = capsys.readouterr().out.splitlines()
+    assert head.startswith("| pair | builder |") and "| times plain |" in head
+    assert set(marks) <= set("|-: ") and len(rows) == 4
+    assert {line.count("|") for line in (head, marks, *rows)} == {9}
 
 
 def test_it_goes_on_after_a_kill(files, monkeypatch, capsys):

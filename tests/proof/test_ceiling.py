@@ -11,8 +11,9 @@ from scipy.optimize import linprog
 import specviz
 from specviz.proof import best_possible
 from specviz.proof.best_possible import gaps
+from specviz.proof.bounds import path_ceiling
 from specviz.proof.enumerate import GivenRows, distribution_of, enumerate_tree
-from specviz.proof.node import ceiling
+from specviz.sampling.ceiling import ceiling
 from specviz.sampling.children import draw_children
 from specviz.tree import TokenTree, Topology
 from specviz.verifiers.base import Verifier
@@ -116,6 +117,16 @@ def test_no_rule_passes_the_programme_of_a_tree_and_block_is_optimal_on_one_path
             assert accepted <= best + 1e-9
             if rule.name == optimal:
                 assert accepted == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_ceiling_of_one_path_is_the_linear_programme(kind):
+    shape = Topology((-1, 0, 1))
+    for _ in range(4):
+        p = np.array([random_row(kind, 3) for _ in range(2)])
+        q = np.array([random_row(kind, 3) for _ in range(2)])
+        best = best_of_tree(shape, np.array([*p, p[0]]), q, "iid")
+        assert path_ceiling(p, q) == pytest.approx(best, abs=1e-9)
 
 
 def test_transport_accepts_at_least_as_much_as_its_top_down_twin_on_average():

@@ -10,14 +10,20 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 import specviz
+from specviz.config.strategy import strategy_of
+from specviz.drafters.base import open_drafter
 from specviz.models.heads.eagle3 import Eagle3Head, rotary_table
 from specviz.models.heads.format import HeadFormat, read_format
 from specviz.models.heads.loading import with_features
 from specviz.passes.huggingface import HuggingFaceModel
+from specviz.sampling.distributions import Sampling
 from specviz.training import conversations as talk
 from specviz.training import eagle3 as training
+from specviz.training import losses
+from specviz.training import new_head as new_heads
 from specviz.training.conversations import ChatTemplate, Conversation, read_conversations
 from specviz.training.eagle3 import Batch, train_eagle3, unroll
+from specviz.training.heads import train_heads
 from specviz.training.new_head import layer_of, new_head
 from specviz.training.pair import new_model
 from specviz.tree import TokenTree
@@ -58,7 +64,7 @@ def head(place):
     out = place.parent / "head"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "SAMPLE_TIME", 0.05)
-        patch.setattr(training, "BATCH", 200)
+        patch.setattr(talk, "BATCH", 200)
         options = {"device": "cpu", "clock": count(0.0).__next__, "state": place.parent / "state"}
         line = train_eagle3(str(place), 120, out, **options)
     assert "eagle3" in line
@@ -95,6 +101,38 @@ def test_the_head_is_in_the_published_form_and_drafts_the_targets_text(place, he
     trace = specviz.run(pair, config)
     assert trace.tokens == specviz.autoregress(pair, config).tokens
     assert trace.tokens_per_pass > 1.5  # it learnt something
+
+
+def test_a_block_for_a_chat_model_proposes_its_frequent_tokens(place, head, monkeypatch):
+    """It reads the same conversations and the same layers of the target as the head."""
+    monkeypatch.setattr(talk, "BATCH", 120)
+    monkeypatch.setattr(losses, "ANCHORS", 6)
+    monkeypatch.setattr(new_heads, "DRAFT_VOCABULARY", 12)
+    samples = place.parent / "state" / "samples"
+    clock = count(0.0).__next__
+    train_heads("block", str(place), 240, samples=samples, device="cpu", clock=clock)
+    pair = specviz.load_pair(place, head, device="cpu", dtype="float32")
+    question = [{"role": "user", "content": LETTERS[:8]}]
+    rows = []
+    for builder in ("chain:depth=4", "ddtree:size=8"):
+        config = specviz.RunConfig(question, builder, temperature=0, drafter="block")
+        trace = specviz.run(pair, config)
+        assert trace.tokens == specviz.autoregress(pair, config).tokens
+        assert trace.tokens_per_pass > 1.3  # it learnt something
+    tokens = pair.encode(LETTERS)
+    target, draft = pair.open(tokens)
+    drafting = open_drafter(strategy_of("drafter", "block"), pair, target, draft, tokens)
+    tree = TokenTree(tokens[-1], start=len(tokens) - 1)
+    rows += drafting.expand(tree, [0], Sampling())
+    rows += drafting.expand(tree, [tree.add(0, 3), tree.add(0, 16)], Sampling())
+    chosen = np.load(place.parent / "block" / "checkpoint" / "draft_tokens.npy")
+    assert len(chosen) == 12
+    for row in rows:
+        assert set(np.flatnonzero(row)) <= set(chosen.tolist())
+
+    other = specviz.load_pair(place, device="cpu", dtype="float32")  # gives the last state alone
+    with pytest.raises(ValueError, match="inputs of the target's layers 2, 3"):
+        specviz.run(other, specviz.RunConfig(question, drafter="block"))
 
 
 def test_another_run_in_the_same_state_is_refused(place, head):

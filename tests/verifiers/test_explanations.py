@@ -7,6 +7,8 @@ import pytest
 
 import specviz
 from specviz.decode import speculate
+from specviz.record.step import BEST
+from specviz.view.payload import explained
 from tests.growing import BUILDERS, VERIFIERS
 
 
@@ -143,3 +145,29 @@ def test_the_race_shows_who_arrives_when():
             following = [child for child in step.path if step.parents[child] == node]
             winner = step.tokens[following[0]] if following else step.bonus
             assert winner is None or race.tokens[0] == winner
+
+
+@pytest.mark.parametrize(
+    "verifier", ["speculative-sampling", "target-match", "sequoia", "specinfer"]
+)
+def test_a_rejected_token_comes_with_the_best_possible(verifier):
+    """What no rule can accept more of, at a node whose children were all rejected."""
+    seen = 0
+    for rule, step in steps_of(verifier):
+        last = (0, *step.path)[-1]
+        children = [node for node, parent in enumerate(step.parents) if parent == last]
+        if not children:
+            continue
+        best = step.detail[last].facts[BEST]
+        assert 0 <= best <= 1
+        sentence = explained(step, children[0], rule)
+        assert f"at this node alone accepts {'one' if len(children) > 1 else 'this'}" in sentence
+        assert f"above {best:.3f}." in sentence
+        if verifier == "target-match":  # the children are given, and so is their mass
+            assert best == pytest.approx(sum(step.target_prob[node] for node in children))
+        elif verifier == "speculative-sampling":  # one draw: 1 - TV
+            tried = step.detail[children[0]].tried
+            p, q = tried.rows["residual"], tried.rows["draft"]
+            assert best == pytest.approx(sum(map(min, p, q)))
+        seen += 1
+    assert seen > 10

@@ -24,7 +24,9 @@ from specviz.config.run_config import RunConfig, compatible
 from specviz.config.strategy import SCHEMES
 from specviz.decode import speculate
 from specviz.models.table import TableModel, TablePair
+from specviz.proof.bounds import path_ceiling
 from specviz.proof.enumerate import Outcome, enumerate_node
+from specviz.sampling.ceiling import ceiling
 from specviz.verifiers import VERIFIERS
 from specviz.view.payload import step_payload
 from specviz.view.web import asset
@@ -167,6 +169,7 @@ def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | N
         "declared": match.lossless,
         "kind": "impossible",
         "accepted": None,
+        "best": None,
         "deviation": None,
         "runs": 0,
     }
@@ -185,7 +188,20 @@ def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | N
         }, None
     deviation = outcome.deviation
     row |= {"accepted": outcome.accepted, "deviation": deviation, "runs": outcome.runs}
+    row["best"] = best_possible(request, match.scheme)
     return row | {"kind": "equal" if deviation <= EXACT else "differs"}, outcome
+
+
+def best_possible(request: NodeRequest, scheme: str) -> float | None:
+    """The most tokens of these drafts that any lossless rule accepts on average; None where that is
+    not known."""
+    p, q = np.array(request.p), np.array(request.q)
+    if request.levels > 1:
+        return path_ceiling(np.tile(p, (request.levels, 1)), np.tile(q, (request.levels, 1)))
+    # Beyond its tokens the draft's children are drawn uniformly, which is another law.
+    if scheme == "race" or (scheme == "distinct" and request.children > np.count_nonzero(q)):
+        return None
+    return ceiling(p, q, request.children, scheme)
 
 
 def builder(request: NodeRequest) -> Any:

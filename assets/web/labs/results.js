@@ -13,12 +13,22 @@ function deviationText(value) {
   return value < 1e-4 ? value.toExponential(0) : value.toFixed(4);
 }
 
+/** How near a rule comes to the best possible one. @param {RuleRow} row */
+function limitOf({ accepted, best }) {
+  if (accepted === null || best === null) return '';
+  return (
+    ` It accepts ${accepted.toFixed(4)} tokens on average; ` +
+    `no lossless rule accepts more than ${best.toFixed(4)} of these drafts.`
+  );
+}
+
 /**
  * What is known of a rule here, and what that rests on.
  * @param {RuleRow} row
  * @returns {[string, string]}
  */
-export function verdictOf({ kind, title, deviation, runs, declared, reason }) {
+export function verdictOf(row) {
+  const { kind, title, deviation, runs, declared, reason } = row;
   if (kind === 'impossible' || kind === 'failed') return [reason, ''];
   if (deviation === null)
     return [
@@ -30,7 +40,8 @@ export function verdictOf({ kind, title, deviation, runs, declared, reason }) {
     return [
       `${title} writes exactly the target’s distribution p.`,
       `${computed}; largest deviation ${deviationText(deviation)}.` +
-        (declared ? '' : ' Only here: the rule is lossy in general.'),
+        (declared ? '' : ' Only here: the rule is lossy in general.') +
+        limitOf(row),
     ];
   return [
     `${title} does not write the target’s distribution p.`,

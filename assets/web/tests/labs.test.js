@@ -133,7 +133,8 @@ test('a node of a tree is described in words', () => {
 });
 
 test('what is said of a rule is what was computed; a declaration is called one', () => {
-  const row = { title: 'Mine', declared: true, reason: 'Mine is exact.', runs: 4, deviation: 0.25 };
+  const numbers = { runs: 4, deviation: 0.25, accepted: null, best: null };
+  const row = { title: 'Mine', declared: true, reason: 'Mine is exact.', ...numbers };
   const said = more => verdictOf({ ...row, ...more }).join(' ');
   assert.match(said({ kind: 'differs' }), /does not write .*0\.2500.*this node refutes it/);
   assert.match(
@@ -141,6 +142,11 @@ test('what is said of a rule is what was computed; a declaration is called one',
     /writes exactly .*lossy in general/,
   );
   assert.match(said({ kind: 'only declared', deviation: null }), /is only declared\. Not computed/);
+  assert.match(
+    said({ kind: 'equal', deviation: 0, accepted: 0.75, best: 0.875 }),
+    /It accepts 0\.7500 .* more than 0\.8750 of these drafts\.$/,
+  );
+  assert.doesNotMatch(said({ kind: 'equal' }), /no lossless rule/);
 });
 
 test('round numbers on an axis', () => {

@@ -5,8 +5,8 @@ DSpark, 2607.05147).
 The block is the root and the places behind it, whose tokens are unknown. Every place begins as the
 target's last hidden state before the root plus a learnt vector, the root's also with its embedding.
 Each layer attends to the whole block, and to keys and values that it makes of the target's hidden
-states along the text. Unlike DFlash it reads the last hidden state alone, and the place of the root
-predicts too.
+states along the text. Unlike DFlash the place of the root predicts too, and of a small target the
+last hidden state alone is read.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
 from ...base.codec import JsonObject
+from ...base.errors import ParameterError
 from ...passes.cache import TreeCache
 from ...passes.device_logits import DeviceLogits
 from ...passes.direct import attend
 from ...passes.huggingface import HuggingFaceModel
 from ...tree import TokenTree
+from .draft_logits import DraftLogits, on_target_vocabulary
 from .eagle3 import rotary_table, rotate
 from .medusa import load_drafter
 
@@ -38,8 +40,10 @@ class BlockHead(nn.Module):
 
     Args:
         sizes: "width", "heads", "kv_heads", "mlp", "layers", "eps"; "positions", of the longest
-            text; "block", how many tokens one pass predicts; "vocabulary" and "rank" of the Markov
-            head.
+            text; "block", how many tokens one pass predicts; "vocabulary", how many tokens it can
+            propose, and "rank" of the Markov head. Two may be missing: "features", the layers of
+            the target whose inputs it reads beside the last hidden state, and "chosen", true where
+            it proposes some of the target's tokens and has a table of their `ids`.
     """
 
     def __init__(self, sizes: JsonObject) -> None:
@@ -55,6 +59,13 @@ class BlockHead(nn.Module):
             max_position_embeddings=sizes["positions"],
         )
         self.block: int = sizes["block"]
+        features = sizes.get("features", [])
+        if features:
+            self.fc = nn.Linear((len(features) + 1) * width, width, bias=False)
+        self.ids: torch.Tensor | None
+        is_chosen = sizes.get("chosen", False)
+        ids = torch.zeros(sizes["vocabulary"], dtype=torch.long) if is_chosen else None
+        self.register_buffer("ids", ids)
         self.layers = nn.ModuleList(LlamaDecoderLayer(layer, 0) for _ in range(sizes["layers"]))
         self.hidden_norm = nn.RMSNorm(width, eps=sizes["eps"])
         self.norm = nn.RMSNorm(width, eps=sizes["eps"])
@@ -69,16 +80,23 @@ class BlockHead(nn.Module):
         """[rows, m, heads * head_dim] as [rows, heads, m, head_dim]."""
         return product.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
 
+    def text_states(self, features: torch.Tensor) -> torch.Tensor:
+        """The states [..., width] of a text's tokens from the target's features, of which the last
+        hidden state is the last part."""
+        if "features" in self.sizes:
+            return self.fc(features)
+        return features[..., -self.sizes["width"] :]
+
     def text_keys_values(
-        self, features: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
+        self, states: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
     ) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Keys and values of a text for each layer, [rows, heads, m, head_dim] each.
 
         Args:
-            features: the target's last hidden states, [rows, m, width].
+            states: of the text's tokens, [rows, m, width].
             cos, sin: of their positions, [m, head_dim].
         """
-        normed = self.hidden_norm(features)
+        normed = self.hidden_norm(states)
         pairs = []
         for layer in self.layers:
             # Keys of the text are made once for each layer and kept, though the text is read by no
@@ -87,10 +105,10 @@ class BlockHead(nn.Module):
             pairs.append((keys, self._split(layer.self_attn.v_proj(normed)).to(cos.dtype)))
         return pairs
 
-    def begin(self, features: torch.Tensor, roots: torch.Tensor) -> torch.Tensor:
-        """What the first layer is given of blocks, [..., block, width], from the features before
+    def begin(self, before: torch.Tensor, roots: torch.Tensor) -> torch.Tensor:
+        """What the first layer is given of blocks, [..., block, width], from the states before
         their roots and the roots' embeddings, [..., width] each."""
-        states = features[..., None, :] + self.places
+        states = before[..., None, :] + self.places
         return torch.cat([states[..., :1, :] + roots[..., None, :], states[..., 1:, :]], dim=-2)
 
     def states(
@@ -113,16 +131,30 @@ class BlockHead(nn.Module):
             x = x + layer.mlp(layer.post_attention_layernorm(x))
         return self.norm(x)
 
-    def after(self, tokens: torch.Tensor, ids: torch.Tensor | None = None) -> torch.Tensor:
-        """What the Markov head adds to logits behind `tokens`, [..., V], or those of `ids` alone,
-        [..., len(ids)]."""
-        rows = self.markov_out.weight if ids is None else self.markov_out.weight[ids]
-        return self.markov_in.weight[tokens] @ rows.T
+    def after(self, tokens: torch.Tensor, columns: torch.Tensor | None = None) -> torch.Tensor:
+        """What the Markov head adds to the logits of its tokens behind `tokens`, [..., vocabulary],
+        or to those of `columns` alone, [..., len(columns)]; nothing behind a token it has not."""
+        rows = self.markov_out.weight if columns is None else self.markov_out.weight[columns]
+        if self.ids is None:
+            return self.markov_in.weight[tokens] @ rows.T
+        numbers = torch.searchsorted(self.ids, tokens).clamp(max=len(self.ids) - 1)
+        is_known = self.ids[numbers] == tokens
+        return is_known[..., None] * (self.markov_in.weight[numbers] @ rows.T)
 
 
 def load_block(folder: Path, target: HuggingFaceModel, markov: bool) -> BlockModel:
-    """The block drafter in a folder, ready to draft for a target; errors as for `load_drafter`."""
-    return BlockModel(target, load_drafter("block", folder, target, BlockHead), markov)
+    """The block drafter in a folder, ready to draft for a target; errors as for `load_drafter`, or
+    if the target gives other features than it reads."""
+    head = load_drafter("block", folder, target, BlockHead)
+    layers = head.sizes.get("features", list(target.feature_layers))
+    if list(target.feature_layers) != layers:
+        raise ParameterError(
+            "drafter block",
+            f"be given the inputs of the target's layers {', '.join(map(str, layers))}",
+            list(target.feature_layers),
+            "Load the EAGLE-3 head that it was trained beside as the draft.",
+        )
+    return BlockModel(target, head, markov)
 
 
 class BlockModel:
@@ -138,6 +170,8 @@ class BlockModel:
         self.target = target
         self.head = head.to(target.device, target.dtype).eval().requires_grad_(False)
         self.markov = markov
+        weight = target.model.get_output_embeddings().weight
+        self.output_rows = weight if head.ids is None else weight[head.ids]
         half_precision = target.device.type == "cpu" and target.dtype.itemsize < 4
         kv_dtype = torch.float32 if half_precision else target.dtype
         self.rotary = head.rotary.to(target.device, kv_dtype)
@@ -162,7 +196,7 @@ class BlockSession:
         self.block = model.head.block
         self.passes = 0
         self._cache = TreeCache(len(model.head.layers))
-        self._feature: torch.Tensor | None = None  # before the root
+        self._state: torch.Tensor | None = None  # before the root
         self._logits: torch.Tensor | None = None  # of this step's block, [block, V]
 
     @torch.inference_mode()
@@ -170,23 +204,25 @@ class BlockSession:
         """The target's features of the tokens that were committed, but for the last, [n, width]."""
         if not len(features):
             return
-        states = features[None, :, -self.model.head.sizes["width"] :].to(self.model.target.dtype)
+        states = self.model.head.text_states(features[None].to(self.model.target.dtype))
         start = self._cache.used
         cos, sin = self.model.rotary[:, start : start + len(features)]
         for layer, (k, v) in enumerate(self.model.head.text_keys_values(states, cos, sin)):
             self._cache.update(k, v, layer)
         self._cache.used += len(features)
-        self._feature = states[0, -1]
+        self._state = states[0, -1]
 
     @torch.inference_mode()
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
+    def forward(
+        self, tree: TokenTree, nodes: Sequence[int]
+    ) -> np.ndarray | DeviceLogits | DraftLogits:
         """Logits after `nodes`, none of which is deeper than `block` - 1; a pass with the first of
         a step."""
         target = self.model.target
         # One pass for the whole block, at the first question of a step; later ones look rows up.
         if self._logits is None:
-            output_head = target.model.get_output_embeddings()
-            self._logits = output_head(self._block_states(tree.tokens[0])).float()
+            states = self._block_states(tree.tokens[0])
+            self._logits = (states @ self.model.output_rows.T).float()
             self.passes += 1
         depths = torch.tensor([tree.depths[node] for node in nodes], device=target.device)
         logits = self._logits[depths]
@@ -194,15 +230,18 @@ class BlockSession:
             tokens = torch.tensor([tree.tokens[node] for node in nodes], device=target.device)
             # Nothing after the root: the block has read it.
             logits = logits + (depths > 0)[:, None] * self.model.head.after(tokens)
-        return target.as_rows(logits)
+        ids = self.model.head.ids
+        if ids is None:
+            return target.as_rows(logits)
+        return on_target_vocabulary(logits, ids, target.vocab_size, target.lazy)
 
     def _block_states(self, root: int) -> torch.Tensor:
         """The states of the block behind the text, [block, width]."""
         head = self.model.head
         embedding = self.model.target.model.get_input_embeddings()
         token = torch.tensor(root, device=self.model.target.device)
-        assert self._feature is not None  # `take` came before
-        x = head.begin(self._feature, embedding(token))[None]
+        assert self._state is not None  # `take` came before
+        x = head.begin(self._state, embedding(token))[None]
         start = self._cache.used
         cos, sin = self.model.rotary[:, start : start + head.block]
 

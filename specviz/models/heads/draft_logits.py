@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numpy.typing import DTypeLike
 
+from ...passes.device_logits import DeviceLogits
 from ...sampling.distributions import Distributions, Index, Sampling, probabilities
 
 
@@ -52,3 +54,21 @@ class DraftRows(Distributions):
             row[self.logits.ids] = probabilities(self.logits.values[node], self.sampling)
             self._rows[node] = row
         return self._rows[node]
+
+
+def on_target_vocabulary(
+    logits: torch.Tensor, ids: torch.Tensor, width: int, lazy: bool
+) -> DraftLogits | DeviceLogits:
+    """Logits of the draft's tokens, [n, tokens], as logits over the target's vocabulary.
+
+    Args:
+        logits: of the draft's tokens.
+        ids: the target's id of each, [tokens].
+        width: V, the size of the target's vocabulary.
+        lazy: whether they stay on their device.
+    """
+    if not lazy:
+        return DraftLogits(logits.float().cpu().numpy(), ids.cpu().numpy(), width)
+    whole = logits.new_full((len(logits), width), -torch.inf)
+    whole[:, ids] = logits
+    return DeviceLogits(whole)

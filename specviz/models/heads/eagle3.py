@@ -27,7 +27,7 @@ from ...passes.direct import attend, rms_norm
 from ...passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ...passes.layers import read_layer
 from ...sampling.distributions import Logits
-from .draft_logits import DraftLogits
+from .draft_logits import DraftLogits, on_target_vocabulary
 from .eagle import EagleSession
 from .format import HeadFormat
 
@@ -210,7 +210,7 @@ class Eagle3Model:
             passed_on, normed = torch.from_numpy(states).view(self.dtype).chunk(2, dim=1)
             cache.used = work.end
             guesses = normed if "norm_output" in self.head.flags else passed_on
-            return self._on_vocabulary(logits), guesses
+            return DraftLogits(logits, self.ids.numpy(), self.vocab_size), guesses
         masked = work.causal_mask()
         mask = None
         if masked is not None:
@@ -231,15 +231,7 @@ class Eagle3Model:
     def logits_of(self, states: torch.Tensor) -> DraftLogits | DeviceLogits:
         """Logits over the target's vocabulary, [n, V], of guessed states [n, width]."""
         logits = self.head.logits(states)
-        return self._on_vocabulary(logits if self.lazy else logits.float().cpu().numpy())
-
-    def _on_vocabulary(self, logits: np.ndarray | torch.Tensor) -> DraftLogits | DeviceLogits:
-        if isinstance(logits, np.ndarray):
-            return DraftLogits(logits, self.ids.cpu().numpy(), self.vocab_size)
-        # Tokens that the head does not know have no probability, as -inf.
-        whole = logits.new_full((len(logits), self.vocab_size), -torch.inf)
-        whole[:, self.ids] = logits
-        return DeviceLogits(whole)
+        return on_target_vocabulary(logits, self.ids, self.vocab_size, self.lazy)
 
 
 def compiled_head(model: Eagle3Model, form: HeadFormat) -> CompiledHead | None:

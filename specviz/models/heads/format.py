@@ -89,13 +89,18 @@ class HeadFormat:
 
     def feature_layers(self, depth: int) -> tuple[int, ...]:
         """The layers, counted from 0, whose inputs it reads of a target with `depth` layers."""
-        ids = self.ids or (2, depth // 2, depth - 3)
+        ids = self.ids or usual_layers(depth)
         if self.ids and self.ids[0] == 1:  # SGLang's rule: such ids count outputs of layers
             ids = tuple(layer + 1 for layer in self.ids)
         if not all(0 <= layer < depth for layer in ids):
             must = f"read hidden states 0 to {depth - 1} of the target, which has {depth} layers"
             raise ParameterError("draft", must, list(ids), "Give the head's own target.")
         return ids
+
+
+def usual_layers(depth: int) -> tuple[int, ...]:
+    """The layers of a target with `depth` of them whose inputs an EAGLE-3 head reads."""
+    return (2, depth // 2, depth - 3)
 
 
 def read_format(folder: Path) -> HeadFormat | None:

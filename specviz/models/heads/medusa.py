@@ -64,9 +64,10 @@ def save_drafter(kind: str, model: nn.Module, folder: Path) -> None:
     """Write a folder that `load_drafter` reads: what was trained of a model, in bfloat16, and its
     `sizes`."""
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {
-        name: weight.to(torch.bfloat16).contiguous() for name, weight in trained(model).items()
-    }
+    tensors = {}
+    for name, weight in trained(model).items():
+        is_number = weight.is_floating_point()  # a table of token ids stays what it is
+        tensors[name] = weight.to(torch.bfloat16 if is_number else weight.dtype).contiguous()
     write_bytes(folder / "model.safetensors", save(tensors))
     write_text(folder / "config.json", json.dumps({"kind": kind} | model.sizes, indent=1) + "\n")
 

@@ -3,6 +3,7 @@ page."""
 
 # Annotations are not postponed here: gradio reads them to document the endpoint.
 from collections.abc import Iterator
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from specviz.measure.timing import ROUNDS
 
 from .service import limits
 from .service.decoding import decode, timing
-from .service.failures import explained, reason
+from .service.failures import explain, reason
 from .service.limits import number
 from .service.pair_ref import TALES, PairRef
 from .service.pairs import Pairs
@@ -56,7 +57,6 @@ TEXTS = ("prompt", "builder", "verifier", "drafter")
 def build(service: RunService) -> None:
     """Add the endpoint to the page that is being built."""
 
-    @explained("The run failed.", reject)
     async def generate(  # type: ignore[misc]
         request: gr.Request,
         prompt: str,
@@ -74,27 +74,32 @@ def build(service: RunService) -> None:
         weights: str = "memory",
         messages: str = "",
     ) -> tuple[str, str, str]:  # of each item
-        config = config_of(
-            prompt=messages_of(messages) if messages else prompt,
-            builder=builder,
-            verifier=verifier,
-            drafter=drafter,
-            temperature=temperature,
-            top_p=top_p,
-            top_k=top_k,
-            draft_temperature=draft_temperature,
-            max_new_tokens=max_new_tokens,
-            seed=seed,
-        )
-        ref = pair_for(service.pairs, models, weights)
-        if type(plain_rounds) is not int or not 0 <= plain_rounds <= MAX_ROUNDS:
-            raise ParameterError(
-                "plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", plain_rounds
+        try:
+            config = config_of(
+                prompt=messages_of(messages) if messages else prompt,
+                builder=builder,
+                verifier=verifier,
+                drafter=drafter,
+                temperature=temperature,
+                top_p=top_p,
+                top_k=top_k,
+                draft_temperature=draft_temperature,
+                max_new_tokens=max_new_tokens,
+                seed=seed,
             )
-        config = fastest(config, builder, ref)
-        async with service.stream(visitor_of(request), ref, answers, config, plain_rounds) as items:
-            async for item in items:
-                yield ("", "", "") if isinstance(item, Note) else item
+            ref = pair_for(service.pairs, models, weights)
+            if type(plain_rounds) is not int or not 0 <= plain_rounds <= MAX_ROUNDS:
+                raise ParameterError(
+                    "plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", plain_rounds
+                )
+            config = fastest(config, builder, ref)
+            visitor = visitor_of(request)
+            items = service.stream(visitor, ref, answers, config, plain_rounds)
+            async with aclosing(items):
+                async for item in items:
+                    yield ("", "", "") if isinstance(item, Note) else item
+        except Exception as error:
+            raise gr.Error(explain(error, "The run failed."), print_exception=False) from None
 
     gr.api(
         generate,
@@ -102,11 +107,6 @@ def build(service: RunService) -> None:
         api_description=DESCRIPTION,
         concurrency_limit=None,  # the service has a queue of its own
     )
-
-
-def reject(sentence: str) -> None:
-    """Raise the error that gradio sends to the caller."""
-    raise gr.Error(sentence, print_exception=False) from None
 
 
 def config_of(**values: Any) -> RunConfig:

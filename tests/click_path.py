@@ -83,6 +83,8 @@ def main() -> None:
         print(f"  {len(own)} in {room}")
     print(f"{len(path.threads)} threads")
     print(f"{len(row)} generators: {', '.join(row)}")
+    for code in sorted(path.functions, key=lambda c: (c.co_filename, c.co_firstlineno)):
+        print(code.co_filename.removeprefix(str(ROOT)), code.co_qualname)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from specviz.config.run_config import RunConfig
@@ -46,10 +46,10 @@ def decode(pair: Any, config: RunConfig, warm_up: int = 0) -> Iterator[Trace | S
             start.
     """
     blank = run(pair, config, ())
-    yield replace(blank, pair=blank.pair | offload_info(pair))
     for _ in islice(speculate(pair, config), warm_up):
         pass
-    yield from speculate(pair, config)
+    blank = replace(blank, pair=blank.pair | offload_info(pair))
+    return chain([blank], speculate(pair, config))
 
 
 def timing(

@@ -115,11 +115,8 @@ class Requests:
             if not (self._thread and self._thread.is_alive()):
                 self._thread = Thread(target=self._serve, name="requests", daemon=True)
                 self._thread.start()
-            dropped = self._waiting.admit(visitor, call)
+            self._waiting.admit(visitor, call)
             self._changed.notify()
-        if dropped is not None:
-            other, error = dropped
-            other.answer.set_exception(error)
         return call.answer
 
     async def ask(self, visitor: Visitor, work: Callable[..., Any], *args: Any) -> Any:

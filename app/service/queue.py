@@ -14,9 +14,8 @@ from concurrent.futures import Future
 from contextvars import ContextVar
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from itertools import count, zip_longest
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-Item = TypeVar("Item")
 FULL = "The queue is full ({} requests wait). Try again in a minute; nothing was lost."
 PREFIX = {4: 24, 6: 64}  # bits of an address that its owner cannot choose
 LEVELS = 3  # network, address, session
@@ -24,6 +23,16 @@ LEVELS = 3  # network, address, session
 
 class Full(ValueError):
     """The queue is full."""
+
+
+class Waiting(Protocol):
+    """What may stand in a queue."""
+
+    def end(self, error: Exception) -> None:
+        """End it with an error, before its turn came."""
+
+
+Item = TypeVar("Item", bound=Waiting)
 
 
 class Call(NamedTuple):
@@ -40,6 +49,10 @@ class Call(NamedTuple):
             self.answer.set_result(self.work())
         except BaseException as error:  # whatever it is, the next one has its turn
             self.answer.set_exception(error)
+
+    def end(self, error: Exception) -> None:
+        """Answer the call with an error."""
+        self.answer.set_exception(error)
 
 
 class Visitor(NamedTuple):
@@ -110,12 +123,20 @@ class FairQueue(Generic[Item]):
     def __len__(self) -> int:
         return len(self._places)
 
-    def admit(self, visitor: Visitor, item: Item) -> tuple[Item, Full] | None:
-        """Add an item; returns the one that has to make room, perhaps the same, and what to tell
-        whoever waits for it."""
+    def admit(self, visitor: Visitor, item: Item) -> None:
+        """Add an item; where too many wait, one of them, perhaps the same, ends with `Full`."""
         self.push(visitor, item)
-        dropped = self.overflow()
-        return None if dropped is None else (dropped, Full(FULL.format(self.limit)))
+        if len(self._places) <= self.limit:
+            return
+        # The newest of the session with the most items, of the address with the most, of the
+        # network with the most makes room: a flood takes its own places only.
+        sizes = Counter(group for place in self._places for group in place.groups)
+        last = max(
+            self._places,
+            key=lambda place: ([sizes[group] for group in place.groups], place.number),
+        )
+        self._drop(last)
+        last.item.end(Full(FULL.format(self.limit)))
 
     def push(self, visitor: Visitor, item: Item) -> None:
         """Add an item, whatever the limit."""
@@ -123,22 +144,6 @@ class FairQueue(Generic[Item]):
         for group in place.groups:
             self._turns.setdefault(group, place.number)
         self._places.append(place)
-
-    def overflow(self) -> Item | None:
-        """Take out the item that has to make room where too many wait; None where they do not.
-
-        It is the newest of the session with the most items, of the address with the most, of the
-        network with the most: a flood takes its own places only.
-        """
-        if len(self._places) <= self.limit:
-            return None
-        sizes = Counter(group for place in self._places for group in place.groups)
-        last = max(
-            self._places,
-            key=lambda place: ([sizes[group] for group in place.groups], place.number),
-        )
-        self._drop(last)
-        return last.item
 
     def pop(self, may: Callable[[Item], bool] = lambda item: True) -> Item | None:
         """Take out the item whose turn it is, of those that `may` be taken; None if there is

@@ -6,17 +6,12 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Any, NamedTuple
 
 from . import zero_gpu
 from .pair_ref import PairRef
 from .queue import NOBODY, Visitor
-
-POLL = 0.5  # seconds between two looks at what a waiting page must show
-LEFT = "The page that asked for this run was closed."
 
 log = logging.getLogger(__name__)
 
@@ -77,16 +72,19 @@ class Run:
     left: bool = False
 
     def send(self, item: Any) -> None:
+        """Give its page an item."""
         self.sent.append(item)
         self.tell()
 
     def end(self, error: BaseException | None = None) -> None:
+        """It is over; what was sent before is still delivered."""
         if error is not None and not isinstance(error, Exception):
             error = RuntimeError(repr(error))  # it would end the server's own thread
         self.error, self.over = self.error or error, True
         self.tell()
 
     def tell(self) -> None:
+        """Wake its handler, which waits in the thread of the server."""
         try:
             self.loop.call_soon_threadsafe(self.changed.set)
         except RuntimeError:  # the server has ended
@@ -100,47 +98,3 @@ class Run:
                 items.close()
             except BaseException:
                 log.exception("a run failed as it ended")
-
-
-class Stream:
-    """What a run yields, and a `Note` where it has to wait, for `async with` and `async for`."""
-
-    def __init__(self, service: Any, run: Run) -> None:
-        self._service, self._run = service, run
-        self._note, self._due = Note(""), 0.0
-
-    async def __aenter__(self) -> Stream:
-        await self._service.enter(self._run)
-        return self
-
-    async def __aexit__(self, *_: Any) -> None:
-        self._service.leave(self._run)
-
-    def __aiter__(self) -> Stream:
-        return self
-
-    async def __anext__(self) -> Any:
-        run = self._run
-        while True:
-            readers = self._service.readers
-            if readers and readers.have_left(run.visitor.session):
-                raise ValueError(LEFT)
-            if run.sent:
-                return run.sent.popleft()
-            if run.error:
-                raise run.error
-            if run.over:
-                raise StopAsyncIteration
-            now = monotonic()
-            if now >= self._due:
-                note = self._service.note(run)
-                # Who is far back hears of it rarely: a message to each at every turn would take
-                # more time than the turns.
-                self._due = now + max(POLL, note.ahead / 5)
-                if note.text and note != self._note:
-                    self._note = note
-                    return note
-            run.changed.clear()
-            if not (run.sent or run.over):
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(run.changed.wait(), POLL)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from threading import Condition, Thread
 from time import monotonic
@@ -23,12 +24,14 @@ from .pair_ref import PairRef
 from .pairs import Pairs, pairs_of
 from .process import Process, Requests
 from .queue import Call, FairQueue, Visitor, current_visitor
-from .run import Note, Run, Stream, Turn
+from .run import Note, Run, Turn
 from .runs import RunStore
 from .sizes import try_tokenizers
 
 SLICE = 2.0  # seconds that a run computes while others wait
 PATIENCE = 5.0  # seconds that a short call waits for a step; it then computes beside it
+POLL = 0.5  # seconds between two looks at what a waiting page must show
+LEFT = "The page that asked for this run was closed."
 TOO_LONG = "Loading the models took longer than this server allows. Choose smaller models."
 STOPPING = "The server is shutting down. Try again in a minute."
 CUT = "The server was shut down. What was decoded so far is shown."
@@ -66,10 +69,11 @@ class RunService:
         self._thread: Thread | None = None
         self._stopping = False
 
-    def stream(
+    async def stream(
         self, visitor: Visitor, ref: PairRef, work: Callable[..., Iterator[Any]], *args: Any
-    ) -> Stream:
-        """The items of work(turn, *args), computed when it is the visitor's turn.
+    ) -> AsyncIterator[Any]:
+        """The items of work(turn, *args), computed when it is the visitor's turn, and a `Note`
+        where it has to wait. Iterate within `contextlib.aclosing`, so that it ends with its page.
 
         Args:
             visitor: who asks.
@@ -77,37 +81,54 @@ class RunService:
             work, args: a generator function and what else it takes; None is not sent.
 
         Raises:
-            ValueError: if the queue is full, the pair cannot be had, or from the work, in the
-                stream.
+            ValueError: if the queue is full, the pair cannot be had, or from the work.
         """
-        return Stream(self, Run(visitor, ref, work, args, asyncio.get_running_loop()))
-
-    async def enter(self, run: Run) -> None:
-        """Give a run its place in the queue."""
         if self._stopping:
             raise ValueError(STOPPING)
-        if not self.pairs.offer(run.ref).trusted:
-            prompts = [config.prompt for config in zero_gpu.configs_in(run.args)]
-            names = (run.ref.target, run.ref.draft)
-            await self.trials.ask(run.visitor, try_tokenizers, *names, prompts)
+        if not self.pairs.offer(ref).trusted:
+            prompts = [config.prompt for config in zero_gpu.configs_in(args)]
+            await self.trials.ask(visitor, try_tokenizers, ref.target, ref.draft, prompts)
+        run = Run(visitor, ref, work, args, asyncio.get_running_loop())
         with self._changed:
             self._start()
-            dropped = self._queue.admit(run.visitor, run)
+            self._queue.admit(visitor, run)
             self._changed.notify()
-        if dropped is not None:
-            other, error = dropped
-            other.end(error)
+        last, due = Note(""), 0.0
+        try:
+            while True:
+                if self.readers and self.readers.have_left(visitor.session):
+                    raise ValueError(LEFT)
+                # The other thread may add an item, an error or the end at any time: what was sent
+                # is delivered before the end is believed.
+                if run.sent:
+                    yield run.sent.popleft()
+                    continue
+                if run.error:
+                    raise run.error
+                if run.over:
+                    return
+                if monotonic() >= due:
+                    note = self.note(run)
+                    # Who is far back hears of it rarely: a message to each at every turn would
+                    # take more time than the turns.
+                    due = monotonic() + max(POLL, note.ahead / 5)
+                    if note.text and note != last:
+                        last = note
+                        yield note
+                run.changed.clear()
+                if not (run.sent or run.over):  # which may have come since
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(run.changed.wait(), POLL)
+        finally:
+            self.leave(run)
 
     async def between_steps(self, work: Callable[..., Any], *args: Any) -> Any:
         """What a short work(*args) returns, computed between two steps of a run; raises `Full`."""
         call = Call(Future(), partial(work, *args))
         with self._changed:
             self._start()
-            dropped = self._calls.admit(current_visitor(), call)
+            self._calls.admit(current_visitor(), call)
             self._changed.notify()
-        if dropped is not None:
-            other, error = dropped
-            other.answer.set_exception(error)
         answer = asyncio.wrap_future(call.answer)
         await asyncio.wait([answer], timeout=PATIENCE)
         with self._changed:
@@ -181,40 +202,33 @@ class RunService:
     def _work(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(self._has_work)
-                closing = self._closing.popleft() if self._closing else None
-                call = self._calls.pop()
-                run = None if closing or call else self._take()
-            if closing:
-                closing.close()
-                self._forget(closing)
-            if call:
-                call.compute()
-            if run:
-                self._advance(run)
+                while (job := self._next()) is None:
+                    self._changed.wait()
+            job()
 
-    def _has_work(self) -> bool:
-        may_compute = Admission(self._begun)
-        return bool(
-            self._closing
-            or len(self._calls)
-            or self._loaded
-            or any(map(may_compute, self._queue.order()))
-        )
-
-    def _take(self) -> Run | None:
-        """The run whose turn it is, if its pair is there; else that is loaded first."""
+    def _next(self) -> Callable[[], None] | None:
+        """What the thread does now; None where nothing may be done."""
+        if self._closing:
+            return partial(self._close, self._closing.popleft())
+        if (call := self._calls.pop()) is not None:
+            return call.compute
         run = self._loaded.popleft() if self._loaded else self._queue.pop(Admission(self._begun))
         if run is None:
             return None
         self._begun.add(run)
         if run.items is None and not self.pairs.holds(run.ref):
+            # Others compute while its pair is loaded; `_continue` then puts it before them.
             run.loading = self.pairs.load(run.ref, run.visitor)
             run.loading.result.add_done_callback(partial(self._continue, run))
             run.tell()
-            return None
+            return self._next()
         self._running = run
-        return run
+        return partial(self._advance, run)
+
+    def _close(self, run: Run) -> None:
+        """End a run whose page has left. A generator is closed by the thread that advances it."""
+        run.close()
+        self._forget(run)
 
     def _continue(self, run: Run, result: Future[Any]) -> None:
         """Its pair is loaded, or cannot be."""

@@ -4,6 +4,7 @@ from this machine."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from typing import Any
 
 import gradio as gr
@@ -17,7 +18,7 @@ from specviz.record.vectors import Plan, by_level, find_acceptance, find_vector,
 from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
 
-from ..service.failures import explained
+from ..service.failures import explain
 from ..service.pair_ref import SMOLLM2, TALES, PairRef
 from ..service.queue import visitor_of
 from ..service.run import Note, Turn
@@ -76,44 +77,54 @@ def build(service: RunService) -> None:
             )
     outputs = [line, measurement, *(part for card in cards.values() for part in card.outputs)]
 
+    def filled(value: Any, names: Any, result: MachineMeasurement | None) -> dict:
+        updates = {}
+        shown = contents(nearest(value), names, result)
+        for name, card in cards.items():
+            updates |= card.fill(*shown[name])
+        return updates
+
     def draw(value: Any, names: Any, measured_here: Any) -> dict:
-        result = None
-        if measured_here:
-            result = codec.read(MachineMeasurement, measured_here, "measured")
-        filled = contents(nearest(value), names, result)
-        return {k: v for name, card in cards.items() for k, v in card.fill(*filled[name]).items()}
+        try:
+            result = None
+            if measured_here:
+                result = codec.read(MachineMeasurement, measured_here, "measured")
+            return filled(value, names, result)
+        except Exception as error:
+            return {line: status_text(explain(error, "The figures could not be drawn."), "error")}
 
-    def failed(text: str) -> dict:
-        return {line: status_text(text, "error")}
+    gr.on(
+        [temperature.change, rules.change],
+        draw,
+        [temperature, rules, measurement],
+        outputs,
+        trigger_mode="always_last",
+        **QUIET,
+    )
 
-    for control in (temperature, rules):
-        control.change(
-            explained("The figures could not be drawn.", failed)(draw),
-            [temperature, rules, measurement],
-            outputs,
-            trigger_mode="always_last",
-            **QUIET,
-        )
-
-    @explained("The measurement failed. The figures are unchanged.", failed)
     async def run(request: gr.Request, value: Any, names: Any) -> AsyncIterator[dict]:
-        result: MachineMeasurement | None = None
-        async with service.stream(
-            visitor_of(request), service.pairs.first, measure, nearest(value)
-        ) as items:
-            async for item in items:
-                if isinstance(item, Note):
-                    yield {line: status_text(item.text)}
-                    continue
-                text = f"{item.done} of {item.total} runs"
-                yield {line: status_text(text, done=item.done, of=item.total)}
-                known = -1 if result is None else len(result.points)
-                if item.result and len(item.result.points) > known:
-                    result = item.result
-                    text = codec.dumps(result)
-                    yield {measurement: text, **draw(value, names, text)}
-        if result:
-            yield {line: status_text("Measured on this machine.")}
+        try:
+            result: MachineMeasurement | None = None
+            visitor, ref = visitor_of(request), service.pairs.first
+            async with aclosing(service.stream(visitor, ref, measure, nearest(value))) as items:
+                async for item in items:
+                    if isinstance(item, Note):
+                        yield {line: status_text(item.text)}
+                        continue
+                    text = f"{item.done} of {item.total} runs"
+                    yield {line: status_text(text, done=item.done, of=item.total)}
+                    # The figures are drawn anew where there is more to draw.
+                    if item.result and (
+                        result is None or len(item.result.points) > len(result.points)
+                    ):
+                        result = item.result
+                        text = codec.dumps(result)
+                        yield {measurement: text, **filled(value, names, result)}
+            if result:
+                yield {line: status_text("Measured on this machine.")}
+        except Exception as error:
+            text = explain(error, "The measurement failed. The figures are unchanged.")
+            yield {line: status_text(text, "error")}
 
     job = Job(stop, line, {line: status_text("Stopped. The figures show the measurements so far.")})
     job.bind(go.click, run, [temperature, rules], outputs)

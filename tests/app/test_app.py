@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from inspect import isasyncgenfunction
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from app.page import STYLES, TABS, build_demo
 from app.service import offers as offering
 from app.service import pairs
 from app.service.decoding import PACE, Pace
-from app.service.failures import explained, reason
+from app.service.failures import explain, reason
 from app.service.loading import Loading
 from app.service.pair_ref import EARLY_EXIT, SMOLLM2, TALES, PairRef
 from specviz.base.files import WEB
@@ -141,29 +142,45 @@ def test_what_is_no_pair_is_said():
 # ---- failures ----
 
 
-def test_every_kind_of_handler_ends_in_a_sentence(caplog):
-    def handler(error):
-        raise error
+def test_a_visitor_is_shown_sentences_and_the_log_gets_the_rest(caplog):
+    assert explain(ValueError("It is full."), "It failed.") == "It is full."
+    assert not caplog.text
+    shown = explain(RuntimeError("secret"), "It failed.")
+    assert shown == "It failed. See the server's log for the reason."
+    assert "secret" in caplog.text
 
-    async def stream(error):
-        yield "begun"
-        raise error
 
-    async def last_of(items):
-        return [item async for item in items][-1]
+class Fails:
+    """A service that has no pair, or whose runs fail in a way that is no sentence."""
 
-    sentence = explained(
-        "It failed.", lambda text: {"said": text}, lambda error: f"{error} Try again."
-    )
-    handle, streams = sentence(handler), sentence(stream)
-    for end in (handle, lambda error: in_a_loop(last_of(streams(error)))):
-        caplog.clear()
-        assert end(ValueError("It is full.")) == {"said": "It is full. Try again."}
-        assert not caplog.text
-        assert end(RuntimeError("secret")) == {
-            "said": "It failed. See the server's log for the reason."
-        }
-        assert "secret" in caplog.text
+    def __init__(self, error):
+        self.error = error
+
+    async def __call__(self, *_):
+        raise self.error
+        yield
+
+
+@pytest.mark.parametrize("error", [ValueError("It is full."), RuntimeError("secret")])
+def test_every_handler_that_streams_ends_in_a_sentence(monkeypatch, error):
+    """Whatever goes wrong in the service: of an exception that leaves a handler gradio would show
+    nothing but "Error"."""
+    demo = build_demo(lambda: specviz.toy_pair(vocab=12))
+    monkeypatch.setattr(demo.service, "stream", Fails(error))
+    handlers = {
+        event.fn: event
+        for event in demo.fns.values()
+        if isasyncgenfunction(event.fn) and event.api_name != "generate"
+    }
+    assert {handler.__qualname__.partition(".")[0] for handler in handlers} >= {"events", "build"}
+
+    async def last_of(handler, values):
+        return [item async for item in handler(None, *values)][-1]
+
+    for handler, event in handlers.items():
+        last = str(in_a_loop(last_of(handler, [control.value for control in event.inputs])))
+        assert "It is full." in last or "failed." in last, (handler.__qualname__, last)
+        assert "secret" not in last
 
 
 def test_a_sentence_in_the_middle_of_a_run_is_shown_and_logged(caplog):

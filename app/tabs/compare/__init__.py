@@ -4,6 +4,7 @@ prompt and seed."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import gradio as gr
@@ -12,7 +13,6 @@ from specviz.view.offline import comparison_page
 from specviz.view.payload import message
 from specviz.view.web import asset
 
-from ...service.failures import explained
 from ...service.pair_ref import PairRef
 from ...service.queue import visitor_of
 from ...service.service import RunService
@@ -86,19 +86,21 @@ def events(
 ) -> None:
     """Every event of a run."""
 
-    def end(text: str) -> dict:
-        return {line: status_text(text, "error"), board: message("", state="done")}
-
-    @explained("The comparison failed. The earlier results are unchanged.", end, chosen.with_labels)
     async def run(
         request: gr.Request, models: Any, weights: Any, *values: Any
     ) -> AsyncIterator[dict]:
-        entries = tuple(chosen.read(values))
-        ref = service.pairs.find(models, weights)
-        yield {line: status_text("")}
-        async with service.stream(visitor_of(request), ref, play, entries) as items:
-            async for item in items:
-                yield {board: shown(item)}
+        try:
+            entries = tuple(chosen.read(values))
+            ref = service.pairs.find(models, weights)
+            yield {line: status_text("")}
+            async with aclosing(service.stream(visitor_of(request), ref, play, entries)) as items:
+                async for item in items:
+                    yield {board: shown(item)}
+        except Exception as error:
+            text = chosen.explain(
+                error, "The comparison failed. The earlier results are unchanged."
+            )
+            yield {line: status_text(text, "error"), board: message("", state="done")}
 
     job = Job(stop, line, {board: message("", state="stopped")})
     job.bind([go.click, chosen.prompt.submit], run, [*pairs, *chosen.inputs], [board, line])

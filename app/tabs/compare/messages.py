@@ -39,9 +39,9 @@ def play(turn: Turn, entries: Sequence[Entry]) -> Iterator[str | None]:
     """
     board = Board(entries)
     for at, entry in enumerate(entries):
-        steps = turn.compute(decode, entry.config, WARM_UP)
         pace, group = Pace(), list[Step]()
         try:
+            steps = turn.compute(decode, entry.config, WARM_UP)
             board.begin(next(steps))
             for step in steps:
                 group.append(step)

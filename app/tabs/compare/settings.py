@@ -163,9 +163,9 @@ class Settings:
                 raise ValueError(f"{column.letter}: {error}") from None
         return [entry for entry in entries if entry]
 
-    def with_labels(self, error: ValueError) -> str:
-        """What an error of the library says, with the page's labels."""
-        return self.columns[0].controls.with_labels(error)
+    def explain(self, error: Exception, failed: str) -> str:
+        """`failures.explain`, with the page's labels."""
+        return self.columns[0].controls.explain(error, failed)
 
 
 def kinds(letter: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,6 @@ from specviz.record.vectors import EMBEDDED, planned_with
 from specviz.view.payload import message, settings_text
 from specviz.view.web import asset
 
-from ...service.failures import explained
 from ...service.pair_ref import TALES, PairRef
 from ...service.pairs import Pairs
 from ...service.queue import visitor_of
@@ -130,34 +130,35 @@ def events(
         **QUIET,
     )
 
-    def failed(text: str) -> dict:
-        return {notice_box: sentence("error", text), stage_box: message("", state="done")}
-
-    @explained("The run failed.", failed, settings.with_labels)
     async def run(
         request: gr.Request, models: Any, weights: Any, *values: Any
     ) -> AsyncIterator[dict]:
-        config = settings.read(values)
-        ref = service.pairs.find(models, weights)
-        compatible(config).required()
-        yield {notice_box: about(config, ref)}
-        visitor = visitor_of(request)
-        async with service.stream(visitor, ref, play, config, ref, service.runs) as items:
-            async for item in items:
-                yield {stage_box: shown(item)}
+        try:
+            config = settings.read(values)
+            ref = service.pairs.find(models, weights)
+            compatible(config).required()
+            yield {notice_box: about(config, ref)}
+            visitor = visitor_of(request)
+            items = service.stream(visitor, ref, play, config, ref, service.runs)
+            async with aclosing(items):
+                async for item in items:
+                    yield {stage_box: shown(item)}
+        except Exception as error:
+            text = settings.explain(error, "The run failed.")
+            yield {notice_box: sentence("error", text), stage_box: message("", state="done")}
 
-    def not_sampled(text: str) -> str:
-        return json.dumps({"state": "error", "text": text})
-
-    @explained("The sampling failed.", not_sampled, settings.with_labels)
     async def count(
         request: gr.Request, models: Any, weights: Any, *values: Any
     ) -> AsyncIterator[str]:
-        config = settings.read(values)
-        ref = service.pairs.find(models, weights)
-        async with service.stream(visitor_of(request), ref, sample, config) as items:
-            async for item in items:
-                yield noted(item)
+        try:
+            config = settings.read(values)
+            ref = service.pairs.find(models, weights)
+            async with aclosing(service.stream(visitor_of(request), ref, sample, config)) as items:
+                async for item in items:
+                    yield noted(item)
+        except Exception as error:
+            text = settings.explain(error, "The sampling failed.")
+            yield json.dumps({"state": "error", "text": text})
 
     job = Job(
         boxes["stop"], notice_box, {stage_box: message("", state="stopped"), sample_chart: STOPPED}

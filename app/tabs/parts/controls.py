@@ -14,7 +14,7 @@ from specviz.config.run_config import RunConfig
 from specviz.config.strategy import split_strategy
 from specviz.doctor.engine_rules import ENGINE_PRESETS
 
-from ...service import limits
+from ...service import failures, limits
 from . import menus
 from .web import component, dumps
 
@@ -98,6 +98,12 @@ class Controls:
             error = ParameterError(name, error.must, got, hint)
         sentence = str(error)
         return sentence[:1].upper() + sentence[1:]
+
+    def explain(self, error: Exception, failed: str) -> str:
+        """`failures.explain`, with the page's labels."""
+        if isinstance(error, ValueError):
+            return self.with_labels(error)
+        return failures.explain(error, failed)
 
 
 def check_strategy(kind: str, text: Any) -> None:

@@ -4,16 +4,17 @@ its use."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
 import gradio as gr
 
-from ...service.failures import explained
+from ...service.failures import explain
 from ...service.http.server import local
 from ...service.pair_ref import PairRef
 from ...service.queue import visitor_of
-from ...service.run import Note, Turn
+from ...service.run import Turn
 from ...service.service import RunService
 from ...service.sizes import Description, describe
 from .card import status, status_text
@@ -61,9 +62,10 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
         return
     menus = menus_of(demo)
     inputs, report = [named[TARGET], named[DRAFT]], named[REPORT]
-    answer = explained(
-        "The pair could not be checked.", lambda text: {report: status_text(text, "error")}
-    )
+
+    def failed(error: Exception) -> dict:
+        text = explain(error, "The pair could not be checked.")
+        return {report: status_text(text, "error")}
 
     async def described(
         request: gr.Request, target: Any, draft: Any
@@ -74,18 +76,24 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
 
     async def check(request: gr.Request, target: Any, draft: Any) -> AsyncIterator[dict]:
         yield {report: status_text(READING)}
-        _, found = await described(request, target, draft)
-        yield {report: status_text(found.text, "" if found.fits else "error")}
+        try:
+            _, found = await described(request, target, draft)
+            yield {report: status_text(found.text, "" if found.fits else "error")}
+        except Exception as error:
+            yield failed(error)
 
     async def use(request: gr.Request, target: Any, draft: Any) -> AsyncIterator[dict]:
         yield {report: status_text(READING)}
-        ref, found = await described(request, target, draft)
-        if not found.fits:
-            raise ValueError(found.text)
-        async with service.stream(visitor_of(request), ref, nothing) as notes:
-            async for note in notes:
-                if isinstance(note, Note):
+        try:
+            ref, found = await described(request, target, draft)
+            if not found.fits:
+                raise ValueError(found.text)
+            async with aclosing(service.stream(visitor_of(request), ref, nothing)) as notes:
+                async for note in notes:
                     yield {report: status_text(note.text)}
+        except Exception as error:
+            yield failed(error)
+            return
         # whoever uses this machine's page finds the pair again; elsewhere it is for this page alone
         own = service.pairs.own if local() else {}
         own[ref.models] = found.label
@@ -101,8 +109,8 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
         api_visibility="private",
         concurrency_limit=None,
     )
-    named[CHECK].click(answer(check), inputs, [report], **shared)
-    named[USE].click(answer(use), inputs, [report, *menus], **shared)
+    named[CHECK].click(check, inputs, [report], **shared)
+    named[USE].click(use, inputs, [report, *menus], **shared)
 
 
 def nothing(turn: Turn) -> Any:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.service.queue import FairQueue, Visitor
+from app.service.queue import FairQueue, Full, Visitor
 
 
 def filled(names, limit=200):
@@ -69,13 +69,28 @@ def test_a_visitor_who_was_served_waits_for_one_turn_of_a_network_that_always_br
     assert len(own) == 20 and set(own) == {1}
 
 
+class Item(str):
+    """An item that knows whether it had to make room."""
+
+    ended = None
+
+    def end(self, error):
+        self.ended = error
+
+
 def test_a_full_queue_makes_room_at_the_cost_of_who_has_most():
-    queue = filled(["10.0.1.1 1", *(f"10.0.0.1 {number % 3}" for number in range(5))], limit=5)
-    assert queue.overflow() == "10.0.0.1 1" and queue.overflow() is None
-    queue.push(Visitor("10.0.2.1"), "10.0.2.1 ")
-    assert queue.overflow().startswith("10.0.0.1 ")
-    queue.push(Visitor("10.0.0.1", "9"), "10.0.0.1 9")
-    assert queue.overflow().startswith("10.0.0.1 ") and len(queue) == 5
+    names = ["10.0.1.1 1", *(f"10.0.0.1 {number % 3}" for number in range(5))]
+    names += ["10.0.2.1 ", "10.0.0.1 9"]
+    queue, items = FairQueue(5), [Item(name) for name in names]
+    dropped = []
+    for item in items:
+        address, _, session = item.partition(" ")
+        queue.admit(Visitor(address, session), item)
+        dropped += [one for one in items if one.ended and one not in dropped]
+        assert len(queue) <= 5
+    assert dropped[0] == "10.0.0.1 1" and len(dropped) == 3
+    assert all(item.startswith("10.0.0.1 ") for item in dropped)
+    assert isinstance(dropped[0].ended, Full) and "queue is full" in str(dropped[0].ended)
 
 
 def test_an_item_that_may_not_go_yet_keeps_its_place():

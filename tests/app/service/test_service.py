@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import threading
+from contextlib import aclosing
 from types import SimpleNamespace
 
 import pytest
@@ -42,7 +43,8 @@ class Gate:
         """All that a visitor gets, notes included; `items` shows it as it comes."""
         items = [] if items is None else items
         name = f"{visitor.address} {visitor.session}"
-        async with self.service.stream(visitor, ref, work or self.work, name, parts) as stream:
+        stream = self.service.stream(visitor, ref, work or self.work, name, parts)
+        async with aclosing(stream):
             async for item in stream:
                 items.append(item)
         return items

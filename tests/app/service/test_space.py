@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -56,6 +57,7 @@ def GPU(duration):
 
 VISIT = """
 import asyncio
+from contextlib import aclosing
 import json
 import spaces
 from app import api
@@ -75,7 +77,7 @@ ref = PairRef("This pair")
 
 def items_of(work, *args):
     async def visit():
-        async with service.stream(Visitor("a"), ref, work, *args) as items:
+        async with aclosing(service.stream(Visitor("a"), ref, work, *args)) as items:
             return [item async for item in items]
     return asyncio.run(visit())
 
@@ -214,7 +216,7 @@ def visit(service, ref, work, *args):
     """All that a visitor gets."""
 
     async def items():
-        async with service.stream(Visitor("a"), ref, work, *args) as stream:
+        async with aclosing(service.stream(Visitor("a"), ref, work, *args)) as stream:
             return [item async for item in stream]
 
     return in_a_loop(items())

@@ -1,6 +1,7 @@
 """The tab Explore without a browser: its recordings and its runs as messages."""
 
 import json
+from contextlib import aclosing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -78,7 +79,7 @@ def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
 
     async def visit():
         run = service.stream(Visitor("a"), REF, explore.play, CONFIG, REF, service.runs)
-        async with run as items:
+        async with aclosing(run) as items:
             return [json.loads(explore.shown(item)) async for item in items]
 
     sent = in_a_loop(visit())

@@ -172,7 +172,7 @@ class Site:
     def idle(self):
         """Whether nothing is left of the test before, in the line or on the machine; it may be
         leaving just now."""
-        from app.service.http.gradio_private import is_idle
+        from tests.loops import is_idle
 
         end = time.monotonic() + 5
         while self.service.busy or not is_idle(self.demo):
@@ -189,7 +189,7 @@ class Site:
             return pair
 
         self.load = load
-        self.service.pairs.unload(self.service.pairs.first)
+        self.service.pairs._loaded.clear()
         return self.url
 
 

@@ -52,3 +52,8 @@ def one_pair(load, load_ref=None):
         return load_ref(ref) if load_ref else load()
 
     return Pairs({"This pair": Offer("This pair", loads, has_disk=False)})
+
+
+def is_idle(demo: Any) -> bool:
+    """Whether no event of gradio waits or computes."""
+    return not (len(demo._queue) or any(demo._queue.active_jobs))

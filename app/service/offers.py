@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import specviz
 from specviz.base.errors import ParameterError
-from specviz.base.progress import Progress
 from specviz.drafters import DRAFTERS
 from specviz.models import catalogue
 
@@ -58,9 +56,10 @@ def short_label(ref: PairRef) -> str:
 def load_named(ref: PairRef, loading: Loading) -> Any:
     """Load a pair by its names, after preparing what has to be; with its weights in memory where
     they cannot be on disk."""
-    for progress in prepared(ref):
-        if progress.result is None:
-            loading.report(progress.share, progress.stage)
+    if ref.target in catalogue.CATALOGUE:
+        for progress in catalogue.prepare(ref.target):
+            if progress.result is None:
+                loading.report(progress.share, progress.stage)
     # A chat model is asked: None is for the models that have a template for it.
     options: dict[str, Any] = {"progress": loading.report, "chat": None}
     if ref.target != TALES:
@@ -84,9 +83,3 @@ def _load(ref: PairRef, options: dict[str, Any], loading: Loading) -> Any:
         pair = specviz.load_pair(**options)  # or says what is wrong with it anywhere
         loading.notice = IN_MEMORY
         return pair
-
-
-def prepared(ref: PairRef) -> Iterator[Progress[Any]]:
-    """What has to be done before a pair can be loaded."""
-    if ref.target in catalogue.CATALOGUE:
-        yield from catalogue.prepare(ref.target)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from specviz.base.errors import ParameterError
@@ -59,12 +60,11 @@ class PairRef:
         """Whether the target's weights are read from disk for every pass."""
         return self.weights == "disk"
 
-    @property
+    @cached_property  # every turn asks for it, and it looks at the disk
     def resolved(self) -> PairRef:
         """The same pair by the folders that it is in, of which a name can have many spellings."""
-        return replace(self, target=_resolved(self.target), draft=_resolved(self.draft))
-
-
-def _resolved(name: str) -> str:
-    folder = Path(name).expanduser()
-    return str(folder.resolve()) if name and folder.exists() else name
+        names = []
+        for name in (self.target, self.draft):
+            folder = Path(name).expanduser()
+            names.append(str(folder.resolve()) if name and folder.exists() else name)
+        return PairRef(*names, self.weights)

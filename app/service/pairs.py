@@ -60,8 +60,8 @@ class Pairs:
             models, weights = models.removesuffix(OLD_DISK), "disk"
         models = OLD_NAMES.get(models, models)
         by_label = {offer.label: name for name, offer in self.offers.items()}
-        models = by_label.get(models, models) or self.first.models
-        return self._placed(PairRef.read(models, weights))
+        ref = PairRef.read(by_label.get(models, models) or self.first.models, weights)
+        return ref if self.offer(ref).has_disk else replace(ref, weights="memory")
 
     def offer(self, ref: PairRef) -> Offer:
         """How a pair is loaded; a `ValueError` where it may not be."""
@@ -70,10 +70,6 @@ class Pairs:
         if self.other is None:
             raise ParameterError("models", f"be one of {', '.join(self.offers)}", ref.models)
         return self.other(ref)
-
-    def label(self, ref: PairRef) -> str:
-        """What people call a pair."""
-        return self.own.get(ref.models) or self.offer(ref).label
 
     def choices(self) -> list[tuple[str, str]]:
         """The menu of pairs: label and name."""
@@ -121,17 +117,7 @@ class Pairs:
     def load_here(self, ref: PairRef) -> Any:
         """A pair, loaded by the caller's own thread."""
         pair = self.get(ref)
-        if pair is None:
-            loading = Loading(ref)
-            pair = self._keep(loading, self.offer(ref).load(ref, loading))
-        return pair
-
-    def unload(self, ref: PairRef) -> None:
-        """Forget a pair, so that the next run loads it again."""
-        with self._lock:
-            was_loaded = self._loaded.pop(ref.resolved, None) is not None
-        if was_loaded:
-            gc.collect()
+        return self._load_now(Loading(ref)) if pair is None else pair
 
     def prepare(self) -> None:
         """Download, convert and load SmolLM2 in the background, as the page opens with it;
@@ -149,13 +135,9 @@ class Pairs:
         reason = str(error).split(". ")[0].rstrip(".")
         return f"{reason}. {LABELS[TALES]} takes its place until “specviz prepare” has got it."
 
-    def _placed(self, ref: PairRef) -> PairRef:
-        return ref if self.offer(ref).has_disk else replace(ref, weights="memory")
-
     def _load(self, key: PairRef, loading: Loading) -> None:
         try:
-            pair = self.offer(loading.ref).load(loading.ref, loading)
-            loading.result.set_result(self._keep(loading, pair))
+            loading.result.set_result(self._load_now(loading))
         except Exception as error:
             loading.result.set_exception(error)
         except BaseException as error:  # a library in Rust panics with one of its own
@@ -165,7 +147,8 @@ class Pairs:
                 if self._loading.get(key) is loading:
                     del self._loading[key]
 
-    def _keep(self, loading: Loading, pair: Any) -> Any:
+    def _load_now(self, loading: Loading) -> Any:
+        pair = self.offer(loading.ref).load(loading.ref, loading)
         with self._lock:
             while len(self._loaded) >= MAX_LOADED:
                 del self._loaded[next(iter(self._loaded))]

@@ -25,7 +25,7 @@ from ..service.run import Note, Turn
 from ..service.service import RunService
 from .explore.recordings import Recording
 from .parts import recorded
-from .parts.card import Card, status, status_text
+from .parts.card import Card, Content, status, status_text
 from .parts.frame import Tab
 from .parts.job import Job
 from .parts.web import QUIET
@@ -63,7 +63,7 @@ def build(service: RunService) -> None:
     first = contents(nearest(OPENING), [RULE], None)
     with gr.Column(elem_classes="sv-figures"):
         cards = {
-            name: Card(name, question, explanation, *first[name])
+            name: Card(name, question, explanation, first[name])
             for name, (question, explanation) in QUESTIONS.items()
         }
         with cards["acceptance"].column:
@@ -81,7 +81,7 @@ def build(service: RunService) -> None:
         updates = {}
         shown = contents(nearest(value), names, result)
         for name, card in cards.items():
-            updates |= card.fill(*shown[name])
+            updates |= card.fill(shown[name])
         return updates
 
     def draw(value: Any, names: Any, measured_here: Any) -> dict:
@@ -167,9 +167,8 @@ QUESTIONS = {  # name of a figure -> its question, and how it is read
 
 def contents(
     temperature: float, rules: Any, result: MachineMeasurement | None
-) -> dict[str, tuple[str, Any, str, str]]:
-    """What every card shows: its answer, its figure, where the numbers come from, and their
-    kind."""
+) -> dict[str, Content]:
+    """What every card shows, by its name."""
     past = recorded.read()
     costs = {PLACES[place]: table for place, table in past.costs.items()}
     points = {PLACES[place]: group for place, group in past.points.items()}
@@ -195,16 +194,18 @@ def contents(
     positions = find_vector(VECTORS, RULE, temperature).positions
     where = f"{PAIR}, recorded on {positions:,} positions, temperature {temperature:g}"
     return {
-        "sizes": (pays(temperature, forecasts), plot("sizes", forecasts), *source),
-        "cost": (dear(costs), plot("cost", costs), *source),
-        "acceptance": (ranked(acceptance), draw_acceptance(temperature, rules), where, "recorded"),
-        "positions": (
+        "sizes": Content(pays(temperature, forecasts), plot("sizes", forecasts), *source),
+        "cost": Content(dear(costs), plot("cost", costs), *source),
+        "acceptance": Content(
+            ranked(acceptance), draw_acceptance(temperature, rules), where, "recorded"
+        ),
+        "positions": Content(
             counted(lengths, depth),
             plot("positions", lengths, depth),
             f"{TALES}, counted in a recorded chain, {len(lengths)} steps, temperature {OPENING:g}",
             "recorded",
         ),
-        "predicted": (held(points), plot("predicted", points), *source),
+        "predicted": Content(held(points), plot("predicted", points), *source),
     }
 
 

@@ -37,11 +37,6 @@ def forget(demo: Any, session: str) -> None:
     demo._queue.pending_event_ids_session.pop(session, None)
 
 
-def is_idle(demo: Any) -> bool:
-    """Whether no event waits or computes."""
-    return not (len(demo._queue) or any(demo._queue.active_jobs))
-
-
 def spare_the_server(demo: Any) -> None:
     """Leave out two things that gradio does in the thread that answers everybody.
 

@@ -62,7 +62,7 @@ def build(service: RunService) -> None:
             server_functions=[recorded, page_around],
             elem_id="sv-compare",
         )
-    linked = links.LinkedGroups({"models": models, "weights": weights}, {"": chosen})
+    linked = links.WithMenus({"models": models, "weights": weights}, chosen)
     links.connect(link, linked, [go.click, prompt.submit])
     gr.on(
         [control.change for control in (models, weights, *chosen.inputs[1:])],

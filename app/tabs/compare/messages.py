@@ -187,67 +187,44 @@ class Board:
     def table(self) -> list[dict[str, Any]]:
         """The runs in numbers: rows with a name and, for each column, a value and a note below
         it."""
-        numbers = [
-            figures(counts) | {"speedup": speedup}
+        columns = [
+            cells(figures(counts), speedup)
             for counts, speedup in zip(self.counts, self.speedups, strict=True)
         ]
         return [
-            {"name": name, "cells": [write(one) or ("–", "") for one in numbers]}
-            for name, write in ROWS.items()
+            {"name": name, "cells": [column.get(name, ("–", "")) for column in columns]}
+            for name in ROWS
         ]
 
 
-Cell = tuple[str, str] | None  # a value and a note below it; None where nothing was measured
+ROWS = (  # of the table
+    "tokens written",
+    "tokens per target pass",
+    "acceptance rate",
+    "tokens per second",
+    "speedup vs. plain decoding",
+    "time per step",
+)
 
 
-def written(numbers: dict[str, Any]) -> Cell:
-    """How many tokens were written."""
-    return f"{numbers['tokens']} in {numbers['passes']} passes", ""
-
-
-def per_pass(numbers: dict[str, Any]) -> Cell:
-    """Tokens per target pass."""
-    return (f"{numbers['per_pass']:.2f}", "") if numbers["per_pass"] else None
-
-
-def accepted(numbers: dict[str, Any]) -> Cell:
-    """The acceptance rate and what it is made of."""
-    if numbers["acceptance"] is None:
-        return None
-    note = f"{numbers['accepted']} of {numbers['compared']} compared"
-    return f"{100 * numbers['acceptance']:.0f} %", note
-
-
-def rate(numbers: dict[str, Any]) -> Cell:
-    """Tokens per second."""
-    return (f"{numbers['rate']:.0f}", "") if numbers["rate"] else None
-
-
-def gained(numbers: dict[str, Any]) -> Cell:
-    """The speedup over plain decoding and its spread."""
-    timed = numbers["speedup"]
-    if timed is None:
-        return None
-    spread = f"{timed.rounds} rounds, each {timed.low:.2f} to {timed.high:.2f}"
-    return f"{timed.speedup:.2f}×", spread
-
-
-def spent(numbers: dict[str, Any]) -> Cell:
-    """The time of a step and its parts."""
-    if not numbers["step_ms"]:
-        return None
-    parts = zip(PARTS, numbers["step_parts"], strict=True)
-    return f"{numbers['step_ms']:.1f} ms", " · ".join(f"{part} {ms:.1f}" for part, ms in parts)
-
-
-ROWS = {  # of the table
-    "tokens written": written,
-    "tokens per target pass": per_pass,
-    "acceptance rate": accepted,
-    "tokens per second": rate,
-    "speedup vs. plain decoding": gained,
-    "time per step": spent,
-}
+def cells(numbers: dict[str, Any], speedup: PairedSpeedup | None) -> dict[str, tuple[str, str]]:
+    """A run in numbers, by row: a value and a note below it; what was not measured is missing."""
+    found = {"tokens written": (f"{numbers['tokens']} in {numbers['passes']} passes", "")}
+    if numbers["per_pass"]:
+        found["tokens per target pass"] = f"{numbers['per_pass']:.2f}", ""
+    if numbers["acceptance"] is not None:
+        note = f"{numbers['accepted']} of {numbers['compared']} compared"
+        found["acceptance rate"] = f"{100 * numbers['acceptance']:.0f} %", note
+    if numbers["rate"]:
+        found["tokens per second"] = f"{numbers['rate']:.0f}", ""
+    if speedup is not None:
+        spread = f"{speedup.rounds} rounds, each {speedup.low:.2f} to {speedup.high:.2f}"
+        found["speedup vs. plain decoding"] = f"{speedup.speedup:.2f}×", spread
+    if numbers["step_ms"]:
+        parts = zip(PARTS, numbers["step_parts"], strict=True)
+        note = " · ".join(f"{part} {ms:.1f}" for part, ms in parts)
+        found["time per step"] = f"{numbers['step_ms']:.1f} ms", note
+    return found
 
 
 def of_traces(

@@ -195,11 +195,8 @@ def lay_out(prompt: gr.Textbox) -> Settings:
     """Lay out everything below the prompt."""
     with gr.Row(elem_classes="sv-sides"):
         with gr.Column(min_width=220):
-            scalars = scalar_controls()
+            scalars = scalar_controls(race.TREE)
         columns = tuple(column(letter, prompt, scalars) for letter in FIRST)
-    for name, control in scalars.items():
-        if (value := getattr(race.TREE, name)) is not None:
-            control.value = value
     settings = Settings(prompt, scalars, columns)
     opened = [control.value for control in settings.inputs]
     for side, kind, values in settings.split(opened):

@@ -72,7 +72,7 @@ def build(service: RunService) -> None:
             notice_box = notice(about(opened, ref), elem_id="sv-notice")
             link = links.bar(TITLE, elem_id="sv-link")
         stage_box = stage(service, first.message(ref))
-    linked = links.LinkedGroups({"models": models, "weights": weights}, {"": settings})
+    linked = links.WithMenus({"models": models, "weights": weights}, settings)
     links.connect(link, linked, [go.click, prompt.submit])
     boxes = {"models": models, "weights": weights, "choices": choices, "go": go, "stop": stop}
     events(service, settings, boxes, notice_box, stage_box, sample_chart)

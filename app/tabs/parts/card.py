@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -21,50 +21,46 @@ STATUS = (
 )
 
 
+class Content(NamedTuple):
+    """What a card shows.
+
+    Args:
+        answer: to its question, in one sentence.
+        figure: from `specviz.view.figures`.
+        source: where its numbers come from, in words.
+        kind: "recorded" or "measured".
+    """
+
+    answer: str
+    figure: go.Figure
+    source: str
+    kind: str
+
+
 class Card:
     """A figure with the question that it answers, the answer, and how to read it; `name` is that of
     its element and files."""
 
-    def __init__(
-        self,
-        name: str,
-        question: str,
-        explanation: str,
-        answer: str,
-        figure: go.Figure,
-        source: str,
-        kind: str,
-    ) -> None:
+    def __init__(self, name: str, question: str, explanation: str, content: Content) -> None:
         self.name, self.question, self.explanation = name, question, explanation
-        words, plot = self._content(answer, figure, source, kind)
+        words, plot = self._values(content)
         with gr.Column(elem_classes="sv-figure", elem_id=f"sv-figure-{name}") as self.column:
             self.words = component("card", WORDS, words)
             self.plot = gr.Plot(plot, show_label=False, container=False, elem_classes="sv-plot")
         self.outputs = [self.words, self.plot]  # what `fill` changes
 
-    def fill(
-        self, answer: str, figure: go.Figure, source: str, kind: str
-    ) -> dict[gr.components.Component, Any]:
-        """What an event returns to show another figure.
+    def fill(self, content: Content) -> dict[gr.components.Component, Any]:
+        """What an event returns to show another figure."""
+        return dict(zip(self.outputs, self._values(content), strict=True))
 
-        Args:
-            answer: to its question, in one sentence.
-            figure: from `specviz.view.figures`.
-            source: where its numbers come from, in words.
-            kind: "recorded" or "measured".
-        """
-        content = self._content(answer, figure, source, kind)
-        return dict(zip(self.outputs, content, strict=True))
-
-    def _content(
-        self, answer: str, figure: go.Figure, source: str, kind: str
-    ) -> tuple[str, go.Figure]:
+    def _values(self, content: Content) -> tuple[str, go.Figure]:
+        figure = content.figure
         file = {"label": "CSV", "name": f"{self.name}.csv", "text": to_csv(figure)}
         words = {
             "title": self.question,
-            "source": {"kind": kind, "label": source},
+            "source": {"kind": content.kind, "label": content.source},
             "file": file,
-            "answer": answer,
+            "answer": content.answer,
             "read": self.explanation,
         }
         figure.update_layout(

@@ -134,9 +134,8 @@ def engines_menu(pickers: dict[str, gr.HTML], of: str = "") -> None:
     )
 
 
-def scalar_controls(defaults: RunConfig | None = None) -> dict[str, gr.components.Component]:
+def scalar_controls(defaults: RunConfig) -> dict[str, gr.components.Component]:
     """The numbers every run has, in two places."""
-    defaults = defaults or RunConfig(max_new_tokens=96)
     with gr.Row():
         common = {
             "temperature": gr.Slider(

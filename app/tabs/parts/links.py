@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from itertools import count, islice
+from itertools import count
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qsl, urlencode
 
@@ -61,24 +61,18 @@ class Linked(Protocol):
     def read(self, values: Sequence[Any]) -> Any: ...
 
 
-class LinkedGroups(NamedTuple):
-    """Controls by name, and groups of controls whose names get a prefix, such as "" or "a."."""
+class WithMenus(NamedTuple):
+    """The controls of runs, and before them menus that are not a part of their configuration."""
 
-    single: dict[str, gr.components.Component]
-    parts: dict[str, Linked]
+    menus: dict[str, gr.components.Component]
+    settings: Linked
 
     @property
     def named(self) -> dict[str, gr.components.Component]:
-        prefixed = {
-            prefix + name: one
-            for prefix, part in self.parts.items()
-            for name, one in part.named.items()
-        }
-        return {**self.single, **prefixed}
+        return self.menus | self.settings.named
 
-    def read(self, values: Sequence[Any]) -> list[Any]:
-        remaining = iter(values[len(self.single) :])
-        return [part.read(list(islice(remaining, len(part.named)))) for part in self.parts.values()]
+    def read(self, values: Sequence[Any]) -> Any:
+        return self.settings.read(values[len(self.menus) :])
 
 
 class Opened(NamedTuple):
@@ -245,13 +239,6 @@ def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
     return " ".join(parts).strip()
 
 
-def possible(settings: Any) -> bool:
-    """Whether every configuration in what a `Linked` reads can run."""
-    if isinstance(settings, list | tuple):
-        return all(map(possible, settings))
-    return not isinstance(settings, RunConfig) or compatible(settings).possible
-
-
 def bar(tab: str, elem_id: str) -> gr.HTML:
     """A button "Copy link" of a tab with room for a sentence."""
     options = {"tab": tab.lower(), "others": OTHERS, "old": OLD}
@@ -274,7 +261,9 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.e
             return [message("error", str(error)), *unchanged]
         if not opened.changed and not opened.changes:
             return [gr.skip(), *unchanged]
-        runs = possible(linked.read(list(opened.values.values())))
+        settings = linked.read(list(opened.values.values()))
+        # Of a comparison only what can run is read.
+        runs = not isinstance(settings, RunConfig) or compatible(settings).possible
         text = sentence(opened, getattr(event, "opened", None), runs)
         updates = [
             gr.update(value=opened.values[name]) if name in opened.changed else gr.skip()

@@ -78,7 +78,9 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
     if not menus or (hub is None and not local()):
         return
 
-    async def add_choices() -> Any:  # nothing waits: a hub may take seconds to answer
+    async def add_choices() -> dict[
+        gr.Block, gr.Dropdown
+    ]:  # nothing waits: a hub may take seconds to answer
         info = ""
         if hub is not None:
             offers = await asyncio.to_thread(hub.offers)
@@ -88,7 +90,7 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
                 info = f"{NO_HUB} {FOLDERS}"
         listed = choices(service)
         menu = gr.Dropdown(choices=listed, info=info, visible=len(listed) > 1)
-        return menu if len(menus) == 1 else [menu] * len(menus)
+        return dict.fromkeys(menus, menu)
 
     demo.load(
         add_choices, None, menus, queue=False, show_progress="hidden", api_visibility="private"

@@ -58,15 +58,6 @@ def dumps(data: Any) -> str:
     return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
 
 
-def starts(name: str, **options: Any) -> str:
-    """What a component does when it appears, for `js_on_load`: calls an export of
-    assets/web/index.js with options."""
-    if name not in exports(ENTRY):
-        raise ValueError(f"name must be one of {', '.join(exports(ENTRY))}; got {name!r}.")
-    filled = START.replace("ADDRESS", json.dumps(script()[0])).replace("NAME", name)
-    return filled.replace("OPTIONS", json.dumps(options))
-
-
 def component(
     name: str, template: str, value: str = "", options: dict[str, Any] | None = None, **more: Any
 ) -> Any:
@@ -83,9 +74,12 @@ def component(
     # only here: another process computes what some of the modules do that use this one
     import gradio as gr
 
-    script = starts(name, **(options or {}))
+    if name not in exports(ENTRY):
+        raise ValueError(f"name must be one of {', '.join(exports(ENTRY))}; got {name!r}.")
+    start = START.replace("ADDRESS", json.dumps(script()[0])).replace("NAME", name)
+    start = start.replace("OPTIONS", json.dumps(options or {}))
     control = gr.HTML(
-        value, html_template=template, js_on_load=script, apply_default_css=False, **more
+        value, html_template=template, js_on_load=start, apply_default_css=False, **more
     )
     control.served = {work.__name__ for work in more.get("server_functions", ())}
     return control

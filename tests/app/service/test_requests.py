@@ -32,7 +32,7 @@ from app.service.http.server import Hosts
 from app.service.process import Process, Requests
 from app.service.queue import Full, Visitor
 from tests.app.service.work import asleep, broken, endless, hungry, lost, priority
-from tests.loops import WAIT, in_a_loop, until, until_later
+from tests.loops import WAIT, in_a_loop, is_idle, until, until_later
 
 JSON = {"content-type": "application/json"}
 SECRET = "my-diary-of-1999"
@@ -411,14 +411,14 @@ def test_a_page_that_was_dropped_from_gradios_sessions_misses_nothing(client, de
 
 def test_gradios_own_queue_is_as_it_is_read(client, demo):
     """`gradio_private` reads what gradio documents nowhere; this fails where that changes."""
-    demo.service.pairs.unload(demo.service.pairs.first)
+    demo.service.pairs._loaded.clear()
     event = next(event for event in demo.fns.values() if event.queue and event.fn)
     body = {"data": [None] * len(event.inputs), "fn_index": event._id, "session_hash": "known"}
     joined = client.post("gradio_api/queue/join", json=body)
     assert joined.status_code == 200 and gradio_private.has_messages(demo, "known")
     assert gradio_private.has_event(demo, joined.json()["event_id"])
     assert not gradio_private.has_messages(demo, "unknown")
-    until(lambda: gradio_private.is_idle(demo))
+    until(lambda: is_idle(demo))
     gradio_private.forget(demo, "known")
     assert not gradio_private.has_messages(demo, "known")
     until(lambda: not gradio_private.has_event(demo, joined.json()["event_id"]))

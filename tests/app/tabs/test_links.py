@@ -7,6 +7,7 @@ import gradio as gr
 import pytest
 
 import specviz
+from app.tabs.compare.settings import lay_out
 from app.tabs.parts import links
 from app.tabs.parts.controls import controls
 from tests.growing import BUILDERS, VERIFIERS
@@ -28,7 +29,7 @@ def page():
     with gr.Blocks():
         settings = controls(gr.Textbox("a b c", label="Prompt"))
         models = gr.Dropdown(["Embedded pair", "Other"], value="Embedded pair", label="Model pair")
-    return links.LinkedGroups({"models": models}, {"": settings})
+    return links.WithMenus({"models": models}, settings)
 
 
 def start(page):
@@ -83,12 +84,11 @@ def test_what_the_page_opens_with_makes_a_link_too(page):
 
 def test_controls_may_stand_in_several_columns():
     with gr.Blocks():
-        prompt = gr.Textbox("a b c", label="Prompt")
-        columns = links.LinkedGroups({}, {"a.": controls(prompt), "b.": controls(prompt)})
-    query = "a.builder=k-ary:width=3&b.builder.size=40&b.builder=dyspec&b.seed=4&builder=chain"
-    opened = links.read(columns, query)
-    a, b = columns.read(list(opened.values.values()))
-    assert (a.builder, a.seed) == (specviz.BUILDERS["k-ary"](width=3), 0)
+        columns = lay_out(gr.Textbox("a b c", label="Prompt"))
+    query = "a.decodes=speculation&a.builder=k-ary:width=3&b.builder.size=40&b.builder=dyspec"
+    opened = links.read(columns, f"{query}&c.decodes=off&seed=4&builder=chain")
+    a, b = (entry.config for entry in columns.read(list(opened.values.values())))
+    assert (a.builder, a.seed) == (specviz.BUILDERS["k-ary"](width=3), 4)
     assert (b.builder, b.seed) == (specviz.BUILDERS["dyspec"](size=40), 4)
     assert opened.changes == ["“builder” is unknown and was ignored."]
 

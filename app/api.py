@@ -9,6 +9,7 @@ from typing import Any
 
 import gradio as gr
 
+from specviz.base.codec import JsonObject
 from specviz.base.errors import ParameterError
 from specviz.base.files import parse_json
 from specviz.config.run_config import RunConfig, compatible
@@ -124,7 +125,7 @@ def config_of(**values: Any) -> RunConfig:
     return config
 
 
-def messages_of(text: Any) -> Any:
+def messages_of(text: str) -> list[JsonObject]:
     """The messages of a chat from JSON text; a `ValueError` where it is none."""
     must = 'be a JSON list of messages such as {"role": "user", "content": "..."}'
     try:
@@ -136,7 +137,7 @@ def messages_of(text: Any) -> Any:
     return messages
 
 
-def pair_for(pairs: Pairs, models: Any, weights: Any) -> PairRef:
+def pair_for(pairs: Pairs, models: object, weights: object) -> PairRef:
     """The requested pair; raises a `ParameterError` where there is none."""
     ref = pairs.find(models, weights)
     if weights != ref.weights and weights == "disk":
@@ -170,7 +171,7 @@ def answers(
     plain decoding; None while it is timed."""
     text, written = "", []
     items = turn.compute(decode, config)
-    blank: Any = next(items)
+    blank = next(items)
     try:
         for step in items:
             written.append(step)

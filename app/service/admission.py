@@ -28,10 +28,12 @@ class Admission:
         self.is_held_up = len(begun) >= BEGUN
 
     def __call__(self, run: Run) -> bool:
-        if run.items is not None:
+        if run.items is not None:  # its caches are there already
             return True
         if self.is_held_up or self.networks[run.visitor.network] >= BEGUN_OF_NETWORK:
             return False
+        # It cannot go before a pair falls out of use. If others of the pairs in use could overtake
+        # it, they might do so for ever; so the line stops here until one of those is done with.
         if len(self.pairs) >= PAIRS_IN_USE and run.ref.resolved not in self.pairs:
             self.is_held_up = True
         return not self.is_held_up

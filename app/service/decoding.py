@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Any
 
+from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
 from specviz.decode import run, speculate
 from specviz.measure.timing import ROUNDS, measure_speedup
+from specviz.models.base import Pair
 from specviz.record.metrics import Counts
 from specviz.record.step import Step
 from specviz.record.trace import PairedSpeedup, Trace
@@ -36,7 +37,7 @@ class Pace:
         return due
 
 
-def decode(pair: Any, config: RunConfig, warm_up: int = 0) -> Iterator[Trace | Step]:
+def decode(pair: Pair, config: RunConfig, warm_up: int = 0) -> Iterator[Trace | Step]:
     """The trace of a run before its first step, and then its steps; for `Turn.compute`.
 
     Args:
@@ -65,8 +66,8 @@ def timing(
             return
 
 
-def offload_info(pair: Any) -> dict[str, Any]:
+def offload_info(pair: Pair) -> JsonObject:
     """Where the target's weights are read from for every pass, and how many bytes a second; {}
     where that is memory."""
     offload = getattr(pair, "offload", None)
-    return {"offload": offload, "disk_speed": pair.disk_speed} if offload else {}
+    return {"offload": offload, "disk_speed": getattr(pair, "disk_speed", None)} if offload else {}

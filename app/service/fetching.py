@@ -18,6 +18,7 @@ from tqdm.auto import tqdm
 
 from specviz.base.errors import ParameterError
 from specviz.models import hub
+from specviz.models.base import Pair
 from specviz.models.catalogue import CATALOGUE
 from specviz.models.hub import RANDOM
 
@@ -72,7 +73,7 @@ def _offer(requests: Requests, ref: PairRef) -> Offer:
     return Offer(short_label(ref), partial(load_own, requests), trusted=False)
 
 
-def load_own(requests: Requests, ref: PairRef, loading: Loading) -> Any:
+def load_own(requests: Requests, ref: PairRef, loading: Loading) -> Pair:
     """Load a pair that a visitor names, after looking at all that can be known before.
 
     Raises:
@@ -83,7 +84,7 @@ def load_own(requests: Requests, ref: PairRef, loading: Loading) -> Any:
     return load_fetched(ref, loading)
 
 
-def load_fetched(ref: PairRef, loading: Loading) -> Any:
+def load_fetched(ref: PairRef, loading: Loading) -> Pair:
     """Load a pair whose files may have to be downloaded first; `loading.unwanted` ends that."""
     roles = {"target": ref.target, "draft": ref.draft}
     names = {
@@ -133,7 +134,7 @@ class _Stopped(BaseException):
     """Raised where a download was to be stopped."""
 
 
-def _progress_bar(report: Callable[[int, int], None]) -> Any:
+def _progress_bar(report: Callable[[int, int], None]) -> type[tqdm]:
     """A class of progress bars that prints nothing, and reports the bytes of those that count
     bytes."""
 

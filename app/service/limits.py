@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 from specviz.base.errors import ParameterError
+from specviz.builders.base import TreeBuilder
 from specviz.config.prompt import Message
 from specviz.config.run_config import RunConfig
 
@@ -62,12 +62,12 @@ def check(config: RunConfig) -> None:
             raise ParameterError(name, f"{must.format(maximum)} here", got, "Reduce it.")
 
 
-def length_of(prompt: Any) -> int:
+def length_of(prompt: Sequence[object]) -> int:
     """The characters of a text or of the messages of a chat, or how many token ids there are."""
-    return sum(len(one.content) if isinstance(one, Message) else 1 for one in prompt)
+    return sum(len(part.content) if isinstance(part, Message) else 1 for part in prompt)
 
 
-def max_nodes(builder: Any) -> int:
+def max_nodes(builder: TreeBuilder) -> int:
     """How many nodes the trees of a builder may have: its limit or size, or the nodes of its shape,
     or a chain of its length."""
     if hasattr(builder, "limit"):
@@ -87,7 +87,7 @@ def gpu_seconds(configs: Sequence[RunConfig]) -> int:
     return min(GPU_SECONDS, round(GPU_START + GPU_TOKEN * tokens))
 
 
-def number(value: Any) -> Any:
+def number(value: object) -> object:
     """A number as it came from the browser: whole where it can be, None where a box was left
     empty."""
     if isinstance(value, str):

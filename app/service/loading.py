@@ -6,7 +6,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from threading import Event
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from specviz.models.base import Pair
 
 from . import limits
 from .pair_ref import PairRef
@@ -26,7 +28,7 @@ class Offer(NamedTuple):
     """
 
     label: str
-    load: Callable[[PairRef, Loading], Any]
+    load: Callable[[PairRef, Loading], Pair]
     has_disk: bool = True
     trusted: bool = True
 
@@ -46,7 +48,7 @@ class Loading:
         self.ref, self.visitor = ref, visitor or NOBODY
         self.note, self.notice = LOADING, ""  # the second is what is to be said of the pair then
         self.done: float | None = None
-        self.result: Future[Any] = Future()
+        self.result: Future[Pair] = Future()
         self.unwanted = Event()
         self.until = monotonic() + limits.LOADING
         self.waiting = 1

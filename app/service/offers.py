@@ -10,6 +10,7 @@ import specviz
 from specviz.base.errors import ParameterError
 from specviz.drafters import DRAFTERS
 from specviz.models import catalogue
+from specviz.models.base import Pair
 
 from .loading import Loading, Offer
 from .pair_ref import EARLY_EXIT, LABELS, SMOLLM2, TALES, TOY, PairRef
@@ -53,7 +54,7 @@ def short_label(ref: PairRef) -> str:
     return " + ".join(names)
 
 
-def load_named(ref: PairRef, loading: Loading) -> Any:
+def load_named(ref: PairRef, loading: Loading) -> Pair:
     """Load a pair by its names, after preparing what has to be; with its weights in memory where
     they cannot be on disk."""
     if ref.target in catalogue.CATALOGUE:
@@ -73,7 +74,7 @@ def load_named(ref: PairRef, loading: Loading) -> Any:
     return pair
 
 
-def _load(ref: PairRef, options: dict[str, Any], loading: Loading) -> Any:
+def _load(ref: PairRef, options: dict[str, Any], loading: Loading) -> Pair:
     if not ref.on_disk:
         return specviz.load_pair(**options)
     try:

@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from specviz.base.errors import ParameterError, cause
+from specviz.models.base import Pair
 
 from . import limits, zero_gpu
 from .loading import Loading, Offer
@@ -36,7 +37,7 @@ class Pairs:
         self.notes: dict[PairRef, str] = {}  # what is to be said of a pair
         self.preparing: Loading | None = None
         self._lock = Lock()
-        self._loaded: dict[PairRef, Any] = {}  # the one used last comes last
+        self._loaded: dict[PairRef, Pair] = {}  # the one used last comes last
         self._loading: dict[PairRef, Loading] = {}
         self.number = next(_numbers)
         _everywhere[self.number] = self
@@ -47,7 +48,7 @@ class Pairs:
         names = [name for name in self.offers if name != SMOLLM2 or not self.problem]
         return PairRef.read(names[0])
 
-    def find(self, models: Any, weights: Any = "memory") -> PairRef:
+    def find(self, models: object, weights: object = "memory") -> PairRef:
         """The pair that the page or a program asks for, in memory where it cannot be on disk.
 
         Raises:
@@ -89,9 +90,10 @@ class Pairs:
         """Whether the weights of any pair may be on disk."""
         return any(offer.has_disk for offer in self.offers.values())
 
-    def get(self, ref: PairRef) -> Any:
+    def get(self, ref: PairRef) -> Pair | None:
         """A pair that is in memory; None where it is not."""
         with self._lock:
+            # What is used moves to the end: `_load_now` frees the first.
             pair = self._loaded.pop(ref.resolved, None)
             if pair is not None and is_intact(pair):
                 self._loaded[ref.resolved] = pair
@@ -107,6 +109,7 @@ class Pairs:
         key = ref.resolved
         with self._lock:
             loading = self._loading.get(key)
+            # One that nobody waits for any more stops soon; who comes now starts another.
             if loading is not None and not loading.unwanted.is_set():
                 loading.waiting += 1
                 return loading
@@ -114,7 +117,7 @@ class Pairs:
         Thread(target=self._load, args=(key, loading), daemon=True).start()
         return loading
 
-    def load_here(self, ref: PairRef) -> Any:
+    def load_here(self, ref: PairRef) -> Pair:
         """A pair, loaded by the caller's own thread."""
         pair = self.get(ref)
         return self._load_now(Loading(ref)) if pair is None else pair
@@ -147,7 +150,7 @@ class Pairs:
                 if self._loading.get(key) is loading:
                     del self._loading[key]
 
-    def _load_now(self, loading: Loading) -> Any:
+    def _load_now(self, loading: Loading) -> Pair:
         pair = self.offer(loading.ref).load(loading.ref, loading)
         with self._lock:
             while len(self._loaded) >= MAX_LOADED:
@@ -169,7 +172,7 @@ def pairs_of(number: int) -> Pairs:
     return _everywhere[number]
 
 
-def is_intact(pair: Any) -> bool:
+def is_intact(pair: Pair) -> bool:
     """Whether the file that a pair reads its layers from is still the one that it opened; any other
     pair is."""
     layers: Any = getattr(getattr(getattr(pair, "target", None), "direct", None), "layers", None)

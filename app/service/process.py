@@ -17,6 +17,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from threading import Condition, Lock, Thread
 from time import sleep
 from typing import Any
@@ -39,8 +41,8 @@ class Process:
 
     def __init__(self, seconds: int) -> None:
         self._seconds, self._left, self._lock = seconds, 0, Lock()
-        self._process: Any = None
-        self._pipe: Any = None
+        self._process: SpawnProcess | None = None
+        self._pipe: Connection | None = None
 
     def __call__(self, work: Callable[..., Any], *args: Any) -> Any:
         """What work(*args) returns, where both can travel to another process.
@@ -53,6 +55,8 @@ class Process:
             try:
                 self._ready()
                 self._pipe.send((work, args))
+                # The process limits its own CPU time. One that sleeps, or that the system stopped,
+                # uses none, so it is also waited for only so long.
                 if not self._pipe.poll(WAITS * self._seconds):
                     self._end()
                     raise ValueError(SILENT.format(WAITS * self._seconds))
@@ -81,6 +85,7 @@ class Process:
         from specviz.config.plugins import sources
 
         self._end()
+        # Not a fork: that would copy locks which threads of this process may hold just now.
         context = get_context("spawn")
         self._pipe, other = context.Pipe()
         arguments = (other, os.getpid(), self._seconds, sources())
@@ -135,7 +140,7 @@ class Requests:
 # ---- in the process ----
 
 
-def serve(pipe: Any, parent: int, seconds: int, plugins: list[str]) -> None:
+def serve(pipe: Connection, parent: int, seconds: int, plugins: list[str]) -> None:
     """Compute what comes through the pipe, until it is closed."""
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     Thread(target=_end_with, args=(parent,), daemon=True).start()
@@ -164,6 +169,8 @@ def limit_memory() -> None:
 def compute(seconds: int, work: Callable[..., Any], args: tuple) -> tuple[bool, Any]:
     """True and what the work returns, or False and an exception that can travel."""
     try:
+        # SIGPROF counts the CPU time of all threads of the process; Windows has no such timer, and
+        # there only the time in `Process` limits a request.
         if hasattr(signal, "setitimer"):
             signal.signal(signal.SIGPROF, _stop)
             signal.setitimer(signal.ITIMER_PROF, seconds)

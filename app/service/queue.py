@@ -12,9 +12,13 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import ContextVar
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from itertools import count, zip_longest
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    import gradio as gr  # which the other process does without
 
 FULL = "The queue is full ({} requests wait). Try again in a minute; nothing was lost."
 PREFIX = {4: 24, 6: 64}  # bits of an address that its owner cannot choose
@@ -63,14 +67,8 @@ class Visitor(NamedTuple):
 
     @property
     def network(self) -> str:
-        """The part of the address that its owner cannot change: /24 of IPv4, /64 of IPv6."""
-        try:
-            address: IPv4Address | IPv6Address = ip_address(self.address)
-        except ValueError:
-            return self.address
-        if isinstance(address, IPv6Address) and address.ipv4_mapped:
-            address = address.ipv4_mapped
-        return str(ip_network((address, PREFIX[address.version]), strict=False))
+        """The part of the address that its owner cannot change."""
+        return network_of(self.address)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -83,6 +81,18 @@ class Visitor(NamedTuple):
         )
 
 
+@lru_cache(10_000)  # every turn asks it of all who wait
+def network_of(address: str) -> str:
+    """The network of an address: /24 of IPv4, /64 of IPv6."""
+    try:
+        parsed: IPv4Address | IPv6Address = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped:
+        parsed = parsed.ipv4_mapped
+    return str(ip_network((parsed, PREFIX[parsed.version]), strict=False))
+
+
 NOBODY = Visitor("")
 VISITOR: ContextVar[Visitor] = ContextVar("visitor")  # of the request that is being answered
 
@@ -93,7 +103,7 @@ def current_visitor() -> Visitor:
     return VISITOR.get(NOBODY)
 
 
-def visitor_of(request: Any) -> Visitor:
+def visitor_of(request: gr.Request | None) -> Visitor:
     """Who sent a `gradio.Request`; also where a test calls a handler without one."""
     client = getattr(request, "client", None)
     session = getattr(request, "session_hash", None)
@@ -142,6 +152,8 @@ class FairQueue(Generic[Item]):
         """Add an item, whatever the limit."""
         place = _Place(next(self._numbers), visitor.groups, item)
         for group in place.groups:
+            # A group that stands in the line keeps its place there: who sends many requests is not
+            # served sooner, and not later either.
             self._turns.setdefault(group, place.number)
         self._places.append(place)
 
@@ -150,6 +162,8 @@ class FairQueue(Generic[Item]):
         none."""
         for place in self._order(self._places):
             if may(place.item):
+                # The whole network goes to the end, not only the visitor: it may have any number of
+                # addresses and sessions that never had a turn.
                 for group in place.groups:
                     self._turns[group] = next(self._numbers)
                 self._drop(place)
@@ -159,7 +173,7 @@ class FairQueue(Generic[Item]):
     def rest(self, visitor: Visitor) -> None:
         """Whose turn has just ended stands at the end, also behind those who came meanwhile."""
         for group in visitor.groups:
-            if group in self._turns:
+            if group in self._turns:  # else nobody of it waits, and it has no place to lose
                 self._turns[group] = next(self._numbers)
 
     def remove(self, item: Item) -> bool:
@@ -175,6 +189,8 @@ class FairQueue(Generic[Item]):
         return [place.item for place in self._order(self._places)]
 
     def _order(self, places: list[_Place[Item]], level: int = 0) -> list[_Place[Item]]:
+        """Places of one group in the order of their turns: the lines of its members, which are
+        ordered in the same way, are merged."""
         if level == LEVELS:
             return sorted(places, key=lambda place: place.number)
         members: dict[tuple[str, ...], list[_Place[Item]]] = {}
@@ -190,6 +206,8 @@ class FairQueue(Generic[Item]):
 
     def _drop(self, place: _Place[Item]) -> None:
         self._places = [other for other in self._places if other is not place]
+        # A group of which nobody waits is forgotten, or memory would grow with every address that
+        # ever came; who comes back stands at the end, as a newcomer does.
         there = {group for other in self._places for group in other.groups}
         for group in place.groups:
             if group not in there:

@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from specviz.models.base import Pair
+
 from . import zero_gpu
+from .loading import Loading
 from .pair_ref import PairRef
 from .queue import NOBODY, Visitor
 
@@ -36,10 +39,10 @@ class Turn:
         note: a sentence on the pair, or nothing.
     """
 
-    pair: Any
+    pair: Pair | None
     visitor: Visitor = NOBODY
     others_wait: Callable[[], bool] = lambda: False
-    load: Callable[[], Any] | None = None
+    load: Callable[[], Pair] | None = None
     note: str = ""
 
     def compute(self, work: Callable[..., Iterator[Any]], *args: Any) -> Iterator[Any]:
@@ -61,12 +64,12 @@ class Run:
     visitor: Visitor
     ref: PairRef
     work: Callable[..., Iterator[Any]]
-    args: tuple
+    args: tuple[Any, ...]
     loop: asyncio.AbstractEventLoop
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     items: Iterator[Any] | None = None  # once it has begun
     sent: deque[Any] = field(default_factory=deque)  # what its page has not got yet
-    loading: Any = None  # how far its pair is, where it waits for that
+    loading: Loading | None = None  # how far its pair is, where it waits for that
     error: Exception | None = None
     over: bool = False
     left: bool = False
@@ -80,7 +83,8 @@ class Run:
         """It is over; what was sent before is still delivered."""
         if error is not None and not isinstance(error, Exception):
             error = RuntimeError(repr(error))  # it would end the server's own thread
-        self.error, self.over = self.error or error, True
+        self.error = self.error or error  # the first one is the reason
+        self.over = True
         self.tell()
 
     def tell(self) -> None:
@@ -92,7 +96,8 @@ class Run:
 
     def close(self) -> None:
         """End its generator, which may keep what it has so far."""
-        items, self.items = self.items, None
+        items = self.items
+        self.items = None
         if items is not None and hasattr(items, "close"):
             try:
                 items.close()

@@ -17,6 +17,8 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import Any
 
+from specviz.models.base import Pair
+
 from . import limits, zero_gpu
 from .admission import Admission
 from .http.readers import Readers
@@ -91,15 +93,18 @@ class RunService:
         run = Run(visitor, ref, work, args, asyncio.get_running_loop())
         with self._changed:
             self._start()
+            # Where too many wait this ends one of them, perhaps this one, whose error is then seen
+            # below as any other is.
             self._queue.admit(visitor, run)
             self._changed.notify()
-        last, due = Note(""), 0.0
+        last = Note("")
+        due = 0.0
         try:
             while True:
                 if self.readers and self.readers.have_left(visitor.session):
                     raise ValueError(LEFT)
-                # The other thread may add an item, an error or the end at any time: what was sent
-                # is delivered before the end is believed.
+                # What was sent is delivered before an error or the end, which the other thread may
+                # report at any time.
                 if run.sent:
                     yield run.sent.popleft()
                     continue
@@ -116,10 +121,12 @@ class RunService:
                         last = note
                         yield note
                 run.changed.clear()
-                if not (run.sent or run.over):  # which may have come since
+                # What came before the event was cleared would otherwise be seen `POLL` later.
+                if not (run.sent or run.over):
                     with suppress(TimeoutError):
                         await asyncio.wait_for(run.changed.wait(), POLL)
         finally:
+            # However it ends: its last item, an error, Stop, or a page that was closed.
             self.leave(run)
 
     async def between_steps(self, work: Callable[..., Any], *args: Any) -> Any:
@@ -133,7 +140,9 @@ class RunService:
         await asyncio.wait([answer], timeout=PATIENCE)
         with self._changed:
             still_waits = self._calls.remove(call)
-        if still_waits:  # the step takes long, so it is hardly disturbed
+        # Only who took the call out of the queue computes it, here or in the other thread. A step
+        # that takes this long is hardly disturbed.
+        if still_waits:
             await asyncio.to_thread(call.compute)
         return await answer
 
@@ -148,6 +157,8 @@ class RunService:
             if run in self._loaded:
                 self._loaded.remove(run)
                 self._begun.discard(run)
+            # The one that computes sees by itself that it was left; the generator of one that waits
+            # may hold caches, which it frees when it is closed.
             if run.items is not None and run is not self._running:
                 self._closing.append(run)
             self._changed.notify()
@@ -164,6 +175,7 @@ class RunService:
             if run.loading is not None:
                 return Note(run.loading.note, run.loading.done)
             order = self._queue.order()
+            # One that has begun waits only for its next slice, which is no news.
             if run not in order or run.items is not None:
                 return Note("")
             computes = self._running is not None and not self._running.over
@@ -212,12 +224,14 @@ class RunService:
             return partial(self._close, self._closing.popleft())
         if (call := self._calls.pop()) is not None:
             return call.compute
+        # Whose turn came before its pair was loaded has it as soon as it is.
         run = self._loaded.popleft() if self._loaded else self._queue.pop(Admission(self._begun))
         if run is None:
             return None
         self._begun.add(run)
         if run.items is None and not self.pairs.holds(run.ref):
-            # Others compute while its pair is loaded; `_continue` then puts it before them.
+            # Loading takes seconds to minutes, in a thread of its own; others compute meanwhile,
+            # and `_continue` puts this one before them.
             run.loading = self.pairs.load(run.ref, run.visitor)
             run.loading.result.add_done_callback(partial(self._continue, run))
             run.tell()
@@ -230,7 +244,7 @@ class RunService:
         run.close()
         self._forget(run)
 
-    def _continue(self, run: Run, result: Future[Any]) -> None:
+    def _continue(self, run: Run, result: Future[Pair]) -> None:
         """Its pair is loaded, or cannot be."""
         with self._changed:
             run.loading = None
@@ -254,6 +268,8 @@ class RunService:
                     call = self._calls.pop()
                 if call:
                     call.compute()
+                # One step of decoding, which nothing can interrupt: all that is to be asked is
+                # asked between two of them.
                 item = next(run.items, END)  # type: ignore[arg-type]
                 if item is END:
                     break
@@ -269,6 +285,7 @@ class RunService:
         self._forget(run)
 
     def _begin(self, run: Run) -> None:
+        # A borrowed GPU is in another process, which loads the pair itself; a pair cannot travel.
         if zero_gpu.ON:
             pair, load = None, partial(_load, self.pairs.number, run.ref)
         else:
@@ -286,6 +303,7 @@ class RunService:
         with self._changed:
             if not self.others_wait():
                 return False
+            # It waits again like any other, but keeps its caches: `Admission` counts it as begun.
             self._queue.push(run.visitor, run)
             self._queue.rest(run.visitor)
             self._running = None
@@ -299,5 +317,5 @@ class RunService:
             self._changed.notify_all()
 
 
-def _load(number: int, ref: PairRef) -> Any:
+def _load(number: int, ref: PairRef) -> Pair:
     return pairs_of(number).load_here(ref)

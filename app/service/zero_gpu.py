@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from specviz.config.run_config import RunConfig
+from specviz.models.base import Pair
 
 from . import limits
 
@@ -31,7 +32,7 @@ class _Rejected(NamedTuple):
     sentence: str
 
 
-def configs_in(args: tuple) -> list[RunConfig]:
+def configs_in(args: tuple[Any, ...]) -> list[RunConfig]:
     """The configurations among the arguments of a run, also those in a tuple."""
     values = [value for arg in args for value in (arg if isinstance(arg, tuple) else (arg,))]
     return [value for value in values if isinstance(value, RunConfig)]
@@ -43,13 +44,13 @@ def gpu(duration: Callable[..., int]) -> Callable[[Any], Any]:
     return (lambda work: work) if spaces is None else spaces.GPU(duration=duration)
 
 
-def _seconds(load: Callable, work: Callable, args: tuple) -> int:
+def _seconds(load: Callable, work: Callable, args: tuple[Any, ...]) -> int:
     return limits.gpu_seconds(configs_in(args))
 
 
 @gpu(_seconds)
 def _computed(
-    load: Callable[[], Any], work: Callable[..., Iterator[Any]], args: tuple
+    load: Callable[[], Pair], work: Callable[..., Iterator[Any]], args: tuple[Any, ...]
 ) -> Iterator[Any]:
     """The items of work(load(), *args), in the process that has the GPU."""
     try:
@@ -59,7 +60,7 @@ def _computed(
 
 
 def compute(
-    load: Callable[[], Any], work: Callable[..., Iterator[Any]], args: tuple
+    load: Callable[[], Pair], work: Callable[..., Iterator[Any]], args: tuple[Any, ...]
 ) -> Iterator[Any]:
     """The items of work(pair, *args) on a borrowed GPU, where `load` returns the pair.
 

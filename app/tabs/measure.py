@@ -3,17 +3,17 @@ from this machine."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
-from typing import Any
 
 import gradio as gr
+import plotly.graph_objects as go
 
 from specviz.base import codec
 from specviz.base.progress import Progress
 from specviz.measure.cost_table import CostTable
 from specviz.measure.forecast import Forecast, forecast
-from specviz.measure.this_machine import MachineMeasurement, measure_machine
+from specviz.measure.this_machine import MachineMeasurement, Point, measure_machine
 from specviz.record.vectors import Plan, by_level, find_acceptance, find_vector, stored
 from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
@@ -77,14 +77,14 @@ def build(service: RunService) -> None:
             )
     outputs = [line, measurement, *(part for card in cards.values() for part in card.outputs)]
 
-    def filled(value: Any, names: Any, result: MachineMeasurement | None) -> dict:
+    def filled(value: object, names: object, result: MachineMeasurement | None) -> dict:
         updates = {}
         shown = contents(nearest(value), names, result)
         for name, card in cards.items():
             updates |= card.fill(shown[name])
         return updates
 
-    def draw(value: Any, names: Any, measured_here: Any) -> dict:
+    def draw(value: object, names: object, measured_here: object) -> dict:
         try:
             result = None
             if measured_here:
@@ -102,7 +102,7 @@ def build(service: RunService) -> None:
         **QUIET,
     )
 
-    async def run(request: gr.Request, value: Any, names: Any) -> AsyncIterator[dict]:
+    async def run(request: gr.Request, value: object, names: object) -> AsyncIterator[dict]:
         try:
             result: MachineMeasurement | None = None
             visitor, ref = visitor_of(request), service.pairs.first
@@ -166,7 +166,7 @@ QUESTIONS = {  # name of a figure -> its question, and how it is read
 
 
 def contents(
-    temperature: float, rules: Any, result: MachineMeasurement | None
+    temperature: float, rules: object, result: MachineMeasurement | None
 ) -> dict[str, Content]:
     """What every card shows, by its name."""
     past = recorded.read()
@@ -209,7 +209,7 @@ def contents(
     }
 
 
-def nearest(temperature: Any) -> float:
+def nearest(temperature: object) -> float:
     """The temperature with stored vectors that is nearest to that of the slider."""
     if isinstance(temperature, bool) or not isinstance(temperature, int | float):
         raise ValueError("Temperature must be a number from 0 to 1.")
@@ -253,13 +253,13 @@ def counted(accepted: list[int], depth: int) -> str:
     )
 
 
-def held(points: dict[str, Any]) -> str:
+def held(points: dict[str, Sequence[Point]]) -> str:
     """How far predictions are off."""
     errors = [abs(one.measured / one.predicted - 1) for group in points.values() for one in group]
     return f"Of {len(errors)} predictions the worst is {100 * max(errors):.0f} % off."
 
 
-def draw_acceptance(temperature: float, rules: Any) -> Any:
+def draw_acceptance(temperature: float, rules: object) -> go.Figure:
     """The stored vectors of some rules; at temperature 0 all rules accept the same tokens."""
     names = (
         ["exact-match"]

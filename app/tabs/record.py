@@ -22,6 +22,7 @@ from specviz.base import codec
 from specviz.base.files import CURVES, TRACES
 from specviz.measure.this_machine import measure_machine
 from specviz.measure.timing import measure_speedup
+from specviz.models.base import Pair
 
 from ..service.decoding import offload_info
 from ..service.loading import Loading
@@ -65,7 +66,7 @@ def recorded(rounds: int) -> dict[str, Callable[[], None]]:
 
 
 @cache
-def pair_of(ref: PairRef) -> Any:
+def pair_of(ref: PairRef) -> Pair:
     """A pair, loaded once."""
     return load_named(ref, Loading(ref))
 
@@ -92,7 +93,7 @@ def write_lesson(lesson: Lesson) -> None:
         lesson.measured.write_text(codec.dumps(found[-1]) + "\n", encoding="utf-8")
 
 
-def record(pair: Any, lesson: Lesson) -> list[Any]:
+def record(pair: Pair, lesson: Lesson) -> list[Any]:
     """The runs of a lesson and what else it measures, with the first seed that suits it."""
     measured = [codec.json_data(lesson.measure(pair, SEEDS[0]))] if lesson.measure else []
     for seed in SEEDS:
@@ -103,7 +104,7 @@ def record(pair: Any, lesson: Lesson) -> list[Any]:
     raise SystemExit(f"No seed up to {SEEDS[-1]} shows the point of the lesson “{lesson.name}”.")
 
 
-def decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:
+def decode(pair: Pair, recording: Recording, seed: int) -> specviz.Trace:
     """As many steps of a lesson's run as it shows."""
     config = replace(recording.config, seed=seed)
     config = config.autoregressive() if recording.autoregressive else config

@@ -7,11 +7,13 @@ import json
 import re
 from collections.abc import Sequence
 from inspect import signature
-from typing import Any
 
 import gradio as gr
+from gradio.blocks import BlockFunction
 from gradio.components.api_component import Api
 from pydantic_core import from_json
+
+from specviz.base.codec import JsonObject
 
 MAX_NESTED = (
     4_000  # characters of a list or an object as JSON, which a control keeps at 20 times its size
@@ -32,7 +34,7 @@ class Checks:
         self.endpoint = next(event for event in demo.fns.values() if event.api_name == "generate")
         self.parameters = list(signature(self.endpoint.fn).parameters)
 
-    def __call__(self, path: str, data: dict[str, Any]) -> None:
+    def __call__(self, path: str, data: JsonObject) -> None:
         """Look at the fields of a body; raises `Rejected` if it does not belong to this page."""
         session = data.get("session_hash")
         if session is not None and not (isinstance(session, str) and 0 < len(session) <= 64):
@@ -47,7 +49,7 @@ class Checks:
             case "/component_server":
                 self._server_function(data)
 
-    def call(self, data: dict[str, Any]) -> None:
+    def call(self, data: JsonObject) -> None:
         """Look at a call of the tool; raises `Rejected` where its arguments are not those of the
         endpoint."""
         arguments = (
@@ -59,7 +61,7 @@ class Checks:
             )
         self._arguments(arguments)
 
-    def _event(self, data: dict[str, Any]) -> None:
+    def _event(self, data: JsonObject) -> None:
         event = self.demo.fns.get(data["fn_index"]) if type(data.get("fn_index")) is int else None
         if event is None or event.fn is None:
             raise Rejected(
@@ -70,7 +72,7 @@ class Checks:
             raise Rejected(400, "event_data must be an object for this event.")
         check_plain("event_data", data.get("event_data"), limit=2**20)
 
-    def _arguments(self, data: dict[str, Any]) -> None:
+    def _arguments(self, data: JsonObject) -> None:
         if unknown := [name for name in data if name not in self.parameters]:
             raise Rejected(
                 400,
@@ -84,7 +86,7 @@ class Checks:
         for name, value in data.items():
             check_plain(name, value)
 
-    def _server_function(self, data: dict[str, Any]) -> None:
+    def _server_function(self, data: JsonObject) -> None:
         name, number = data.get("fn_name"), data.get("component_id")
         block = self.demo.blocks.get(number) if type(number) is int else None
         exists = isinstance(name, str) and name in getattr(block, "served", ())
@@ -99,7 +101,7 @@ class Checks:
         check_plain("data", data["data"], limit=2**20)
 
 
-def fields(body: bytes) -> dict[str, Any]:
+def fields(body: bytes) -> JsonObject:
     """The fields of a body; raises `Rejected` where it is no object in JSON, or has what is no
     number or no text."""
     try:
@@ -113,7 +115,7 @@ def fields(body: bytes) -> dict[str, Any]:
     return data
 
 
-def check_values(event: Any, data: Any, names: Sequence[str] = ()) -> None:
+def check_values(event: BlockFunction, data: object, names: Sequence[str] = ()) -> None:
     """Raises `Rejected` where data are not one fitting value for each input of an event, whose
     labels are its names."""
     if not isinstance(data, list) or len(data) != len(event.inputs):
@@ -128,7 +130,7 @@ def check_values(event: Any, data: Any, names: Sequence[str] = ()) -> None:
         check_plain(name, value)
 
 
-def check_plain(name: Any, value: Any, limit: int = MAX_NESTED) -> None:
+def check_plain(name: object, value: object, limit: int = MAX_NESTED) -> None:
     """Raises `Rejected` where a value has a number that is too long, is a long list or object, or
     names a file."""
     if isinstance(value, str):

@@ -10,17 +10,17 @@ from __future__ import annotations
 from contextlib import nullcontext
 from importlib.util import find_spec
 from types import SimpleNamespace
-from typing import Any
 
+import gradio as gr
 import gradio.utils
 
 
-def has_messages(demo: Any, session: str) -> bool:
+def has_messages(demo: gr.Blocks, session: str) -> bool:
     """Whether there is a queue of messages to a page."""
     return session in demo._queue.pending_messages_per_session
 
 
-def has_event(demo: Any, event: str) -> bool:
+def has_event(demo: gr.Blocks, event: str) -> bool:
     """Whether an event waits, computes, or has messages that were not read."""
     queue = demo._queue
     pending = queue.pending_event_ids_session.values()
@@ -31,13 +31,13 @@ def has_event(demo: Any, event: str) -> bool:
     )
 
 
-def forget(demo: Any, session: str) -> None:
+def forget(demo: gr.Blocks, session: str) -> None:
     """Drop the messages to a page that does not read them."""
     demo._queue.pending_messages_per_session.pop(session, None)
     demo._queue.pending_event_ids_session.pop(session, None)
 
 
-def spare_the_server(demo: Any) -> None:
+def spare_the_server(demo: gr.Blocks) -> None:
     """Leave out two things that gradio does in the thread that answers everybody.
 
     It describes the whole page to itself when a visitor comes (40 ms), for links of a kind that

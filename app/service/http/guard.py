@@ -7,13 +7,15 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import gradio as gr
 from gradio.server_messages import UnexpectedErrorMessage
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from specviz.base.codec import JsonObject
 
 from .. import limits
 from ..queue import VISITOR, Visitor
@@ -56,14 +58,14 @@ class Guard:
     """
 
     def __init__(
-        self, app: Any, demo: Any, readers: Readers, hosts: Hosts, last_hop: bool = False
+        self, app: ASGIApp, demo: gr.Blocks, readers: Readers, hosts: Hosts, last_hop: bool = False
     ) -> None:
         self.app, self.demo, self.readers = app, demo, readers
         self.hosts, self.last_hop = hosts, last_hop
         self.checks = Checks(demo)
         self.calls, self.received = Counter[str](), Counter[str]()
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         # without the path of a proxy before it and without a slash at its end
@@ -88,7 +90,7 @@ class Guard:
         else:
             await self.app(scope, answer, send)
 
-    def check_origin(self, scope: Any) -> None:
+    def check_origin(self, scope: Scope) -> None:
         """Raise `Rejected` where the page is asked for by a name that is not its own, as by another
         site that points its name here, or by a script of another site."""
         headers = Headers(scope=scope)
@@ -103,7 +105,7 @@ class Guard:
         if origin and scope["method"] == "POST" and not self.hosts.allow(urlsplit(origin).netloc):
             raise Rejected(403, "Scripts of other sites may not use this page.")
 
-    async def answer(self, scope: Any, receive: Any, path: str) -> Any:
+    async def answer(self, scope: Scope, receive: Receive, path: str) -> Response | Receive:
         """A response, or how the app receives the body."""
         method = scope["method"]
         if method in ("GET", "HEAD"):
@@ -134,12 +136,12 @@ class Guard:
         VISITOR.set(Visitor(VISITOR.get().address, session[:64]))
         messages = [{"type": "http.request", "body": body, "more_body": False}]
 
-        async def receive_again() -> Any:
+        async def receive_again() -> Message:
             return messages.pop() if messages else await receive()
 
         return receive_again
 
-    def refusal(self, path: str, data: dict[str, Any]) -> Response | None:
+    def refusal(self, path: str, data: JsonObject) -> Response | None:
         """The answer to a call of the tool that is wrong, as its protocol has it; of anything else
         `Rejected` is raised."""
         if path != f"{API}/mcp":
@@ -155,7 +157,7 @@ class Guard:
                 return JSONResponse({"jsonrpc": "2.0", "id": data.get("id"), "result": content})
         return None
 
-    async def call_tool(self, scope: Any, receive: Any, send: Any) -> None:
+    async def call_tool(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a call of the tool, and count it meanwhile."""
         network = VISITOR.get().network
         self.calls[network] += 1
@@ -164,7 +166,7 @@ class Guard:
         finally:
             self.calls[network] -= 1
 
-    async def read_body(self, scope: Any, receive: Callable[[], Any], limit: int) -> bytes:
+    async def read_body(self, scope: Scope, receive: Receive, limit: int) -> bytes:
         """The body of a request, counted as it arrives, and waited for no longer than
         `limits.BODY_SECONDS`; nothing else waits for it."""
         length = Headers(scope=scope).get("content-length", "0")
@@ -194,7 +196,7 @@ class Guard:
             raise Rejected(413, f"A request may have at most {limit:,} bytes.")
         return bytes(body)
 
-    def with_client(self, scope: Any, path: str) -> Any:
+    def with_client(self, scope: Scope, path: str) -> Scope:
         """The request with the address of its client, which a call of the tool passes on: gradio
         sends it to itself. What a proxy adds is left out where no trusted one did."""
         headers = scope["headers"]
@@ -212,14 +214,14 @@ class Guard:
             headers = [*headers, (b"x-forwarded-for", client[0].encode())]
         return scope | {"headers": headers}
 
-    def with_headers(self, scope: Any, send: Any, whole: bool) -> Any:
+    def with_headers(self, scope: Scope, send: Send, whole: bool) -> Send:
         """Send answers with the headers that protect them; the page itself as a `whole`, because
         its policy names its scripts."""
         origin = urlsplit(Headers(scope=scope).get("origin", "")).netloc
-        start: list[Any] = []
+        start: list[Message] = []
         page = bytearray()
 
-        async def send_protected(message: Any) -> None:
+        async def send_protected(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["Content-Security-Policy"] = POLICY
@@ -242,7 +244,7 @@ class Guard:
 
         return send_protected
 
-    def gone(self, scope: Any, path: str) -> Response | None:
+    def gone(self, scope: Scope, path: str) -> Response | None:
         """The answer to who asks for messages that were removed; gradio would log a traceback."""
         text = ""
         session = read_session(scope, path)
@@ -254,7 +256,7 @@ class Guard:
         return Response(text, media_type="text/event-stream") if text else None
 
 
-def read_session(scope: Any, path: str) -> str:
+def read_session(scope: Scope, path: str) -> str:
     """The page whose messages a request is to read, or the event of a call; nothing for others."""
     if scope["method"] != "GET":
         return ""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 UNREAD = 10.0  # seconds after which the runs of a page that reads no messages end
 FORGET = 60.0  # seconds after which such a page is forgotten, with its messages
@@ -51,12 +51,12 @@ class Readers:
         return names
 
     async def reading(
-        self, session: str, app: Callable[..., Awaitable[None]], scope: Any, receive: Any, send: Any
+        self, session: str, app: ASGIApp, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Serve a stream of messages, and know meanwhile that they are read."""
         page = self._page(session)
 
-        async def send_and_wait(message: Any) -> None:
+        async def send_and_wait(message: Message) -> None:
             page.waits_since = monotonic()
             await send(message)  # returns when the page has taken most of what was sent before
             page.waits_since = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Any
 
 import gradio as gr
 
@@ -31,13 +30,13 @@ from .settings import Settings, lay_out
 TITLE = "Compare"
 
 
-def recorded(_: Any) -> str:
+def recorded(_: object) -> str:
     """The race that the tab opens with; a page's call brings one argument, which may be
     anything."""
     return race.opening()
 
 
-def page_around(_: Any) -> str:
+def page_around(_: object) -> str:
     """The page that plays a comparison offline, for the browser to fill."""
     return comparison_page()
 
@@ -78,16 +77,16 @@ def build(service: RunService) -> None:
 def events(
     service: RunService,
     chosen: Settings,
-    pairs: list[Any],
-    go: Any,
-    stop: Any,
-    line: Any,
-    board: Any,
+    pairs: list[gr.components.Component],
+    go: gr.Button,
+    stop: gr.Button,
+    line: gr.HTML,
+    board: gr.HTML,
 ) -> None:
     """Every event of a run."""
 
     async def run(
-        request: gr.Request, models: Any, weights: Any, *values: Any
+        request: gr.Request, models: object, weights: object, *values: object
     ) -> AsyncIterator[dict]:
         try:
             entries = tuple(chosen.read(values))

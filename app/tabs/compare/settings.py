@@ -47,7 +47,7 @@ class Column:
         """The components that `updates` is for."""
         return [self.body, self.notice_box, *self.controls.strategies.values()]
 
-    def config(self, kind: Any, values: tuple[Any, ...]) -> RunConfig | None:
+    def config(self, kind: object, values: tuple[object, ...]) -> RunConfig | None:
         """What it runs; None where it is off.
 
         Args:
@@ -69,7 +69,7 @@ class Column:
         hidden = [control.value for control in self.controls.strategies.values()]
         return self.controls.read((*values[: -len(hidden)], *hidden)).autoregressive()
 
-    def judge(self, kind: Any, values: tuple[Any, ...]) -> tuple[str, str, RunConfig | None]:
+    def judge(self, kind: object, values: tuple[object, ...]) -> tuple[str, str, RunConfig | None]:
         """The remark on it while the prompt may be empty, a kind of notice and its sentence, and
         the speculation that it is about."""
         if kind in ("plain", "off") and kind in kinds(self.letter):
@@ -81,7 +81,7 @@ class Column:
         assert config is not None
         return *verdict(config), config
 
-    def updates(self, kind: Any, values: tuple[Any, ...]) -> list[Any]:
+    def updates(self, kind: object, values: tuple[object, ...]) -> list[Any]:
         """The updates of `outputs`: what is wrong, lossy or without effect, and menus marked for
         what is chosen."""
         word, text, config = self.judge(kind, values)
@@ -89,7 +89,7 @@ class Column:
         note = sentence("", "") if word == "lossless" else sentence(word, text)
         return [gr.Column(visible=kind == "speculation"), note, *marked]
 
-    def entry(self, kind: Any, values: tuple[Any, ...]) -> Entry | None:
+    def entry(self, kind: object, values: tuple[object, ...]) -> Entry | None:
         """What it runs as a column of a comparison; arguments and errors as for `config`."""
         config = self.config(kind, values)
         if config is None:
@@ -107,7 +107,7 @@ class Settings:
     columns: tuple[Column, ...]
 
     @property
-    def named(self) -> dict[str, Any]:
+    def named(self) -> dict[str, gr.components.Component]:
         """All controls by the name of their parameter in a link, such as "seed" or "a.builder"; the
         shared ones come first."""
         named = {"prompt": self.prompt, **self.scalars}
@@ -126,7 +126,9 @@ class Settings:
         """The components that `updates` is for."""
         return [part for column in self.columns for part in column.outputs]
 
-    def split(self, values: Sequence[Any]) -> Iterator[tuple[Column, Any, tuple[Any, ...]]]:
+    def split(
+        self, values: Sequence[object]
+    ) -> Iterator[tuple[Column, object, tuple[object, ...]]]:
         """Of the values of `inputs`, each column with what decodes it and the values of its
         `controls.inputs`."""
         remaining = iter(values)
@@ -135,19 +137,19 @@ class Settings:
             kind, *own = islice(remaining, len(column.named))
             yield column, kind, (*shared, *own)
 
-    def updates(self, values: Sequence[Any]) -> list[Any]:
+    def updates(self, values: Sequence[object]) -> list[Any]:
         """What each of `outputs` shows for these values."""
         results: list[Any] = []
         for column, kind, mine in self.split(values):
             results += column.updates(kind, mine)
         return results
 
-    def possible(self, values: Sequence[Any]) -> bool:
+    def possible(self, values: Sequence[object]) -> bool:
         """Whether every column can run, the prompt aside."""
         words = {column.judge(kind, mine)[0] for column, kind, mine in self.split(values)}
         return not {"impossible", "error"} & words
 
-    def read(self, values: Sequence[Any]) -> list[Entry]:
+    def read(self, values: Sequence[object]) -> list[Entry]:
         """What the values of `inputs` ask to run.
 
         Raises:
@@ -173,7 +175,7 @@ def kinds(letter: str) -> dict[str, str]:
     return {kind: title for kind, title in KINDS.items() if kind != "off" or letter == OPTIONAL}
 
 
-def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
+def column(letter: str, prompt: gr.Textbox, scalars: dict[str, gr.components.Component]) -> Column:
     """Lay out the controls of a column, as they are in the recorded race."""
     choices = [(title, kind) for kind, title in kinds(letter).items()]
     with gr.Column(

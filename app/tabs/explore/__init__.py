@@ -90,7 +90,7 @@ def events(
     """Every event of the tab."""
     pairs = [boxes["models"], boxes["weights"]]
 
-    def check(models: Any, weights: Any, *values: Any) -> tuple[Any, ...]:
+    def check(models: object, weights: object, *values: object) -> tuple[Any, ...]:
         if models == OWN:
             return tuple(gr.skip() for _ in checked)
         try:
@@ -112,7 +112,7 @@ def events(
     changes = [control.change for control in (*pairs, *settings.inputs[1:])]
     gr.on(changes, check, [*pairs, *settings.inputs], checked, trigger_mode="always_last", **QUIET)
 
-    def switch(models: Any, weights: Any, prompt: Any) -> list[Any]:
+    def switch(models: Any, weights: Any, prompt: object) -> list[Any]:
         """Of another pair, the prompt that it opens with in place of one for the pair before."""
         example = prompts.EXAMPLES.get(models)
         known = [text for other in prompts.EXAMPLES.values() for text in other["prompts"].values()]
@@ -131,7 +131,7 @@ def events(
     )
 
     async def run(
-        request: gr.Request, models: Any, weights: Any, *values: Any
+        request: gr.Request, models: object, weights: object, *values: object
     ) -> AsyncIterator[dict]:
         try:
             config = settings.read(values)
@@ -148,7 +148,7 @@ def events(
             yield {notice_box: sentence("error", text), stage_box: message("", state="done")}
 
     async def count(
-        request: gr.Request, models: Any, weights: Any, *values: Any
+        request: gr.Request, models: object, weights: object, *values: object
     ) -> AsyncIterator[str]:
         try:
             config = settings.read(values)
@@ -168,7 +168,7 @@ def events(
     job.bind([boxes["go"].click, settings.prompt.submit], run, inputs, [stage_box, notice_box])
 
 
-def recorded(pairs: Pairs, prompt: Any, config: RunConfig, ref: PairRef) -> str | None:
+def recorded(pairs: Pairs, prompt: object, config: RunConfig, ref: PairRef) -> str | None:
     """The message of the recording of a configuration, where there is one; the page's own pair has
     those that the page opens with."""
     if not isinstance(prompt, str) or not prompt.strip():

@@ -67,7 +67,7 @@ class Controls:
         """All controls."""
         return list(self.named.values())
 
-    def read(self, values: Sequence[Any]) -> RunConfig:
+    def read(self, values: Sequence[object]) -> RunConfig:
         """The configuration that the values of `inputs`, as they come from the browser, stand for.
 
         Raises:
@@ -106,7 +106,7 @@ class Controls:
         return failures.explain(error, failed)
 
 
-def check_strategy(kind: str, text: Any) -> None:
+def check_strategy(kind: str, text: object) -> None:
     """Raises an `UnknownName` where a text does not begin with the name of a strategy that is
     offered."""
     options = menus.offered(kind)

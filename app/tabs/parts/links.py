@@ -58,7 +58,7 @@ class Linked(Protocol):
     @property
     def named(self) -> dict[str, gr.components.Component]: ...
 
-    def read(self, values: Sequence[Any]) -> Any: ...
+    def read(self, values: Sequence[object]) -> Any: ...
 
 
 class WithMenus(NamedTuple):
@@ -71,7 +71,7 @@ class WithMenus(NamedTuple):
     def named(self) -> dict[str, gr.components.Component]:
         return self.menus | self.settings.named
 
-    def read(self, values: Sequence[Any]) -> Any:
+    def read(self, values: Sequence[object]) -> Any:
         return self.settings.read(values[len(self.menus) :])
 
 
@@ -83,7 +83,7 @@ class Opened(NamedTuple):
     changes: list[str]  # a sentence for each part of it that was changed or left out
 
 
-def write(linked: Linked, values: Sequence[Any]) -> str:
+def write(linked: Linked, values: Sequence[object]) -> str:
     """The parameters of a link that opens the page with these values; raises a `ValueError` if it
     is too long."""
     texts = {
@@ -109,7 +109,7 @@ def text_of(control: Any, value: Any) -> str:
     return "" if value is None else f"{value:.17g}" if isinstance(value, float) else str(value)
 
 
-def read(linked: Linked, search: Any) -> Opened:
+def read(linked: Linked, search: object) -> Opened:
     """The checked settings of an address, such as "?temperature=0.7&seed=3"; a `ValueError` if it
     cannot be read."""
     named = linked.named
@@ -145,7 +145,7 @@ def read(linked: Linked, search: Any) -> Opened:
     return Opened(values, valid, changes)
 
 
-def parameters(search: Any, opening: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
+def parameters(search: object, opening: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
     """The parameters of an address by name, the first of each, and sentences about the others.
 
     One parameter of a strategy, "builder.size=16" as older links have it, becomes a part of its
@@ -229,7 +229,7 @@ def quoted(text: str) -> str:
     return f"“{text if len(text) <= 40 else text[:40] + '…'}”"
 
 
-def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
+def sentence(opened: Opened, why: object = None, runs: bool = True) -> str:
     """The message about a link that was opened, or, for one of `REASONS`, about a run with settings
     of its own."""
     impossible = "" if runs else "These settings are not compatible; change one of them."
@@ -271,7 +271,7 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.e
         ]
         return [message("error" if opened.changes else "link" if text else "", text), *updates]
 
-    def copy_link(*values: Any) -> str:
+    def copy_link(*values: object) -> str:
         try:
             return message("link", "", query=write(linked, values), copy=next(_copies))
         except ValueError as error:

@@ -3,10 +3,9 @@ its use."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
 
 import gradio as gr
 
@@ -14,7 +13,7 @@ from ...service.failures import explain
 from ...service.http.server import local
 from ...service.pair_ref import PairRef
 from ...service.queue import visitor_of
-from ...service.run import Turn
+from ...service.run import Note, Turn
 from ...service.service import RunService
 from ...service.sizes import Description, describe
 from .card import status, status_text
@@ -68,13 +67,13 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
         return {report: status_text(text, "error")}
 
     async def described(
-        request: gr.Request, target: Any, draft: Any
+        request: gr.Request, target: object, draft: object
     ) -> tuple[PairRef, Description]:
         ref = named_pair(service, target, draft)
         visitor = visitor_of(request)
         return ref, await service.trials.ask(visitor, describe, ref.target, ref.draft)
 
-    async def check(request: gr.Request, target: Any, draft: Any) -> AsyncIterator[dict]:
+    async def check(request: gr.Request, target: object, draft: object) -> AsyncIterator[dict]:
         yield {report: status_text(READING)}
         try:
             _, found = await described(request, target, draft)
@@ -82,7 +81,7 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
         except Exception as error:
             yield failed(error)
 
-    async def use(request: gr.Request, target: Any, draft: Any) -> AsyncIterator[dict]:
+    async def use(request: gr.Request, target: object, draft: object) -> AsyncIterator[dict]:
         yield {report: status_text(READING)}
         try:
             ref, found = await described(request, target, draft)
@@ -113,12 +112,12 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
     named[USE].click(use, inputs, [report, *menus], **shared)
 
 
-def nothing(turn: Turn) -> Any:
+def nothing(turn: Turn) -> Iterator[Note]:
     """A run that only loads its pair."""
     return iter(())
 
 
-def named_pair(service: RunService, target: Any, draft: Any) -> PairRef:
+def named_pair(service: RunService, target: object, draft: object) -> PairRef:
     """The pair that a visitor typed; raises a `ValueError` if it is not allowed here."""
     if not isinstance(target, str) or not target.strip():
         raise ValueError("Target must be a folder or a name on the hub such as org/model.")

@@ -19,10 +19,10 @@ from .uploads import KINDS, export_run, read_run
 MAX_LINK = 16_000  # characters
 
 
-def saver(service: RunService) -> Callable[[Any], Awaitable[str]]:
+def saver(service: RunService) -> Callable[[object], Awaitable[str]]:
     """The function with which the page asks for a stored run as a file."""
 
-    async def save(data: Any) -> str:
+    async def save(data: object) -> str:
         """From {"run": its name, "kind": one of `KINDS`, "link": to it}: {"text"} or {"error"}, as
         JSON."""
         try:
@@ -41,11 +41,11 @@ def saver(service: RunService) -> Callable[[Any], Awaitable[str]]:
     return save
 
 
-def server_function(service: RunService, work: Callable[[Any], str]) -> Callable[..., Any]:
+def server_function(service: RunService, work: Callable[[object], str]) -> Callable[..., Any]:
     """A function that the page's scripts call, computed in the other process; its answer or
     {"error"}, as JSON."""
 
-    async def answer(data: Any) -> str:
+    async def answer(data: object) -> str:
         try:
             return await service.requests.ask(current_visitor(), work, data)
         except ValueError as error:

@@ -83,6 +83,7 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
         own_pair.connect(demo, service)
         pairs.connect(demo, service)
         api.build(service)
+    # Handlers that gradio would compute in a thread of its own, beside a step that is being timed.
     for event in demo.fns.values():
         if event.fn and event.queue is False and not iscoroutinefunction(event.fn):
             event.fn = between_steps(service, event.fn)
@@ -120,6 +121,8 @@ def serve(port: int | None = None, hosts: str = "") -> None:
         port: to listen on; the first free one from 7860 where it is None.
         hosts: further names under which it may be asked for, separated by commas.
     """
+    # The handler only sets an event: whatever runs just now, a lock included, goes on. The main
+    # thread waits for it below, and then ends runs in order.
     over = Event()
     for name in ("SIGTERM", "SIGHUP", "SIGINT"):
         if hasattr(signal, name):

@@ -124,7 +124,9 @@ def download(role: str, name: str, loading: Loading) -> Path:
             done / max(total, 1), f"Downloading the {role}: {size(done)} of {size(total)}{left}"
         )
 
-    constants.HF_HUB_DISABLE_XET = True  # its own threads cannot be stopped
+    # Its own threads cannot be stopped. An exception in `report` stops the others: they call it
+    # through the progress bar, for which the hub's client has no other way out.
+    constants.HF_HUB_DISABLE_XET = True
     return hub.model_folder(
         role, name, download=partial(snapshot_download, tqdm_class=_progress_bar(report))
     )

@@ -88,6 +88,7 @@ class RunStore:
         try:
             yield run
         finally:
+            # Packed only now: while it grows its steps are the objects that the run has anyway.
             if run.steps:
                 self.put(run.name, zlib.compress(run.trace.to_json().encode()), owner)
             del self._growing[run.name]
@@ -122,6 +123,7 @@ class RunStore:
         for name in [name for name, run in self._stored.items() if run.until < now]:
             del self._stored[name]
         while self.size > self._limit:
+            # Who stores most loses first, as in the queue: a flood costs nobody else his runs.
             bytes_of = Counter[tuple[str, ...]]()
             for run in self._stored.values():
                 for group in run.owner.groups:

@@ -70,6 +70,8 @@ class Guard:
             return await self.app(scope, receive, send)
         # without the path of a proxy before it and without a slash at its end
         path = scope.get("path", "").removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
+        # From here on the address is that of the visitor, whatever proxies stand before the page:
+        # the queue counts by it, so it must be none that he can choose.
         scope = self.with_client(scope, path)
         send = self.with_headers(scope, send, whole=path == "/")
         VISITOR.set(Visitor((scope.get("client") or [""])[0]))
@@ -81,7 +83,7 @@ class Guard:
         except Rejected as error:
             status, sentence = error.args
             answer = JSONResponse({"detail": sentence, "error": sentence}, status_code=status)
-        if isinstance(answer, Response):
+        if isinstance(answer, Response):  # of this class: the page is not asked
             await answer(scope, receive, send)
         elif session := read_session(scope, path):
             await self.readers.reading(session, self.app, scope, answer, send)
@@ -134,6 +136,7 @@ class Guard:
             if refusal := self.refusal(path, data):
                 return refusal
         VISITOR.set(Visitor(VISITOR.get().address, session[:64]))
+        # The body was taken from the connection to be looked at; the app gets it as one message.
         messages = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def receive_again() -> Message:
@@ -171,6 +174,7 @@ class Guard:
         `limits.BODY_SECONDS`; nothing else waits for it."""
         length = Headers(scope=scope).get("content-length", "0")
         network, body, more = VISITOR.get().network, bytearray(), True
+        # More digits than fit into a number of bytes would cost time to read as one.
         too_large = not length.isdigit() or len(length) > 18 or int(length) > limit
         try:
             async with asyncio.timeout(limits.BODY_SECONDS):
@@ -230,6 +234,8 @@ class Guard:
                     for name in [name for name in headers if name.startswith("access-control-")]:
                         del headers[name]
                 start.append(message)
+                # The policy of the page lists the hashes of its scripts, so its start waits for the
+                # whole body.
                 if whole:
                     return
             elif whole:

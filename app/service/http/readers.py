@@ -30,6 +30,8 @@ class Readers:
         if not session:
             return False
         page = self._page(session)
+        # A stream that is open but not read fills up until `send` waits; without a stream it is the
+        # time since the page was last seen.
         since = page.waits_since if page.streams else page.left
         return since is not None and monotonic() - since > self.patience
 

@@ -59,9 +59,13 @@ def play(turn: Turn, entries: Sequence[Entry]) -> Iterator[str | None]:
             yield board.fail(at, error)
     if len(board.failed) == len(entries):
         raise ValueError(board.failed[0])
+    # All texts are there before anything is timed: a visitor reads them meanwhile, and a comparison
+    # that is stopped here is whole.
     for at in sorted(board.ended):
         for speedup in timing(turn, entries[at].config, board.counts[at]):
             yield board.timed(at, speedup) if speedup else None
+    # Texts that should be equal and are not get their reason last, as it costs a pass: where the
+    # two best candidates are as good as tied, rounding decides between them.
     margins = {}
     for a, b, position in board.unexpected():
         context = (entries[b].config, board.written[b][:position])

@@ -155,8 +155,9 @@ class Settings:
         Raises:
             ValueError: a sentence for the visitor that names the column.
         """
+        # Else a wrong prompt would be reported as a mistake of column A alone.
         first, _, mine = next(self.split(values))
-        first.config("plain", mine)  # what all share is wrong for all
+        first.config("plain", mine)
         entries = []
         for column, kind, mine in self.split(values):
             try:

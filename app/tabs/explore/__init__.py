@@ -91,9 +91,10 @@ def events(
     pairs = [boxes["models"], boxes["weights"]]
 
     def check(models: object, weights: object, *values: object) -> tuple[Any, ...]:
-        if models == OWN:
+        if models == OWN:  # which opens a form, and is no pair yet
             return tuple(gr.skip() for _ in checked)
         try:
+            # Without the prompt, which may be empty while somebody types it; Run looks at it.
             config = settings.read(("any", *values[1:]))
             ref = service.pairs.find(models, weights)
         except ValueError as error:
@@ -137,6 +138,7 @@ def events(
             config = settings.read(values)
             ref = service.pairs.find(models, weights)
             compatible(config).required()
+            # In place of what the run before may have failed with.
             yield {notice_box: about(config, ref)}
             visitor = visitor_of(request)
             items = service.stream(visitor, ref, play, config, ref, service.runs)

@@ -33,20 +33,26 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
     steps = turn.compute(decode, config)
+    # First comes the run without its steps, so what cannot begin fails here, before the page drops
+    # the picture that it shows.
     blank = next(steps)
     assert isinstance(blank, Trace)
     with runs.growing(blank, turn.visitor) as run:
         say = partial(message, run.name)
         counts, pace, payloads = Counts(), Pace(), list[dict[str, Any]]()
+        # What only the first message has.
         more = {"head": head(config, blank), "models": ref.models, "weights": ref.weights}
-        more |= {"note": turn.note} if turn.note else {}
+        if turn.note:
+            more["note"] = turn.note
         try:
             for step in steps:
                 run.steps.append(step)
                 counts += Counts.of((step,))
+                # Written here, in the thread that decodes: the thread of the server answers all
+                # visitors, and a step is written in the time that none of them waits for.
                 payloads.append(step_payload(step, config.verifier))
                 if not pace.is_due(step):
-                    yield None
+                    yield None  # nothing to send, but a place where the run can be stopped
                     continue
                 yield say(payloads, state="running", figures=figures(counts), **more)
                 payloads, more = [], {}
@@ -62,6 +68,7 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
                 **more,
             )
             return
+        # Set before timing: who stops that has a whole run all the same.
         run.ended = True
         if payloads:
             yield say(payloads, state="running", figures=figures(counts), **more)

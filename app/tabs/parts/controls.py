@@ -75,10 +75,12 @@ class Controls:
         """
         inputs = dict(zip(self.named, values, strict=True))
         try:
+            # A run may name any strategy, but plain decoding is no choice of the page.
             for kind in self.strategies:
                 check_strategy(kind, inputs[kind])
             if not isinstance(inputs["prompt"], str) or not inputs["prompt"].strip():
-                inputs["prompt"] = ""  # which is rejected with a message
+                # Rejected by `RunConfig`; a list would be taken for token ids or a chat.
+                inputs["prompt"] = ""
             inputs |= {name: limits.number(inputs[name]) for name in self.scalars}
             config = RunConfig(**inputs)
             limits.check(config)
@@ -93,8 +95,9 @@ class Controls:
             for kind in self.strategies:
                 labels |= menus.labels(kind)
             name, got, hint = labels.get(error.name, error.name), error.got, error.hint
-            if got is None:  # a box that was left empty
-                got, hint = ..., f"The box is empty. {hint}"
+            if got is None:
+                got = ...  # which leaves out what it was: nothing was typed
+                hint = f"The box is empty. {hint}"
             error = ParameterError(name, error.must, got, hint)
         sentence = str(error)
         return sentence[:1].upper() + sentence[1:]

@@ -43,6 +43,8 @@ class Job:
                 f"return [{{ __type__: 'update', interactive: data.jobs > 0 }}{texts}]; }}"
             )
 
+        # Counted in the browser: the page sends the events of a click one after the other, so an
+        # answer of the server would light Stop only once the run itself was accepted.
         gr.on(triggers, None, None, [self.stop], js=count("Number(data.jobs || 0) + 1"), **QUIET)
         running = gr.on(
             triggers,

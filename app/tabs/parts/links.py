@@ -122,10 +122,9 @@ def read(linked: Linked, search: object) -> Opened:
         except ValueError as error:
             changes.append(f"{str(error).removesuffix('.')}; it was ignored.")
     valid: list[str] = []
-    for names in (
-        list(changed),
-        *([name] for name in changed),
-    ):  # all at once, else those that are valid one by one
+    # All at once, for values that are only valid together; where that fails, one after the other,
+    # so that one wrong value does not cost the rest of the link.
+    for names in (list(changed), *([name] for name in changed)):
         trial = values | {name: changed[name] for name in names}
         try:
             linked.read(list(trial.values()))
@@ -136,9 +135,8 @@ def read(linked: Linked, search: object) -> Opened:
             values, valid = trial, [*valid, *names]
         if valid == list(changed):
             break
-    if (
-        named.keys() & texts.keys()
-    ):  # else the parameters are somebody else's, such as those of an advertisement
+    # Where none of them is ours they are somebody else's, such as those of an advertisement.
+    if named.keys() & texts.keys():
         changes += [
             f"{quoted(name)} is unknown and was ignored." for name in texts if name not in named
         ]
@@ -170,8 +168,9 @@ def parameters(search: object, opening: dict[str, Any]) -> tuple[dict[str, str],
             repeated[name] = None
         elif (
             not name.startswith("__") and name not in OTHERS
-        ):  # gradio's own begin with two underscores
+        ):  # those with underscores are gradio's
             texts[name] = text
+    # "builder=sequoia&builder.size=16", as older links have it, becomes "builder=sequoia:size=16".
     for name in list(texts):
         owner, _, key = name.rpartition(".")
         if owner.rpartition(".")[2] in REGISTRIES and (

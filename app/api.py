@@ -169,7 +169,8 @@ def answers(
 ) -> Iterator[tuple[str, str, str] | None]:
     """What is streamed: the text so far, a step, and at the end the trace, with its speedup over
     plain decoding; None while it is timed."""
-    text, written = "", []
+    text = ""
+    written = []
     items = turn.compute(decode, config)
     blank = next(items)
     try:

@@ -163,14 +163,16 @@ class Hub:
     and then rarely."""
 
     def __init__(self) -> None:
-        self._lock, self._until = Lock(), 0.0
+        self._lock = Lock()
+        self._until = 0.0
         self._offers: dict[str, Offer] = {}
 
     def offers(self) -> dict[str, Offer]:
         """The pairs that the hub has, by name; none where it does not answer within a second."""
         with self._lock:
             if monotonic() > self._until:
-                self._offers, self._until = self._ask(), monotonic() + AGAIN
+                self._offers = self._ask()
+                self._until = monotonic() + AGAIN
             return self._offers
 
     def _ask(self) -> dict[str, Offer]:

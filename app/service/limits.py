@@ -48,7 +48,8 @@ GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 60)  # of a borrowed GPU, for one run
 
 # Seconds to load a pair there, and a share for each token: 20 for a run of 96. A visitor who has
 # less left of the day is sent away, however little a run then takes.
-GPU_START, GPU_TOKEN = 12.0, 0.08
+GPU_START = 12.0
+GPU_TOKEN = 0.08
 
 
 def check(config: RunConfig) -> None:

@@ -38,6 +38,7 @@ class Loading:
 
     Attributes:
         note: a sentence on how far it is.
+        notice: what is to be said of the pair once it is there.
         done: the share that is done, from 0 to 1; None where it is not known.
         result: the pair, once it is there.
         unwanted: set once nobody waits for it.
@@ -45,8 +46,10 @@ class Loading:
     """
 
     def __init__(self, ref: PairRef, visitor: Visitor | None = None) -> None:
-        self.ref, self.visitor = ref, visitor or NOBODY
-        self.note, self.notice = LOADING, ""  # the second is what is to be said of the pair then
+        self.ref = ref
+        self.visitor = visitor or NOBODY
+        self.note = LOADING
+        self.notice = ""
         self.done: float | None = None
         self.result: Future[Pair] = Future()
         self.unwanted = Event()
@@ -61,4 +64,5 @@ class Loading:
 
     def report(self, done: float, message: str) -> None:
         """What `load_pair` says while it loads."""
-        self.done, self.note = done, f"{message.rstrip('.')}."
+        self.done = done
+        self.note = f"{message.rstrip('.')}."

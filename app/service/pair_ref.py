@@ -8,7 +8,9 @@ from pathlib import Path
 
 from specviz.base.errors import ParameterError
 
-TALES, TOY, SMOLLM2 = "tales", "toy", "smollm2"
+TALES = "tales"
+TOY = "toy"
+SMOLLM2 = "smollm2"
 EARLY_EXIT = f"{TALES}|early-exit:3"
 LABELS = {
     TALES: "Tales 28M",

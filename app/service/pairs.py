@@ -32,7 +32,8 @@ class Pairs:
     def __init__(
         self, offers: dict[str, Offer], other: Callable[[PairRef], Offer] | None = None
     ) -> None:
-        self.offers, self.other = offers, other
+        self.offers = offers
+        self.other = other
         self.own: dict[str, str] = {}  # label by name, of pairs that were named on this machine
         self.notes: dict[PairRef, str] = {}  # what is to be said of a pair
         self.preparing: Loading | None = None
@@ -58,7 +59,8 @@ class Pairs:
             name, got = ("weights", weights) if isinstance(models, str) else ("models", models)
             raise ParameterError(name, "be one of the choices of the page", got)
         if models.endswith(OLD_DISK):
-            models, weights = models.removesuffix(OLD_DISK), "disk"
+            models = models.removesuffix(OLD_DISK)
+            weights = "disk"
         models = OLD_NAMES.get(models, models)
         by_label = {offer.label: name for name, offer in self.offers.items()}
         ref = PairRef.read(by_label.get(models, models) or self.first.models, weights)

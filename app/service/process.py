@@ -40,7 +40,9 @@ class Process:
     """The process, started at its first request; each may use so many seconds of CPU time."""
 
     def __init__(self, seconds: int) -> None:
-        self._seconds, self._left, self._lock = seconds, 0, Lock()
+        self._seconds = seconds
+        self._left = 0
+        self._lock = Lock()
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
 

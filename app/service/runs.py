@@ -74,7 +74,8 @@ class RunStore:
         self._growing: dict[str, GrowingRun] = {}
         self._stored: dict[str, StoredRun] = {}
         self._shipped: dict[str, Callable[[], str]] = {}
-        self._limit, self._lock = limit, Lock()
+        self._limit = limit
+        self._lock = Lock()
 
     def ship(self, name: str, read: Callable[[], str]) -> None:
         """Have a run that ships with the page under this name; `read` returns its JSON."""

@@ -57,7 +57,8 @@ class RunService:
     def __init__(
         self, pairs: Pairs, trials: Requests | None = None, limit: int = limits.QUEUE
     ) -> None:
-        self.pairs, self.runs = pairs, RunStore()
+        self.pairs = pairs
+        self.runs = RunStore()
         self.readers: Readers | None = None
         self.requests = Requests(Process(limits.SECONDS), limit)
         self.trials = trials or self.requests
@@ -287,9 +288,11 @@ class RunService:
     def _begin(self, run: Run) -> None:
         # A borrowed GPU is in another process, which loads the pair itself; a pair cannot travel.
         if zero_gpu.ON:
-            pair, load = None, partial(_load, self.pairs.number, run.ref)
+            pair = None
+            load = partial(_load, self.pairs.number, run.ref)
         else:
-            pair, load = self.pairs.load_here(run.ref), None
+            pair = self.pairs.load_here(run.ref)
+            load = None
         note = self.pairs.notes.get(run.ref, "")
         turn = Turn(pair, run.visitor, self.others_wait, load, note)
         run.items = run.work(turn, *run.args)

@@ -129,7 +129,8 @@ def check_folders(target: str, draft: str) -> None:
 
 def too_large(models: Sequence[ModelFiles]) -> str:
     """A sentence where models do not fit into this machine's free memory; nothing where they do."""
-    free, need = psutil.virtual_memory().available, needed(models)
+    free = psutil.virtual_memory().available
+    need = needed(models)
     if need <= free:
         return ""
     return (
@@ -192,7 +193,8 @@ def describe(target: str, draft: str) -> Description:
         sentences.append(f"Parameters: {' and '.join(f'{count:,}' for count in counts)}.")
         if len(counts) > 1 and counts[0] <= counts[1]:
             sentences.append("The draft is no smaller than the target, so it cannot save time.")
-    need, problem = needed(models), too_large(models)
+    need = needed(models)
+    problem = too_large(models)
     if need and not problem:
         free = psutil.virtual_memory().available
         sentences.append(f"About {size(need)} of memory are needed; {size(free)} are free.")

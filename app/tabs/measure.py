@@ -30,7 +30,9 @@ from .parts.frame import Tab
 from .parts.job import Job
 from .parts.web import QUIET
 
-PAIR, DRAFTER = SMOLLM2, "eagle"  # those of Explore, of which the figures are recorded
+# Those of Explore, of which the figures are recorded.
+PAIR = SMOLLM2
+DRAFTER = "eagle"
 OPENING = 0.6  # that of Explore
 PLACES = {"memory": "in memory", "disk": "on disk"}  # of the target's weights
 HERE = "this machine"
@@ -105,7 +107,8 @@ def build(service: RunService) -> None:
     async def run(request: gr.Request, value: object, names: object) -> AsyncIterator[dict]:
         try:
             result: MachineMeasurement | None = None
-            visitor, ref = visitor_of(request), service.pairs.first
+            visitor = visitor_of(request)
+            ref = service.pairs.first
             async with aclosing(service.stream(visitor, ref, measure, nearest(value))) as items:
                 async for item in items:
                     if isinstance(item, Note):
@@ -173,9 +176,11 @@ def contents(
     costs = {PLACES[place]: table for place, table in past.costs.items()}
     points = {PLACES[place]: group for place, group in past.points.items()}
     source = (f"{PAIR}, {past.label}", "recorded")
-    drafter, pair = DRAFTER, PAIR
+    drafter = DRAFTER
+    pair = PAIR
     if result:
-        drafter, pair = result.cost.settings["drafter"], result.cost.settings["pair"]
+        drafter = result.cost.settings["drafter"]
+        pair = result.cost.settings["pair"]
         del costs[PLACES["memory"]]
         if pair != PAIR:  # what is recorded of another pair says nothing about this one
             costs.clear()
@@ -245,7 +250,8 @@ def ranked(acceptance: Plan) -> str:
 
 def counted(accepted: list[int], depth: int) -> str:
     """The four meanings of acceptance, in one run."""
-    steps, total = len(accepted), sum(accepted)
+    steps = len(accepted)
+    total = sum(accepted)
     reached = sum(min(length + 1, depth) for length in accepted)
     return (
         f"The same run: {total / steps + 1:.1f} tokens per pass, {100 * total / reached:.0f} % of "

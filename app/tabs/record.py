@@ -113,14 +113,16 @@ def decode(pair: Pair, recording: Recording, seed: int) -> specviz.Trace:
 
 def write_curves() -> None:
     """The costs of this machine and what trees gain on it, with weights in memory and on disk."""
-    costs, points = {}, {}
+    costs = {}
+    points = {}
     for weights in WEIGHTS:
         pair = pair_of(PairRef(SMOLLM2, "", weights))
         for update in measure_machine(pair, sizes=SIZES[weights], rounds=QUESTIONS[weights]):
             print(f"{weights}: {update.done} of {update.total} runs", flush=True)
             result = update.result or None
         assert result
-        costs[weights], points[weights] = result.cost, result.points
+        costs[weights] = result.cost
+        points[weights] = result.points
     date = datetime.now(UTC).date().isoformat()
     text = codec.dumps(Recorded(costs, points, f"{cpu_count()} cores", date))
     CURVES.write_text(text + "\n", encoding="utf-8")

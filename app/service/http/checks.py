@@ -87,7 +87,8 @@ class Checks:
             check_plain(name, value)
 
     def _server_function(self, data: JsonObject) -> None:
-        name, number = data.get("fn_name"), data.get("component_id")
+        name = data.get("fn_name")
+        number = data.get("component_id")
         block = self.demo.blocks.get(number) if type(number) is int else None
         exists = isinstance(name, str) and name in getattr(block, "served", ())
         if not exists or "session_hash" not in data or "data" not in data:

@@ -36,9 +36,12 @@ READ = re.compile(
 SENT = re.compile(
     rf"{OPEN}|{API}/(queue/join|run/predict|call/(v2/)?generate|component_server|cancel|reset|mcp)"
 )
-CALLS, CALLS_OF_NETWORK = 32, 8  # of the tool that wait or compute; each holds a thread
+# Calls of the tool that wait or compute, of all and of one network; each of them takes a thread.
+CALLS = 32
+CALLS_OF_NETWORK = 8
 # Bytes of bodies that are being received, of all and of one network.
-RECEIVED, RECEIVED_OF_NETWORK = 256_000_000, 40_000_000
+RECEIVED = 256_000_000
+RECEIVED_OF_NETWORK = 40_000_000
 GONE = "The messages of this run were removed. Reload the page, or start the run again."
 MANY_CALLS = "Too many calls wait. Try again when one of them has ended."
 
@@ -60,10 +63,14 @@ class Guard:
     def __init__(
         self, app: ASGIApp, demo: gr.Blocks, readers: Readers, hosts: Hosts, last_hop: bool = False
     ) -> None:
-        self.app, self.demo, self.readers = app, demo, readers
-        self.hosts, self.last_hop = hosts, last_hop
+        self.app = app
+        self.demo = demo
+        self.readers = readers
+        self.hosts = hosts
+        self.last_hop = last_hop
         self.checks = Checks(demo)
-        self.calls, self.received = Counter[str](), Counter[str]()
+        self.calls = Counter[str]()
+        self.received = Counter[str]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -173,7 +180,9 @@ class Guard:
         """The body of a request, counted as it arrives, and waited for no longer than
         `limits.BODY_SECONDS`; nothing else waits for it."""
         length = Headers(scope=scope).get("content-length", "0")
-        network, body, more = VISITOR.get().network, bytearray(), True
+        network = VISITOR.get().network
+        body = bytearray()
+        more = True
         # More digits than fit into a number of bytes would cost time to read as one.
         too_large = not length.isdigit() or len(length) > 18 or int(length) > limit
         try:
@@ -184,7 +193,8 @@ class Guard:
                         raise Rejected(400, "The request was incomplete.")
                     body += message.get("body", b"")
                     self.received[network] += len(message.get("body", b""))
-                    more, too_large = message.get("more_body", False), len(body) > limit
+                    more = message.get("more_body", False)
+                    too_large = len(body) > limit
                     if (
                         self.received[network] > RECEIVED_OF_NETWORK
                         or self.received.total() > RECEIVED

@@ -39,7 +39,8 @@ def play(turn: Turn, entries: Sequence[Entry]) -> Iterator[str | None]:
     """
     board = Board(entries)
     for at, entry in enumerate(entries):
-        pace, group = Pace(), list[Step]()
+        pace = Pace()
+        group = list[Step]()
         try:
             steps = turn.compute(decode, entry.config, WARM_UP)
             board.begin(next(steps))
@@ -83,7 +84,8 @@ class Board:
     of it."""
 
     def __init__(self, entries: Sequence[Entry], name: str = "") -> None:
-        self.entries, self.name = entries, name or new_name("comparison")
+        self.entries = entries
+        self.name = name or new_name("comparison")
         self.written: list[list[int]] = [[] for _ in entries]
         self.counts = [Counts() for _ in entries]
         self.speedups: list[PairedSpeedup | None] = [None for _ in entries]
@@ -101,8 +103,10 @@ class Board:
 
     def decoded(self, at: int, steps: Sequence[Step]) -> str:
         """The message with new steps of a column."""
-        updates, self.pending = [*self.pending, self.add(at, steps)], []
-        more, self.head = self.head, {}
+        updates = [*self.pending, self.add(at, steps)]
+        self.pending = []
+        more = self.head
+        self.head = {}
         return message(self.name, updates=updates, state="running", **more)
 
     def fail(self, at: int, error: Exception) -> str | None:
@@ -133,7 +137,8 @@ class Board:
         return message(self.name, state="done", note=note, **self.measured())
 
     def _flush(self, state: str, **more: Any) -> str:
-        updates, self.pending = self.pending, []
+        updates = self.pending
+        self.pending = []
         return message(self.name, updates=updates, state=state, **more)
 
     def about(self, prompt: str, pair: str, **more: Any) -> dict[str, Any]:

@@ -41,16 +41,19 @@ def compare_texts(
     promise = promised(one, other)
     length = min(len(wrote), len(also))
     if at is not None and promise:
-        kind, text = "differs", f"equal up to token {at}{parted(margin, dtype)}."
+        kind = "differs"
+        text = f"equal up to token {at}{parted(margin, dtype)}."
     elif at is not None:
-        kind, text = "expected", f"the first different token is token {at + 1}."
+        kind = "expected"
+        text = f"the first different token is token {at + 1}."
     elif len(wrote) != len(also):
         shorter = one if len(wrote) == length else other
         kind = "differs" if promise else "expected"
         text = f"identical for {_tokens(length)}, where {shorter.letter} ends."
     else:
         why = "as expected." if promise else "by chance: it is not guaranteed."
-        kind, text = "equal", f"identical text, all {_tokens(length)}, {why}"
+        kind = "equal"
+        text = f"identical text, all {_tokens(length)}, {why}"
     reasons = {
         "equal": f"Expected: {promise}." if promise else "",
         "differs": f"They should be identical: {promise}.",

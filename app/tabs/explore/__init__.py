@@ -201,7 +201,8 @@ def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) ->
 def verdict(config: RunConfig, pair: str = EMBEDDED, on_disk: bool = False) -> tuple[str, str]:
     """What is to be said about a configuration before it runs on a pair: a kind of notice and its
     sentence."""
-    match, drafter = compatible(config), config.drafter
+    match = compatible(config)
+    drafter = config.drafter
     if drafter.name == "model":  # the pair's own
         drafter = DRAFTERS[default_drafter(pair, on_disk)]()
     planned = planned_with(config.builder, drafter, pair) if match.possible else ""

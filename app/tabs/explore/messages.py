@@ -39,7 +39,9 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
     assert isinstance(blank, Trace)
     with runs.growing(blank, turn.visitor) as run:
         say = partial(message, run.name)
-        counts, pace, payloads = Counts(), Pace(), list[dict[str, Any]]()
+        counts = Counts()
+        pace = Pace()
+        payloads = list[dict[str, Any]]()
         # What only the first message has.
         more = {"head": head(config, blank), "models": ref.models, "weights": ref.weights}
         if turn.note:
@@ -55,7 +57,8 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
                     yield None  # nothing to send, but a place where the run can be stopped
                     continue
                 yield say(payloads, state="running", figures=figures(counts), **more)
-                payloads, more = [], {}
+                payloads = []
+                more = {}
         except Exception as error:
             if not run.steps:
                 raise

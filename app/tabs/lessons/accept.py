@@ -12,7 +12,9 @@ from .lesson import Facts, Lesson, Place, Recording, best_step, nodes_with, quot
 
 QUESTION = "Why do we have seasons?"
 CHAIN = RunConfig(QUESTION, "chain:depth=4", "speculative-sampling", temperature=0.8)
-P, Q = np.array([0.7, 0.3]), np.array([0.5, 0.5])  # of the answer's example
+# The answer's example.
+P = np.array([0.7, 0.3])
+Q = np.array([0.5, 0.5])
 
 
 def facts(trace):
@@ -46,17 +48,14 @@ def facts(trace):
 def clearness(step):
     """How clear an example of a rejection a step is, 0 if it is none."""
     rejected = nodes_with(step, "rejected")
-    if (
-        not step.corrected
-        or len(rejected) != 1
-        or not readable(step.texts[rejected[0]], step.emitted_texts[-1])
-    ):
+    if not step.corrected or len(rejected) != 1:
         return 0
-    prob, margin = (
-        step.accept_prob[rejected[0]],
-        step.coin[rejected[0]] - step.accept_prob[rejected[0]],
-    )
-    return margin if 0.2 < prob < 0.8 and margin > 0.1 and step.draft_prob[rejected[0]] > 0.1 else 0
+    node = rejected[0]
+    prob = step.accept_prob[node]
+    margin = step.coin[node] - prob
+    # Neither the draw nor the decision is a close one, and both tokens are words.
+    is_clear = 0.2 < prob < 0.8 and margin > 0.1 and step.draft_prob[node] > 0.1
+    return margin if is_clear and readable(step.texts[node], step.emitted_texts[-1]) else 0
 
 
 def example():

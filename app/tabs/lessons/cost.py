@@ -17,12 +17,18 @@ from specviz.measure.timing import interleave
 
 from .lesson import TALE, Facts, Figure, Lesson, Place, Recording
 
-NODES, GUESSES = 32, 2
-EXPERTS, MOE_TOKENS = (8, 128), 8  # of a mixture of experts, and the tokens of one pass
+NODES = 32
+GUESSES = 2
+# Experts of a mixture that a token uses and that there are, and the tokens of one pass.
+EXPERTS = (8, 128)
+MOE_TOKENS = 8
 TREE = RunConfig(TALE, f"sequoia:size={NODES},depth=5", "sequoia", temperature=1.3)
 CHAIN = RunConfig(TALE, f"chain:depth={GUESSES}", "speculative-sampling", temperature=1.3)
 PLACES = {"memory": "weights in memory", "disk": "weights on disk"}
-SIZES, STEPS, ROUNDS = (1, 2, 4, 8, 16, 32, 64, 96, 128), 8, 5  # of the measured curves
+# The measured curves: nodes of the trees, steps of each, and rounds over all of them.
+SIZES = (1, 2, 4, 8, 16, 32, 64, 96, 128)
+STEPS = 8
+ROUNDS = 5
 
 
 def facts(tree, chain, alone, measured):
@@ -45,8 +51,10 @@ def facts(tree, chain, alone, measured):
             f"{name}_speedup": speedup,
         }
     for curve in measured["curves"]:
-        where, best = curve["weights"], best_point(curve)
-        one, last = curve["points"][0], curve["points"][-1]
+        where = curve["weights"]
+        best = best_point(curve)
+        one = curve["points"][0]
+        last = curve["points"][-1]
         values |= {
             f"{where}_best": best["nodes"],
             f"{where}_speedup": speedup_of(best, curve),
@@ -122,7 +130,8 @@ def drawn(measured):
     """The curves as multiples of a plain step, each with its best tree."""
     curves = []
     for curve in measured["curves"]:
-        base, best = curve["points"][0]["ms"], best_point(curve)
+        base = curve["points"][0]["ms"]
+        best = best_point(curve)
         points = [[point["nodes"], point["ms"] / base] for point in curve["points"]]
         label = f"{best['nodes']} nodes, {speedup_of(best, curve):.1f} x"
         curves.append(

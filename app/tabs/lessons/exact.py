@@ -15,7 +15,8 @@ from specviz.verifiers import VERIFIERS
 from .lesson import TALE, Facts, Lesson, Place, Recording, best_step
 
 TREE = RunConfig(TALE, "sequoia:size=12,depth=4", "exact-match", 0, max_new_tokens=32)
-P, Q = (0.5, 0.3, 0.2), (0.2, 0.3, 0.5)
+P = (0.5, 0.3, 0.2)
+Q = (0.2, 0.3, 0.5)
 RULES = {"exact": "sequoia", "lossy": "typical"}
 
 

@@ -20,7 +20,8 @@ from specviz.tree import Topology
 
 from ...service.pair_ref import TALES
 
-TEXTS, RUNS = ASSETS / "lessons", TRACES / "lessons"
+TEXTS = ASSETS / "lessons"
+RUNS = TRACES / "lessons"
 
 TALE = "Once upon a time there was a little"
 SHIP = "The captain looked at the sea and said"

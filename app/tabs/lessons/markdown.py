@@ -16,7 +16,8 @@ from markdown_it.token import Token
 
 from .lesson import TEXTS
 
-EXERCISE, NOTES = "Try it", "Notes"
+EXERCISE = "Try it"
+NOTES = "Notes"
 SPANS = {"strong_open": "strong", "em_open": "em"}
 Block = dict[str, Any]  # {"spans": [[text, kind]]} of a paragraph, {"rows": [[spans]]} of a table
 
@@ -58,7 +59,8 @@ def text_of(name: str, values: dict[str, Any]) -> Text:
     for kind, block in _blocks(parsed(name), values):
         words = "".join(span[0] for span in block.get("spans", []))
         if kind == "h1":
-            title, blocks = words, sections.setdefault("", [])
+            title = words
+            blocks = sections.setdefault("", [])
         elif kind == "h2":
             blocks = sections.setdefault(words, [])
         elif kind == "quote":
@@ -79,7 +81,8 @@ def text_of(name: str, values: dict[str, Any]) -> Text:
 
 def _blocks(tokens: Sequence[Token], values: dict[str, Any]) -> Iterator[tuple[str, Block]]:
     """Each heading, quotation, paragraph and table."""
-    inside, kind = "", ""
+    inside = ""
+    kind = ""
     rows: list[list[Any]] = []
     for token in tokens:
         if token.type == "heading_open":
@@ -87,7 +90,8 @@ def _blocks(tokens: Sequence[Token], values: dict[str, Any]) -> Iterator[tuple[s
         elif token.type in ("blockquote_open", "blockquote_close"):
             inside = "quote" if token.nesting > 0 else ""
         elif token.type == "table_open":
-            inside, rows = "table", []
+            inside = "table"
+            rows = []
         elif token.type == "tr_open":
             rows.append([])
         elif token.type == "table_close":
@@ -102,7 +106,8 @@ def _blocks(tokens: Sequence[Token], values: dict[str, Any]) -> Iterator[tuple[s
 
 def _spans(token: Token, values: dict[str, Any]) -> list[list[str]]:
     """Pieces of text, each with its kind: "", "strong", "em", or the address of a link."""
-    spans, kinds = [], [""]
+    spans = []
+    kinds = [""]
     for child in token.children or []:
         if child.nesting > 0:
             kinds.append(

@@ -42,7 +42,8 @@ def facts(sequoia, specinfer, dyspec):
 def repeated(step):
     """The nodes that were rejected although a sibling with the same token had been rejected before
     them."""
-    mistakes, nodes = set(), []
+    mistakes = set()
+    nodes = []
     for node in nodes_with(step, "rejected"):
         mistake = step.parents[node], step.tokens[node]
         if mistake in mistakes:

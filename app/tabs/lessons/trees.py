@@ -22,7 +22,8 @@ TREE = RunConfig(QUESTION, "branching:widths=3,2,2,1", "sequoia", temperature=0.
 
 
 def facts(trace):
-    step, steps = best_step(trace.steps, rescued_length), len(trace.steps)
+    step = best_step(trace.steps, rescued_length)
+    steps = len(trace.steps)
     saved = sum(map(rescued, trace.steps))
     first = sum(bool(one.path) for one in trace.steps) - saved
     if step is None or not first:

@@ -42,7 +42,9 @@ class Card:
     its element and files."""
 
     def __init__(self, name: str, question: str, explanation: str, content: Content) -> None:
-        self.name, self.question, self.explanation = name, question, explanation
+        self.name = name
+        self.question = question
+        self.explanation = explanation
         words, plot = self._values(content)
         with gr.Column(elem_classes="sv-figure", elem_id=f"sv-figure-{name}") as self.column:
             self.words = component("card", WORDS, words)

@@ -94,7 +94,9 @@ class Controls:
             labels = {name: control.label for name, control in self.named.items()}
             for kind in self.strategies:
                 labels |= menus.labels(kind)
-            name, got, hint = labels.get(error.name, error.name), error.got, error.hint
+            name = labels.get(error.name, error.name)
+            got = error.got
+            hint = error.hint
             if got is None:
                 got = ...  # which leaves out what it was: nothing was typed
                 hint = f"The box is empty. {hint}"

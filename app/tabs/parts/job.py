@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -11,6 +12,7 @@ import gradio as gr
 from .web import QUIET
 
 
+@dataclass
 class Job:
     """Buttons that start work, and the one Stop for all of it, which is lit while any of it waits
     or runs.
@@ -19,18 +21,19 @@ class Job:
     -> value.
     """
 
-    def __init__(self, stop: gr.Button, status: gr.HTML, stopped: dict[Any, Any]) -> None:
-        self.stop, self.status, self.stopped = stop, status, stopped
+    stop: gr.Button
+    status: gr.HTML
+    stopped: dict[gr.components.Component, str]
 
     def bind(
         self,
         triggers: Callable | Sequence[Callable],
         run: Callable,
-        inputs: Sequence[Any],
-        outputs: Sequence[Any],
-    ) -> Any:
+        inputs: Sequence[gr.components.Component],
+        outputs: Sequence[gr.components.Component],
+    ) -> None:
         """Let triggers start `run`, an asynchronous generator that turns each of its failures into
-        a message; returns the event."""
+        a message."""
 
         def count(change: str, *values: Any) -> str:
             """JavaScript that counts jobs at the Stop, where a click is seen before the queue
@@ -66,4 +69,3 @@ class Job:
             cancels=[running],
             **QUIET,
         )
-        return running

@@ -132,7 +132,8 @@ def read(linked: Linked, search: object) -> Opened:
             if names != list(changed) or len(changed) == 1:
                 changes.append(f"{str(error).removesuffix('.')}; it was ignored.")
         else:
-            values, valid = trial, [*valid, *names]
+            values = trial
+            valid = [*valid, *names]
         if valid == list(changed):
             break
     # Where none of them is ours they are somebody else's, such as those of an advertisement.

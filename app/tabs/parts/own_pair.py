@@ -60,7 +60,8 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
     if REPORT not in named:
         return
     menus = menus_of(demo)
-    inputs, report = [named[TARGET], named[DRAFT]], named[REPORT]
+    inputs = [named[TARGET], named[DRAFT]]
+    report = named[REPORT]
 
     def failed(error: Exception) -> dict:
         text = explain(error, "The pair could not be checked.")

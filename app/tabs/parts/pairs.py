@@ -74,7 +74,8 @@ def menus_of(demo: gr.Blocks) -> list[Any]:
 
 def connect(demo: gr.Blocks, service: RunService) -> None:
     """Have the menus show, when a page opens, what a hub has and what was named here."""
-    menus, hub = menus_of(demo), Hub() if may_fetch() else None
+    menus = menus_of(demo)
+    hub = Hub() if may_fetch() else None
     if not menus or (hub is None and not local()):
         return
 

@@ -60,7 +60,8 @@ def open_route(service: RunService) -> Route:
     {"error"}, as JSON."""
 
     async def open_run(request: Request) -> Response:
-        name, owner = new_name("file"), current_visitor()
+        name = new_name("file")
+        owner = current_visitor()
         try:
             body = await request.body()
             message, packed = await service.requests.ask(owner, read_run, body, name)

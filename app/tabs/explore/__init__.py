@@ -166,7 +166,7 @@ def events(
         boxes["stop"], notice_box, {stage_box: message("", state="stopped"), sample_chart: STOPPED}
     )
     inputs = [*pairs, *settings.inputs]
-    job.bind(sample_chart.select, count, inputs, sample_chart)
+    job.bind(sample_chart.select, count, inputs, [sample_chart])
     job.bind([boxes["go"].click, settings.prompt.submit], run, inputs, [stage_box, notice_box])
 
 

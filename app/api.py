@@ -152,13 +152,9 @@ def fastest(config: RunConfig, builder: str, ref: PairRef) -> RunConfig:
     It is only known for the embedded pair in memory with its draft model, if its costs are stored.
     """
     name, parameters = split_strategy("builder", builder)
-    own_size = name != "sequoia" or {"size", "depth"} & parameters.keys()
-    if (
-        own_size
-        or ref != PairRef(TALES)
-        or config.drafter.name != "model"
-        or not (costs := find_costs())
-    ):
+    has_size = name != "sequoia" or {"size", "depth"} & parameters.keys()
+    costs = find_costs()
+    if has_size or ref != PairRef(TALES) or config.drafter.name != "model" or not costs:
         return config
     cell = best_size(costs, config.verifier.name, config.temperature, limits.NODES)
     return replace(config, builder=config.builder.replace(size=cell.size, depth=cell.depth))

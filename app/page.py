@@ -10,6 +10,7 @@ from functools import wraps
 from importlib.util import find_spec
 from inspect import iscoroutinefunction
 from io import StringIO
+from itertools import product
 from threading import Event
 from typing import Any
 
@@ -193,10 +194,8 @@ def theme() -> gr.themes.Base:
     """Gradio's own, with the contrast that WCAG AA asks for: it writes white on light green, and
     grey on white."""
     base = gr.themes.Default(primary_hue="emerald", neutral_hue="slate", font=FONT, font_mono=MONO)
-    green = {
-        f"button_primary_{part}{state}{dark}": "*primary_800" if state else "*primary_700"
-        for part in ("background_fill", "border_color")
-        for state in ("", "_hover")
-        for dark in ("", "_dark")
-    }
-    return base.set(body_text_color_subdued="*neutral_500", **green)
+    colours = {"body_text_color_subdued": "*neutral_500"}
+    for part, dark in product(("background_fill", "border_color"), ("", "_dark")):
+        colours[f"button_primary_{part}{dark}"] = "*primary_700"
+        colours[f"button_primary_{part}_hover{dark}"] = "*primary_800"
+    return base.set(**colours)

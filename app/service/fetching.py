@@ -183,7 +183,7 @@ class Hub:
             files = dict(zip(names, pool.map(_files_or_none, names), strict=True))
         offers = {}
         for title, pair in WELL_KNOWN.items():
-            models = [model for name in pair if (model := files[name])]
+            models = [model for model in map(files.get, pair) if model]
             if len(models) == len(pair):
                 offers[PairRef(*pair).models] = Offer(label(title, models), load_fetched)
         return offers

@@ -69,4 +69,4 @@ class PairRef:
         for name in (self.target, self.draft):
             folder = Path(name).expanduser()
             names.append(str(folder.resolve()) if name and folder.exists() else name)
-        return PairRef(*names, self.weights)
+        return PairRef(names[0], names[1], self.weights)

@@ -52,9 +52,8 @@ class Checks:
     def call(self, data: JsonObject) -> None:
         """Look at a call of the tool; raises `Rejected` where its arguments are not those of the
         endpoint."""
-        arguments = (
-            params.get("arguments") if isinstance(params := data.get("params"), dict) else None
-        )
+        params = data.get("params")
+        arguments = params.get("arguments") if isinstance(params, dict) else None
         if not isinstance(arguments, dict):
             raise Rejected(
                 400, 'A call must have arguments such as {"prompt": "Once upon a time"}.'
@@ -73,7 +72,8 @@ class Checks:
         check_plain("event_data", data.get("event_data"), limit=2**20)
 
     def _arguments(self, data: JsonObject) -> None:
-        if unknown := [name for name in data if name not in self.parameters]:
+        unknown = [name for name in data if name not in self.parameters]
+        if unknown:
             raise Rejected(
                 400,
                 (

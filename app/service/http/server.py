@@ -34,8 +34,12 @@ def check_address(port: int | None = None) -> None:
         ValueError: naming the option or setting that is wrong.
     """
     setting = os.environ.get("GRADIO_SERVER_PORT")
-    text = str(port) if port is not None else "7860" if setting is None else setting.strip()
-    name = "GRADIO_SERVER_PORT" if port is None else "--port"
+    if port is not None:
+        name = "--port"
+        text = str(port)
+    else:
+        name = "GRADIO_SERVER_PORT"
+        text = "7860" if setting is None else setting.strip()
     if not (text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= 65535):
         got = port if port is not None else setting
         raise ParameterError(

@@ -59,15 +59,13 @@ class Entry:
         """The parameters in words, without those at their defaults."""
         if self.autoregressive:
             return "the target alone, one token a pass"
-        config = self.config
-        parameters = (
-            (strategy.parameter_schema()[name]["title"].lower(), value)
-            for strategy in filter(None, (config.builder, config.verifier, self.drafter))
-            for name, value in strategy.parameters.items()
-            if value != type(strategy).model_fields[name].default
-        )
-        words = ", ".join(f"{label} {short(value)}" for label, value in parameters)
-        return f"{config.verifier.title}’s rule" + (f", {words}" if words else "")
+        parts = [f"{self.config.verifier.title}’s rule"]
+        for strategy in filter(None, (self.config.builder, self.config.verifier, self.drafter)):
+            schema = strategy.parameter_schema()
+            for name, value in strategy.parameters.items():
+                if value != type(strategy).model_fields[name].default:
+                    parts.append(f"{schema[name]['title'].lower()} {short(value)}")
+        return ", ".join(parts)
 
     @property
     def lossy(self) -> str | None:

@@ -62,7 +62,8 @@ class TreeRequest(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_file(cls, data: Any) -> Any:
-        if isinstance(data, dict) and isinstance(text := data.get("file"), str) and text:
+        text = data.get("file") if isinstance(data, dict) else None
+        if text and isinstance(text, str):
             return data | {"vector": vector_in(text, "The file").plan}
         return data
 
@@ -111,12 +112,16 @@ def build(service: Any) -> None:
     from ..parts.saving import server_function
 
     start = presets()
-    sizes = {
-        name: {"title": field.title, "min": low.ge, "max": high.le, "value": field.default}
-        for name, field in TreeRequest.model_fields.items()
-        if name in ("nodes", "levels", "width")
-        for low, high in [field.metadata]
-    }
+    sizes = {}
+    for name in ("nodes", "levels", "width"):
+        field = TreeRequest.model_fields[name]
+        low, high = field.metadata
+        sizes[name] = {
+            "title": field.title,
+            "min": low.ge,
+            "max": high.le,
+            "value": field.default,
+        }
     builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
     first = trees(
         {"vector": start[0]["vector"], "nodes": start[0]["nodes"], "levels": start[0]["levels"]}
@@ -196,9 +201,8 @@ def first_step(builder: TreeBuilder, vector: tuple) -> Step:
     first = vector[0] if isinstance(vector[0], tuple) else vector
     head = np.sort(np.array(first))[::-1]
     tail = max(0.0, 1 - head.sum())
-    spread = max(
-        64, int(tail / max(head[-1], 1e-3)) + 1
-    )  # tokens that share the rest, each less likely than the head
+    # Tokens that share the rest, each less likely than the head.
+    spread = max(64, int(tail / max(head[-1], 1e-3)) + 1)
     with np.errstate(divide="ignore"):
         row = np.log(np.append(head, np.full(spread, tail / spread)))
     model = TableModel(lambda context: row)

@@ -79,10 +79,8 @@ def facts(tree, chain, alone, measured):
 def measure(pair, seed):
     """The time of a step by the nodes of its tree, with the target's weights in memory and on disk,
     timed in turns."""
-    pairs = {
-        "memory": pair,
-        "disk": specviz.load_pair(offload="disk"),
-    }  # looked up when called: torch comes with it
+    # Looked up in `specviz` only here: torch comes with it.
+    pairs = {"memory": pair, "disk": specviz.load_pair(offload="disk")}
     calls = {
         (where, size): partial(time_step, pairs[where], size, seed)
         for size in SIZES

@@ -104,9 +104,11 @@ def text_of(control: Any, value: Any) -> str:
     change."""
     if hasattr(control, "kind") and isinstance(value, str):
         return strategy_of(control.kind, value).to_text(defaults=True)
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return str(value).lower()
-    return "" if value is None else f"{value:.17g}" if isinstance(value, float) else str(value)
+    return f"{value:.17g}" if isinstance(value, float) else str(value)
 
 
 def read(linked: Linked, search: object) -> Opened:
@@ -174,10 +176,10 @@ def parameters(search: object, opening: dict[str, Any]) -> tuple[dict[str, str],
     # "builder=sequoia&builder.size=16", as older links have it, becomes "builder=sequoia:size=16".
     for name in list(texts):
         owner, _, key = name.rpartition(".")
-        if owner.rpartition(".")[2] in REGISTRIES and (
-            start := texts.get(owner, opening.get(owner))
-        ):
-            texts[owner] = f"{start}{',' if ':' in start else ':'}{key}={texts.pop(name)}"
+        start = texts.get(owner, opening.get(owner))
+        if start and owner.rpartition(".")[2] in REGISTRIES:
+            comma = "," if ":" in start else ":"
+            texts[owner] = f"{start}{comma}{key}={texts.pop(name)}"
     return texts, [
         f"{quoted(name)} is given more than once; the first value is used." for name in repeated
     ]
@@ -269,7 +271,8 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.e
             gr.update(value=opened.values[name]) if name in opened.changed else gr.skip()
             for name in linked.named
         ]
-        return [message("error" if opened.changes else "link" if text else "", text), *updates]
+        kind = "link" if text else ""
+        return [message("error" if opened.changes else kind, text), *updates]
 
     def copy_link(*values: object) -> str:
         try:

@@ -96,14 +96,13 @@ def kind(match: Compatibility) -> str:
 def marks(config: RunConfig) -> dict[str, dict[str, str]]:
     """The marks in each picker: kind -> name -> the mark and, on the next line, why; the chosen one
     has none."""
-    return {
-        family: {
-            name: f"{MARKS[kind(match)]}\n{match.reason}"
-            for name, match in matches(config, family).items()
-            if kind(match) in MARKS and name != getattr(config, family).name
-        }
-        for family in REGISTRIES
-    }
+    marked: dict[str, dict[str, str]] = {family: {} for family in REGISTRIES}
+    for family, marks_of_kind in marked.items():
+        chosen = getattr(config, family).name
+        for name, match in matches(config, family).items():
+            if name != chosen and kind(match) in MARKS:
+                marks_of_kind[name] = f"{MARKS[kind(match)]}\n{match.reason}"
+    return marked
 
 
 def matches(config: RunConfig, family: str) -> dict[str, Compatibility]:

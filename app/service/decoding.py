@@ -60,6 +60,8 @@ def timing(
     decoding."""
     if config.builder.name == "plain" or not rounds:
         return
+    # A measurement takes as long as several runs, and its rounds are worth nothing beside others'
+    # work: who waits comes first, and the page shows the rounds that there were.
     for speedup in turn.compute(measure_speedup, config, first, rounds):
         yield speedup
         if turn.others_wait():

@@ -79,6 +79,7 @@ def load_own(requests: Requests, ref: PairRef, loading: Loading) -> Pair:
     Raises:
         ValueError: if it cannot be had, or does not fit here.
     """
+    # In the other process, which can be stopped: files of strangers are read there first.
     loading.note = "Reading configurations and tokenizers."
     requests.submit(loading.visitor, sizes.describe, ref.target, ref.draft).result()
     return load_fetched(ref, loading)
@@ -87,6 +88,7 @@ def load_own(requests: Requests, ref: PairRef, loading: Loading) -> Pair:
 def load_fetched(ref: PairRef, loading: Loading) -> Pair:
     """Load a pair whose files may have to be downloaded first; `loading.unwanted` ends that."""
     roles = {"target": ref.target, "draft": ref.draft}
+    # Layers of the target, random weights, our own models and single files need no download.
     names = {
         role: name
         for role, name in roles.items()
@@ -142,6 +144,8 @@ def _progress_bar(report: Callable[[int, int], None]) -> type[tqdm]:
 
     class Bar(tqdm):
         def __init__(self, *args: Any, **options: Any) -> None:
+            # The hub's client opens three bars: one counts files, one the bytes of files, and
+            # "Downloading bytes" what travels for them, which is less where parts are known.
             self.counts_bytes = options.get("unit") == "B" and "Download" not in str(
                 options.get("desc")
             )

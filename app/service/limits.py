@@ -91,6 +91,8 @@ def gpu_seconds(configs: Sequence[RunConfig]) -> int:
 def number(value: object) -> object:
     """A number as it came from the browser: whole where it can be, None where a box was left
     empty."""
+    # Some numbers are text boxes, because a number box cannot be left empty; and the browser has no
+    # whole numbers, so 3 may come as 3.0.
     if isinstance(value, str):
         if not value.strip():
             return None

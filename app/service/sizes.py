@@ -51,6 +51,7 @@ class Description:
 def model_files(name: str) -> ModelFiles:
     """The size, parameters and licence of a folder or of a hub model."""
     folder = Path(name).expanduser()
+    # A folder is measured by its files; of a hub only what it says is asked, so nothing is fetched.
     if folder.is_dir():
         size = sum(file.stat().st_size for pattern in FILES for file in folder.glob(pattern))
         parameters = sum(prod(shape) for shape in weight_shapes(folder).values())
@@ -106,6 +107,8 @@ def check_layers(role: str, folder: Path) -> None:
         counts = [config[name] for name in ("num_hidden_layers", "n_layer") if name in config]
     except (OSError, ValueError, TypeError) as error:
         raise ValueError(f"{role}: config.json cannot be read: {cause(error)}.") from None
+    # Every layer has at least one weight. A configuration may claim a million layers, which would
+    # be built with random weights, and take all memory, before a loader looks at the files.
     there = len(weight_shapes(folder))
     for layers in counts:
         if type(layers) is not int or not 0 < layers <= there:
@@ -146,6 +149,7 @@ def needed(models: Sequence[ModelFiles]) -> float:
         flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
     except OSError:
         flags = ""
+    # As `models.loading` chooses the number format, without importing torch.
     width = 2 if "avx512_bf16" in flags or "amx_bf16" in flags else 4
     return ROOM * sum(
         width * model.parameters if model.parameters else model.bytes for model in models
@@ -213,6 +217,7 @@ def try_tokenizers(target: str, draft: str, prompts: Sequence[Any]) -> None:
     for tokenizer in _tokenizers(target, draft):
         for prompt in prompts:
             if isinstance(prompt, str):
+                # A token may be shorter than a character (a byte of it), but not by much.
                 ids = tokenizer.encode(prompt)
                 if len(ids) > LONGER * len(prompt) + 100:
                     raise ValueError(
@@ -221,7 +226,7 @@ def try_tokenizers(target: str, draft: str, prompts: Sequence[Any]) -> None:
                 tokenizer.decode(ids)
 
 
-@cache
+@cache  # of the other process, which may ask for the same pair once for every run
 def _tokenizers(target: str, draft: str) -> list[Any]:
     """The tokenizers of a pair, every token of which was looked at once."""
     check_folders(target, draft)

@@ -48,6 +48,7 @@ def _seconds(load: Callable, work: Callable, args: tuple[Any, ...]) -> int:
     return limits.gpu_seconds(configs_in(args))
 
 
+# Decorated when the module is imported: a Space looks for such functions as it starts.
 @gpu(_seconds)
 def _computed(
     load: Callable[[], Pair], work: Callable[..., Iterator[Any]], args: tuple[Any, ...]
@@ -84,6 +85,7 @@ def place(offers: dict[str, Any]) -> None:
     """
     if not ON:
         return
+    # Only here: `spaces` must be imported before torch, and most pages need neither.
     from specviz.models.early_exit import count_layers
     from specviz.models.loading import choose_device, choose_dtype, load_model, preloaded
     from specviz.models.pair import pair_names

@@ -181,6 +181,8 @@ def contents(
     if result:
         drafter = result.cost.settings["drafter"]
         pair = result.cost.settings["pair"]
+        # What was measured here takes the place of what was recorded elsewhere in memory; on disk
+        # nothing is measured here, and the recording stays beside it.
         del costs[PLACES["memory"]]
         if pair != PAIR:  # what is recorded of another pair says nothing about this one
             costs.clear()
@@ -252,6 +254,7 @@ def counted(accepted: list[int], depth: int) -> str:
     """The four meanings of acceptance, in one run."""
     steps = len(accepted)
     total = sum(accepted)
+    # A step reaches one token more than it accepts, the rejected one, unless it accepts all.
     reached = sum(min(length + 1, depth) for length in accepted)
     return (
         f"The same run: {total / steps + 1:.1f} tokens per pass, {100 * total / reached:.0f} % of "

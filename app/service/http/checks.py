@@ -61,6 +61,7 @@ class Checks:
         self._arguments(arguments)
 
     def _event(self, data: JsonObject) -> None:
+        # `type`, because True is an int too, and would be event 1.
         event = self.demo.fns.get(data["fn_index"]) if type(data.get("fn_index")) is int else None
         if event is None or event.fn is None:
             raise Rejected(
@@ -136,6 +137,7 @@ def check_plain(name: object, value: object, limit: int = MAX_NESTED) -> None:
     names a file."""
     if isinstance(value, str):
         return
+    # Python reads and writes numbers of thousands of digits in quadratic time.
     try:
         text = json.dumps(value, allow_nan=False)
         fits = not re.search(rf"\d{{{MAX_DIGITS + 1}}}", text)

@@ -61,6 +61,8 @@ class Hosts:
 
     def __init__(self, allowed: str = "") -> None:
         named = allowed or os.environ.get("SPECVIZ_HOSTS", "")
+        # Another site can have its own name lead to this machine (DNS rebinding): its scripts then
+        # count as ours for the browser, but the name in the request is still theirs.
         names = [*named.split(","), *LOOPBACK, socket.gethostname()]
         names += [os.environ.get("SPACE_HOST", ""), os.environ.get("GRADIO_SERVER_NAME", "")]
         self.names = {name.strip().lower() for name in names} - {""}
@@ -109,7 +111,7 @@ class _OncePerMinute(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if "socket.accept()" not in record.getMessage():
             return True
-        record.exc_info = record.exc_text = None
+        record.exc_info = record.exc_text = None  # the traceback is of the event loop's own code
         due = monotonic() - self.last > 60
         if due:
             self.last = monotonic()

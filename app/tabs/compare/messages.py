@@ -97,6 +97,7 @@ class Board:
 
     def begin(self, blank: Any) -> None:
         """A column is about to decode; the first of them says what is compared."""
+        # All have the same prompt; what is said of it travels with the first step of any of them.
         if not any(self.written) and not self.head:
             self.head = self.about(blank.prompt_text, described(blank.pair))
             self.dtype = blank.pair.get("dtype")

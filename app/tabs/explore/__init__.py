@@ -115,6 +115,7 @@ def events(
 
     def switch(models: Any, weights: Any, prompt: object) -> list[Any]:
         """Of another pair, the prompt that it opens with in place of one for the pair before."""
+        # Only a prompt that the page brought itself is replaced, never one that somebody wrote.
         example = prompts.EXAMPLES.get(models)
         known = [text for other in prompts.EXAMPLES.values() for text in other["prompts"].values()]
         if example is None or prompt not in known or prompt in example["prompts"].values():
@@ -175,6 +176,7 @@ def recorded(pairs: Pairs, prompt: object, config: RunConfig, ref: PairRef) -> s
     those that the page opens with."""
     if not isinstance(prompt, str) or not prompt.strip():
         return None
+    # A page of another pair, such as toy tables, opens with recordings of SmolLM2 as its own.
     opens = recordings.opening(pairs.first.target).ref.target
     recorded_as = replace(ref, target=opens, draft="") if ref.models == pairs.first.models else ref
     recording = recordings.find(replace(config, prompt=prompt), recorded_as)

@@ -38,6 +38,7 @@ class Recording(NamedTuple):
 
     @property
     def name(self) -> str:
+        # Links and saved pages name recordings, so names may not change.
         pair = "" if self.ref.target == TALES else f"{self.ref.target}-"  # as older links have it
         disk = "-disk" if self.ref.on_disk else ""
         preset = self.preset.lower().replace(" ", "-")

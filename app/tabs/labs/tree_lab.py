@@ -182,6 +182,8 @@ def fitted(
     sizes: dict[str, Any] = {"size": nodes, "acceptance": vector}
     if "acceptance" not in fields:  # a planned tree has as many children as pay
         sizes["width"] = min(width, nodes - 1)
+    # A builder that has no size for the whole tree gets shallower until its tree has few enough
+    # nodes; each try drafts the tree, because only then it is known how many those are.
     for depth in range(min(levels, nodes - 1), 0, -1):
         values = sizes | {"depth": depth, "longest": depth, "widths": (width,) * depth}
         try:

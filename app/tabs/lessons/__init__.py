@@ -84,6 +84,7 @@ def _lesson(name: str) -> str:
 
 def read(this: Lesson) -> list[Any]:
     """The recorded traces of a lesson, and then what else it recorded."""
+    # In the order in which `facts` takes them.
     traces: list[Any] = [
         Trace.from_json(this.path(recording).read_text("utf-8")) for recording in this.recordings
     ]

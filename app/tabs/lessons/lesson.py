@@ -130,6 +130,7 @@ def percent(ratio: float | None) -> str:
 
 def readable(*texts: str) -> bool:
     """Whether all of these tokens are words, so that a lesson can quote them."""
+    # With its space before it: a token without one is the end of a word, which reads badly alone.
     return all(text.startswith(" ") and len(text) > 2 and text.strip().isalpha() for text in texts)
 
 

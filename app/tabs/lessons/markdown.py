@@ -116,6 +116,7 @@ def _spans(token: Token, values: dict[str, Any]) -> list[list[str]]:
         elif child.nesting < 0:
             kinds.pop()
         else:
+            # Filled in after parsing, so a token's text stays text whatever it looks like.
             text = " " if child.type == "softbreak" else child.content.format_map(values)
             spans.append([text, kinds[-1]])
     return spans

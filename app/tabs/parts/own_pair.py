@@ -94,7 +94,7 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
         except Exception as error:
             yield failed(error)
             return
-        # whoever uses this machine's page finds the pair again; elsewhere it is for this page alone
+        # Whoever uses this machine's page finds the pair again; elsewhere it is for this page alone
         own = service.pairs.own if local() else {}
         own[ref.models] = found.label
         listed = dict.fromkeys([(found.label, ref.models), *choices(service)])

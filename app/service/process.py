@@ -44,7 +44,7 @@ class Process:
         self._left = 0
         self._lock = Lock()
         self._process: SpawnProcess | None = None
-        self._pipe: Connection | None = None
+        self._pipe: Connection  # to the process, where there is one
 
     def __call__(self, work: Callable[..., Any], *args: Any) -> Any:
         """What work(*args) returns, where both can travel to another process.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -74,7 +74,7 @@ class RunService:
 
     async def stream(
         self, visitor: Visitor, ref: PairRef, work: Callable[..., Iterator[Any]], *args: Any
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncGenerator[Any, None]:
         """The items of work(turn, *args), computed when it is the visitor's turn, and a `Note`
         where it has to wait. Iterate within `contextlib.aclosing`, so that it ends with its page.
 

@@ -3,8 +3,9 @@ from this machine."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
+from typing import Any
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -80,7 +81,7 @@ def build(service: RunService) -> None:
     outputs = [line, measurement, *(part for card in cards.values() for part in card.outputs)]
 
     def filled(value: object, names: object, result: MachineMeasurement | None) -> dict:
-        updates = {}
+        updates: dict[gr.components.Component, Any] = {}
         shown = contents(nearest(value), names, result)
         for name, card in cards.items():
             updates |= card.fill(shown[name])
@@ -262,7 +263,7 @@ def counted(accepted: list[int], depth: int) -> str:
     )
 
 
-def held(points: dict[str, Sequence[Point]]) -> str:
+def held(points: dict[str, tuple[Point, ...]]) -> str:
     """How far predictions are off."""
     errors = [abs(one.measured / one.predicted - 1) for group in points.values() for one in group]
     return f"Of {len(errors)} predictions the worst is {100 * max(errors):.0f} % off."
@@ -270,11 +271,10 @@ def held(points: dict[str, Sequence[Point]]) -> str:
 
 def draw_acceptance(temperature: float, rules: object) -> go.Figure:
     """The stored vectors of some rules; at temperature 0 all rules accept the same tokens."""
-    names = (
-        ["exact-match"]
-        if temperature == 0
-        else [name for name in RULES if name in list(rules or ())]
-    )
+    names = ["exact-match"]
+    if temperature > 0:
+        chosen = rules if isinstance(rules, list) else ()
+        names = [name for name in RULES if name in chosen]
     vectors = [one for one in VECTORS if one.temperature == temperature and one.verifier in names]
     return plot("acceptance", vectors)
 

@@ -217,7 +217,7 @@ class Guard:
         forwarded = [value for name, value in headers if name == b"x-forwarded-for"]
         if self.last_hop and forwarded:
             address = forwarded[-1].decode("latin-1").rpartition(",")[2].strip()[:64]
-            scope = scope | {"client": (address, 0)}
+            scope = {**scope, "client": (address, 0)}
         client = scope.get("client")
         if (
             not client or client[1] != 0
@@ -226,7 +226,7 @@ class Guard:
         if client and path == f"{API}/mcp":
             headers = [pair for pair in headers if pair[0] != b"x-forwarded-for"]
             headers = [*headers, (b"x-forwarded-for", client[0].encode())]
-        return scope | {"headers": headers}
+        return {**scope, "headers": headers}
 
     def with_headers(self, scope: Scope, send: Send, whole: bool) -> Send:
         """Send answers with the headers that protect them; the page itself as a `whole`, because
@@ -255,7 +255,7 @@ class Guard:
                 headers = MutableHeaders(scope=start[0])
                 headers["Content-Security-Policy"] = with_hashes(bytes(page))
                 await send(start[0])
-                message = message | {"body": bytes(page)}
+                message = {**message, "body": bytes(page)}
             await send(message)
 
         return send_protected

@@ -73,7 +73,7 @@ class Controls:
         Raises:
             ValueError: a sentence for the visitor, with the labels of the page.
         """
-        inputs = dict(zip(self.named, values, strict=True))
+        inputs: dict[str, Any] = dict(zip(self.named, values, strict=True))
         try:
             # A run may name any strategy, but plain decoding is no choice of the page.
             for kind in self.strategies:

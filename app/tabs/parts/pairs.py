@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
 
 import gradio as gr
 
@@ -63,7 +62,7 @@ def weights_menu(service: RunService, opening: PairRef) -> gr.Radio:
     )
 
 
-def menus_of(demo: gr.Blocks) -> list[Any]:
+def menus_of(demo: gr.Blocks) -> list[gr.Dropdown]:
     """Every menu of pairs on the page."""
     return [
         block
@@ -80,7 +79,7 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
         return
 
     async def add_choices() -> dict[
-        gr.Block, gr.Dropdown
+        gr.Dropdown, gr.Dropdown
     ]:  # nothing waits: a hub may take seconds to answer
         info = ""
         if hub is not None:

@@ -161,3 +161,19 @@ def test_a_file_that_is_not_the_output_is_named(monkeypatch, capsys):
     assert main(["papers"]) == 1
     said = capsys.readouterr().err
     assert "'/there/model.safetensors' cannot be used" in said and "output" not in said
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("advise --no-timing --draft {}/head", "head is not here"),
+        ("generate --prompt a --draft {}/head", "head is not here"),
+        ("check --plugin {}/rule.txt", "must end in .py"),
+    ],
+)
+def test_a_file_is_missing_or_of_another_kind_before_anything_else_is(
+    tmp_path, capsys, line, words
+):
+    (tmp_path / "rule.txt").touch()
+    assert main(line.format(tmp_path).split()) == 2
+    assert words in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..models.huggingface_pair import HuggingFacePair
 
 TEMPERATURE = RunConfig.temperature  # so that what one command measures is what another uses
+HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 WHAT = {
     "builder": "tree builder",
     "verifier": "verification rule",
@@ -159,11 +161,14 @@ def load(args: Arguments, **other: Any) -> HuggingFacePair:
 
 def check_draft(args: Arguments, draft: str | None) -> None:
     """Check that target and draft belong together, before anything is loaded."""
-    own = draft is None or draft.startswith(("early-exit:", "random:"))
-    if not own and not args.target and not _target_of_head(draft):
-        raise ValueError(
-            f"--draft {draft} needs its target. Add --target, or use --draft early-exit:N alone."
-        )
+    if draft is not None and not draft.startswith(("early-exit:", "random:")):
+        if not Path(draft).expanduser().exists() and not HUB_NAME.fullmatch(draft):
+            raise ValueError(f"--draft {draft} is not here. Check the path.")
+        if not args.target and not _target_of_head(draft):
+            raise ValueError(
+                f"--draft {draft} needs its target. Add --target, or use --draft early-exit:N "
+                "alone."
+            )
     builders = getattr(args, "builder", "sequoia") or ()
     names = [builders] if isinstance(builders, str) else builders
     trees = [BUILDERS[name.partition(":")[0]] for name in names if name != "all"]

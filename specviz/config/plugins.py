@@ -18,7 +18,7 @@ from traceback import extract_tb
 from types import ModuleType
 from zlib import crc32
 
-from ..base.errors import cause
+from ..base.errors import ParameterError, cause
 from .strategy import REGISTRIES
 
 PREFIX = "specviz_plugin_"  # of the modules that files become
@@ -54,6 +54,8 @@ def load(name: str) -> None:
     source = str(Path(name).expanduser().resolve()) if name.endswith(".py") else name
     if source in _loaded:
         return
+    if not name.endswith(".py") and Path(name).is_file():
+        raise ParameterError(f"plugin {name!r}", "end in .py, or be the name of a module")
     before = {*_registered()}
     try:
         module = _run(Path(source)) if name.endswith(".py") else import_module(name)

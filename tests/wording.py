@@ -51,6 +51,8 @@ CASES = {
     "builder is unknown": config(builder="oak"),
     "builder is misspelt": config(builder="sequioa"),
     "builder is a number": config(builder=3),
+    "builder has its parameters beside its name": config(builder={"name": "chain", "depth": 3}),
+    "vocabulary is a fraction": lambda: specviz.toy_pair(vocab=2.5),
     "rule is unknown": config(verifier="maybe"),
     "drafter is unknown": config(drafter="painter"),
     "parameter is unknown": config(builder="sequoia:sise=4"),

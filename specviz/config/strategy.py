@@ -221,13 +221,14 @@ def strategy_of(kind: str, value: object) -> Any:
         return value
     if isinstance(value, str):
         return parse_strategy(kind, value)
-    if (
-        isinstance(value, dict)
-        and isinstance(value.get("name"), str)
-        and isinstance(value.get("parameters", {}), dict)
-    ):
-        return REGISTRIES[kind][value["name"]](**value.get("parameters", {}))
-    raise ParameterError(kind, f"be a name, or made from specviz.{kind.upper()}S", value)
+    must = f"be a name, or made from specviz.{kind.upper()}S"
+    if isinstance(value, dict):
+        must += ', or an object with "name" and "parameters" alone'
+        parameters = value.get("parameters", {})
+        is_named = isinstance(value.get("name"), str) and isinstance(parameters, dict)
+        if is_named and value.keys() <= {"name", "parameters"}:
+            return REGISTRIES[kind][value["name"]](**parameters)
+    raise ParameterError(kind, must, value)
 
 
 def parse_strategy(kind: str, text: str, read_file: Callable[[str], Any] | None = None) -> Any:

@@ -243,8 +243,8 @@ def toy_pair(
     >>> pair.vocab_size, pair.decode([2, 0, 1]), specviz.run(pair, config).text
     (3, 'cab', 'cacbaabb')
     """
-    if vocab < 2:
-        raise ParameterError("vocab", "be at least 2", vocab)
+    if not isinstance(vocab, int | np.integer) or vocab < 2:
+        raise ParameterError("vocab", "be a whole number from 2", vocab)
     if not 0 <= closeness <= 1:
         raise ParameterError("closeness", "be from 0 to 1", closeness)
 

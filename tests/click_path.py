@@ -1,5 +1,7 @@
 """How far it is from a click on Run to the first tree: `python -m tests.click_path`.
 
+`--list` prints every function.
+
 Counts functions of this project, generators and threads that take part, by `sys.setprofile`, from
 the handler that the page calls to the first message with a step, with a pair that is in memory.
 """
@@ -15,6 +17,7 @@ from types import CodeType, FrameType
 
 import specviz
 from app.page import build_demo
+from tests.loops import until
 
 ROOT = Path(__file__).resolve().parent.parent
 GENERATOR = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
@@ -27,11 +30,12 @@ class ClickPath:
         self.functions: set[CodeType] = set()
         self.generators: dict[CodeType, int] = {}
         self.threads: set[int] = set()
+        self.is_counting = False
 
     def profile(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         own = code.co_filename.startswith((str(ROOT / "app"), str(ROOT / "specviz")))
-        if event != "call" or not own or code.co_name.startswith("<"):
+        if not self.is_counting or event != "call" or not own or code.co_name.startswith("<"):
             return
         self.functions.add(code)
         self.threads.add(threading.get_ident())
@@ -58,13 +62,14 @@ def measure() -> ClickPath:
                 break
         await items.aclose()
 
-    asyncio.run(first_tree())
+    # The thread that computes starts with the first click, and is watched from then on.
     path = ClickPath()
-    # the thread that computes is there already: a new service has one that is watched
-    demo.service._thread = None
     threading.setprofile(path.profile)
     sys.setprofile(path.profile)
     try:
+        asyncio.run(first_tree())
+        until(lambda: not demo.service.busy)  # the end of the first run is no part of the second
+        path.is_counting = True
         asyncio.run(first_tree())
     finally:
         sys.setprofile(None)
@@ -83,8 +88,9 @@ def main() -> None:
         print(f"  {len(own)} in {room}")
     print(f"{len(path.threads)} threads")
     print(f"{len(row)} generators: {', '.join(row)}")
-    for code in sorted(path.functions, key=lambda c: (c.co_filename, c.co_firstlineno)):
-        print(code.co_filename.removeprefix(str(ROOT)), code.co_qualname)
+    if "--list" in sys.argv:
+        for code in sorted(path.functions, key=lambda code: (code.co_filename, code.co_qualname)):
+            print(Path(code.co_filename).relative_to(ROOT), code.co_qualname)
 
 
 if __name__ == "__main__":

@@ -177,6 +177,7 @@ def answers(
     except Exception as error:
         if not written:
             raise
+        # A caller gets no trace then, but every step up to here was yielded.
         raise ValueError(f"The run failed. {reason(error)}") from None
     run = GrowingRun("", blank, written, ended=True)
     for speedup in timing(turn, config, run.trace.counts, rounds=rounds):

@@ -191,6 +191,7 @@ def contents(
         points = {HERE: result.points} if result.points else points
         source = (f"{pair}, measured here", "measured")
     acceptance = find_acceptance(RULE, temperature, drafter, pair)
+    # Speedup = expected tokens of the best tree over the time of its step, for each size.
     forecasts = {}
     for name, table in costs.items():
         # Each place by the drafter whose costs were measured there.

@@ -96,6 +96,8 @@ def write_lesson(lesson: Lesson) -> None:
 def record(pair: Pair, lesson: Lesson) -> list[Any]:
     """The runs of a lesson and what else it measures, with the first seed that suits it."""
     measured = [codec.json_data(lesson.measure(pair, SEEDS[0]))] if lesson.measure else []
+    # A lesson is about something that most runs show and some do not: the first seed that does is
+    # taken, and never one that looks best.
     for seed in SEEDS:
         traces = [decode(pair, recording, seed) for recording in lesson.recordings]
         is_long = all(len(trace.steps) >= FEWEST for trace in traces)

@@ -42,6 +42,7 @@ class Entry:
         if self.autoregressive:
             return "Plain decoding"
         builder = self.config.builder
+        # A builder names its most telling parameter first.
         name, value = next(iter(builder.parameters.items()), ("", "auto"))
         if value == "auto":
             return builder.title
@@ -86,6 +87,8 @@ def titles(entries: Sequence[Entry]) -> list[str]:
     trees = [entry.tree for entry in entries]
     named = []
     for entry in entries:
+        # Only what tells them apart: the drafter where there are several, else the rule where two
+        # have the same tree.
         parts = [entry.tree]
         if entry.drafter is not None and len(drafters) > 1:
             parts.append(entry.drafter.title)

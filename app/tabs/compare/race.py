@@ -30,6 +30,7 @@ def path(name: str) -> Path:
 def opening() -> str:
     """The race as a message to the page."""
     runs = [Trace.from_json(path(name).read_text("utf-8")) for name in CONFIGS]
+    # Plain decoding has no speedup over itself, so another run says when and where they were timed.
     timed = next(trace.speedup for trace in runs if trace.speedup)
     weights = "weights on disk, " if any(trace.pair.get("offload") for trace in runs) else ""
     entries = [Entry(letter, trace.config) for letter, trace in zip(LETTERS, runs, strict=False)]

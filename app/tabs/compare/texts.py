@@ -37,6 +37,7 @@ def compare_texts(
         index of the first token that differs, or None; "text": what was found; "why": a sentence on
         why, or nothing.
     """
+    # Both texts are compared as tokens: what looks the same may be written with other tokens.
     at = first_difference(wrote, also)
     promise = promised(one, other)
     length = min(len(wrote), len(also))

@@ -37,6 +37,7 @@ def verdict(result: Sampled) -> str:
     does, and how the draws were made."""
     if not result.runs:
         return "Reading the target's distributions."
+    # Plain decoding is judged too: where it also deviates it is chance, or the test is too strict.
     deviates = result.deviates(result.speculated)
     answer = "No: speculation deviates from" if deviates else "Yes: speculation agrees with"
     plain = "deviates too" if result.deviates(result.plain) else "agrees"

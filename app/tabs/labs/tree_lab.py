@@ -201,6 +201,7 @@ def first_step(builder: TreeBuilder, vector: tuple) -> Step:
     """One step of the real loop on a draft with the vector, largest first, as its distribution at
     every position; of one vector for each level it is the first."""
     first = vector[0] if isinstance(vector[0], tuple) else vector
+    # The k-th most probable token is the k-th child, so its probability is that of the k-th entry.
     head = np.sort(np.array(first))[::-1]
     tail = max(0.0, 1 - head.sum())
     # Tokens that share the rest, each less likely than the head.

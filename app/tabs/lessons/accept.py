@@ -30,6 +30,7 @@ def facts(trace):
     (node,) = nodes_with(step, "rejected")
     after = step.detail[step.parents[node]].after
     assert after is not None  # every rejected node has one
+    # Preferably in the same step, so that one picture shows both.
     shows = next((place for place in accepted if place[0] == step.index), accepted[0])
     values = {
         "step": step.index + 1,

@@ -32,6 +32,7 @@ ROUNDS = 5
 
 
 def facts(tree, chain, alone, measured):
+    # The lesson is about a tree that does not pay.
     if tree.counts.speedup(alone.counts) >= 0.95:
         return None
     values = {"nodes": NODES, "guesses": GUESSES, "plain_ms": 1000 * alone.counts.seconds_per_step}
@@ -110,6 +111,7 @@ def time_step(pair, size, seed, number):
     else:
         tree = f"sequoia:size={size},depth={min(size - 1, 2 + int(log2(size)))}"
         config = replace(config, builder=tree, verifier="sequoia")
+    # The first step reads the prompt, which costs more than any later one.
     first, *steps = islice(speculate(pair, config), STEPS + 1)
     return median(step.seconds.total for step in steps), first.growth.expected if size > 1 else 1.0
 

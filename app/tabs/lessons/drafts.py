@@ -50,6 +50,7 @@ def facts(mixed, heads, block):
     if step is None or twins is None or not twin_nodes(twins):
         return None
     node, (one, other) = found_in_library(step)[0], twin_nodes(twins)
+    # What the library found, where, and how often it had seen it.
     guess = step.growth.guesses[node]
     seen = "once" if guess["seen"] == 1 else count(guess["seen"], "time")
     values: dict[str, Any] = {
@@ -63,6 +64,7 @@ def facts(mixed, heads, block):
         "other": quote(twins.texts[twins.parents[other]]),
     }
     for name, drafter in (("model", "model"), ("library", "retrieval")):
+        # Nodes that the walk never reached were neither right nor wrong.
         outcomes = [
             outcome
             for one_step in mixed.steps

@@ -46,6 +46,7 @@ def facts(tree, alone):
         values |= {f"{name}_{token}": prob for token, prob in enumerate(row)}
     for name, rule in RULES.items():
         verifier = VERIFIERS[rule]()
+        # Every random outcome of the rule at one node with two guesses, each with its probability.
         law = enumerate_node(
             verifier, np.array([P]), np.array([Q]), verifier.schemes[0], children=2
         )

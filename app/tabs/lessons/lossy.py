@@ -10,6 +10,7 @@ def facts():
     first = judged(Setting())
     trees = {name: judged(Setting(tree=name)) for name in TREES}
     lossy = {rule["words"] for data in trees.values() for rule in data["rules"] if rule["wrong_on"]}
+    # One wrong rule shows itself only with two guesses, the other only below an accepted one.
     two = trees["two guesses"]["rules"][1]
     path = trees["a guess after a guess"]["rules"][3]
     values = {

@@ -67,6 +67,7 @@ def text_of(name: str, values: dict[str, Any]) -> Text:
             sentence = words
         else:
             blocks.append(block)
+    # The section with any other heading is a question and its answer, which is folded.
     (question,) = sections.keys() - {"", EXERCISE, NOTES}
     return Text(
         title,
@@ -81,6 +82,7 @@ def text_of(name: str, values: dict[str, Any]) -> Text:
 
 def _blocks(tokens: Sequence[Token], values: dict[str, Any]) -> Iterator[tuple[str, Block]]:
     """Each heading, quotation, paragraph and table."""
+    # The parser says where a heading, a quotation or a table opens and closes; text comes between.
     inside = ""
     kind = ""
     rows: list[list[Any]] = []

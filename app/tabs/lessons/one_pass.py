@@ -20,8 +20,10 @@ def facts(trace):
     miss = best_step(
         trace.steps, lambda step: step.corrected and len(nodes_with(step, "unreached"))
     )
+    # One step that is accepted whole, and one that ends at a rejection with guesses left after it.
     if step is None or miss is None:
         return None
+    # At the end of a text the chain is cut short; such a step says nothing about its last guess.
     whole = [one for one in trace.steps if len(one.parents) > GUESSES]
     values = {
         "guesses": GUESSES,

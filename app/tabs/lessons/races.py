@@ -17,9 +17,11 @@ CHAIN = replace(TREE, builder="chain:depth=3")
 
 def facts(tree, chain, alone):
     step = best_step(tree.steps, lambda step: len(step.path))
+    # The point of the lesson: the seed alone determines the text, whatever drafts.
     if step is None or not tree.tokens == chain.tokens == alone.tokens:
         return None
     target, draft = (step.detail[0].race[side] for side in ("target", "draft"))
+    # Both races have the same winner, or the step that is shown would be a rejection.
     if target.tokens[0] != draft.tokens[0] or not readable(*target.texts[:2]):
         return None
     values: dict[str, Any] = {

@@ -18,6 +18,7 @@ DYSPEC = replace(TREE, builder=f"dyspec:size={SIZE}", verifier="dyspec")
 def facts(sequoia, specinfer, dyspec):
     step = best_step(sequoia.steps, lambda step: len(step.path))
     twice = best_step(specinfer.steps, lambda step: len(repeated(step)))
+    # The shape is planned before the run, so the lesson may speak of "the" tree.
     if step is None or twice is None or any(one.parents != step.parents for one in sequoia.steps):
         return None
     top = children(step)
@@ -45,6 +46,7 @@ def repeated(step):
     mistakes = set()
     nodes = []
     for node in nodes_with(step, "rejected"):
+        # The same token below the same parent: a rule that draws with replacement makes it again.
         mistake = step.parents[node], step.tokens[node]
         if mistake in mistakes:
             nodes.append(node)

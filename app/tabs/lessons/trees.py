@@ -25,6 +25,7 @@ def facts(trace):
     step = best_step(trace.steps, rescued_length)
     steps = len(trace.steps)
     saved = sum(map(rescued, trace.steps))
+    # A chain would have gone on only where the first guess itself was accepted.
     first = sum(bool(one.path) for one in trace.steps) - saved
     if step is None or not first:
         return None
@@ -55,6 +56,7 @@ def rescued(step):
 
 def rescued_length(step):
     """How many tokens were accepted after a rejection at the root, 0 if they do not read well."""
+    # What was reached is quoted in the lesson, so all of it must read well.
     tried = [step.texts[node] for node in children(step) if step.outcome[node] != "unreached"]
     return len(step.path) - 1 if rescued(step) and readable(*tried) else 0
 

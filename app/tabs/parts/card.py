@@ -65,6 +65,7 @@ class Card:
             "answer": content.answer,
             "read": self.explanation,
         }
+        # The card has the title; the legend stands below, or it would cover the figure on a phone.
         figure.update_layout(
             title=None, height=360, margin={"l": 56, "t": 16, "b": 48}, legend={"y": -0.26}
         )

@@ -117,6 +117,7 @@ def matches(config: RunConfig, family: str) -> dict[str, Compatibility]:
 def nearest(config: RunConfig) -> dict[str, str] | None:
     """One other choice that makes an impossible configuration possible, as a sentence and a link;
     None if none does."""
+    # The rule first: with another one the tree stays as it is.
     for family in ("verifier", "builder", "drafter"):
         for name, match in matches(config, family).items():
             if match.possible:

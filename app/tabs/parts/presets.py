@@ -54,6 +54,7 @@ def connect(settings: Controls, menus: list[gr.Radio]) -> None:
 def chosen(config: RunConfig) -> list[Any]:
     """What the menus show of a configuration: its preset and its temperature, None for one that is
     not offered."""
+    # Compared as strategies and not as text: "sequoia" and "sequoia:size=auto" are the same.
     tree = next(
         (name for name, text in PRESETS.items() if config.builder == strategy_of("builder", text)),
         None,

@@ -34,6 +34,7 @@ class Recorded:
 def read() -> Recorded:
     """The recorded measurements; raises a `ValueError` if the file is damaged."""
     recorded = codec.read(Recorded, json.loads(CURVES.read_text(encoding="utf-8")), "curves")
+    # Each table says on what it was measured, for the legends of the figures.
     costs = {}
     for weights, cost in recorded.costs.items():
         place = "on disk" if weights == "disk" else "in memory"

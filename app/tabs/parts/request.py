@@ -45,6 +45,8 @@ def answer(model: type[Request], request: Any, work: Callable[[Request], Any]) -
     try:
         return dumps(work(model.model_validate(request)))
     except ValidationError as error:
+        # One sentence about one mistake, with the field by its name on the page; the value that was
+        # sent is not repeated.
         first = error.errors(include_url=False, include_input=False)[0]
         field = model.model_fields.get(str(first["loc"][0])) if first["loc"] else None
         name = (field.title if field else None) or ".".join(map(str, first["loc"])) or "The request"

@@ -44,6 +44,8 @@ import(new URL(ADDRESS, document.baseURI)).then(web => {
 @cache
 def script() -> tuple[str, bytes]:
     """The address of the script, which changes with its content, and the script."""
+    # One module: a page that loads forty of them waits for forty answers. The menus travel in it,
+    # as they change only with the version, which changes its address too.
     names = ", ".join(exports(ENTRY))
     code = (
         f"{joined(ENTRY)}export const {{ {names} }} = index;\nexport const menus = "

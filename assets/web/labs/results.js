@@ -16,10 +16,8 @@ function deviationText(value) {
 /** How near a rule comes to the best possible one. @param {RuleRow} row */
 function limitOf({ accepted, best }) {
   if (accepted === null || best === null) return '';
-  return (
-    ` It accepts ${accepted.toFixed(4)} tokens on average; ` +
-    `no lossless rule accepts more than ${best.toFixed(4)} of these drafts.`
-  );
+  const average = accepted.toFixed(4);
+  return ` It accepts ${average} tokens on average; at best ${best.toFixed(4)} are possible.`;
 }
 
 /**

@@ -170,8 +170,9 @@ class BlockModel:
         self.target = target
         self.head = head.to(target.device, target.dtype).eval().requires_grad_(False)
         self.markov = markov
-        weight = target.model.get_output_embeddings().weight
-        self.output_rows = weight if head.ids is None else weight[head.ids]
+        self.output_rows: torch.Tensor | None = None  # those of the tokens that it can propose
+        if head.ids is not None:
+            self.output_rows = target.model.get_output_embeddings().weight[head.ids]
         half_precision = target.device.type == "cpu" and target.dtype.itemsize < 4
         kv_dtype = torch.float32 if half_precision else target.dtype
         self.rotary = head.rotary.to(target.device, kv_dtype)
@@ -222,7 +223,12 @@ class BlockSession:
         # One pass for the whole block, at the first question of a step; later ones look rows up.
         if self._logits is None:
             states = self._block_states(tree.tokens[0])
-            self._logits = (states @ self.model.output_rows.T).float()
+            rows = self.model.output_rows
+            if rows is None:
+                logits = target.model.get_output_embeddings()(states)
+            else:
+                logits = states @ rows.T
+            self._logits = logits.float()
             self.passes += 1
         depths = torch.tensor([tree.depths[node] for node in nodes], device=target.device)
         logits = self._logits[depths]

@@ -34,9 +34,8 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(args: Arguments) -> None:
-    builder, drafter = (
-        options.strategy(args, kind, getattr(args, kind)) for kind in ("builder", "drafter")
-    )
+    builder = options.strategy(args, "builder", args.builder)
+    drafter = options.strategy(args, "drafter", args.drafter)
     config = RunConfig(
         args.prompt,
         builder,

@@ -263,11 +263,10 @@ def _bias(config: RunConfig, scheme: str, exact: bool) -> str | None:
     if not verifier.lossless:
         return verifier.bias
     if drafter.blends and siblings and verifier.one_row:
-        one, several = (
-            f"{verifier.title} assumes one draft distribution per node",
-            "a node from different ones",
+        return (
+            f"{verifier.title} assumes one draft distribution per node, but {drafter.title} draws "
+            f"the children of a node from different ones, {may_differ}"
         )
-        return f"{one}, but {drafter.title} draws the children of {several}, {may_differ}"
     if drafter.merges and siblings and scheme == "iid" and verifier.reads_draft:
         return f"Merging equal tokens drops tries that {verifier.title} relies on, {may_differ}"
     if not exact:

@@ -51,14 +51,3 @@ ENGINE_PRESETS = {
     for rule in ENGINE_RULES
     if rule.engine in ("vLLM", "SGLang", "llama.cpp", "TensorRT-LLM")
 }
-
-
-def markdown_table() -> str:
-    """The table of `docs/engines.md`."""
-    columns = ("engine", "version", "drafts by", "rule", "trees", "block", "switch")
-    rows = [columns, ("---",) * len(columns)]
-    for rule in ENGINE_RULES:
-        version = f"[{rule.version}]({rule.source})"
-        words = (rule.drafts, rule.rule, rule.trees, rule.block, rule.switch)
-        rows.append((rule.engine, version, *words))
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

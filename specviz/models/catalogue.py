@@ -73,11 +73,6 @@ def is_prepared_here(name: str) -> bool:
     return name in CATALOGUE or (is_gguf(name) and Path(name).expanduser().is_file())
 
 
-def is_ready(name: str) -> bool:
-    """Whether a model of the catalogue was prepared before, so that loading it needs no network."""
-    return converted_folder(CATALOGUE[name].file_hash).is_dir()
-
-
 def default_draft(target: str) -> str | None:
     """The draft that a target of the catalogue has where none is named; None for any other."""
     head = CATALOGUE[target].head if target in CATALOGUE else None

@@ -12,7 +12,6 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from typing import TypeVar
 
 import torch
 
@@ -21,8 +20,6 @@ from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..sampling.distributions import Logits
 from ..tree import TokenTree
 from .loading import layer_list
-
-Shortened = TypeVar("Shortened", bound=HuggingFaceModel)
 
 
 def count_layers(draft: str) -> int | None:
@@ -37,7 +34,7 @@ def count_layers(draft: str) -> int | None:
     return int(number)
 
 
-def first_layers(target: HuggingFaceModel, layers: int) -> ShallowModel:
+def first_layers(target: HuggingFaceModel, layers: int) -> HuggingFaceModel:
     """The target's first `layers` layers with its final norm and output head; no weight is
     copied."""
     depth = target.layers
@@ -84,12 +81,12 @@ def in_low_precision(target: HuggingFaceModel, bits: int) -> ShallowModel:
 
 
 def _with_layers(
-    kind: type[Shortened],
+    kind: type[HuggingFaceModel],
     drafter: str,
     target: HuggingFaceModel,
     layer_ids: Sequence[int],
     cache_layers: int,
-) -> Shortened:
+) -> HuggingFaceModel:
     """A model of the target's layers `layer_ids`, with a direct forward where the target has one
     and a cache of so many layers."""
     path = layer_list(drafter, target.model, target.layers).split(".")

@@ -19,6 +19,7 @@ SMALL_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
 FILES = [*SMALL_FILES, "*.safetensors"]  # never pickles
 SUBFOLDERS = ["*/*"]
 TIMEOUT = 10.0  # seconds
+Report = Callable[[float, str], None]  # gets the fraction done and what is being done
 RANDOM = "random:"  # with which the names of random weights begin, which are in no folder
 
 
@@ -79,9 +80,7 @@ def model_folder(
     raise ValueError(f"{role} {name!r} {problem}")
 
 
-def prepared_folder(
-    role: str, name: str, report: Callable[[float, str], None] = lambda fraction, stage: None
-) -> Path:
+def prepared_folder(role: str, name: str, report: Report = lambda fraction, stage: None) -> Path:
     """The folder of a model that is prepared here, with a progress bar on a terminal.
 
     Args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,8 +16,8 @@ from ..passes.huggingface import HuggingFaceModel
 from .catalogue import CATALOGUE, default_drafter, is_prepared_here
 from .early_exit import count_layers, first_layers
 from .heads.eagle3 import Eagle3Model
-from .heads.loading import checked_agreement, describe_head, find_head, load_head, with_features
-from .hub import model_folder, prepared_folder
+from .heads.loading import checked_agreement, find_head, load_head, with_features
+from .hub import Report, model_folder, prepared_folder
 from .huggingface_pair import HuggingFacePair
 from .loading import (
     Tokenizer,
@@ -37,15 +36,13 @@ from .table import NumberText
 from .text import TokenText, end_of_text, questions_of, sample_of
 from .vocabulary import TranslatedSession, translation
 
-Progress = Callable[[float, str], None]
-
 
 def load_pair(
     target: str | Path | None = None,
     draft: str | Path | None = None,
     device: str = "auto",
     dtype: str = "auto",
-    progress: Progress | None = None,
+    progress: Report | None = None,
     offload: str | None = None,
     offload_folder: str | Path | None = None,
     like: HuggingFacePair | None = None,
@@ -119,7 +116,9 @@ def load_pair(
     longest = longest_text("target", config)
     info = {
         "name": pair_name(target, draft),
-        "target": _describe(target_model, target),
+        "target": _describe(
+            target, target_model.model, target_model.layers, target_model.embeddings
+        ),
         "draft": None,
         "dtype": str(number_format).removeprefix("torch."),
         "device": str(place) + (f", offload {offload}" if offload else ""),
@@ -136,7 +135,7 @@ def load_pair(
         target_model = with_features(target_model, head_format)
         head = load_head(model_folder("draft", draft), head_format, target_model)
         longest = min(longest, head.positions)
-        facts = describe_head(head, short_name(draft))
+        facts = _describe(draft, head.head, 1, len(head.ids), "EAGLE-3")
         if questions := questions_of(text):
             facts["agreement"] = checked_agreement(head, target_model, questions, longest)
         info["draft"] = facts
@@ -147,7 +146,7 @@ def load_pair(
         opener = model
         draft_longest = longest_text("draft", model.model.config)
         longest = min(longest, draft_longest)
-        info["draft"] = _describe(model, draft)
+        info["draft"] = _describe(draft, model.model, model.layers, model.embeddings)
         if draft_tokenizer is not None:
             widths = target_model.vocab_size, model.vocab_size
             common = translation(tokenizer, draft_tokenizer, *widths)
@@ -184,7 +183,7 @@ def _load_draft(
     is_shared: bool,
     device: torch.device,
     dtype: torch.dtype,
-    report: Progress,
+    report: Report,
 ) -> HuggingFaceModel:
     """A draft model, which was tried on trees.
 
@@ -231,11 +230,14 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Tokenizer, Tokenize
     return tokenizer, draft_tokenizer
 
 
-def _describe(model: HuggingFaceModel, name: str) -> JsonObject:
+def _describe(
+    name: str, module: torch.nn.Module, layers: int, vocab_size: int, architecture: str = ""
+) -> JsonObject:
+    """What the info of a pair says about a model."""
     return {
         "name": short_name(name),
-        "architecture": type(model.model).__name__,
-        "parameters": sum(weights.numel() for weights in model.model.parameters()),
-        "layers": model.layers,
-        "vocab_size": model.embeddings,
+        "architecture": architecture or type(module).__name__,
+        "parameters": sum(weights.numel() for weights in module.parameters()),
+        "layers": layers,
+        "vocab_size": vocab_size,
     }

@@ -10,7 +10,7 @@ import specviz
 from specviz.builders.static import grow_shape
 from specviz.config.run_config import compatible
 from specviz.doctor.engine_flags import Predicted, engine_flags
-from specviz.doctor.engine_rules import ENGINE_PRESETS, ENGINE_RULES, SAMPLED, markdown_table
+from specviz.doctor.engine_rules import ENGINE_PRESETS, ENGINE_RULES, SAMPLED
 from specviz.drafters import DRAFTERS
 
 CHAIN, TREE, LONG = grow_shape([1, 1, 1, 1]), grow_shape([3, 3]), grow_shape([1] * 6)
@@ -114,6 +114,17 @@ def test_what_an_engine_does_is_a_configuration_that_runs(rule):
         assert match.scheme == ("iid" if drafts == SAMPLED else "top")
         assert match.lossless == ("lossy" not in rule.rule or switched)
         assert specviz.run(specviz.toy_pair(), config).tokens
+
+
+def markdown_table() -> str:
+    """The table of `docs/engines.md`."""
+    columns = ("engine", "version", "drafts by", "rule", "trees", "block", "switch")
+    rows = [columns, ("---",) * len(columns)]
+    for rule in ENGINE_RULES:
+        version = f"[{rule.version}]({rule.source})"
+        words = (rule.drafts, rule.rule, rule.trees, rule.block, rule.switch)
+        rows.append((rule.engine, version, *words))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def test_presets_and_the_documented_table():

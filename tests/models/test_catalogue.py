@@ -176,11 +176,10 @@ def test_a_gguf_file_that_is_not_there_is_called_a_file():
 
 
 def test_a_model_of_the_catalogue_is_downloaded_once(cache, entry, monkeypatch, capsys):
-    assert not catalogue.is_ready("tiny")
     updates = list(catalogue.prepare("tiny"))
     assert [update.done for update in updates] == sorted(update.done for update in updates)
     assert updates[-1].done == updates[-1].total
-    assert catalogue.is_ready("tiny")
+    assert updates[-1].result.is_dir()
     monkeypatch.setenv("PIP_FIND_LINKS", "/nowhere")  # nothing is downloaded again
     assert main(["prepare", "--target", "tiny"]) == 0
     assert "tiny is ready in" in capsys.readouterr().out

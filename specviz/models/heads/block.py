@@ -28,7 +28,7 @@ from ...passes.direct import attend
 from ...passes.huggingface import HuggingFaceModel
 from ...tree import TokenTree
 from .draft_logits import DraftLogits, on_target_vocabulary
-from .eagle3 import rotary_table, rotate
+from .eagle3 import attention_dtype, rotary_table, rotate
 from .medusa import load_drafter
 
 # (number of a layer, its queries, keys and values of the block) -> what attention makes of them
@@ -173,9 +173,7 @@ class BlockModel:
         self.output_rows: torch.Tensor | None = None  # those of the tokens that it can propose
         if head.ids is not None:
             self.output_rows = target.model.get_output_embeddings().weight[head.ids]
-        half_precision = target.device.type == "cpu" and target.dtype.itemsize < 4
-        kv_dtype = torch.float32 if half_precision else target.dtype
-        self.rotary = head.rotary.to(target.device, kv_dtype)
+        self.rotary = head.rotary.to(target.device, attention_dtype(target))
 
     def open(self, tokens: Sequence[int], target: object = None) -> BlockSession:
         """A session that starts with `tokens`."""

@@ -148,6 +148,12 @@ def rotary_table(layer: PreTrainedConfig, positions: int, dtype: torch.dtype) ->
     return torch.stack([cos[0], sin[0]]).to(dtype)
 
 
+def attention_dtype(target: HuggingFaceModel) -> torch.dtype:
+    """The type in which a head attends: on a CPU float32, which is faster than half precision."""
+    half_precision = target.device.type == "cpu" and target.dtype.itemsize < 4
+    return torch.float32 if half_precision else target.dtype
+
+
 class Eagle3Model:
     """A head that reads the trees of a target.
 
@@ -177,9 +183,7 @@ class Eagle3Model:
         # where the states that it reads stand among the target's features
         layers = form.feature_layers(target.layers)
         self.parts = [target.feature_layers.index(layer) for layer in layers]
-        # As in the direct forward: on a CPU attention in float32 is faster.
-        half_precision = self.device.type == "cpu" and self.dtype.itemsize < 4
-        self.kv_dtype = torch.float32 if half_precision else self.dtype
+        self.kv_dtype = attention_dtype(target)
         self.rotary = rotary_table(form.layer, self.positions, self.kv_dtype).to(self.device)
         self.compiled = compiled_head(self, form)
 

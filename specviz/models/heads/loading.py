@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from ...base.codec import JsonObject
 from ...base.errors import ParameterError
 from ...passes.cache import Pass
 from ...passes.huggingface import HuggingFaceModel
@@ -28,16 +27,15 @@ FEWEST = 4
 EFFORT = 4e9  # parameters of the target times tokens of an answer
 
 
-def find_head(draft: str | Path | None) -> HeadFormat | None:
+def find_head(draft: str | None) -> HeadFormat | None:
     """The format of the head that a draft is, None for any other draft; no weights are read.
 
     Raises:
         ValueError: as for `read_format`, or if there is no such folder or name.
     """
-    name = "" if draft is None else str(draft)
-    if not name or count_layers(name) or name.startswith(RANDOM):
+    if not draft or count_layers(draft) or draft.startswith(RANDOM):
         return None
-    return read_format(model_folder("draft", name, weights=False))
+    return read_format(model_folder("draft", draft, weights=False))
 
 
 def target_of_head(draft: str | Path | None) -> str | None:
@@ -48,7 +46,7 @@ def target_of_head(draft: str | Path | None) -> str | None:
     if not draft or not os.path.isdir(folder):
         return None
     folder = folder.resolve()
-    form = find_head(draft)
+    form = find_head(str(draft))
     if form is None:
         return None
     own = (name for name, entry in CATALOGUE.items() if entry.head.resolve() == folder)
@@ -181,14 +179,3 @@ def load_head(folder: Path, form: HeadFormat, target: HuggingFaceModel) -> Eagle
             raise ParameterError(f"draft tensor {name}", must, shape, "Give its own target.")
     head.load_state_dict(tensors)
     return Eagle3Model(head, form, target, ids, embeddings)
-
-
-def describe_head(head: Eagle3Model, name: str) -> JsonObject:
-    """What the info of a pair says about its head."""
-    return {
-        "name": name,
-        "architecture": "EAGLE-3",
-        "parameters": sum(weights.numel() for weights in head.head.parameters()),
-        "layers": 1,
-        "vocab_size": len(head.ids),
-    }

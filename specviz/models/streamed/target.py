@@ -29,7 +29,7 @@ from ..formats.checkpoint import (
     left_over_names,
     quantisation_of,
 )
-from ..hub import RANDOM, model_folder, weight_files
+from ..hub import RANDOM, Report, model_folder, weight_files
 from ..loading import load_config
 from ..selftest import check_tree_reading
 from .layer_file import LayerFile, layout
@@ -94,7 +94,7 @@ class StreamedForward(DirectForward):
 
 
 def stream_target(
-    name: str, dtype: torch.dtype, device: torch.device, report: Callable[[float, str], None]
+    name: str, dtype: torch.dtype, device: torch.device, report: Report
 ) -> HuggingFaceModel | None:
     """A target whose layers are read from disk for every pass; None where its family is left to
     transformers."""

@@ -67,6 +67,7 @@ class Topology:
     @cached_property
     def rank(self) -> np.ndarray:
         """The place of each node among its siblings, from 0, int [n]."""
+        # Siblings in the order of drawing, in which rules try them.
         rank = {child: place for below in self.children for place, child in enumerate(below)}
         return np.array([rank.get(node, 0) for node in range(len(self))])
 
@@ -74,6 +75,7 @@ class Topology:
     def weight(self) -> np.ndarray:
         """The number of nodes in the subtree of each node, itself included, int [n]."""
         weight = [1] * len(self.parents)
+        # From the last node up: every child is counted before its parent is added to its own.
         for node in range(len(self.parents) - 1, 0, -1):
             weight[self.parents[node]] += weight[node]
         return np.array(weight)
@@ -97,6 +99,8 @@ class Topology:
         ties as drawn."""
         weight = self.weight.tolist()
         return tuple(
+            # A path compares as the sizes of its subtrees, so a subtree stays together, the largest
+            # first.
             sorted(
                 range(len(self)),
                 key=lambda node: [(-weight[step], step) for step in self.path(node)],
@@ -206,11 +210,14 @@ class TokenTree:
 
     def record_growth(self, **facts: Any) -> None:
         """Keep facts about the growth, fields of `Growth`."""
+        # Immutable, since a recorded step keeps it while the builder goes on.
         self.growth = replace(self.growth, **facts)
 
     @property
     def topology(self) -> Topology:
         """The shape grown so far."""
+        # Only grown trees change, and only in length, so the length says whether the shape is of
+        # today.
         if self.shape is None or len(self.shape) != len(self.parents):
             self.shape = Topology(tuple(self.parents))
         return self.shape
@@ -221,6 +228,7 @@ class TokenTree:
         probes."""
         if not self.probes:
             return self.topology.children
+        # A rule must not see probes: it would accept tokens that nobody drafted.
         probes = set(self.probes)
         return tuple(
             tuple(child for child in below if child not in probes)

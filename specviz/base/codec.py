@@ -68,6 +68,7 @@ def read(kind: Any, data: object, what: str) -> Any:
     Raises:
         ValueError: if it is anything else; the message names the place, "trace.steps[3].coin".
     """
+    # Always through JSON: strict types there are those of the file, and tuples may be lists.
     text = data if isinstance(data, str | bytes) else json.dumps(data)
     try:
         return _adapter(kind).validate_json(text)

@@ -36,6 +36,7 @@ class UnknownName(ParameterError, KeyError):
 
     def __init__(self, name: str, got: object, options: Iterable[str]) -> None:
         options = list(options)
+        # Only short texts: the comparison takes the square of their length.
         near = get_close_matches(got, options, 1) if isinstance(got, str) and len(got) < 100 else []
         hint = f"Did you mean {near[0]!r}?" if near else ""
         super().__init__(name, f"be one of {', '.join(options)}", got, hint)

@@ -59,6 +59,7 @@ def read_text(path: str | Path, what: str, limit: int = MOST_TEXT) -> str:
     """
     with file_errors(f"{what} {str(path)!r} cannot be read"):
         with open(path, "rb") as file:
+            # One byte more than allowed tells a longer file, also of a pipe that has no size.
             data = file.read(limit + 1)
         if len(data) > limit:
             raise OSError(f"it must have at most {limit:,} bytes. Use a shorter file")

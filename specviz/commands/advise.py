@@ -124,8 +124,10 @@ def choices_of(
     tried: list[tuple[str | None, Drafter]] = []
     for name, draft, drafter in trials or [(own, None, model)]:
         try:
+            # The first pair's target serves all: weights are loaded once.
             like = next((pair for pair, _ in choices.values()), None)
             pair = options.load(args, draft=draft, like=like)
+            # A pair may stand for "model" with a drafter of its own, such as a head.
             drafter = RunConfig(drafter=drafter).for_pair(pair).drafter
             # A head that is named as the draft and as the drafter is tried once.
             if (draft, drafter) not in tried:

@@ -96,6 +96,7 @@ def run(args: Arguments) -> int:
         check_output(args.out, args.grid, args.prompts)
     data = grid.read_grid(args.grid) if args.grid else grid_of(args)
     cells, prompts = grid.cells_of(data, options.prompts_of(args, FEW))
+    # Two runs that append to one file would each miss the other's results.
     with file_lock(args.out) if args.out else nullcontext():
         results = read_results(args.out)
         # What is in the file is not measured again, but failures are.
@@ -170,6 +171,7 @@ def rows_of(outcome: JsonObject) -> list[JsonObject]:
     """A result as a row of the table, and one of each category of the prompts."""
     cell = outcome["cell"]
     result = outcome["result"]
+    # Short names: the table has a line for each cell.
     spec = cell["pair"]
     pair = spec.get("target") or ("toy" if "toy" in spec else "embedded")
     run = {
@@ -214,10 +216,10 @@ def print_outcomes(rows: list[JsonObject], outcomes: list[JsonObject]) -> None:
             "± 95 % over prompts; plain ms: milliseconds per token of plain decoding next "
             "to each row"
         )
-        alike = {name: rows[0][name] for name in ("pair", "drafter", "")}
-        for name in list(alike):
-            if any(row[name] != alike[name] for row in rows):
-                del alike[name]
+        alike = {}
+        for name in ("pair", "drafter", ""):
+            if len({row[name] for row in rows}) == 1:
+                alike[name] = rows[0][name]
         say(", ".join(f"{name}: {alike[name]}" for name in alike if name))
         print(
             text_table(

@@ -76,6 +76,7 @@ def run(args: Arguments) -> int:
         rules[heated] = rules_for(named, heated)
     for output in filter(None, (args.out, args.speculation_profile)):
         check_output(output, args.text, args.prompts)
+    # Files before models: a misspelt name costs no loading.
     text = args.text and read_text(args.text, "--text")
     prompts = options.prompts_of(args)
     pair = options.load(args)
@@ -115,6 +116,7 @@ def run(args: Arguments) -> int:
 def rates_of(vector: AcceptanceVector, drafter: str) -> str:
     """The rates of a chain by position as JSON text; what is below the last level is alike."""
     conditional = vector.conditional
+    # Engines want a number of positions; below the last one that is distinguished all are alike.
     conditional += conditional[-1:] * (CHAIN - len(conditional))
     conditions = {"dataset": vector.texts, "osl": TOKENS, "temperature": vector.temperature}
     samples = len(vector.by_text)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
+from operator import methodcaller
 
 from ..base.codec import JsonObject, json_data, pretty_json
 from ..base.progress import Progress
@@ -139,21 +140,20 @@ def cases_of(args: Arguments) -> Sequence[Case]:
 
 def _proven(candidates: Sequence[Case | SearchCase], jobs: int) -> Iterator[Row]:
     """The rows of cases in their order, proven by so many processes."""
+    prove_case = methodcaller("prove")
     if jobs == 1:
-        yield from map(_prove, candidates)
+        yield from map(prove_case, candidates)
         return
+    # New processes and no forks: a fork copies locks that threads of torch may hold.
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _prepare_process, (sources(),))
     try:
-        yield from pool.map(_prove, candidates)
+        yield from pool.map(prove_case, candidates)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _prove(case: Case | SearchCase) -> Row:
-    return case.prove()
-
-
 def _prepare_process(plugins: list[str]) -> None:
+    # Ctrl-C is for the parent, which ends its children.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     load_known(plugins)
 

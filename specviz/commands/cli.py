@@ -60,6 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise UnknownName("command", name, COMMANDS)
         args = _parser(name, arguments).parse_args(arguments)
         code = command(name).run(args) or 0
+        # Here and not at the interpreter's end, where a full disk would be nobody's error.
         sys.stdout.flush()
         return code
     except ValueError as error:
@@ -95,6 +96,7 @@ def _complain(sentence: str) -> None:
 def _drop(stream: TextIO | None) -> None:
     """Discard unprinted output, so that the interpreter can exit."""
     if stream is not None:
+        # Whatever is still buffered goes nowhere instead of failing once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

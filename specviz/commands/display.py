@@ -48,6 +48,7 @@ def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tupl
                 bar.total = update.total
                 bar.set_description(update.stage, refresh=False)
                 bar.update(update.done - bar.n)
+                # Progress without a result yet is no result of a stopped run.
                 last = update if update.result else last
         except KeyboardInterrupt:
             if last is None:

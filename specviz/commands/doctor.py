@@ -66,6 +66,7 @@ def read_source(source: str) -> str:
         ValueError: if it cannot be read, or is too large.
     """
     with file_errors(f"{source!r} cannot be read"):
+        # Bytes, since a log may hold what is no text.
         with nullcontext(sys.stdin.buffer) if source == "-" else open(source, "rb") as file:
             data = file.read(MOST_TEXT + 1)
         if len(data) > MOST_TEXT:

@@ -173,6 +173,7 @@ def check_draft(args: Arguments, draft: str | None) -> None:
     names = [builders] if isinstance(builders, str) else builders
     trees = [BUILDERS[name.partition(":")[0]] for name in names if name != "all"]
     drafters = getattr(args, "drafter", None) or "model"
+    # Builders that draft nothing need no draft, nor do drafters that read the text.
     needs_model = drafters == "model" or "model" in list(drafters)
     has_draft = draft or default_draft(args.target or "")
     if args.target and not has_draft and needs_model and any(one.reads_draft for one in trees):

@@ -25,6 +25,7 @@ def run(args: Arguments) -> None:
         raise ValueError(
             f"--steps cannot be combined with --{next(iter(outputs))}. Omit one of them."
         )
+    # All outputs are checked before the first is written.
     for path in outputs.values():
         check_output(path, args.file)
     trace = Trace.from_json(read_text(args.file, "trace", MOST_TRACE))

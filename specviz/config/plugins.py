@@ -60,6 +60,7 @@ def load(name: str) -> None:
     try:
         module = _run(Path(source)) if name.endswith(".py") else import_module(name)
     except (Exception, SystemExit) as error:
+        # The line of the plugin itself, however deep the error came from.
         lines = [
             frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == source
         ]
@@ -102,6 +103,7 @@ def _run(path: Path) -> ModuleType:
     name = f"{PREFIX}{path.stem}_{crc32(str(path).encode()):08x}"
     spec = spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None  # the name ends in .py
+    # In sys.modules, where pickle looks for a class that another process has to load.
     module = sys.modules[name] = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

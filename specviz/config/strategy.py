@@ -54,6 +54,7 @@ class Strategy(BaseModel):
         fields = type(self).model_fields
         if len(values) > len(fields):
             raise ParameterError(self.name, f"have up to {len(fields)} parameters", len(values))
+        # Parameters by position, in the order of the fields.
         for name, value in zip(fields, values, strict=False):
             if name in parameters:
                 raise ParameterError(f"{self.name}.{name}", "be given once")
@@ -144,6 +145,7 @@ class Menu(Mapping[str, type[Any]]):
         return len(self._filled())
 
     def _filled(self) -> dict[str, type[Any]]:
+        # Importing fills the menu; later calls find the module loaded.
         import_module(self._package)
         return self._classes
 
@@ -253,6 +255,7 @@ def split_strategy(kind: str, text: str) -> tuple[str, dict[str, str]]:
     of them checked."""
     name, _, parameters = (part.strip() for part in text.partition(":"))
     values: dict[str, str] = {}
+    # A comma ends a value only before another "name=", as values are lists too.
     for part in re.split(r",(?=[^,=]*=)", parameters) if parameters else ():
         key, equals, value = part.partition("=")
         if not equals or not key.strip() or key.strip() in values:

@@ -96,6 +96,7 @@ def converse(
     new = torch.tensor(texts, device=device)
     for _ in range(QUESTION + len(template.behind) + ANSWER):
         logits = target(new, past_key_values=cache, logits_to_keep=1).logits[:, -1]
+        # Questions at temperature 1, so that they differ; answers each at its own.
         drawn = draw(logits, heat, generator).tolist()
         for row, text in enumerate(texts):
             if is_over[row]:
@@ -196,6 +197,7 @@ def read_conversations(folder: Path, longest: int) -> list[Conversation]:
         for row, answer in enumerate(answers.tolist()):
             text = tokens[starts[row] : starts[row + 1]][:longest].astype(np.int64)
             if len(text) - answer > SHORTEST_ANSWER:
+                # By its text: the same conversation twice would be learnt twice.
                 found[text.tobytes()] = Conversation(text, answer, float(temperatures[row]))
     return list(found.values())
 

@@ -51,6 +51,7 @@ def split_text(text: str) -> Iterator[str]:
     >>> list(split_text("one<|endoftext|>two"))
     ['one', 'two']
     """
+    # Marks say where documents end; without them groups of paragraphs stand for documents.
     if END_OF_TEXT in text:
         yield from filter(None, map(str.strip, text.split(END_OF_TEXT)))
         return
@@ -105,5 +106,6 @@ def random_windows(
     for is_code in rng.random(count) < code_share:
         stream = streams[KINDS[int(is_code)]]
         start = rng.integers(0, max(1, len(stream) - length + 1))
+        # A text that is shorter than the window is repeated.
         rows.append(np.resize(stream[start : start + length], length))
     return np.stack(rows)

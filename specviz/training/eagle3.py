@@ -79,6 +79,7 @@ def train_eagle3(
         samples = state / "samples"
         tokenizer = load_tokenizer("target", str(folder))
         write_conversations(teacher, tokenizer, samples, SAMPLE_TIME * seconds, clock, seed)
+        # What the samples took is not for training.
         seconds = max(1.0, seconds - (clock() - began))
     longest = min(LONGEST, teacher.config.max_position_embeddings)
     conversations = read_conversations(samples, longest)
@@ -88,6 +89,7 @@ def train_eagle3(
             f"samples must be a folder of conversations; {str(samples)!r} has "
             f"{len(shards(samples))} files of them. Leave --samples out to make some."
         )
+    # Before the weights are made, so that the same call begins alike.
     torch.manual_seed(seed)
     goes_on = (out / "model.safetensors").is_file()
     head, form, ids = begin(out, state, teacher, trained)
@@ -128,6 +130,7 @@ class Batch:
         counts = np.zeros(tokens.shape, bool)
         for row, one in enumerate(conversations):
             tokens[row, : len(one.tokens)] = one.tokens
+            # Questions are the model's own, but nobody will draft them: only answers are learnt.
             counts[row, one.answer - 1 : len(one.tokens) - 1] = True
         device = teacher.device
         self.tokens = torch.from_numpy(tokens).to(device)
@@ -153,6 +156,7 @@ def unroll(
         levels: how many.
     """
     m = batch.tokens.shape[1]
+    # Level 0 attends to the text before, like any layer.
     causal = torch.ones(m, m, dtype=torch.bool, device=batch.tokens.device).tril()
     states = head.text_states(batch.features)
     keys: list[torch.Tensor] = []
@@ -169,6 +173,7 @@ def unroll(
         # Of deeper levels a place sees its own key alone: that is the chain above it when it
         # drafts.
         own = [(q * k).sum(-1, keepdim=True) * head.scale for k in keys[1:]]
+        # One softmax over the text and the own chain, as one attention will see them.
         shares = torch.softmax(torch.cat([scores, *own], dim=-1).float(), dim=-1)
         mixed = shares[..., :m] @ values[0].float()
         for deeper, v in enumerate(values[1:]):
@@ -192,6 +197,7 @@ def head_loss(
         ids: the target's id of each draft token.
         teacher, batch, rotary, levels: as for `unroll`.
     """
+    # Over the tokens that the head can propose; the others cannot be learnt.
     output_rows = teacher.get_output_embeddings().weight[ids].detach()
     total = torch.zeros((), device=ids.device)
     for level, states in enumerate(unroll(head, batch, rotary, levels)):

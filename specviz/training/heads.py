@@ -106,6 +106,7 @@ def train_heads(
             texts, tokenizer.backend_tokenizer, sorted(end_of_text(teacher, tokenizer))[:1]
         )
         check_same_run(samples, {"text": checksum(text), "target": digest, "seed": seed})
+        # Samples no longer than what the target can read.
         longest = longest_text("target", teacher.config)
         write_samples(
             teacher,

@@ -47,6 +47,7 @@ def fit(
     step = 0
     spent = 0.0
     mean = math.nan
+    # A run goes on where it was interrupted: weights, optimisers, and how much of the time is over.
     if checkpoint.exists():
         state = torch.load(checkpoint, map_location=device, weights_only=True)
         step = state["step"]
@@ -80,15 +81,19 @@ def fit(
             )
             for group, peak in zip(groups, peaks, strict=True):
                 group["lr"] = peak * scale
+            # Products in half precision where the processor has it; weights and sums stay in
+            # float32.
             bfloat16 = choose_dtype("auto", device) is torch.bfloat16
             with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
                 loss = batch_loss(step, spent / seconds)
             loss.backward()
+            # One strange batch must not undo an hour.
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             for optimizer in optimizers:
                 optimizer.step()
                 optimizer.zero_grad()
             step += 1
+            # A moving mean over some fifty steps: single losses say little.
             mean = loss.item() if math.isnan(mean) else 0.98 * mean + 0.02 * loss.item()
             bar.set_postfix_str(f"step {step:,}, loss {mean:.3f}", refresh=False)
             bar.update(min(round(spent), bar.total) - bar.n)
@@ -142,6 +147,7 @@ def check_same_run(folder: Path, facts: JsonObject) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "run.json"
     facts = json.loads(json.dumps(facts))  # as they are read back
+    # A folder without such a file is a new run.
     former = json.loads(path.read_text(encoding="utf-8")) if path.exists() else facts
     names = sorted(facts.keys() | former.keys())
     different = [name for name in names if facts.get(name) != former.get(name)]

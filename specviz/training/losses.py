@@ -73,6 +73,8 @@ def heads_loss(
     states, ids, p = _targets(teacher, rows, generator)
     head = teacher.get_output_embeddings().weight[ids].detach().float()
     total = states.new_zeros(())
+    # Head i reads the state at t and guesses the token at t + i, so both sides are cut to what
+    # exists.
     for level, matrix in enumerate(model.weight[: states.shape[1] - 1], 1):
         f = states[:, :-level]
         guesses = f + functional.silu(f @ matrix.T)
@@ -107,6 +109,7 @@ def layer_loss(
         is_guess = torch.rand(features.shape[:2], generator=generator).to(features) < 0.5
         # The first place has no guess before it.
         is_guess[:, 0] = False
+        # A guess stands one place further on than what it was made from.
         features[:, 1:][is_guess[:, 1:]] = guesses[:, :-1][is_guess[:, 1:]].to(features)
     guesses = model(features, embeddings)
     distance = functional.smooth_l1_loss(guesses.float(), states[:, 1:])
@@ -203,6 +206,7 @@ def block_loss(
         last = features[:, places, -output_rows.shape[1] :]
         p = torch.softmax((last @ output_rows.T).float(), dim=-1)
     x = model.begin(states[:, starts - 1], roots).flatten(1, 2)
+    # All blocks side by side in one sequence, each place with the position that it has in its text.
     cos, sin = rotary[:, places]
     guesses = model.states(x, cos, sin, attention)
     logits = guesses @ output_rows.T

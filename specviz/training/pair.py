@@ -104,6 +104,7 @@ def train_pair(
     if not path.exists():
         train_tokenizer(texts, recipe.vocabulary).save(str(path))
     tokenizer = Tokenizer.from_file(str(path))
+    # Streams put token 0 before each document, so it has to be the end of a text.
     if tokenizer.id_to_token(0) != END_OF_TEXT:
         raise ValueError(
             f"target must have {END_OF_TEXT} as token 0; {path} has {tokenizer.id_to_token(0)!r}."
@@ -128,6 +129,7 @@ def train_pair(
             fit("target", model, target_loss, work / "target.pt", budget, clock=clock, **rates)
         )
         save(model, tokenizer, out / "target")
+    # A target that is already where the pair goes is not copied onto itself.
     elif Path(target).resolve() != (out / "target").resolve():
         shutil.copytree(target, out / "target", dirs_exist_ok=True)
     teacher = load_model("target", str(out / "target"), place, choose_dtype("auto", place))
@@ -149,6 +151,7 @@ def train_pair(
     draft = new_model(
         teacher.config.vocab_size, teacher.config.max_position_embeddings, recipe.draft
     ).to(place)
+    # Tokens that are near each other in the target are so in the draft from the first step on.
     warm_start(draft, teacher)
     head = teacher.get_output_embeddings().weight.detach()
     paths = shards(work / "samples")
@@ -223,6 +226,7 @@ def draft_loss(
         .clamp(min=MIN_TEMPERATURE)[:, None]
         .expand(tokens.shape)
     )
+    # Rows over the vocabulary are computed in chunks, so states are split before.
     parts = (
         draft.model(tokens).last_hidden_state.flatten(0, 1).split(CHUNK),
         rows["states"].to(head).flatten(0, 1).split(CHUNK),

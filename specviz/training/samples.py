@@ -80,6 +80,7 @@ def write_samples(
     continues.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    # States in bfloat16 are nearly all of a shard.
     size = 2 * rows * length * target.get_output_embeddings().weight.shape[1]
 
     def windows(rng: np.random.Generator, count: int, size: int) -> torch.Tensor:
@@ -103,6 +104,7 @@ def write_samples(
             longest = min(LONGEST_PROMPT, length // 2)
             prompts = windows(rng, rows, int(rng.integers(4, longest + 1)))
             temperature = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
+            # Its seed follows from the shard's number, so a continued run makes the same shards.
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
             heat = temperature.to(target.device)
             tokens, states = continue_text(target, prompts, length, heat, generator)

@@ -49,6 +49,7 @@ def plot_positions(accepted: Sequence[int], depth: int = 5) -> go.Figure:
     """
     steps = len(accepted)
     # reached[k]: how many steps accepted k tokens or more, so reached[0] is all of them.
+    # From all steps downwards, so that each position is a part of the one before.
     reached = [sum(count >= k for count in accepted) for k in range(depth + 1)]
     positions = list(range(1, depth + 1))
     fig = theme.figure("position of the drafted token", "share accepted")

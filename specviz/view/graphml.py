@@ -19,6 +19,7 @@ def graphml(trace: Trace) -> str:
     for step in trace.steps:
         tree = step.to_networkx()
         nx.set_node_attributes(tree, step.index, "step")
+        # XML has no control characters, which a token may be.
         for values in tree.nodes.values():
             for name, value in values.items():
                 if isinstance(value, str):

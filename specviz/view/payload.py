@@ -39,6 +39,7 @@ def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
     each sentence is sent once.
     """
     sentences: dict[str, int] = {}
+    # Sentences are numbered as they first occur, and nodes refer to them.
     why = [
         sentences.setdefault(explained(step, node, verifier), len(sentences))
         for node in range(len(step.parents))
@@ -102,6 +103,7 @@ def order_of(step: Step, verifier: Verifier | None) -> list[int]:
     children = Topology(step.parents).children
 
     def below(node: int) -> list[int]:
+        # Records before the order was kept say only what became of each node.
         tried = [child for child in children[node] if step.outcome[child] in COMPARED]
         if verifier is not None and verifier.leaves_first:
             return [each for child in tried for each in (*below(child), child)]
@@ -114,6 +116,7 @@ def guessed(step: Step, node: int) -> str:
     """The drafter of a node and how it drafted it; "" if only the draft model drafts, or it is
     unknown."""
     name = (step.drafter[node] if node < len(step.drafter) else None) or ""
+    # Where only the draft model drafts, every node would say the same.
     if name not in DRAFTERS or (name == "model" and {name, None}.issuperset(step.drafter)):
         return ""
     guess = step.growth.guesses.get(node, {})
@@ -171,6 +174,7 @@ def message(run: str, steps: Iterable[JsonObject] = (), **more: Any) -> str:
             decoding), `show` (the step to go to, unless the visitor has moved).
     """
     data = {"run": run, "steps": list(steps)}
+    # What is None would only travel.
     data |= {key: value for key, value in more.items() if value is not None}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     # "<" only ever occurs inside strings; escaped, no layer between here and the page can mistake
@@ -238,6 +242,7 @@ def recorded_message(
     setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
     verifier = None if setting else trace.config.verifier
     steps = [step_payload(step, verifier) for step in trace.steps]
+    # As it was asked for, so that a link shows the request and not what a pair made of it.
     about = head(config or trace.config, trace)
     if setting:
         about |= {"title": str(setting), "settings": ""}

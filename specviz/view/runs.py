@@ -35,6 +35,7 @@ def plot_ribbon(trace: Trace) -> go.Figure:
     """Draw every token of a run by its origin: accepted, bonus or correction."""
     tokens = []  # visible text, origin, step from 1
     for number, step in enumerate(trace.steps, 1):
+        # The target's own token comes last in a step.
         origins = ["accepted"] * len(step.emitted_texts)
         if step.added:
             origins[-1] = step.added
@@ -91,6 +92,7 @@ def plot_tree(step: Step) -> go.Figure:
         ends: list[tuple[int, int] | tuple[None, None]] = []
         for node, parent in enumerate(parents[1:], 1):
             if (node in path) == is_path:
+                # None ends a line, so one trace holds all edges of a kind.
                 ends += [places[parent], places[node], (None, None)]
         fig.add_scatter(
             x=[x for x, _ in ends],

@@ -142,6 +142,7 @@ def plot_predicted(
     every = [point for group in groups.values() for point in group]
     if not every:
         return theme.empty("Nothing was timed.")
+    # The worst of all points: a mean would hide it.
     worst = max(abs(point.measured / point.predicted - 1) for point in every)
     title = f"The largest prediction error is {100 * worst:.0f} %"
     fig = theme.figure(axis, "speedup (×) over plain decoding", title)
@@ -168,6 +169,7 @@ def _add_predicted(fig: go.Figure, machine: str, place: int, points: Sequence[Po
         text=[point.name for point in points],
         hovertemplate="%{text}: %{y:.2f} predicted<extra></extra>",
     )
+    # What does not pay has a mark of its own, whatever its colour.
     slower = [point for point in points if point.measured < 1]
     faster = [point for point in points if point.measured >= 1]
     for group, name, symbol in (

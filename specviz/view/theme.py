@@ -75,6 +75,7 @@ def rule_series(rule: str, again: int = 0) -> dict:
         rule: its name.
         again: how many series of this rule the figure already has; each has another dash.
     """
+    # By its place in the menu, so a rule looks alike in every figure.
     names = list(VERIFIERS)
     style = series(names.index(rule) if rule in names else len(names))
     style["line"]["dash"] = DASHES[(DASHES.index(style["line"]["dash"]) + again) % len(DASHES)]

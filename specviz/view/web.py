@@ -69,6 +69,8 @@ def _join(
         # Depth first: a module stands below all that it imports.
         if other not in parts:
             _join(other, (*above, name), parts, code)
+        # An import that does not exist would only fail in the browser, and there only when it is
+        # used.
         missing = set(re.findall(r"(\w+)(?: as \w+)?", names)) - {*parts[other]}
         if missing:
             listed = ", ".join(sorted(missing))

@@ -103,16 +103,16 @@ def _place(loc: tuple[str | int, ...]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part:.40}" for part in parts)
 
 
-def json_data(value: Any, exact: bool = False) -> Any:
+def json_data(value: Any, all_digits: bool = False) -> Any:
     """Records, mappings, lists, arrays and numbers as plain JSON data; nan and infinity become
     None.
 
-    Numbers keep six significant digits, or all of them with `exact`.
+    Numbers keep six significant digits, or all of them with `all_digits`.
     """
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
-        return value if exact else float(f"{value:.6g}")
+        return value if all_digits else float(f"{value:.6g}")
     if value is None or isinstance(value, str | int):
         return value
     if names := _names(value.__class__):
@@ -121,13 +121,13 @@ def json_data(value: Any, exact: bool = False) -> Any:
         for name in names:
             item = getattr(value, name)
             if not (omit and item in (None, {})):
-                data[name] = json_data(item, exact)
+                data[name] = json_data(item, all_digits)
         return data
     if isinstance(value, Mapping):
-        return {str(key): json_data(item, exact) for key, item in value.items()}
+        return {str(key): json_data(item, all_digits) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [json_data(item, exact) for item in value]
-    return json_data(value.tolist(), exact) if hasattr(value, "tolist") else value
+        return [json_data(item, all_digits) for item in value]
+    return json_data(value.tolist(), all_digits) if hasattr(value, "tolist") else value
 
 
 @cache
@@ -135,17 +135,17 @@ def _names(cls: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(cls)) if is_dataclass(cls) else getattr(cls, "_fields", ())
 
 
-def dumps(value: object, exact: bool = False) -> str:
+def dumps(value: object, all_digits: bool = False) -> str:
     """`json_data` as JSON text."""
     return json.dumps(
-        json_data(value, exact), ensure_ascii=False, separators=(",", ":"), allow_nan=False
+        json_data(value, all_digits), ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
 
 
-def pretty_json(value: object, exact: bool = False) -> str:
+def pretty_json(value: object, all_digits: bool = False) -> str:
     """`json_data` as JSON text for people: a line for each entry, but only one for a list of
     numbers."""
-    text = json.dumps(json_data(value, exact), indent=1)
+    text = json.dumps(json_data(value, all_digits), indent=1)
     return re.sub(r"\[[^][{}\"]*\]", lambda numbers: re.sub(r"\n *", " ", numbers[0]), text)
 
 

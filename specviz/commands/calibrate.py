@@ -121,7 +121,7 @@ def rates_of(vector: AcceptanceVector, drafter: str) -> str:
     conditions = {"dataset": vector.texts, "osl": TOKENS, "temperature": vector.temperature}
     samples = len(vector.by_text)
     profile = to_profile(conditional, drafter, samples, rule=vector.verifier, **conditions)
-    return pretty_json(profile, exact=True) + "\n"
+    return pretty_json(profile, all_digits=True) + "\n"
 
 
 def rules_for(named: Sequence[Verifier], config: RunConfig) -> list[Verifier]:

@@ -48,7 +48,7 @@ def store_costs(costs: CostTable) -> None:
     # Only what was measured with the defaults of the page may stand for it.
     own = {"pair": EMBEDDED, "drafter": "model", "offload": None}
     if own == {name: costs.settings.get(name) for name in own}:
-        to_cache(CACHE, codec.dumps({"about": fingerprint(), "costs": costs}, exact=True))
+        to_cache(CACHE, codec.dumps({"about": fingerprint(), "costs": costs}, all_digits=True))
 
 
 def find_costs() -> CostTable | None:

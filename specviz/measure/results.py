@@ -43,7 +43,7 @@ def read_results(path: str | Path | None) -> dict[str, JsonObject]:
 
 def append_result(path: str | Path, outcome: JsonObject) -> None:
     """Append an outcome to a file as a line; a failure leaves the file as it was."""
-    row = json.dumps(codec.json_data(outcome, exact=True), ensure_ascii=False)
+    row = json.dumps(codec.json_data(outcome, all_digits=True), ensure_ascii=False)
     with file_errors(f"{str(path)!r} cannot be written"), open(path, "ab+") as file:
         end = file.seek(0, os.SEEK_END)
         file.seek(max(0, end - 1))

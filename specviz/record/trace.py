@@ -113,7 +113,7 @@ class Trace(Record):
 
     def to_json(self) -> str:
         """The trace as JSON text; the numbers of steps keep six significant digits."""
-        return codec.dumps(self.to_dict(), exact=True)
+        return codec.dumps(self.to_dict(), all_digits=True)
 
     def _repr_html_(self) -> str:
         """The run as a notebook shows it: the player, in a frame that needs no network."""

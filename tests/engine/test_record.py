@@ -94,7 +94,7 @@ def test_a_number_that_json_lacks_is_null_and_the_others_have_six_digits():
         "rate": [None, None, 0.123457, 0.666667, 10**9],
         "of": [1.0, 1.0],
     }
-    assert codec.json_data([0.123456789], exact=True) == [0.123456789]
+    assert codec.json_data([0.123456789], all_digits=True) == [0.123456789]
     assert json.loads(codec.pretty_json([{"speedup": float("nan")}])) == [{"speedup": None}]
 
 

@@ -175,7 +175,7 @@ def test_a_measurement_reports_progress_and_a_table():
         assert all(
             low <= mid <= high for (low, high), mid in zip(table.spread[part], middle, strict=True)
         )
-    assert read(CostTable, dumps(table, exact=True), "cost table") == table
+    assert read(CostTable, dumps(table, all_digits=True), "cost table") == table
 
 
 def test_a_measurement_stopped_early_keeps_what_it_has():
@@ -252,7 +252,7 @@ def test_every_drafter_has_a_table_of_its_own(name):
     table = final_result(clock.measure_cost(pair, config, sizes=(1, 2, 8), rounds=1, burst=2))
     assert (
         table.settings["drafter"] == name
-        and read(CostTable, dumps(table, exact=True), "cost table") == table
+        and read(CostTable, dumps(table, all_digits=True), "cost table") == table
     )
     assert predict(grow_shape([2, 1]), VECTOR, table).speedup > 0
 
@@ -276,7 +276,9 @@ def test_a_pair_without_a_draft_gets_a_sentence():
 )
 def test_damaged_tables_get_a_sentence(change, words):
     with pytest.raises(ValueError, match=words):
-        read(CostTable, json.dumps(json.loads(dumps(TABLE, exact=True)) | change), "cost table")
+        read(
+            CostTable, json.dumps(json.loads(dumps(TABLE, all_digits=True)) | change), "cost table"
+        )
 
 
 @pytest.mark.parametrize(("active", "experts"), [(8, 128), (2, 8), (1, 1)])

@@ -92,7 +92,7 @@ def test_where_retrieval_finds_nothing_no_child_is_accepted():
 
 def test_a_measurement_by_level_survives_json_and_older_ones_are_the_models(tmp_path):
     found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS, with_drafter("medusa"), width=3)
-    text = dumps(found, exact=True)
+    text = dumps(found, all_digits=True)
     assert read(acceptance.AcceptanceVector, text, "vector") == found
     (tmp_path / "vector.json").write_text(text)
     assert read_acceptance(tmp_path / "vector.json") == found.levels

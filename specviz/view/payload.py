@@ -31,6 +31,19 @@ LETTERS = {
     "probe": "o",
 }
 
+# Fields of a `Step` that the page has under the same name.
+UNCHANGED = (
+    "index",
+    "parents",
+    "tokens",
+    "texts",
+    "coin",
+    "detail",
+    "scheme",
+    "draft_passes",
+    "drafter",
+)
+
 
 def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
     """One step for the page: columns over its nodes, and each node's sentence from its verifier.
@@ -44,28 +57,20 @@ def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
         sentences.setdefault(explained(step, node, verifier), len(sentences))
         for node in range(len(step.parents))
     ]
-    sent: JsonObject = {
-        "index": step.index,
-        "parents": step.parents,
-        "tokens": step.tokens,
-        "texts": step.texts,
+    sent: JsonObject = {name: getattr(step, name) for name in UNCHANGED}
+    sent |= {
         "q": step.draft_prob,
         "p": step.target_prob,
         "plain": step.target_prob_at_1,
         "outcome": "".join(LETTERS[outcome] for outcome in step.outcome),
         "accept": step.accept_prob,
-        "coin": step.coin,
         "order": step.order or order_of(step, verifier),
         "sentences": list(sentences),
         "why": why,
-        "detail": step.detail,
         "growth": growth_payload(step),
-        "scheme": step.scheme,
         "pieces": step.emitted_texts,
         "own": step.bonus,
         "last": step.added,
-        "draft_passes": step.draft_passes,
-        "drafter": step.drafter,
     }
     return json_data(sent)
 
@@ -121,15 +126,14 @@ def guessed(step: Step, node: int) -> str:
         return ""
     guess = step.growth.guesses.get(node, {})
     words = f"Drafted by {DRAFTERS[name].title_in_sentence}"
+    depth = Topology(step.parents).depth[node]
     if name == "medusa":
-        head = Topology(step.parents).depth[node]
-        words += f": head {head}, which only depends on the text before the last token"
+        words += f": head {depth}, which only depends on the text before the last token"
     elif name == "eagle":
         root = step.parents[node] == 0
         words += f" from {'the target’s' if root else 'its own predicted'} hidden state"
     elif name == "block":
-        place = Topology(step.parents).depth[node]
-        words += f": place {place} of the positions that one pass predicts"
+        words += f": place {depth} of the positions that one pass predicts"
     elif "order" in guess:
         last = "no history" if guess["order"] == 0 else f"the last {guess['order']:d} tokens"
         words += f": seen {guess['seen']:d} times after {last}"

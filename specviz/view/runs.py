@@ -85,8 +85,7 @@ def plot_tree(step: Step) -> go.Figure:
         for outcome, (name, _, _) in OUTCOMES.items()
         if nodes[outcome] and outcome != "root"
     ]
-    listed = ", ".join(counted)
-    title = f"Step {step.index + 1}: {listed or 'no node was drafted'}"
+    title = f"Step {step.index + 1}: {', '.join(counted) or 'no node was drafted'}"
     fig = theme.figure("tokens after the last committed one", "", title, hovermode="closest")
     for is_path, width, colour in ((False, 1, theme.GRID), (True, 3, theme.GREEN)):
         ends: list[tuple[int, int] | tuple[None, None]] = []

@@ -118,12 +118,15 @@ def label_lines(fig: go.Figure) -> go.Figure:
     legend."""
     lines = [trace for trace in fig.data if "lines" in (trace.mode or "") and trace.name]
     right = max(line.x[-1] for line in lines)
-    ends = {line.name: _on_axis(fig.layout.yaxis, line.y[-1]) for line in lines}
     drawn = [_on_axis(fig.layout.yaxis, y) for trace in fig.data for y in trace.y]
     above = -math.inf
-    for line in sorted(lines, key=lambda line: ends[line.name]):
+
+    def end_of(line: go.Scatter) -> float:
+        return _on_axis(fig.layout.yaxis, line.y[-1])
+
+    for line in sorted(lines, key=end_of):
         # No closer to the label below it than the height of a line of text.
-        above = max(ends[line.name], above + LABEL_HEIGHT * (max(drawn) - min(drawn)))
+        above = max(end_of(line), above + LABEL_HEIGHT * (max(drawn) - min(drawn)))
         fig.add_annotation(
             x=_on_axis(fig.layout.xaxis, right),
             y=above,

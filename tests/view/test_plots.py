@@ -121,7 +121,7 @@ def test_lines_have_their_names_at_their_ends_in_colours_that_stay():
 
 
 def test_the_names_of_lines_that_end_together_stand_apart():
-    points = [replace(POINTS[0], predicted=1.0 + 0.001 * place) for place in range(3)]
+    points = [POINTS[0]._replace(predicted=1.0 + 0.001 * place) for place in range(3)]
     groups = {name: [point] for name, point in zip("abc", points, strict=True)}
     figure = plot("predicted", groups)
     heights = sorted(note.y for note in figure.layout.annotations)  # with that of plain decoding

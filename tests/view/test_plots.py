@@ -98,8 +98,9 @@ def test_speedup_marks_the_best_cell_and_says_where_plain_decoding_wins():
 
 
 def test_predicted_orders_points_and_separates_losses():
-    predicted, faster, slower, _ = plot("predicted", POINTS).data
+    predicted, faster, slower, plain = plot("predicted", POINTS).data
     assert predicted.x == (4, 16) and faster.y == (1.9,) and slower.y == (0.9,)
+    assert plain.x == (4, 16) and plain.y == (1, 1)
     assert "40 %" in plot("predicted", POINTS).layout.title.text
     assert plot("predicted", POINTS, axis="temperature").layout.xaxis.type != "log"
 

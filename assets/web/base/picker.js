@@ -2,7 +2,7 @@
 // value is the strategy as text, such as "sequoia:size=16,depth=6", without the parameters that
 // have their defaults.
 
-import { make } from './dom.js';
+import { make, slider } from './dom.js';
 
 /**
  * @typedef {object} Field
@@ -162,22 +162,15 @@ function inputsOf(field, value, change) {
   if (!field.word)
     Object.assign(box, { type: 'number', min, max, step: step === 1 ? 1 : 'any' });
   box.value = value;
-  const slider = make('input', '', 'sv-track');
   const to = logarithmic ? Math.log2 : Number;
-  Object.assign(slider, {
-    type: 'range',
-    min: to(min),
-    max: to(max),
-    step: logarithmic ? 0.01 : step,
-  });
-  slider.value = String(to(Number(value)));
-  slider.addEventListener('input', () => {
-    const number = logarithmic ? 2 ** Number(slider.value) : Number(slider.value);
+  const range = { min: to(min), max: to(max), step: logarithmic ? 0.01 : step };
+  const track = slider({ ...range, value: to(Number(value)) }, at => {
+    const number = logarithmic ? 2 ** at : at;
     box.value = String(step === 1 ? Math.round(number) : Number(number.toFixed(6)));
   });
-  slider.addEventListener('change', () => change(box.value));
+  track.addEventListener('change', () => change(box.value));
   box.addEventListener('input', () => {
-    slider.value = String(to(Number(box.value)));
+    track.value = String(to(Number(box.value)));
   });
-  return [slider, box];
+  return [track, box];
 }

@@ -39,13 +39,16 @@ export function writeRuns(element, runs, shown, show) {
   const listed = runs.filter(({ steps, figures }) => steps.length && figures?.per_pass);
   box.hidden = listed.length < 2;
   if (box.hidden) return;
-  const texts = listed.map(run => `${run === shown ? '*' : ''}${chipText(run)}`).join('|');
+  const haveTwoPairs = new Set(listed.map(({ models }) => models)).size > 1;
+  const textOf = (/** @type {import('./run.js').Run} */ run) =>
+    (haveTwoPairs && run.models ? `${run.models}, ` : '') + chipText(run);
+  const texts = listed.map(run => `${run === shown ? '*' : ''}${textOf(run)}`).join('|');
   if (box.dataset.texts === texts) return; // a button that has the focus stays
   box.dataset.texts = texts;
   box.replaceChildren(
     'Last runs',
     ...listed.map(run => {
-      const chip = button(chipText(run), () => show(run));
+      const chip = button(textOf(run), () => show(run));
       chip.setAttribute('aria-pressed', String(run === shown));
       return chip;
     }),
@@ -55,14 +58,15 @@ export function writeRuns(element, runs, shown, show) {
 
 /**
  * A link that opens Compare with the last two runs beside plain decoding; none where their prompts
- * differ.
+ * or their models differ.
  * @param {import('./run.js').Run[]} runs
  */
 function comparison(runs) {
   const [first, second] = runs.map(({ head }) => new URLSearchParams(head.settings));
   const { prompt = '' } = runs[1].head;
-  if (runs[0].head.prompt !== prompt || !first.get('builder') || !second.get('builder')) return [];
   const { models = '', weights = '' } = runs[1];
+  if (runs[0].head.prompt !== prompt || runs[0].models !== runs[1].models) return [];
+  if (!first.get('builder') || !second.get('builder')) return [];
   const link = new URLSearchParams({ tab: 'compare', prompt, models, weights });
   for (const name of ['temperature', 'max_new_tokens', 'seed'])
     link.set(name, second.get(name) ?? '');

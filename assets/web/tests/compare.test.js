@@ -52,6 +52,11 @@ test('the last two runs on one prompt can be compared', () => {
   );
   writeRuns(body, [first, made('run 3', 'k-ary', 'Another')], first, () => {});
   assert.equal(body.querySelector('a'), null);
+  const other = { ...made('run 4', 'chain:depth=2'), models: 'tales' };
+  writeRuns(body, [first, other], first, () => {});
+  assert.equal(body.querySelector('a'), null, 'Compare has one pair for all its runs');
+  const names = [...body.querySelectorAll('button')].map(chip => chip.textContent.split(',')[0]);
+  assert.deepEqual(names, ['smollm2', 'tales']);
 });
 
 test('a comparison in a page of its own stays text, whatever it says', () => {

@@ -69,7 +69,7 @@ def test_gathered_probabilities_are_those_of_numpy(sampling, pulls, monkeypatch)
     pulls.clear()
     np.testing.assert_allclose(
         found.gather(nodes, tokens),
-        Distributions(logits, sampling).of(nodes, tokens),
+        Distributions(logits, sampling).gather(nodes, tokens),
         rtol=1e-5,
         atol=1e-9,
     )

@@ -96,9 +96,14 @@ def build(service: RunService) -> None:
             config = fastest(config, builder, ref)
             visitor = visitor_of(request)
             items = service.stream(visitor, ref, answers, config, plain_rounds)
+            waits = False
             async with aclosing(items):
                 async for item in items:
-                    yield ("", "", "") if isinstance(item, Note) else item
+                    if not isinstance(item, Note):
+                        yield item
+                    elif not waits:  # once: how long it waits is not said to a program
+                        waits = True
+                        yield "", "", ""
         except Exception as error:
             raise gr.Error(explain(error, "The run failed."), print_exception=False) from None
 
@@ -153,8 +158,10 @@ def fastest(config: RunConfig, builder: str, ref: PairRef) -> RunConfig:
     """
     name, parameters = split_strategy("builder", builder)
     has_size = name != "sequoia" or {"size", "depth"} & parameters.keys()
-    costs = find_costs()
-    if has_size or ref != PairRef(TALES) or config.drafter.name != "model" or not costs:
+    if has_size or ref != PairRef(TALES) or config.drafter.name != "model":
+        return config
+    costs = find_costs()  # from a file, so only here
+    if costs is None:
         return config
     cell = best_size(costs, config.verifier.name, config.temperature, limits.NODES)
     return replace(config, builder=config.builder.replace(size=cell.size, depth=cell.depth))

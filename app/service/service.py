@@ -30,7 +30,7 @@ from .run import Note, Run, Turn
 from .runs import RunStore
 from .sizes import try_tokenizers
 
-SLICE = 2.0  # seconds that a run computes while others wait
+SLICE = 1.0  # seconds that a run computes while others wait; who comes waits for the rest of one
 PATIENCE = 5.0  # seconds that a short call waits for a step; it then computes beside it
 POLL = 0.5  # seconds between two looks at what a waiting page must show
 LEFT = "The page that asked for this run was closed."

@@ -13,6 +13,8 @@ from types import SimpleNamespace
 
 import gradio as gr
 import gradio.utils
+from gradio.components.api_component import Api
+from gradio.state_holder import SessionState
 
 
 def has_messages(demo: gr.Blocks, session: str) -> bool:
@@ -38,12 +40,21 @@ def forget(demo: gr.Blocks, session: str) -> None:
 
 
 def spare_the_server(demo: gr.Blocks) -> None:
-    """Leave out two things that gradio does in the thread that answers everybody.
+    """Leave out what gradio does in the thread that answers everybody, and what nobody needs here.
 
-    It describes the whole page to itself when a visitor comes (40 ms), for links of a kind that
-    this page has none of; and it looks for matplotlib on disk at every event, where each of ten
-    folders may cost a turn of Python's lock. A flood of visitors made others wait for ten seconds.
+    It describes the whole page to itself when a visitor comes (40 ms), and then each part that an
+    event reads or writes, for links of a kind that this page has none of. It looks for matplotlib
+    on disk at every event, where each of ten folders may cost a turn of Python's lock. And it hands
+    values to other threads that return them as they are: fifteen for a call of the endpoint, three
+    for each of its steps and one for each message to a page, all of which wait for that lock. A
+    flood of visitors made others wait for ten seconds.
     """
     demo.state_holder.blocks = SimpleNamespace(default_config=demo.default_config, blocks={})
+    SessionState._update_config = SessionState._update_value_in_config = lambda *_: None
     if find_spec("matplotlib") is None:
         gradio.utils.MatplotlibBackendMananger = nullcontext
+    for event in demo.fns.values():
+        if all(type(block) is Api for block in event.inputs):
+            event.preprocess = False
+        if all(type(block) in (Api, gr.HTML) for block in event.outputs):
+            event.postprocess = False

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from inspect import isasyncgenfunction
 from time import monotonic
 from types import SimpleNamespace
 
@@ -19,6 +20,7 @@ import gradio.utils
 import httpx
 import psutil
 import pytest
+from gradio.components.api_component import Api
 
 import specviz
 from app.service import limits, queue
@@ -433,6 +435,30 @@ def test_a_visitor_is_let_in_without_a_description_of_the_page(demo):
         assert demo.state_holder["new"] is demo.state_holder["new"]
     assert not described
     assert hasattr(gradio.utils, "MatplotlibBackendMananger"), "gradio has another name for it now"
+
+
+def test_a_call_of_the_endpoint_is_described_to_nobody_and_hands_no_value_to_another_thread(
+    serve, sites
+):
+    """Each would wait for Python's lock beside a step, once for every value of every step."""
+    done = []
+    with pytest.MonkeyPatch.context() as patch:
+        url = serve(specviz.toy_pair(vocab=12))
+        configuration = type(sites[None].demo.default_config)
+        patch.setattr(configuration, "config_for_block", lambda *_: done.append("config") or {})
+        for name in ("preprocess", "postprocess"):
+            patch.setattr(Api, name, lambda _, value, name=name: done.append(name) or value)
+        with httpx.Client(base_url=url, timeout=WAIT, trust_env=False) as client:
+            joined = client.post("gradio_api/call/v2/generate", json={"prompt": "abc"})
+            event = joined.json()["event_id"]
+            answer = client.get(f"gradio_api/call/v2/generate/{event}").text
+    assert "event: complete" in answer and not done
+
+
+def test_no_message_of_a_run_to_its_page_is_handed_to_another_thread(demo):
+    streams = [event for event in demo.fns.values() if isasyncgenfunction(event.fn)]
+    handed = [event.fn.__qualname__ for event in streams if event.postprocess]
+    assert len(streams) > 3 and handed == ["build.<locals>.run"], "figures are written elsewhere"
 
 
 def test_a_page_has_left_when_it_reads_nothing(monkeypatch):

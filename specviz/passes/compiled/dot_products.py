@@ -22,11 +22,11 @@ from numba.extending import intrinsic
 BLOCK = 32  # outputs whose weights lie together
 LANES = 16  # numbers of a vector
 GROUP = 32  # inputs that share a scale, in low precision
-RAISED = 136  # by how much the whole numbers of codes of 4 bits are too high
 PARTS = BLOCK // LANES  # vectors of a block
 FEATURES = llvm.get_host_cpu_features()
 MAX_TOKENS = 10 if FEATURES.get("avx512f") else 3  # whose sums fit into the registers together
 PAIR_PRODUCT = "llvm.x86.avx512bf16.dpbf16ps.512" if FEATURES.get("avx512bf16") else None
+BYTE_PRODUCT = "llvm.x86.avx512.vpdpbusd.512" if FEATURES.get("avx512vnni") else None
 
 _pointer, _void, _float, _int = ir.PointerType(), ir.VoidType(), ir.FloatType(), ir.IntType(32)
 _floats, _ints = ir.VectorType(_float, LANES), ir.VectorType(_int, LANES)
@@ -151,87 +151,102 @@ def multiply(typing, weights, x, first, count, out):
     return types.void(weights, x, types.intp, types.intp, out), code
 
 
-def _whole_numbers(builder: Any, codes: Any, bits: int) -> Any:
-    """Pairs of bfloat16 of pairs of codes; those of 4 bits stand `RAISED` above their numbers."""
-
-    def in_all(number: int) -> Any:
-        return ir.Constant(_ints, [number] * LANES)
-
-    codes = builder.zext(codes, _ints)
-    mask = in_all((1 << bits) - 1)
-    first = builder.and_(codes, mask)
-    second = builder.and_(builder.lshr(codes, in_all(bits)), mask)
-    if bits == 4:
-        # Between 128 and 256 the lowest bits of a bfloat16 count by one, so a number is put there
-        # without arithmetic.
-        spread = builder.or_(first, builder.shl(second, in_all(16)))
-        return builder.or_(spread, in_all(0x43004300))
-    half = in_all(1 << (bits - 1))
-    low, high = (
-        builder.bitcast(builder.sitofp(builder.sub(number, half), _floats), _ints)
-        for number in (first, second)
-    )  # whole numbers of 8 bits have nothing in the lower half of a float32
-    return builder.or_(builder.lshr(low, in_all(16)), builder.and_(high, in_all(0xFFFF0000)))
+def _add_byte_products(builder: Any, total: Any, codes: Any, inputs: Any) -> Any:
+    """total + the four products of each lane, of bytes of codes without a sign and of `inputs`, an
+    int32 of four bytes with one."""
+    if BYTE_PRODUCT:
+        kind = ir.FunctionType(_ints, [_ints] * 3)
+        function = cgutils.get_or_insert_function(builder.module, kind, BYTE_PRODUCT)
+        return builder.call(function, [total, codes, _in_all_lanes(builder, inputs, _ints)])
+    for place in range(0, 32, 8):
+        number = builder.ashr(builder.shl(inputs, ir.Constant(_int, 24 - place)), _int(24))
+        code = builder.lshr(codes, ir.Constant(_ints, [place] * LANES))
+        code = builder.and_(code, ir.Constant(_ints, [255] * LANES))
+        product = builder.mul(code, _in_all_lanes(builder, number, _ints))
+        total = builder.add(total, product)
+    return total
 
 
 @intrinsic
-def multiply_groups(typing, codes, scales, x, group_sums, first, count, out):
-    """`multiply` for a block in low precision and tokens in bfloat16.
+def multiply_bytes(typing, codes, factors, x, x_scales, x_sums, first, count, out):
+    """`multiply` for a block in low precision and tokens in bytes.
 
-    The inputs of a group meet whole numbers, which bfloat16 has exactly, and their sum its scale:
-    to scale and round every weight would take longer than to read it in bfloat16.
+    Whole numbers meet whole numbers, and the sum of a group its scales: to make a bfloat16 of every
+    weight would take longer than to read it from memory.
 
-    codes: [in / 2, BLOCK], of 4 bits as uint8, of 8 as uint16; scales: float32 [groups, BLOCK].
-    group_sums: sums of the inputs of each group, float32 [m, groups].
+    codes: words [words, BLOCK], uint32 of 4 bits and int32 of 8; factors: int32 [groups, BLOCK];
+        see `LowPrecision`.
+    x, x_scales, x_sums: see `Bytes`.
     """
-    bits = codes.dtype.bitwidth // 2
-    of_codes = ir.VectorType(ir.IntType(2 * bits), LANES)
+    parts_of_word = 1 if codes.dtype.signed else 2  # four codes each
 
     def code(context, builder, signature, arguments):
-        of_block, of_scales, of_tokens, of_group_sums, _, _, of_sums = signature.args
-        block, factors, tokens_in, sums_in, begin, number, sums_out = arguments
-        shape = context.make_array(of_scales)(context, builder, factors).shape
+        of_block, of_factors, of_tokens, of_scales, of_x_sums, _, _, of_sums = signature.args
+        block, factors_in, tokens_in, scales_in, x_sums_in, begin, number, sums_out = arguments
+        shape = context.make_array(of_factors)(context, builder, factors_in).shape
         groups = cgutils.unpack_tuple(builder, shape)[0]
         columns = [ir.Constant(groups.type, LANES * part) for part in range(PARTS)]
-        raised = ir.Constant(_float, float(-RAISED if bits == 4 else 0))
+        words = GROUP // (4 * parts_of_word)  # of a group
+        kind = ir.FunctionType(_void, [_pointer, _int, _int, _int])
+        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        nibbles, four, shift, upper = (
+            ir.Constant(_ints, [constant] * LANES) for constant in (0x0F0F0F0F, 4, 16, 0xFFFF0000)
+        )
+
+        def codes_at(word, column):
+            at = _item(context, builder, of_block, block, word, column)
+            packed = builder.load(at, typ=_ints, align=4)
+            if parts_of_word == 1:
+                return [packed]
+            later = builder.lshr(packed, four)
+            return [builder.and_(packed, nibbles), builder.and_(later, nibbles)]
 
         def multiply_tokens(count):
             tokens = [builder.add(begin, ir.Constant(begin.type, token)) for token in range(count)]
-            places = [(token, column) for token in tokens for column in columns]
             zeros = ir.Constant(_floats, None)
-            sums = {place: cgutils.alloca_once_value(builder, zeros) for place in places}
-            parts = {place: cgutils.alloca_once_value(builder, zeros) for place in places}
-            half = ir.Constant(groups.type, GROUP // 2)
-            with cgutils.for_range(builder, groups) as outer:
-                group = outer.index
-                for token, column in places:
-                    index = _item(context, builder, of_group_sums, sums_in, token, group)
-                    shift = builder.fmul(builder.load(index, typ=_float), raised)
-                    builder.store(_in_all_lanes(builder, shift, _floats), parts[token, column])
-                with cgutils.for_range(builder, half) as loop:
-                    step = builder.add(builder.mul(group, half), loop.index)
-                    loaded = []
+            sums = {
+                (token, column): cgutils.alloca_once_value(builder, zeros)
+                for token in tokens
+                for column in columns
+            }
+            with cgutils.for_range(builder, groups) as loop:
+                group = loop.index
+                parts = dict.fromkeys(sums, ir.Constant(_ints, None))
+                for place in range(words):
+                    word = builder.mul(group, ir.Constant(group.type, words))
+                    word = builder.add(word, ir.Constant(group.type, place))
+                    loaded = [codes_at(word, column) for column in columns]
+                    later = builder.add(word, ir.Constant(word.type, AHEAD // (4 * BLOCK)))
                     for column in columns:
-                        at = _item(context, builder, of_block, block, step, column)
-                        packed = builder.load(at, typ=of_codes, align=1)
-                        loaded.append(_whole_numbers(builder, packed, bits))
-                    index = builder.mul(step, ir.Constant(step.type, 2))
-                    for token in tokens:
-                        at = _item(context, builder, of_tokens, tokens_in, token, index)
-                        inputs = _in_all_lanes(builder, builder.load(at, typ=_int), _ints)
-                        for column, part in zip(columns, loaded, strict=True):
-                            total = parts[token, column]
-                            before = builder.load(total, typ=_floats)
-                            after = _multiply_add(builder, before, part, inputs, True)
-                            builder.store(after, total)
+                        at = _item(context, builder, of_block, block, later, column)
+                        builder.call(fetch, [at, *_READ_INTO_SECOND_CACHE])
+                    for part in range(parts_of_word):
+                        index = builder.mul(word, ir.Constant(word.type, 4 * parts_of_word))
+                        index = builder.add(index, ir.Constant(word.type, 4 * part))
+                        for token in tokens:
+                            at = _item(context, builder, of_tokens, tokens_in, token, index)
+                            inputs = builder.load(at, typ=_int, align=1)
+                            for column, numbers in zip(columns, loaded, strict=True):
+                                before = parts[token, column]
+                                after = _add_byte_products(builder, before, numbers[part], inputs)
+                                parts[token, column] = after
                 for column in columns:
-                    at = _item(context, builder, of_scales, factors, group, column)
-                    scale = builder.load(at, typ=_floats, align=4)
+                    at = _item(context, builder, of_factors, factors_in, group, column)
+                    both = builder.load(at, typ=_ints, align=4)
+                    scale = builder.bitcast(builder.shl(both, shift), _floats)
+                    lowest = builder.bitcast(builder.and_(both, upper), _floats)
                     for token in tokens:
+                        at = _item(context, builder, of_scales, scales_in, token, group)
+                        x_scale = _in_all_lanes(builder, builder.load(at, typ=_float), _floats)
+                        at = _item(context, builder, of_x_sums, x_sums_in, token, group)
+                        x_sum = _in_all_lanes(builder, builder.load(at, typ=_float), _floats)
                         total = sums[token, column]
-                        part = builder.load(parts[token, column], typ=_floats)
                         before = builder.load(total, typ=_floats)
-                        builder.store(_multiply_add(builder, before, scale, part, False), total)
+                        before = _multiply_add(builder, before, lowest, x_sum, False)
+                        part = builder.sitofp(parts[token, column], _floats)
+                        both_scales = builder.fmul(scale, x_scale)
+                        after = _multiply_add(builder, before, part, both_scales, False)
+                        builder.store(after, total)
             for (token, column), total in sums.items():
                 at = _item(context, builder, of_sums, sums_out, token, column)
                 at = builder.bitcast(at, _floats.as_pointer())
@@ -240,7 +255,9 @@ def multiply_groups(typing, codes, scales, x, group_sums, first, count, out):
         _for_counts(builder, number, multiply_tokens)
         return context.get_dummy_value()
 
-    return types.void(codes, scales, x, group_sums, types.intp, types.intp, out), code
+    return types.void(
+        codes, factors, x, x_scales, x_sums, types.intp, types.intp, out
+    ), code
 
 
 def _for_counts(builder: Any, number: Any, multiply_tokens: Any) -> None:

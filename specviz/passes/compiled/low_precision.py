@@ -1,7 +1,9 @@
-"""Weights in a few bits, with a scale for every `GROUP` inputs of an output.
+"""Weights in a few bits: whole numbers, with a scale and a lowest weight for every `GROUP` inputs of
+an output.
 
-They lie in the same blocks as other weights (`dot_products.py`): a code holds the two inputs of a
-pair, the first in its low bits. They are unpacked where they are multiplied.
+They lie in the same blocks as other weights (`dot_products.py`), and are unpacked where they are
+multiplied. A file in 4 bits of this kind (Q4_1 of GGUF) that was converted to more bits loses
+nothing here.
 """
 
 from __future__ import annotations
@@ -9,48 +11,66 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numba import types
 from numba.extending import overload
 
-from .dot_products import BLOCK, GROUP, MAX_TOKENS, in_blocks, multiply_groups
-from .numbers import bf16_to_f32, exact
+from .dot_products import BLOCK, GROUP, MAX_TOKENS, in_blocks, multiply_bytes
+from .numbers import bf16_to_f32, compiled, exact
 
-CODES = {4: np.uint8, 8: np.uint16}  # the type that holds two numbers of so many bits
-SHRINKING = (1.0, 0.9, 0.8)  # of the range: large weights lose, most others win
+WORDS = {4: np.uint32, 8: np.int32}  # the type of words by the bits of a code
+SHRINKING = (1.0, 0.9, 0.8)  # of the range: the outermost weights lose, most others win
 
 
 class LowPrecision(NamedTuple):
-    """A matrix [out, in] in a few bits.
+    """A matrix [out, in] in a few bits: a weight is its code times a scale, plus the lowest weight.
 
     Args:
-        codes: [blocks, in / 2, BLOCK].
-        scales: float32 [blocks, in / GROUP, BLOCK].
+        codes: words of 32 bits, [blocks, in * bits / 32, BLOCK]. A byte holds an input, or in 4
+            bits an input and that four places behind it, so that a shift and a mask give four.
+        factors: the scale in the lower half of int32, the lowest weight in the upper half, each a
+            bfloat16, [blocks, in / GROUP, BLOCK].
     """
 
     codes: Any
-    scales: Any
+    factors: Any
 
 
 def low_precision(matrix: np.ndarray, bits: int) -> LowPrecision:
     """A matrix [out, in] of float32 in so many bits, 4 or 8; `in` is a multiple of `GROUP`."""
-    highest = (1 << (bits - 1)) - 1
+    highest = (1 << bits) - 1
     weights = in_blocks(matrix)
     blocks, inputs, _ = weights.shape
     groups = weights.reshape(blocks, inputs // GROUP, GROUP, BLOCK)
-    largest = np.abs(groups).max(axis=2, keepdims=True) / highest
-    largest[largest == 0] = 1
-    best = np.full(largest.shape, np.inf, np.float32)
-    scales = largest
-    for factor in SHRINKING:  # the range whose errors are the smallest squares
-        scale = (factor * largest).astype(np.float32)
-        numbers = np.clip(np.round(groups / scale), -highest - 1, highest)
-        error = np.square(numbers * scale - groups).sum(axis=2, keepdims=True)
-        scales = np.where(error < best, scale, scales)
+    low = groups.min(axis=2, keepdims=True)
+    high = groups.max(axis=2, keepdims=True)
+    middle = (low + high) / 2
+    best = np.full(low.shape, np.inf, np.float32)
+    numbers = np.zeros(groups.shape, np.float32)
+    factors = np.zeros(low.shape, np.int32)
+    for shrinking in SHRINKING:  # the range whose errors are the smallest squares
+        scale, scale_bits = _in_bfloat16((high - low) * shrinking / highest)
+        lowest, lowest_bits = _in_bfloat16(middle + (low - middle) * shrinking)
+        steps = (groups - lowest) / np.where(scale == 0, 1, scale)
+        codes = np.clip(np.round(steps), 0, highest)
+        error = np.square(codes * scale + lowest - groups).sum(axis=2, keepdims=True)
+        is_better = error < best
         best = np.minimum(best, error)
-    numbers = np.clip(np.round(groups / scales), -highest - 1, highest) + highest + 1
-    pairs = numbers.astype(CODES[bits]).reshape(blocks, inputs // 2, 2, BLOCK)
-    codes = pairs[:, :, 0] | pairs[:, :, 1] << bits
-    return LowPrecision(codes, scales[:, :, 0].astype(np.float32))
+        numbers = np.where(is_better, codes, numbers)
+        factors = np.where(is_better, scale_bits | lowest_bits << 16, factors)
+    by_four = numbers.astype(np.uint8).reshape(blocks, -1, 8 // bits, 4, BLOCK)
+    codes = by_four[:, :, 0]
+    if bits == 4:
+        codes = codes | by_four[:, :, 1] << 4
+    words = np.ascontiguousarray(codes.swapaxes(2, 3)).view(WORDS[bits])[..., 0]
+    return LowPrecision(words, np.ascontiguousarray(factors[:, :, 0]))
+
+
+def _in_bfloat16(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers rounded to bfloat16, and their bits as int32."""
+    rounded = torch.from_numpy(numbers).bfloat16()
+    bits = rounded.view(torch.int16).numpy().astype(np.int32) & 0xFFFF
+    return rounded.float().numpy(), bits
 
 
 def part_of(weights, number):
@@ -60,7 +80,7 @@ def part_of(weights, number):
 @overload(part_of, inline="always")
 def _(weights, number):
     if isinstance(weights, types.BaseTuple):
-        return lambda weights, number: LowPrecision(weights.codes[number], weights.scales[number])
+        return lambda weights, number: LowPrecision(weights.codes[number], weights.factors[number])
     return lambda weights, number: weights[number]
 
 
@@ -75,47 +95,74 @@ def _(weights):
     return lambda weights: len(weights)
 
 
-@exact
-def unpacked(block):
-    """A block in float32, [in, BLOCK]."""
-    bits = 4 * block.codes.itemsize
-    mask, half = (1 << bits) - 1, 1 << (bits - 1)
-    out = np.empty((2 * len(block.codes), BLOCK), np.float32)
-    for pair in range(len(block.codes)):
-        scales = block.scales[2 * pair // GROUP]
-        for lane in range(BLOCK):
-            code = np.int32(block.codes[pair, lane])
-            out[2 * pair, lane] = np.float32((code & mask) - half) * scales[lane]
-            out[2 * pair + 1, lane] = np.float32((code >> bits) - half) * scales[lane]
-    return out
+class Bytes(NamedTuple):
+    """Tokens in bytes, with a scale for every `GROUP` inputs.
+
+    Args:
+        codes: int8 [m, in].
+        scales: float32 [m, groups].
+        sums: of the inputs of each group, float32 [m, groups].
+    """
+
+    codes: Any
+    scales: Any
+    sums: Any
 
 
-def sums_of_groups(weights, x):
-    """Sums of the inputs that share a scale, float32 [m, groups], which `multiply_low` takes;
-    [0, 0] for weights that need none."""
+def in_bytes(weights, x):
+    """`Bytes` of tokens for weights in low precision; the tokens themselves for any other."""
 
 
-@overload(sums_of_groups)
+@overload(in_bytes)
 def _(weights, x):
-    if isinstance(weights, types.BaseTuple) and isinstance(x.dtype, types.Integer):
-        return lambda weights, x: _sums_of_groups(x)
-    return lambda weights, x: np.empty((0, 0), np.float32)
+    if isinstance(weights, types.BaseTuple):
+        return lambda weights, x: _in_bytes(x)
+    return lambda weights, x: x
+
+
+@compiled("nnan", "nsz")
+def _largest(numbers):
+    """The largest of `GROUP` numbers, without NaN; overwrites them."""
+    for half in (16, 8, 4, 2, 1):
+        for lane in range(half):
+            numbers[lane] = max(numbers[lane], numbers[half + lane])
+    return numbers[0]
 
 
 @exact
-def _sums_of_groups(x):
-    groups = x.shape[1] // GROUP
-    sums = np.zeros((len(x), groups), np.float32)
-    for row in range(len(x)):
+def _in_bytes(x):
+    m, groups = len(x), x.shape[1] // GROUP
+    codes = np.empty(x.shape, np.int8)
+    scales, sums = np.empty((m, groups), np.float32), np.empty((m, groups), np.float32)
+    numbers, sizes = np.empty(GROUP, np.float32), np.empty(GROUP, np.float32)
+    for row in range(m):
         for group in range(groups):
-            for i in range(group * GROUP, (group + 1) * GROUP):
-                sums[row, group] += bf16_to_f32(x[row, i])
-    return sums
+            start = np.uintp(group * GROUP)
+            for i in range(np.uintp(GROUP)):
+                number = bf16_to_f32(x[row, start + i])
+                numbers[i] = number
+                sizes[i] = abs(number)
+            scale = _largest(sizes) / np.float32(127)
+            # A group of zeros stays zeros.
+            factor = np.float32(1) / scale if scale > 0 else np.float32(0)
+            total = np.int32(0)
+            for i in range(np.uintp(GROUP)):
+                # Rounds to a whole number, in the lowest bits.
+                shifted = numbers[i] * factor + np.float32(12582912)
+                code = np.int32(np.float32(shifted).view(np.int32) - 0x4B400000)
+                codes[row, start + i] = code
+                total += code
+            scales[row, group] = scale
+            sums[row, group] = scale * np.float32(total)
+    return Bytes(codes, scales, sums)
 
 
 @exact
-def multiply_low(block, x, group_sums, sums):
-    """sums = x W^T for one block and tokens in bfloat16; sums float32 [m, BLOCK]."""
-    for first in range(0, len(x), MAX_TOKENS):
-        count = min(MAX_TOKENS, len(x) - first)
-        multiply_groups(block.codes, block.scales, x, group_sums, first, count, sums)
+def multiply_low(block, tokens, sums):
+    """sums = x W^T for one block and tokens in bytes; sums float32 [m, BLOCK]."""
+    for first in range(0, len(sums), MAX_TOKENS):
+        count = min(MAX_TOKENS, len(sums) - first)
+        x = tokens.codes
+        multiply_bytes(
+            block.codes, block.factors, x, tokens.scales, tokens.sums, first, count, sums
+        )

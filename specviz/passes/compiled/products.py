@@ -15,7 +15,7 @@ from numba.extending import overload
 
 from .dot_products import BLOCK, MAX_TOKENS, atomic_add, atomic_load, multiply
 from .helpers import FAILED
-from .low_precision import block_count, multiply_low, part_of, sums_of_groups, unpacked
+from .low_precision import block_count, in_bytes, multiply_low, part_of
 from .numbers import bf16_to_f32, exact, exp, f32_to_bf16
 from .tiles import (
     HAS_TILES,
@@ -160,17 +160,15 @@ def _(weights, x, sums):
     return by_tiles
 
 
-def multiply_block(weights, x, group_sums, sums):
-    """`block_product` for weights as they are or in low precision."""
+def multiply_block(weights, x, sums):
+    """`block_product` for weights as they are or in low precision, of which x is `in_bytes`."""
 
 
 @overload(multiply_block)
-def _(weights, x, group_sums, sums):
-    if not isinstance(weights, types.BaseTuple):
-        return lambda weights, x, group_sums, sums: block_product(weights, x, sums)
-    if isinstance(x.dtype, types.Integer):
-        return lambda weights, x, group_sums, sums: multiply_low(weights, x, group_sums, sums)
-    return lambda weights, x, group_sums, sums: block_product(unpacked(weights), x, sums)
+def _(weights, x, sums):
+    if isinstance(weights, types.BaseTuple):
+        return lambda weights, x, sums: multiply_low(weights, x, sums)
+    return lambda weights, x, sums: block_product(weights, x, sums)
 
 
 @exact
@@ -190,7 +188,8 @@ def product(counters, phase, x, linear, eps, plus, out, activation):
     each = max(1, blocks // CHUNKS)
     chunks = -(-blocks // each) if m else 0
     sums = np.empty((parts, m, BLOCK), np.float32)
-    normed, group_sums = x, np.empty((0, 0), np.float32)
+    # Here for numba, which must know the types before the loop.
+    normed, inputs = x, in_bytes(linear.weights, x[:0])
     is_first = True
     for chunk in take_chunks(counters, phase, chunks):
         if is_first:
@@ -199,12 +198,12 @@ def product(counters, phase, x, linear, eps, plus, out, activation):
             if len(linear.norm):
                 normed = np.empty_like(x)
                 normalise_rows(x, linear.norm, eps, normed)
-            group_sums = sums_of_groups(linear.weights, normed)
+            inputs = in_bytes(linear.weights, normed)
         for block in range(chunk * each, min(blocks, (chunk + 1) * each)):
             start = block * BLOCK
             for part in range(parts):
                 weights = part_of(linear.weights, parts * block + part)
-                multiply_block(weights, normed, group_sums, sums[part])
+                multiply_block(weights, inputs, sums[part])
             for row in range(m):
                 if len(linear.bias):
                     for part in range(parts):

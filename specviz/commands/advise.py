@@ -122,7 +122,10 @@ def choices_of(
     choices: dict[str, tuple[Pair, Drafter]] = {}
     failed: dict[str, str] = {}
     tried: list[tuple[str | None, Drafter]] = []
-    for name, draft, drafter in trials or [(own, None, model)]:
+    # Engines draft with a target's head, also where the pair has a better drafter here.
+    has_head = args.target and default_draft(args.target)
+    own_drafter = DRAFTERS["eagle"]() if has_head else model
+    for name, draft, drafter in trials or [(own, None, own_drafter)]:
         try:
             # The first pair's target serves all: weights are loaded once.
             like = next((pair for pair, _ in choices.values()), None)

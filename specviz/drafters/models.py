@@ -141,8 +141,8 @@ class Quantized(Drafter):
     """The target with its weights in a few bits, kept in memory: no training, no second model
     (SubSpec, Wang et al. 2025).
 
-    It reads the target's own cache. A pass of it reads a quarter of the bytes, so it pays most
-    where the target's weights come from a slow disk.
+    It reads the target's own cache. A pass of it reads a third of the bytes that bfloat16 takes, so
+    it pays most where the target's weights come from a slow disk.
     """
 
     name, title = "quantized", "Quantised target"

@@ -79,15 +79,15 @@ def default_draft(target: str) -> str | None:
     return str(head) if head is not None and (head / "config.json").is_file() else None
 
 
-def default_drafter(target: str, on_disk: bool) -> str:
+def default_drafter(target: str, is_compiled: bool) -> str:
     """The drafter that stands for a target's own draft where none is named.
 
-    That is a trained head; while weights come from disk, in all the time that a pass then takes, a
-    copy of the target in low precision drafts more tokens.
+    That is a trained head. Where passes are compiled, a copy of the target in low precision drafts
+    so many more tokens that its longer passes pay.
     """
     if target not in CATALOGUE:
         return "model"
-    return "quantized" if on_disk else "eagle"
+    return "quantized" if is_compiled else "eagle"
 
 
 def prepare(name: str) -> Iterator[Progress[Path]]:

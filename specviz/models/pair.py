@@ -154,8 +154,8 @@ def load_pair(
             info["common"] = {"tokens": len(common.target_ids), "mass": round(mass, 4)}
             opener = SimpleNamespace(open=partial(TranslatedSession, model, common, draft_longest))
     drafter = "model" if head is None else "eagle"
-    if not names_draft and offload == "disk" and target_model.compiled is not None:
-        drafter = default_drafter(target, on_disk=True)
+    if not names_draft and draft is not None:
+        drafter = default_drafter(str(target), target_model.compiled is not None)
     report(1.0, "Ready")
     info["max_positions"] = longest
     folder = Path(target).expanduser()

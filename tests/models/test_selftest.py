@@ -9,7 +9,6 @@ import peft
 import pytest
 import torch
 
-import specviz
 from specviz.models import judge as judges
 from specviz.models import selftest
 from specviz.models.early_exit import first_layers
@@ -208,18 +207,3 @@ def test_early_exit_decodes_in_half_precision_with_the_target_s_kind_of_cache(mo
     with pytest.raises(ValueError, match="does not follow"):
         check_tree_reading("draft", draft, target)
     assert draft.direct is not None  # keys of another type would be read
-
-
-@pytest.mark.nightly
-def test_smollm2_keeps_its_fast_passes_and_writes_what_float32_writes():
-    pair = specviz.load_pair("smollm2", "early-exit:8", device="cpu", dtype="bfloat16")
-    assert pair.target.direct is not None and pair.draft.direct is not None
-    options = dict(temperature=0, max_new_tokens=32)
-    chat = [{"role": "user", "content": "Why is the sky blue?"}]
-    texts = {
-        specviz.run(pair, specviz.RunConfig(chat, builder, **options)).text
-        for builder in ("plain", "chain:depth=3", "k-sequences:width=2,depth=2")
-    }
-    exact = specviz.load_pair("smollm2", "early-exit:8", device="cpu", dtype="float32")
-    texts.add(specviz.run(exact, specviz.RunConfig(chat, "plain", **options)).text)
-    assert len(texts) == 1

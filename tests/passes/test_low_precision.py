@@ -7,7 +7,7 @@ from numba import njit
 
 import specviz
 from specviz.models.early_exit import in_low_precision
-from specviz.passes.compiled import dot_products, low_precision, products
+from specviz.passes.compiled import byte_products, dot_products, low_precision, products
 from specviz.passes.layers import raw
 from tests.passes.test_huggingface import make
 
@@ -18,10 +18,14 @@ pytestmark = pytest.mark.adapter
 def multiply(weights, x):
     """The product with the last block of outputs."""
     sums = np.empty((len(x), dot_products.BLOCK), np.float32)
-    group_sums = low_precision.sums_of_groups(weights, x)
-    last = low_precision.block_count(weights) - 1
-    products.multiply_block(low_precision.part_of(weights, last), x, group_sums, sums)
+    last = low_precision.part_of(weights, low_precision.block_count(weights) - 1)
+    products.multiply_block(last, low_precision.in_bytes(weights, x), sums)
     return sums
+
+
+@njit
+def in_bytes(weights, x):
+    return low_precision.in_bytes(weights, x)
 
 
 @pytest.mark.parametrize("bits, error", [(4, 0.3), (8, 0.02)])
@@ -39,17 +43,53 @@ def test_a_product_is_near_that_of_the_matrix_it_was_made_of(bits, error):
         assert not sums[:, 8:].any()
 
 
+def weights_that_fit(bits):
+    """A matrix [32, 32] that so many bits hold: codes times a scale, above a lowest weight."""
+    codes = np.random.default_rng(0).integers(0, 2**bits, size=(32, 32))
+    codes[:, 0], codes[:, 1] = 0, 2**bits - 1
+    return (codes * 0.25 - 3).astype(np.float32)
+
+
 @pytest.mark.parametrize("bits", [4, 8])
-def test_weights_that_fit_are_kept_to_the_last_bit(bits):
-    highest = 2 ** (bits - 1) - 1
-    rng = np.random.default_rng(0)
-    weight = rng.integers(-highest, highest + 1, size=(32, 32)).astype(np.float32)
-    weight[:, 0] = highest
+def test_weights_that_fit_lose_nothing(bits):
+    weight = weights_that_fit(bits)
     packed = low_precision.low_precision(weight, bits)
     assert packed.codes.nbytes == weight.size * bits // 8
     unit = np.eye(32, dtype=np.float32)
     for tokens in (unit, raw(torch.from_numpy(unit).bfloat16())):
-        np.testing.assert_array_equal(multiply(packed, tokens), weight.T)
+        np.testing.assert_allclose(multiply(packed, tokens), weight.T, atol=1e-5)
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_a_processor_without_byte_products_has_the_same_numbers(bits, monkeypatch):
+    """Whole numbers are added, so that the way does not matter to the last bit."""
+    monkeypatch.setattr(byte_products, "BYTE_PRODUCT", None)
+
+    @njit
+    def multiply_otherwise(block, x, out):
+        byte_products.multiply_bytes(
+            block.codes, block.factors, x.codes, x.scales, x.sums, 0, len(out), out
+        )
+
+    packed = low_precision.low_precision(weights_that_fit(bits), bits)
+    x = np.random.default_rng(1).normal(size=(3, 32)).astype(np.float32)
+    tokens = in_bytes(packed, x)
+    sums = np.empty((3, dot_products.BLOCK), np.float32)
+    multiply_otherwise(low_precision.LowPrecision(packed.codes[0], packed.factors[0]), tokens, sums)
+    np.testing.assert_array_equal(sums, multiply(packed, x))
+
+
+def test_a_token_has_the_same_numbers_whatever_is_beside_it():
+    packed = low_precision.low_precision(weights_that_fit(4), 4)
+    x = np.random.default_rng(1).normal(size=(23, 32)).astype(np.float32)
+    together = multiply(packed, x)
+    for row in range(len(x)):
+        np.testing.assert_array_equal(multiply(packed, x[row : row + 1])[0], together[row])
+
+
+def test_tokens_of_zeros_stay_zeros():
+    packed = low_precision.low_precision(weights_that_fit(4), 4)
+    assert not multiply(packed, np.zeros((2, 32), np.float32)).any()
 
 
 @pytest.mark.nightly

@@ -14,6 +14,7 @@ import gradio as gr
 from specviz.config.run_config import RunConfig, compatible
 from specviz.drafters import DRAFTERS
 from specviz.models.catalogue import default_drafter
+from specviz.models.loading import choose_device
 from specviz.proof.sampled import RUNS
 from specviz.record.vectors import EMBEDDED, planned_with
 from specviz.view.payload import message, settings_text
@@ -187,7 +188,7 @@ def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) ->
     """The notice on a configuration: its verdict, a fix, and what shows the page whether the
     picture is of it."""
     embedded = ref.target == TALES  # for which vectors are stored
-    kind, text = verdict(config, EMBEDDED if embedded else ref.models, ref.on_disk)
+    kind, text = verdict(config, EMBEDDED if embedded else ref.models)
     more = fix["text"] if fix else ""
     settings = settings_text(config)
     return sentence(
@@ -200,13 +201,14 @@ def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) ->
     )
 
 
-def verdict(config: RunConfig, pair: str = EMBEDDED, on_disk: bool = False) -> tuple[str, str]:
+def verdict(config: RunConfig, pair: str = EMBEDDED) -> tuple[str, str]:
     """What is to be said about a configuration before it runs on a pair: a kind of notice and its
     sentence."""
     match = compatible(config)
     drafter = config.drafter
     if drafter.name == "model":  # the pair's own
-        drafter = DRAFTERS[default_drafter(pair, on_disk)]()
+        on_cpu = choose_device("auto").type == "cpu"
+        drafter = DRAFTERS[default_drafter(pair, on_cpu)]()
     planned = planned_with(config.builder, drafter, pair) if match.possible else ""
     return menus.kind(match), f"{match.reason} {planned}".rstrip()
 

@@ -1,9 +1,8 @@
-"""Weights in a few bits: whole numbers, with a scale and a lowest weight for every `GROUP` inputs of
-an output.
+"""Weights in a few bits: whole numbers, with a scale and a lowest weight for every `GROUP` inputs
+of an output, and tokens in bytes that meet them.
 
-They lie in the same blocks as other weights (`dot_products.py`), and are unpacked where they are
-multiplied. A file in 4 bits of this kind (Q4_1 of GGUF) that was converted to more bits loses
-nothing here.
+The weights lie in the same blocks as others (`dot_products.py`). Those that come from a file in 4
+bits of this kind, as Q4_1 of GGUF, lose next to nothing here.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ import torch
 from numba import types
 from numba.extending import overload
 
-from .dot_products import BLOCK, GROUP, MAX_TOKENS, in_blocks, multiply_bytes
+from .byte_products import GROUP, multiply_bytes
+from .dot_products import BLOCK, MAX_TOKENS, in_blocks
 from .numbers import bf16_to_f32, compiled, exact
 
 WORDS = {4: np.uint32, 8: np.int32}  # the type of words by the bits of a code
@@ -143,8 +143,8 @@ def _in_bytes(x):
                 numbers[i] = number
                 sizes[i] = abs(number)
             scale = _largest(sizes) / np.float32(127)
-            # A group of zeros stays zeros.
-            factor = np.float32(1) / scale if scale > 0 else np.float32(0)
+            # A group of zeros, or of what is nearly zero, becomes zeros.
+            factor = np.float32(1) / scale if scale > np.float32(1e-30) else np.float32(0)
             total = np.int32(0)
             for i in range(np.uintp(GROUP)):
                 # Rounds to a whole number, in the lowest bits.

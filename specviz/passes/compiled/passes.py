@@ -20,7 +20,8 @@ import torch
 from ..cache import TreeCache
 from ..layers import Layer, raw
 from . import kernels
-from .dot_products import BLOCK, GROUP, in_blocks
+from .byte_products import GROUP
+from .dot_products import BLOCK, in_blocks
 from .helpers import run_with_helpers
 from .layouts import compiled_layer, low_precision_layer, size_of, stack_layers, turns_of
 from .low_precision import low_precision

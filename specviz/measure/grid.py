@@ -225,7 +225,7 @@ def _measure(cell: Cell, prompts: Sequence[str]) -> JsonObject:
         pair = load_cell_pair(json.dumps(spec, sort_keys=True))
         rows = final_result(time_runs({"tree": (pair, config)}, prompts, rounds))
         drafter = str(config.for_pair(pair).drafter)
-        # A head that came as the draft, which is not the default while the weights are on disk.
+        # A head that came as the draft, which is not always the default drafter.
         if drafter == "eagle" and getattr(pair, "head", None) is not None:
             draft = pair.info["draft"]
             drafter = f"{draft['architecture']} head {draft['name']}"

@@ -358,7 +358,7 @@ def test_a_head_that_came_as_the_draft_is_named(monkeypatch):
         "specviz.measure.grid.time_runs", lambda *arguments: iter([Progress(1, 1, result=[row])])
     )
     pair.head = SimpleNamespace()
-    for default in ("eagle", "quantized"):  # the second while the weights are on disk
+    for default in ("eagle", "quantized"):  # the second where passes are compiled
         pair.default_drafter = default
         named = set()
         for cell in cells(drafters=["eagle"], builders=["chain"]):

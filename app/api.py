@@ -94,8 +94,7 @@ def build(service: RunService) -> None:
                     "plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", plain_rounds
                 )
             config = fastest(config, builder, ref)
-            visitor = visitor_of(request)
-            items = service.stream(visitor, ref, answers, config, plain_rounds)
+            items = service.stream(visitor_of(request), ref, answers, config, plain_rounds)
             waits = False
             async with aclosing(items):
                 async for item in items:
@@ -132,13 +131,16 @@ def config_of(**values: Any) -> RunConfig:
 
 def messages_of(text: str) -> list[JsonObject]:
     """The messages of a chat from JSON text; a `ValueError` where it is none."""
-    must = 'be a JSON list of messages such as {"role": "user", "content": "..."}'
     try:
         messages = parse_json(text)
     except (TypeError, ValueError):
         messages = None
     if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
-        raise ParameterError("messages", must, text)
+        raise ParameterError(
+            "messages",
+            'be a JSON list of messages such as {"role": "user", "content": "..."}',
+            text,
+        )
     return messages
 
 

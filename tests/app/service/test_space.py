@@ -261,7 +261,7 @@ def test_a_typed_pair_decodes_where_that_is_allowed(service, tmp_path):
     missing = PairRef(str(tmp_path / "nothing"))
     with pytest.raises(ValueError, match="nothing"):
         visit(service, missing, explore.play, CONFIG, missing, service.runs)
-    assert not service.busy
+    until(lambda: not service.busy)
 
 
 def broken_tokenizer(folder, **changes):

@@ -11,7 +11,10 @@ from ...service.pair_ref import SMOLLM2
 from .lesson import Facts, Lesson, Place, Recording, best_step, nodes_with, quote, readable
 
 QUESTION = "Why do we have seasons?"
-CHAIN = RunConfig(QUESTION, "chain:depth=4", "speculative-sampling", temperature=0.8)
+# Its guesses are wrong often enough for the lesson to show what becomes of them.
+CHAIN = RunConfig(
+    QUESTION, "chain:depth=4", "speculative-sampling", temperature=0.8, drafter="eagle"
+)
 # The answer's example.
 P = np.array([0.7, 0.3])
 Q = np.array([0.5, 0.5])

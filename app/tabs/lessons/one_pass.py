@@ -10,7 +10,7 @@ from .lesson import Facts, Lesson, Place, Recording, best_step, nodes_with, quot
 
 GUESSES = 3
 QUESTION = "How do I make a cup of tea?"
-CHAIN = RunConfig(QUESTION, f"chain:depth={GUESSES}", "exact-match", temperature=0)
+CHAIN = RunConfig(QUESTION, f"chain:depth={GUESSES}", "exact-match", temperature=0, drafter="eagle")
 
 
 def facts(trace):

@@ -18,7 +18,7 @@ from .lesson import (
 )
 
 QUESTION = "Why is the sky blue?"
-TREE = RunConfig(QUESTION, "branching:widths=3,2,2,1", "sequoia", temperature=0.6)
+TREE = RunConfig(QUESTION, "branching:widths=3,2,2,1", "sequoia", temperature=0.6, drafter="eagle")
 
 
 def facts(trace):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Sequence
@@ -132,6 +133,9 @@ def serve(port: int | None = None, hosts: str = "") -> None:
     with redirect_stdout(StringIO()):  # gradio prints addresses of its own
         _, address, _ = launch(demo, hosts, server_port=port)
     print(f"specviz: {address}", flush=True)
+    # The page and its libraries stay until the end: no later search for garbage goes through them.
+    gc.collect()
+    gc.freeze()
     demo.service.pairs.prepare()
     over.wait()
     demo.service.shut_down()

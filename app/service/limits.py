@@ -55,18 +55,15 @@ GPU_TOKEN = 0.08
 
 def check(config: RunConfig) -> None:
     """Raise a `ParameterError` for a value above its limit."""
+    # A chat has messages with texts, a text has characters; else there are token ids.
+    length = sum(len(part.content) if isinstance(part, Message) else 1 for part in config.prompt)
     for name, must, got, maximum in (
-        ("prompt", "have at most {:,} characters", length_of(config.prompt), PROMPT),
+        ("prompt", "have at most {:,} characters", length, PROMPT),
         ("max_new_tokens", "be at most {:,}", config.max_new_tokens, TOKENS),
         ("tree", "have at most {:,} nodes", max_nodes(config.builder), NODES),
     ):
         if got > maximum:
             raise ParameterError(name, f"{must.format(maximum)} here", got, "Reduce it.")
-
-
-def length_of(prompt: Sequence[object]) -> int:
-    """The characters of a text or of the messages of a chat, or how many token ids there are."""
-    return sum(len(part.content) if isinstance(part, Message) else 1 for part in prompt)
 
 
 def max_nodes(builder: TreeBuilder) -> int:

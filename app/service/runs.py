@@ -102,14 +102,15 @@ class RunStore:
 
     def text(self, name: Any) -> str:
         """A run as JSON; raises a `ValueError` if there is none of that name."""
-        if isinstance(name, str) and name in self._shipped:
+        name = name if isinstance(name, str) else ""
+        if name in self._shipped:
             return self._shipped[name]()
-        growing = self._growing.get(name) if isinstance(name, str) else None
+        growing = self._growing.get(name)
         if growing is not None and growing.steps:
             return growing.trace.to_json()
         with self._lock:
             self._tidy()
-            stored = self._stored.get(name) if isinstance(name, str) else None
+            stored = self._stored.get(name)
         if stored is None:
             raise ValueError(GONE)
         return zlib.decompress(stored.packed).decode()

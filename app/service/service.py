@@ -223,7 +223,8 @@ class RunService:
         """What the thread does now; None where nothing may be done."""
         if self._closing:
             return partial(self._close, self._closing.popleft())
-        if (call := self._calls.pop()) is not None:
+        call = self._calls.pop()
+        if call is not None:
             return call.compute
         # Whose turn came before its pair was loaded has it as soon as it is.
         run = self._loaded.popleft() if self._loaded else self._queue.pop(Admission(self._begun))

@@ -107,3 +107,17 @@ def test_who_came_during_a_turn_is_before_whoever_had_it():
     queue.push(other, "192.0.2.7 me")  # while that turn lasts
     queue.rest(Visitor("10.0.0.1", "1"))
     assert queue.order() == ["192.0.2.7 me", "10.0.0.1 2", "10.0.0.1 3"]
+
+
+def test_the_order_is_found_once_for_all_who_ask_and_again_when_something_changes(monkeypatch):
+    queue, found = filled(["10.0.0.1 1", "10.0.0.1 2", "10.0.1.1 3"]), []
+    order = FairQueue._order
+    monkeypatch.setattr(FairQueue, "_order", lambda *args: found.append(args) or order(*args))
+    first = queue.order()
+    found.clear()
+    assert queue.order() == first and not found
+    queue.rest(Visitor("10.0.0.1", "1"))
+    assert queue.order() == ["10.0.1.1 3", "10.0.0.1 2", "10.0.0.1 1"] and found
+    queue.push(Visitor("10.0.2.1", "4"), "10.0.2.1 4")
+    assert queue.order()[-2:] == ["10.0.2.1 4", "10.0.0.1 1"]
+    assert queue.pop() == "10.0.1.1 3" and "10.0.1.1 3" not in queue.order()

@@ -98,7 +98,7 @@ class Run:
         """End its generator, which may keep what it has so far."""
         items = self.items
         self.items = None
-        if items is not None and hasattr(items, "close"):
+        if hasattr(items, "close"):
             try:
                 items.close()
             except BaseException:

@@ -4,6 +4,7 @@ every step."""
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -14,7 +15,6 @@ import gradio as gr
 from specviz.config.run_config import RunConfig, compatible
 from specviz.drafters import DRAFTERS
 from specviz.models.catalogue import default_drafter
-from specviz.models.loading import choose_device
 from specviz.proof.sampled import RUNS
 from specviz.record.vectors import EMBEDDED, planned_with
 from specviz.view.payload import message, settings_text
@@ -207,8 +207,10 @@ def verdict(config: RunConfig, pair: str = EMBEDDED) -> tuple[str, str]:
     match = compatible(config)
     drafter = config.drafter
     if drafter.name == "model":  # the pair's own
-        on_cpu = choose_device("auto").type == "cpu"
-        drafter = DRAFTERS[default_drafter(pair, on_cpu)]()
+        # The page opens without torch; with it come the pairs, perhaps on a GPU.
+        torch = sys.modules.get("torch")
+        on_gpu = torch is not None and torch.cuda.is_available()
+        drafter = DRAFTERS[default_drafter(pair, is_compiled=not on_gpu)]()
     planned = planned_with(config.builder, drafter, pair) if match.possible else ""
     return menus.kind(match), f"{match.reason} {planned}".rstrip()
 

@@ -74,11 +74,7 @@ class Visitor(NamedTuple):
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The groups that a visitor belongs to, from the largest to himself."""
         network = self.network
-        return (
-            (network,),
-            (network, self.address),
-            (network, self.address, self.session),
-        )
+        return (network,), (network, self.address), (network, self.address, self.session)
 
 
 @lru_cache(10_000)  # every turn asks it of all who wait

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -98,7 +98,7 @@ class Run:
         """End its generator, which may keep what it has so far."""
         items = self.items
         self.items = None
-        if hasattr(items, "close"):
+        if isinstance(items, Generator):
             try:
                 items.close()
             except BaseException:

@@ -226,7 +226,7 @@ def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
         menu = menus.models_menu(service, service.pairs.first)
         menus.connect(page, service)
     (event,) = page.fns.values()
-    shown = in_a_loop(event.fn())
+    (shown,) = in_a_loop(event.fn()).values()
     assert [target[1] for target in event.targets] == ["load"] and not menu.visible
     assert ("A · 1 MB", "a|b") in shown.choices and shown.visible
     assert "downloaded from the hub" in shown.info and service.pairs.accepts("a|b")
@@ -236,5 +236,5 @@ def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
         menus.models_menu(service, service.pairs.first)
         menus.connect(page, service)
     *_, event = page.fns.values()  # the first is the menu's own
-    info = in_a_loop(event.fn()).info
-    assert "The hub did not answer" in info and "Own pair" in info
+    (update,) = in_a_loop(event.fn()).values()
+    assert "The hub did not answer" in update.info and "Own pair" in update.info

@@ -54,7 +54,7 @@ def in_memory(folder, dtype=torch.float32):
     return HuggingFaceModel(load_model("target", folder, CPU, dtype))
 
 
-def same_logits(one, other, sizes=(12, 1, 2 * compiled.MAX_TOKENS + 3, 5)):
+def same_logits(one, other, sizes=(12, 1, 2 * compiled.TOKENS_PER_CALL + 3, 5)):
     rng, sessions = (
         np.random.default_rng(1),
         [model.open([3, 1, 4, 1, 5]) for model in (one, other)],

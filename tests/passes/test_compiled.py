@@ -28,10 +28,10 @@ pytestmark = pytest.mark.adapter
 def test_a_token_has_the_same_logits_whatever_stands_beside_it(dtype):
     model, text = (
         make("llama", dtype=dtype, max_position_embeddings=512),
-        [3, 1, 4] * compiled.MAX_TOKENS,
+        [3, 1, 4] * compiled.TOKENS_PER_CALL,
     )
     rng, one, many = np.random.default_rng(1), model.open(text), model.open(text)
-    for size in (*range(1, compiled.MAX_TOKENS + 1), compiled.MAX_TOKENS + 13):
+    for size in (*range(1, compiled.TOKENS_PER_CALL + 1), compiled.TOKENS_PER_CALL + 13):
         tree = random_tree(rng, many.context, size)
         path = tree.topology.path(size - 1)
         rows = many.forward(tree, range(size))

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from .dot_products import BLOCK
-from .numbers import bf16_to_f32, compiled, exact, exp
+from .numbers import bf16_to_f32, compiled, exp, in_order
 from .products import block_product, normalise, round_to, take_chunks
 
 
-@exact
+@in_order
 def _rotate(vector, norm, eps, turn, to):
     """Norm, where there is one, and rotary embedding of one vector.
 
@@ -34,7 +34,7 @@ def _rotate(vector, norm, eps, turn, to):
         to[i + half] = high * cos[i + half] + low * sin[i + half]
 
 
-@exact
+@in_order
 def write_keys(counters, phase, qkv, norm, eps, turns, positions, keys, values, used):
     """Write keys, turned to their positions, and values to the slots from `used` on.
 
@@ -53,7 +53,7 @@ def write_keys(counters, phase, qkv, norm, eps, turns, positions, keys, values, 
                 values[head, used + row, i] = bf16_to_f32(qkv[row, start + i])
 
 
-@exact
+@in_order
 def attend(
     counters, phase, qkv, norm, eps, turns, positions, masked, keys, values, used, scale, out
 ):
@@ -98,7 +98,7 @@ def attend(
                 round_to(mixed[lane], qkv[0, 0], out[row], begin + start, begin + width)
 
 
-@exact
+@in_order
 def _softmax(scores, totals):
     """e^(score - highest of its column) in place, [slots, BLOCK], and the columns' sums.
 

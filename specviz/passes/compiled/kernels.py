@@ -14,7 +14,7 @@ import numpy as np
 
 from .attention import attend, write_keys
 from .low_precision import part_of
-from .numbers import bf16_to_f32, exact, f32_to_bf16
+from .numbers import bf16_to_f32, f32_to_bf16, in_order
 from .products import GELU, SILU, Linear, normalise, normalise_rows, product, take_chunks
 
 ACTIVATIONS = {"silu": SILU, "gelu_pytorch_tanh": GELU}
@@ -98,14 +98,14 @@ class Buffers(NamedTuple):
     result: Any
 
 
-@exact
+@in_order
 def _copy_rows(counters, phase, x, rows, features, number):
     for _ in take_chunks(counters, phase, 1 if number >= 0 else 0):
         for i in range(len(rows)):
             features[i, number] = x[rows[i]]
 
 
-@exact
+@in_order
 def _norm_heads(counters, phase, qkv, q_norm, k_norm, eps):
     """The norms of queries and keys over all heads together, in place."""
     keys = slice(len(q_norm), len(q_norm) + len(k_norm))
@@ -115,7 +115,7 @@ def _norm_heads(counters, phase, qkv, q_norm, k_norm, eps):
         normalise(qkv[row, keys], k_norm, eps, qkv[row, keys])
 
 
-@exact
+@in_order
 def _add_result(counters, phase, inputs, linear, norm, eps, x, result):
     """x += linear(inputs), or the norm of that where there is one; two phases.
 
@@ -133,7 +133,7 @@ def _add_result(counters, phase, inputs, linear, norm, eps, x, result):
             x[row, i] = f32_to_bf16(total, x[row, i])
 
 
-@exact
+@in_order
 def forward(counters, layer_ids, model, tokens, output, buffers):
     """The layers `layer_ids` over `tokens`, and then norm and head, to `output`.
 

@@ -16,7 +16,7 @@ from numba.extending import overload
 
 from .byte_products import GROUP, multiply_bytes
 from .dot_products import BLOCK, MAX_TOKENS, in_blocks
-from .numbers import bf16_to_f32, compiled, exact
+from .numbers import bf16_to_f32, compiled, in_order
 
 WORDS = {4: np.uint32, 8: np.int32}  # the type of words by the bits of a code
 SHRINKING = (1.0, 0.9, 0.8)  # of the range: the outermost weights lose, most others win
@@ -129,7 +129,7 @@ def _largest(numbers):
     return numbers[0]
 
 
-@exact
+@in_order
 def _in_bytes(x):
     m, groups = len(x), x.shape[1] // GROUP
     codes = np.empty(x.shape, np.int8)
@@ -157,7 +157,7 @@ def _in_bytes(x):
     return Bytes(codes, scales, sums)
 
 
-@exact
+@in_order
 def multiply_low(block, tokens, sums):
     """sums = x W^T for one block and tokens in bytes; sums float32 [m, BLOCK]."""
     for first in range(0, len(sums), MAX_TOKENS):

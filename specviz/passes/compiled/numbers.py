@@ -90,10 +90,10 @@ def compiled(*fast: str) -> Any:
 
 # Sums run in the order in which they are written, so that a token's bits do not depend on its
 # neighbours. The one liberty is to fuse a product and a sum, which rounds once in place of twice.
-exact = compiled("contract")
+in_order = compiled("contract")
 
 
-@exact
+@in_order
 def exp(x):
     """e^x for x <= 0 in float32, to 2e-7, and 0 below -87; written out so that many are computed at
     once."""

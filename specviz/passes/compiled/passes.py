@@ -27,8 +27,8 @@ from .layouts import compiled_layer, low_precision_layer, size_of, stack_layers,
 from .low_precision import low_precision
 from .products import CHUNKS, Linear, normalise_rows
 
-MAX_TOKENS = 64  # of a call
-CAUSAL = ~np.tri(MAX_TOKENS, dtype=bool)
+TOKENS_PER_CALL = 64  # of a call
+CAUSAL = ~np.tri(TOKENS_PER_CALL, dtype=bool)
 # A pass is over before another thread could help up to so many bytes of weights times tokens, where
 # reading the weights counts as much as computing with them for a few tokens.
 ONE_THREAD, READING = 3 << 24, 4
@@ -161,8 +161,8 @@ class CompiledPasses:
         feature_of[list(feature_layers)] = range(len(feature_layers))
         for layers, layer_ids, model in self._groups():
             is_last = layers.stop == len(self.layer_ids)
-            for start in range(0, m, MAX_TOKENS):
-                end = min(m, start + MAX_TOKENS)
+            for start in range(0, m, TOKENS_PER_CALL):
+                end = min(m, start + TOKENS_PER_CALL)
                 here = slice(bisect_left(rows, start), bisect_left(rows, end))
                 call = kernels.Tokens(
                     x[start:end],

@@ -16,7 +16,7 @@ from numba.extending import overload
 from .dot_products import BLOCK, MAX_TOKENS, atomic_add, atomic_load, multiply
 from .helpers import FAILED
 from .low_precision import block_count, in_bytes, multiply_low, part_of
-from .numbers import bf16_to_f32, exact, exp, f32_to_bf16
+from .numbers import bf16_to_f32, exp, f32_to_bf16, in_order
 from .tiles import (
     HAS_TILES,
     MAX_ROWS,
@@ -73,14 +73,14 @@ def take_chunks(counters, phase, chunks):
             _yield()
 
 
-@exact
+@in_order
 def normalise_rows(x, weight, eps, out):
     """out = x / rms(x) * weight; x and out [m, width]."""
     for row in range(len(x)):
         normalise(x[row], weight, eps, out[row])
 
 
-@exact
+@in_order
 def normalise(x, weight, eps, out):
     """out = x / rms(x) * weight of one row.
 
@@ -104,7 +104,7 @@ def normalise(x, weight, eps, out):
         out[i] = f32_to_bf16(bf16_to_f32(x[i]) * scale * bf16_to_f32(weight[i]), out[i])
 
 
-@exact
+@in_order
 def block_product(weights, x, sums):
     """sums = x W^T for one block of outputs; sums float32 [m, BLOCK].
 
@@ -171,7 +171,7 @@ def _(weights, x, sums):
     return lambda weights, x, sums: block_product(weights, x, sums)
 
 
-@exact
+@in_order
 def product(counters, phase, x, linear, eps, plus, out, activation):
     """out = linear(x) + plus, rounded as x is; with an activation, out = act(gate) * up of that.
 
@@ -221,14 +221,14 @@ def product(counters, phase, x, linear, eps, plus, out, activation):
 # the end of the array: numba would check that for every element, and use no vectors.
 
 
-@exact
+@in_order
 def add(sums, more, first, end):
     """sums += more[first:end], at most a block."""
     for lane in range(np.uintp(min(BLOCK, end - first))):
         sums[lane] += bf16_to_f32(more[np.uintp(first) + lane])
 
 
-@exact
+@in_order
 def round_to(sums, like, out, first, end):
     """out[first:end] = sums, at most a block, rounded to the type of `like`."""
     for lane in range(np.uintp(min(BLOCK, end - first))):
@@ -236,7 +236,7 @@ def round_to(sums, like, out, first, end):
         out[np.uintp(first) + lane] = f32_to_bf16(number, out[0])
 
 
-@exact
+@in_order
 def gate(gates, ups, out, first, end, activation):
     """out[first:end] = act(gates) * ups, at most a block."""
     # Both are z sigmoid(s): s = z is SiLU, and 2 sqrt(2 / pi) (z + 0.044715 z^3) is GELU by tanh.

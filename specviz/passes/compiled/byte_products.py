@@ -32,6 +32,8 @@ from .dot_products import (
 )
 
 GROUP = 32  # inputs that share scales
+MOST = 8  # tokens that are multiplied together
+COUNTS = (1, 2, 4, MOST)  # for which there is code: more would take longer to compile
 BYTE_PRODUCT = "llvm.x86.avx512.vpdpbusd.512" if FEATURES.get("avx512vnni") else None
 
 
@@ -57,7 +59,7 @@ def _add_products(builder: Any, total: Any, codes: Any, inputs: Any) -> Any:
 
 @intrinsic
 def multiply_bytes(typing, codes, factors, x, x_scales, x_sums, first, count, out):
-    """`multiply` for a block in low precision and tokens in bytes.
+    """`multiply` for a block in low precision and tokens in bytes, as many as one of `COUNTS`.
 
     codes: words [words, BLOCK], uint32 of 4 bits and int32 of 8; factors: int32 [groups, BLOCK];
         see `LowPrecision`.
@@ -134,7 +136,7 @@ def multiply_bytes(typing, codes, factors, x, x_scales, x_sums, first, count, ou
             for (token, column), total in totals.items():
                 copy_vector(builder, total, item(context, builder, of_out, sums_out, token, column))
 
-        for_counts(builder, number, multiply_tokens)
+        for_counts(builder, number, COUNTS, multiply_tokens)
         return context.get_dummy_value()
 
     arguments = codes, factors, x, x_scales, x_sums, types.intp, types.intp, out

@@ -10,6 +10,7 @@ result does not depend on the other tokens.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -153,15 +154,17 @@ def multiply(typing, weights, x, first, count, out):
             for (token, column), total in sums.items():
                 copy_vector(builder, total, sum_at(token, column))
 
-        for_counts(builder, number, multiply_tokens)
+        for_counts(builder, number, range(1, MAX_TOKENS + 1), multiply_tokens)
         return context.get_dummy_value()
 
     return types.void(weights, x, types.intp, types.intp, out), code
 
 
-def for_counts(builder: Any, number: Any, multiply_tokens: Any) -> None:
-    """Code for each number of tokens: their sums stay in registers."""
-    for count in range(1, MAX_TOKENS + 1):
+def for_counts(
+    builder: Any, number: Any, counts: Iterable[int], multiply_tokens: Callable[[int], None]
+) -> None:
+    """Code for each of some numbers of tokens: their sums stay in registers."""
+    for count in counts:
         is_count = builder.icmp_signed("==", number, ir.Constant(number.type, count))
         with builder.if_then(is_count):
             multiply_tokens(count)

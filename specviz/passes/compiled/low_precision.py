@@ -14,8 +14,8 @@ import torch
 from numba import types
 from numba.extending import overload
 
-from .byte_products import GROUP, multiply_bytes
-from .dot_products import BLOCK, MAX_TOKENS, in_blocks
+from .byte_products import GROUP, MOST, multiply_bytes
+from .dot_products import BLOCK, in_blocks
 from .numbers import bf16_to_f32, compiled, in_order
 
 WORDS = {4: np.uint32, 8: np.int32}  # the type of words by the bits of a code
@@ -160,9 +160,12 @@ def _in_bytes(x):
 @in_order
 def multiply_low(block, tokens, sums):
     """sums = x W^T for one block and tokens in bytes; sums float32 [m, BLOCK]."""
-    for first in range(0, len(sums), MAX_TOKENS):
-        count = min(MAX_TOKENS, len(sums) - first)
-        x = tokens.codes
+    first, x = 0, tokens.codes
+    while first < len(sums):
+        count = MOST
+        while count > len(sums) - first:
+            count //= 2
         multiply_bytes(
             block.codes, block.factors, x, tokens.scales, tokens.sums, first, count, sums
         )
+        first += count

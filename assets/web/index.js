@@ -92,7 +92,8 @@ export const verification = ({ element, props, server }) =>
 export const compare = ({ element, server, values }) => {
   const board = compareBoard(element, server);
   onPage(element, 'input', ({ target }) => {
-    if (target.closest?.('.sv-compare-page')) board.edited();
+    // Its own clock and speed are no settings of a run.
+    if (target.closest?.('.sv-compare-page') && !element.contains(target)) board.edited();
   });
   values(board.receive);
 };

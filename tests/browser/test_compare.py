@@ -70,6 +70,21 @@ def test_the_shared_clock_moves_every_run_by_its_own_times(seen):
             expect(column).to_have_attribute("data-step", str(done))
 
 
+def test_weights_elsewhere_grey_the_race_and_say_so_above_it(serve, visit):
+    page = visit(f"{serve()}{LINK}", ready=READY, settings=False)
+    state = page.locator(f"{BOARD} .sv-state")
+    page.locator(f"{BOARD} .sv-speed").select_option("0.5")
+    expect(state).to_have_text("")  # the replay's own controls are no settings
+    page.locator("#sv-compare-opener button").click()
+    page.get_by_label("Seed").locator("visible=true").fill("5")
+    expect(state).to_contain_text("Below is still the recorded race")
+    race_box = page.locator(f"{BOARD} .sv-race")
+    assert state.bounding_box()["y"] < race_box.bounding_box()["y"]
+    assert float(race_box.evaluate("box => getComputedStyle(box).opacity")) < 1
+    for at, letter in enumerate("ABC"):  # the remarks on the texts name the columns so
+        expect(page.locator(f"{BOARD} .sv-run .sv-letter").nth(at)).to_have_text(f"{letter} ")
+
+
 def test_the_race_is_saved_as_a_picture_and_as_a_page_that_plays_offline(seen, tmp_path):
     for kind in ("png", "html"):
         seen.locator(f"{BOARD} .sv-save summary").click()

@@ -3,7 +3,8 @@ and a table.
 
 A message opens a comparison with its "columns", and brings "updates" of them: each with "at" (which
 column), "state", "steps", "clock" and "note", as far as they are new; "pairs" and "table" are
-whole.
+whole. A "clock" without steps takes the place of the times so far: a run that has ended, and one
+that was timed, has the times of its rate (`rates.py`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ...service.failures import reason
 from ...service.run import Turn
 from ...service.runs import new_name
 from .entry import Entry, titles
+from .rates import at_rate, basis, race_clock, rates
 from .texts import compare_texts
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
@@ -87,6 +89,7 @@ class Board:
         self.entries = entries
         self.name = name or new_name("comparison")
         self.written: list[list[int]] = [[] for _ in entries]
+        self.steps: list[list[tuple[float, int]]] = [[] for _ in entries]  # seconds and tokens
         self.counts = [Counts() for _ in entries]
         self.speedups: list[PairedSpeedup | None] = [None for _ in entries]
         self.ended: set[int] = set()
@@ -123,7 +126,7 @@ class Board:
     def end(self, at: int) -> str:
         """The message on a column that came to its end."""
         self.ended.add(at)
-        self.pending.append({"at": at, "state": "done"})
+        self.pending.append({"at": at, "state": "done", "clock": self.clocks()[at]})
         is_last = at == len(self.entries) - 1
         state = "done" if is_last else "running"
         return self._flush(state, pairs=self.pairs(), **self.measured())
@@ -135,7 +138,9 @@ class Board:
             f"Timing {titles(self.entries)[at]} against plain decoding: "
             f"{speedup.rounds} of {ROUNDS} rounds."
         )
-        return message(self.name, state="done", note=note, **self.measured())
+        clocks = self.clocks()
+        updates = [{"at": at, "clock": clocks[at]} for at in sorted(self.ended)]
+        return message(self.name, updates=updates, state="done", note=note, **self.measured())
 
     def _flush(self, state: str, **more: Any) -> str:
         updates = self.pending
@@ -166,6 +171,7 @@ class Board:
         clock = []
         for step in steps:
             self.counts[at] += Counts.of([step])
+            self.steps[at].append((step.seconds.total, len(step.emitted)))
             clock.append((self.counts[at].elapsed, self.counts[at].tokens))
         self.written[at] += [token for step in steps for token in step.emitted]
         payloads = [step_payload(step, self.entries[at].config.verifier) for step in steps]
@@ -186,20 +192,31 @@ class Board:
             if pair["kind"] == "differs" and pair["position"] is not None:
                 yield a, b, pair["position"]
 
+    def rates(self) -> list[float]:
+        """Tokens per second of each column."""
+        return rates(self.entries, self.counts, self.speedups)
+
+    def clocks(self) -> list[Any]:
+        """Of each column, seconds and tokens by the end of each step, at its rate."""
+        columns = zip(self.steps, self.counts, self.rates(), strict=True)
+        return [codec.json_data(race_clock(*column)) for column in columns]
+
     def measured(self) -> dict[str, Any]:
-        """The table, and how many times as fast as plain decoding each run is."""
+        """The table, how many times as fast as plain decoding each run is, and what this rests
+        on."""
         factors = []
         for entry, speedup in zip(self.entries, self.speedups, strict=True):
             timed = f"{speedup.speedup:.1f}×" if speedup else ""
             factors.append("1×" if entry.autoregressive else timed)
-        return {"table": self.table(), "factors": factors}
+        rests_on = basis(self.entries, self.speedups)
+        return {"table": self.table(), "factors": factors, "basis": rests_on}
 
     def table(self) -> list[dict[str, Any]]:
         """The runs in numbers: rows with a name and, for each column, a value and a note below
         it."""
+        measured = zip(self.counts, self.rates(), self.speedups, strict=True)
         columns = [
-            cells(figures(counts), speedup)
-            for counts, speedup in zip(self.counts, self.speedups, strict=True)
+            cells(figures(at_rate(counts, rate)), speedup) for counts, rate, speedup in measured
         ]
         return [
             {"name": name, "cells": [column.get(name, ("–", "")) for column in columns]}
@@ -226,7 +243,7 @@ def cells(numbers: dict[str, Any], speedup: PairedSpeedup | None) -> dict[str, t
         note = f"{numbers['accepted']} of {numbers['compared']} compared"
         found["acceptance rate"] = f"{100 * numbers['acceptance']:.0f} %", note
     if numbers["rate"]:
-        found["tokens per second"] = f"{numbers['rate']:.0f}", ""
+        found["tokens per second"] = f"{numbers['rate']:.1f}", ""
     if speedup is not None:
         spread = f"{speedup.rounds} rounds, each {speedup.low:.2f} to {speedup.high:.2f}"
         found["speedup vs. plain decoding"] = f"{speedup.speedup:.2f}×", spread
@@ -248,6 +265,8 @@ def of_traces(
     updates = [board.add(at, trace.steps) | {"state": "done"} for at, trace in enumerate(traces)]
     board.speedups = [trace.speedup for trace in traces]
     board.ended = set(range(len(traces)))
+    for update, clock in zip(updates, board.clocks(), strict=True):
+        update["clock"] = clock
     about = board.about(traces[0].prompt_text, described(traces[0].pair), **more)
     return message(
         name, updates=updates, state="done", pairs=board.pairs(), **board.measured(), **about

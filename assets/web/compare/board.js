@@ -24,6 +24,8 @@ const opened = ({ run: name, badge, pair, when }) => ({
   when,
   state: 'running',
   note: '',
+  basis: '',
+  isStale: false, // whether the controls hold something else than what is shown
   columns: /** @type {Column[]} */ ([]),
   pairs: /** @type {import('./types.js').Pair[]} */ ([]),
   table: /** @type {import('./types.js').Row[]} */ ([]),
@@ -74,6 +76,7 @@ export function compareBoard(element, server) {
     else if (message.run && message.run !== run.name) return;
     messages.push(text);
     for (const update of message.updates || []) apply(run.columns[update.at], update);
+    run.basis = message.basis ?? run.basis;
     if (message.pairs) run.pairs = message.pairs;
     if (message.table) run.table = message.table;
     message.factors?.forEach((factor, at) => {
@@ -120,7 +123,11 @@ export function compareBoard(element, server) {
   function apply(column, { state, note, steps, clock: ends = [] }) {
     if (state) column.state = state;
     if (note) column.note = note;
-    steps?.forEach((step, i) => column.add(step, ends[i]));
+    if (steps) steps.forEach((step, i) => column.add(step, ends[i]));
+    else if (ends.length)
+      clock.retime(() => {
+        column.ends = ends.map(([seconds]) => seconds);
+      });
   }
 
   // ---- drawing: at most once a frame ----
@@ -153,8 +160,15 @@ export function compareBoard(element, server) {
 
   function head() {
     $('title-line').textContent = [run.badge, run.when, run.pair].filter(Boolean).join(' · ');
-    say($('state'), run.note || stateText());
+    say($('state'), run.isStale ? staleText() : run.note || stateText());
+    $('basis').textContent = run.basis;
+    root.classList.toggle('stale', run.isStale);
     $('state').dataset.state = run.state;
+  }
+
+  function staleText() {
+    const shown = run.badge ? `the ${run.badge} race` : 'the earlier run';
+    return `The settings changed: press Run. Below is still ${shown}.`;
   }
 
   function stateText() {
@@ -169,14 +183,35 @@ export function compareBoard(element, server) {
     /** The controls hold something else than what is shown. */
     edited() {
       if (run.state === 'running') return;
-      run.note = 'The settings changed: press Run.';
+      run.isStale = run.columns.length > 0;
       schedule(true);
     },
   };
 }
 
+const SAME = 0.05; // of the longer time: two runs that end so near each other are as fast
+
 /**
- * Who is through at this time, and how far the others are, in one sentence.
+ * Which runs take the same time within a few percent, in a sentence; empty where none do.
+ * @param {Column[]} order runs by their length, the shortest first
+ * @param {(column: Column) => number} length
+ */
+function tieText(order, length) {
+  const nearest = order.slice(1).map((column, i) => ({ before: order[i], column }));
+  const ties = nearest.filter(
+    ({ before, column }) => length(column) - length(before) <= SAME * length(column),
+  );
+  return ties
+    .map(({ before, column }) => {
+      const percent = Math.round(100 * (1 - length(before) / length(column)));
+      const apart = percent < 1 ? 'less than 1 %' : `${percent} %`;
+      return ` ${before.about.title} and ${column.about.title} end within ${apart} of each other.`;
+    })
+    .join('');
+}
+
+/**
+ * Who is through at this time, and how far the others are; runs that are as fast as each other.
  * @param {Column[]} columns
  * @param {number} time
  */
@@ -188,10 +223,11 @@ export function standing(columns, time) {
   const others = order.filter(column => length(column) > time);
   if (!through.length) return '';
   const done = through.map(column => `${column.about.title} in ${length(column).toFixed(2)} s`);
-  if (!others.length) return `All are done: ${done.join(', ')}.`;
+  const ties = tieText(order, length);
+  if (!others.length) return `All are done: ${done.join(', ')}.${ties}`;
   const behind = others.map(({ about, ends, totals }) => {
     const step = ends.filter(end => end <= time).length - 1;
     return `${about.title} is at ${step < 0 ? 0 : totals[step]} of ${totals[totals.length - 1]}`;
   });
-  return `Done: ${done.join(', ')}. ${behind.join(', ')}.`;
+  return `Done: ${done.join(', ')}. ${behind.join(', ')}.${ties}`;
 }

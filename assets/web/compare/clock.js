@@ -48,6 +48,17 @@ export function sharedClock(root, { columns, running, changed }) {
     }
   }
 
+  /** The times of runs change: the clock stays where it is among them. @param {() => void} change */
+  function retime(change) {
+    const [firstBefore, limitBefore] = [first(), limit()];
+    change();
+    if (time === 0) return;
+    // Both are places where it stands still, so that it must not miss them by a rounding error.
+    if (time === firstBefore) time = first();
+    else if (time === limitBefore) time = limit();
+    else time *= limit() / limitBefore;
+  }
+
   /** @param {number} now */
   function advance(now) {
     if (!playing) return false;
@@ -160,6 +171,7 @@ export function sharedClock(root, { columns, running, changed }) {
   return {
     begin,
     follow,
+    retime,
     ended,
     advance,
     seek,

@@ -138,7 +138,11 @@ export function runColumn(about, run, parent, { seek, announce }) {
 /** @param {About} about */
 function heading(about) {
   const title = make('h3');
-  title.append(raceKey(about), make('span', about.title, 'sv-run-title'));
+  title.append(
+    raceKey(about),
+    make('b', `${about.letter} `, 'sv-letter'),
+    make('span', about.title, 'sv-run-title'),
+  );
   if (about.lossy) {
     const badge = make('span', 'lossy', 'sv-badge sv-lossy');
     badge.title = about.lossy;

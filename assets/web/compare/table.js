@@ -15,7 +15,7 @@ export function writeTable(root, columns, rows) {
     ...columns.map(({ about }) => {
       const name = make('th', '', lookOf(about));
       name.scope = 'col';
-      name.append(raceKey(about), about.title);
+      name.append(raceKey(about), make('b', `${about.letter} `, 'sv-letter'), about.title);
       return name;
     }),
   );

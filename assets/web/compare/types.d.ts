@@ -36,7 +36,7 @@ export interface ColumnUpdate {
   state?: State;
   note?: string;
   steps?: Sent[];
-  /** Seconds and tokens by the end of each of these steps. */
+  /** Seconds and tokens by the end of each of these steps; of all steps where none is new. */
   clock?: [number, number][];
 }
 
@@ -50,6 +50,8 @@ export interface Message {
    * How many times as fast as plain decoding each run is, in words; empty where that is unknown.
    */
   factors?: string[];
+  /** What factors, times and table rest on, in a sentence. */
+  basis?: string;
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
   note?: string;
   columns?: About[];

@@ -25,6 +25,16 @@ test('who is through, and how far the others are', () => {
   assert.equal(standing([], 1), '');
 });
 
+test('two runs that end within a few percent of each other are called so', () => {
+  const chain = run('Chain', [0.1, 0.203], [4, 8], '3.9×');
+  const tie = 'Tree and Chain end within 1 % of each other.';
+  assert.equal(
+    standing([plain, chain, tree], 0.2),
+    `Done: Tree in 0.20 s. Chain is at 4 of 8, Plain is at 1 of 8. ${tie}`,
+  );
+  assert.ok(standing([plain, chain, tree], 0.8).endsWith(`0.80 s. ${tie}`));
+});
+
 test('in large type stands how far a run is, and at its end how many times as fast it was', () => {
   assert.equal(largeText(tree, -1), '0 of 8');
   assert.equal(largeText(tree, 0), '5 of 8');

@@ -14,6 +14,7 @@ from app.tabs.compare import messages, race, settings, texts
 from app.tabs.compare.entry import Entry, titles
 from app.tabs.parts import links
 from specviz.measure.timing import ROUNDS
+from specviz.record.trace import PairedSpeedup
 
 B, V, D = specviz.BUILDERS, specviz.VERIFIERS, specviz.DRAFTERS
 PAIR = specviz.toy_pair(vocab=12)
@@ -119,7 +120,7 @@ def test_every_run_travels_whole_and_in_turn_and_is_timed():
     assert told[-1]["state"] == "done"
     assert [column["letter"] for column in told[0]["columns"]] == ["A", "B", "C"]
     assert sum("columns" in one for one in told) == 1
-    order = [item["at"] for one in told for item in one.get("updates", ())]
+    order = [item["at"] for one in told for item in one.get("updates", ()) if "steps" in item]
     assert order == sorted(order), "one after the other"
     written = [tokens_of(PAIR, entry.config) for entry in ENTRIES]
     for at, entry in enumerate(ENTRIES):
@@ -140,6 +141,38 @@ def test_every_run_travels_whole_and_in_turn_and_is_timed():
         True,
         False,
     ] and f"{ROUNDS} rounds, each" in gains[0][1]
+
+
+def test_factor_race_and_table_are_of_the_same_rounds():
+    """Whatever the rounds give: here they differ much from the runs that were decoded."""
+    speedups = [None, *(timed(factor, plain) for factor, plain in ((2.0, 9.0), (2.5, 7.0)))]
+    traces = [specviz.run(PAIR, entry.config) for entry in reversed(ENTRIES)]
+    traces = [replace(one, speedup=two) for one, two in zip(traces, speedups, strict=True)]
+    data = json.loads(messages.of_traces(list(reversed(ENTRIES)), traces))
+    assert data["factors"] == ["1×", "2.0×", "2.5×"]
+    ends = [update["clock"][-1][0] for update in data["updates"]]
+    # Plain decoding is that of all rounds, 8 tokens per second on average.
+    assert ends == pytest.approx([30 / 8, 30 / 16, 30 / 20], rel=1e-4)
+    table = {row["name"]: [value for value, _ in row["cells"]] for row in data["table"]}
+    assert table["tokens per second"] == ["8.0", "16.0", "20.0"]
+    steps = [float(value.split()[0]) for value in table["time per step"]]
+    passes = [float(value) for value in table["tokens per target pass"]]
+    assert steps[0] == pytest.approx(125) and steps[1] == pytest.approx(62.5 * passes[1], rel=0.1)
+    assert "Chain of 4 in 3 rounds 1.9 to 2.2 times as fast; Sequoia 16" in data["basis"]
+
+
+def timed(factor, plain):
+    """Three rounds of a run in which plain decoding had so many tokens per second."""
+    rates = (factor * plain, plain)
+    return PairedSpeedup(factor, factor - 0.1, factor + 0.2, 3, *rates, 1.0, factor)
+
+
+def test_the_race_of_a_run_has_the_times_of_its_factor():
+    told = sent(ENTRIES)
+    tree, chain, plain = (updates_of(told, at, "clock")[-1][-1][0] for at in range(3))
+    gains = {row["name"]: row["cells"] for row in last(told, "table")}
+    for end, (gain, _) in zip((tree, chain), gains["speedup vs. plain decoding"], strict=False):
+        assert plain / end == pytest.approx(float(gain[:-1]), abs=0.006)
 
 
 def test_the_end_of_a_text_is_the_end_of_its_run():

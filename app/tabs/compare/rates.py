@@ -1,0 +1,75 @@
+"""How fast the runs of a comparison are: the one source of its factors, its race and its table.
+
+A run that was timed has the rate that its rounds give. It is its speedup times one rate of plain
+decoding, that of all rounds, so that factors, times and tokens per second always agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import mean
+
+from specviz.record.metrics import Counts
+from specviz.record.trace import PairedSpeedup
+
+from .entry import Entry, titles
+
+
+def rates(
+    entries: Sequence[Entry], counts: Sequence[Counts], speedups: Sequence[PairedSpeedup | None]
+) -> list[float]:
+    """Tokens per second of each run; nan where nothing was timed."""
+    rounds = [speedup.plain_tokens_per_s for speedup in speedups if speedup]
+    found = []
+    for entry, own, speedup in zip(entries, counts, speedups, strict=True):
+        if speedup:
+            found.append(mean(rounds) * speedup.speedup)
+        elif rounds and entry.autoregressive:
+            found.append(mean(rounds))
+        else:
+            found.append(own.tokens_per_s)
+    return found
+
+
+def at_rate(counts: Counts, rate: float) -> Counts:
+    """The same run with the times that it takes at a rate, as its steps share them."""
+    if not rate > 0:
+        return counts
+    scale = counts.tokens_per_s / rate
+    return replace(counts, seconds=tuple(scale * part for part in counts.seconds))
+
+
+def race_clock(
+    steps: Sequence[tuple[float, int]], counts: Counts, rate: float
+) -> list[tuple[float, int]]:
+    """Seconds and tokens by the end of each step, so that the last of n tokens comes at n / rate.
+
+    Args:
+        steps: seconds and tokens of each step, as the run took them.
+        counts: of the whole run.
+        rate: tokens per second.
+    """
+    scale = counts.tokens_per_s / rate if rate > 0 else 1.0
+    elapsed = 0.0
+    total = 0
+    clock = []
+    for index, (seconds, tokens) in enumerate(steps):
+        # The first step also reads the prompt, so it takes what its tokens take at this rate.
+        elapsed += tokens / rate if index == 0 and rate > 0 else scale * seconds
+        total += tokens
+        clock.append((elapsed, total))
+    return clock
+
+
+def basis(entries: Sequence[Entry], speedups: Sequence[PairedSpeedup | None]) -> str:
+    """What factors, race and table rest on, in a sentence; empty where nothing was timed."""
+    parts = []
+    for title, speedup in zip(titles(entries), speedups, strict=True):
+        if speedup:
+            rounds = f"{speedup.rounds} round{'' if speedup.rounds == 1 else 's'}"
+            spread = f"{speedup.low:.1f} to {speedup.high:.1f} times as fast"
+            parts.append(f"{title} in {rounds} {spread}")
+    if not parts:
+        return ""
+    return f"Factors, times and table rest on rounds against plain decoding: {'; '.join(parts)}."

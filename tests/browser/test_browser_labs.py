@@ -76,7 +76,7 @@ def test_a_node_is_shown_at_once_and_stepped_through(lab):
     number.press("Enter")
     expect(number).to_have_value("0.0666")
     assert number.evaluate("box => box.scrollWidth <= box.clientWidth"), "it is not cut"
-    expect(page.locator(".sv-v-law tbody tr").first).to_contain_text("0.0666")
+    expect(page.locator(".sv-v-law tbody tr").first).to_contain_text("0.067")
     page.get_by_role("button", name="Add a token").click()
     expect(page.locator(".sv-v-line")).to_have_count(8)
 

@@ -10,14 +10,30 @@ import { SCHEMES } from '../base/words.js';
 /** @param {number} value */
 function deviationText(value) {
   if (value === 0) return '0';
-  return value < 1e-4 ? value.toExponential(0) : value.toFixed(4);
+  return value < 1e-4 ? value.toExponential(0) : String(Number(value.toPrecision(2)));
+}
+
+/**
+ * As few decimals, from two to four, as tell averages apart that differ.
+ * @param {(number | null)[]} values
+ */
+function decimalsOf(values) {
+  const known = values.filter(value => value !== null);
+  const distinct = (/** @type {number} */ digits) =>
+    new Set(known.map(value => value.toFixed(digits))).size;
+  return [2, 3].find(digits => distinct(digits) === distinct(4)) ?? 4;
 }
 
 /** How near a rule comes to the best possible one. @param {RuleRow} row */
 function limitOf({ accepted, best }) {
   if (accepted === null || best === null) return '';
-  const average = accepted.toFixed(4);
-  return ` It accepts ${average} tokens on average; at best ${best.toFixed(4)} are possible.`;
+  const digits = decimalsOf([accepted, best]);
+  const average = `It accepts ${accepted.toFixed(digits)} tokens on average`;
+  if (best - accepted < 5e-5) return ` ${average}; no lossless rule accepts more of these drafts.`;
+  return (
+    ` ${average}. The limit for all lossless rules on drafts drawn so is ${best.toFixed(digits)}, ` +
+    'whether or not a rule below reaches it.'
+  );
 }
 
 /**
@@ -83,7 +99,6 @@ export function writeLaw(root, { row, law }, names, levels) {
       name: tokens.map(token => names[token]).join(' '),
       values: [law.target[i], law.rule[i]],
     })),
-    write: value => value.toFixed(4),
   });
   $('law').replaceChildren(table);
 }
@@ -100,6 +115,7 @@ export function writeRules(root, { rows, levels }, selected, chosen) {
     isShown = (/** @type {RuleRow} */ { kind }) => kind !== 'impossible' && kind !== 'failed',
     others = rows.filter(row => !isShown(row)),
     head = make('tr');
+  const digits = decimalsOf(rows.map(row => row.accepted));
   const accepted = levels > 1 ? `accepted of ${levels}` : 'accepted';
   head.append(
     ...['rule', accepted, '', 'writes', 'children'].map(text => make(text ? 'th' : 'td', text)),
@@ -120,7 +136,7 @@ export function writeRules(root, { rows, levels }, selected, chosen) {
       written.title = verdictOf(row).join(' ');
       line.append(
         name,
-        make('td', row.accepted === null ? '–' : row.accepted.toFixed(4)),
+        make('td', row.accepted === null ? '–' : row.accepted.toFixed(digits)),
         drawn,
         written,
         make('td', SCHEMES[row.scheme ?? ''] ?? row.scheme ?? ''),

@@ -19,18 +19,33 @@ const READING = 3000; // milliseconds that a try is shown while it plays
  */
 function coinLine(prob, coin) {
   const line = make('div', '', 'sv-v-coin');
-  const texts = [`u = ${probability(coin)}`, `accepted below ${probability(prob)}`];
+  const below = prob > 0 ? `accepted below ${probability(prob)}` : 'accepted for no u';
+  const texts = [`u = ${probability(coin)}`, below];
   [coin, prob].forEach((value, i) => {
     const label = make('span', texts[i]),
       percent = `${100 * value}%`;
-    // A label stands at its value, and never leaves the line.
+    // One edge of a label is at its value, whichever keeps the label on the line.
     label.style.left = percent;
-    label.style.transform = `translateX(-${percent})`;
+    if (value > 0.5) label.className = 'left';
     const drawn = make(i ? 'i' : 'em');
     drawn.style[i ? 'width' : 'left'] = percent;
     line.append(label, drawn);
   });
   return line;
+}
+
+/** Whether a try passes its own test. @param {Try} one */
+const passes = ({ coin, accept_prob: prob }) => coin !== null && prob !== null && coin < prob;
+
+/**
+ * The try whose test decided about a token. A rule that decides by a path accepts a token whose
+ * own test failed if that of a longer path passes.
+ * @param {Try[]} tries
+ * @param {Try} one
+ */
+export function decidedBy(tries, one) {
+  if (one.outcome !== 'accepted' || passes(one)) return one;
+  return tries.slice(tries.indexOf(one)).findLast(passes) ?? null;
 }
 
 /** @param {HTMLTableElement[]} tables */
@@ -65,7 +80,7 @@ export function tryStepper(root) {
     }
     $('where').textContent = at.atEnd ? 'result' : `try ${at.at + 1} of ${run.tries.length}`;
     $('track').replaceChildren(...track(run));
-    $('try').replaceChildren(...(at.atEnd ? result(run) : tried(run.tries[at.at])));
+    $('try').replaceChildren(...(at.atEnd ? result(run) : tried(run.tries[at.at], run)));
   }
 
   /** @param {Run} of */
@@ -95,15 +110,20 @@ export function tryStepper(root) {
     return items;
   }
 
-  /** @param {Try} one */
-  function tried({ token, outcome, why, accept_prob: prob, coin, before, after }) {
+  /** @param {Try} one @param {Run} of */
+  function tried(one, { tries }) {
+    const { token, outcome, why, before, after } = one;
     const compared = /** @type {Rows} */ (
       before.residual
         ? { p: before.residual, draft: before.draft ?? rows.q }
         : { p: rows.p, q: rows.q }
     );
     const parts = [make('h3', `${quoted(token)}: ${outcome}`), make('p', why)];
-    if (prob !== null && coin !== null) parts.push(coinLine(prob, coin));
+    const test = decidedBy(tries, one);
+    if (test && test !== one)
+      parts.push(make('p', `The test of the block that ends with ${quoted(test.token)}:`));
+    if (test && test.accept_prob !== null && test.coin !== null)
+      parts.push(coinLine(test.accept_prob, test.coin));
     // The two tables have one scale, so that what a rejection changes is seen.
     const most = Math.max(...[compared, after].flatMap(Object.values).flat());
     const tables = [table('compared in this try', compared, token, most)];

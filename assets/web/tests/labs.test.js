@@ -6,6 +6,7 @@ import { linkedNode } from '../labs/address.js';
 import { nodeOf } from '../labs/node.js';
 import { normalised, withProbability } from '../labs/rows.js';
 import { verdictOf } from '../labs/results.js';
+import { decidedBy } from '../labs/tries.js';
 import { nodeText } from '../labs/tree_picture.js';
 import { lessonOf } from '../lessons/lessons.js';
 import { step } from './page.js';
@@ -136,7 +137,7 @@ test('what is said of a rule is what was computed; a declaration is called one',
   const numbers = { runs: 4, deviation: 0.25, accepted: null, best: null };
   const row = { title: 'Mine', declared: true, reason: 'Mine is exact.', ...numbers };
   const said = more => verdictOf({ ...row, ...more }).join(' ');
-  assert.match(said({ kind: 'differs' }), /does not write .*0\.2500.*this node refutes it/);
+  assert.match(said({ kind: 'differs' }), /does not write .*0\.25\..*this node refutes it/);
   assert.match(
     said({ kind: 'equal', deviation: 0, declared: false }),
     /writes exactly .*lossy in general/,
@@ -144,9 +145,28 @@ test('what is said of a rule is what was computed; a declaration is called one',
   assert.match(said({ kind: 'only declared', deviation: null }), /is only declared\. Not computed/);
   assert.match(
     said({ kind: 'equal', deviation: 0, accepted: 0.75, best: 0.875 }),
-    /It accepts 0\.7500 .* at best 0\.8750 are possible\.$/,
+    /It accepts 0\.75 .* limit for all lossless rules on drafts drawn so is 0\.88, whether/,
   );
-  assert.doesNotMatch(said({ kind: 'equal' }), /at best/);
+  assert.match(
+    said({ kind: 'equal', deviation: 0, accepted: 0.75, best: 0.75 }),
+    /It accepts 0\.75 tokens on average; no lossless rule accepts more of these drafts\.$/,
+  );
+  assert.match(
+    said({ kind: 'equal', deviation: 0, accepted: 0.8951, best: 0.8954 }),
+    /0\.8951 .*0\.8954/,
+    'what differs is written so',
+  );
+  assert.doesNotMatch(said({ kind: 'equal' }), /lossless rule/);
+});
+
+test('a token that a longer block accepts shows the test of that block', () => {
+  const tried = (outcome, coin, prob) => ({ outcome, coin, accept_prob: prob });
+  const block = [tried('accepted', 0.144, 0), tried('accepted', 0.3, 0.5)];
+  assert.equal(decidedBy(block, block[0]), block[1]);
+  assert.equal(decidedBy(block, block[1]), block[1]);
+  const token = [tried('rejected', 0.9, 0.5), tried('accepted', 0.1, 0.5)];
+  assert.equal(decidedBy(token, token[0]), token[0], 'a rejection is by its own test');
+  assert.equal(decidedBy([block[0]], block[0]), null, 'the path goes on below this node');
 });
 
 test('round numbers on an axis', () => {

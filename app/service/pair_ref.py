@@ -7,15 +7,16 @@ from functools import cached_property
 from pathlib import Path
 
 from specviz.base.errors import ParameterError
+from specviz.record.vectors import EMBEDDED, PAIR_TITLES
 
 TALES = "tales"
 TOY = "toy"
 SMOLLM2 = "smollm2"
 EARLY_EXIT = f"{TALES}|early-exit:3"
 LABELS = {
-    TALES: "Tales 28M",
-    EARLY_EXIT: "Tales 28M, its first 3 layers as draft",
-    SMOLLM2: "SmolLM2 135M (chat)",
+    TALES: PAIR_TITLES[EMBEDDED],
+    EARLY_EXIT: f"{PAIR_TITLES[EMBEDDED]}, its first 3 layers as draft",
+    SMOLLM2: PAIR_TITLES[SMOLLM2],
     TOY: "Exact toy tables",
 }
 OLD_NAMES = {  # what older links call a pair

@@ -15,12 +15,19 @@ from specviz.base.progress import Progress
 from specviz.measure.cost_table import CostTable
 from specviz.measure.forecast import Forecast, forecast
 from specviz.measure.this_machine import MachineMeasurement, Point, measure_machine
-from specviz.record.vectors import Plan, by_level, find_acceptance, find_vector, stored
+from specviz.record.vectors import (
+    PAIR_TITLES,
+    Plan,
+    by_level,
+    find_acceptance,
+    find_vector,
+    stored,
+)
 from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
 
 from ..service.failures import explain
-from ..service.pair_ref import SMOLLM2, TALES, PairRef
+from ..service.pair_ref import LABELS, SMOLLM2, TALES, PairRef
 from ..service.queue import visitor_of
 from ..service.run import Note, Turn
 from ..service.service import RunService
@@ -143,7 +150,9 @@ QUESTIONS = {  # name of a figure -> its question, and how it is read
     "sizes": (
         "Which tree pays?",
         "Predicted for the best of Sequoia's trees of each size: expected tokens per pass over the "
-        "time of a step. The star marks the best size.",
+        "time of a step. The star marks the best size. Acceptance is an average over many "
+        "questions; one prompt in Explore is guessed better or worse than that, so its speedup "
+        "differs.",
     ),
     "cost": (
         "What does a pass cost?",
@@ -176,7 +185,7 @@ def contents(
     past = recorded.read()
     costs = {PLACES[place]: table for place, table in past.costs.items()}
     points = {PLACES[place]: group for place, group in past.points.items()}
-    source = (f"{PAIR}, {past.label}", "recorded")
+    source = (f"{LABELS[PAIR]}, {past.label}", "recorded")
     drafter = DRAFTER
     pair = PAIR
     if result:
@@ -189,7 +198,7 @@ def contents(
             costs.clear()
         costs = {HERE: result.cost, **costs}
         points = {HERE: result.points} if result.points else points
-        source = (f"{pair}, measured here", "measured")
+        source = (f"{title_of(pair)}, measured here", "measured")
     acceptance = find_acceptance(RULE, temperature, drafter, pair)
     # Speedup = expected tokens of the best tree over the time of its step, for each size.
     forecasts = {}
@@ -201,20 +210,20 @@ def contents(
     lengths = [len(step.path) for step in CHAIN.trace().steps]
     depth = CHAIN.config.builder.depth
     positions = find_vector(VECTORS, RULE, temperature).positions
-    where = f"{PAIR}, recorded on {positions:,} positions, temperature {temperature:g}"
+    where = f"{LABELS[PAIR]}, recorded on {positions:,} positions, temperature {temperature:g}"
     return {
-        "sizes": Content(pays(temperature, forecasts), plot("sizes", forecasts), *source),
-        "cost": Content(dear(costs), plot("cost", costs), *source),
+        "sizes": Content(pays(temperature, forecasts, title_of(pair)), plot("sizes", forecasts), *source),
+        "cost": Content(dear(costs, title_of(pair)), plot("cost", costs), *source),
         "acceptance": Content(
-            ranked(acceptance), draw_acceptance(temperature, rules), where, "recorded"
+            ranked(acceptance, title_of(pair)), draw_acceptance(temperature, rules), where, "recorded"
         ),
         "positions": Content(
             counted(lengths, depth),
             plot("positions", lengths, depth),
-            f"{TALES}, counted in a recorded chain, {len(lengths)} steps, temperature {OPENING:g}",
+            f"{LABELS[TALES]}, counted in a recorded chain, {len(lengths)} steps, temperature {OPENING:g}",
             "recorded",
         ),
-        "predicted": Content(held(points), plot("predicted", points), *source),
+        "predicted": Content(held(points, title_of(pair)), plot("predicted", points), *source),
     }
 
 
@@ -225,30 +234,47 @@ def nearest(temperature: object) -> float:
     return min(TEMPERATURES, key=lambda value: abs(value - temperature))
 
 
-def pays(temperature: float, forecasts: dict[str, Forecast]) -> str:
-    """Which tree is worth it, on each machine."""
+def title_of(pair: str) -> str:
+    """What people read in place of the name of a pair."""
+    return PAIR_TITLES.get(pair, pair)
+
+
+def where_of(place: str) -> str:
+    """Where the weights are, in a sentence, of a name in `PLACES` or of this machine."""
+    if place == HERE:
+        return "on this machine, with the weights in memory"
+    return f"with the weights {place}"
+
+
+def pays(temperature: float, forecasts: dict[str, Forecast], pair: str) -> str:
+    """Which tree is worth it, in each place."""
     parts = []
-    for name, predicted in forecasts.items():
+    for place, predicted in forecasts.items():
         best = predicted.best
-        if best.speedup <= 1:
-            parts.append(f"{name} plain decoding is fastest")
-        else:
-            parts.append(f"{name} a tree of {best.size} nodes pays {best.speedup:.1f} times")
-    return f"At temperature {temperature:g}, {'; '.join(parts)}."
+        fastest = "plain decoding is fastest"
+        if best.speedup > 1:
+            fastest = (
+                f"a tree of {best.size} nodes is {best.speedup:.1f} times as fast as plain decoding"
+            )
+        parts.append(f"{where_of(place)}, {fastest}")
+    return f"At temperature {temperature:g}, for {pair}: {'; '.join(parts)}."
 
 
-def dear(costs: dict[str, CostTable]) -> str:
-    """What a pass over many nodes costs, on each machine."""
-    parts = [f"{table.target(WIDE) / table.target(1):.1f} {name}" for name, table in costs.items()]
-    return f"A pass over {WIDE} nodes costs {' and '.join(parts)} times one node."
+def dear(costs: dict[str, CostTable], pair: str) -> str:
+    """What a pass over many nodes costs, in each place."""
+    parts = []
+    for place, table in costs.items():
+        ratio = table.target(WIDE) / table.target(1)
+        parts.append(f"as long as {ratio:.1f} passes over one {where_of(place)}")
+    return f"For {pair}, a pass over {WIDE} nodes takes {' and '.join(parts)}."
 
 
-def ranked(acceptance: Plan) -> str:
+def ranked(acceptance: Plan, pair: str) -> str:
     """How often the first guess is right, and how often any of the first four."""
     first, *_ = by_level(acceptance)
     return (
-        f"The first guess is accepted in {100 * first[0]:.0f} %, one of the first four in "
-        f"{100 * sum(first[:4]):.0f} %."
+        f"For {pair}, the first guess is accepted in {100 * first[0]:.0f} %, one of the first "
+        f"four in {100 * sum(first[:4]):.0f} %."
     )
 
 
@@ -259,15 +285,16 @@ def counted(accepted: list[int], depth: int) -> str:
     # A step reaches one token more than it accepts, the rejected one, unless it accepts all.
     reached = sum(min(length + 1, depth) for length in accepted)
     return (
-        f"The same run: {total / steps + 1:.1f} tokens per pass, {100 * total / reached:.0f} % of "
+        f"The same run of {LABELS[TALES]}: {total / steps + 1:.1f} tokens per pass, {100 * total / reached:.0f} % of "
         f"the tokens that were reached, {100 * total / (depth * steps):.0f} % of those drafted."
     )
 
 
-def held(points: dict[str, tuple[Point, ...]]) -> str:
+def held(points: dict[str, tuple[Point, ...]], pair: str) -> str:
     """How far predictions are off."""
     errors = [abs(one.measured / one.predicted - 1) for group in points.values() for one in group]
-    return f"Of {len(errors)} predictions the worst is {100 * max(errors):.0f} % off."
+    places = " and ".join(where_of(place) for place in points)
+    return f"Of {len(errors)} predictions for {pair} {places}, the worst is {100 * max(errors):.0f} % off."
 
 
 def draw_acceptance(temperature: float, rules: object) -> go.Figure:

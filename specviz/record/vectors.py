@@ -24,6 +24,8 @@ from ..tree import Topology
 
 MAX_RANKS = 64  # ranks of a vector, and levels
 EMBEDDED = "embedded pair"
+# What people read in place of the names of the pairs that are shipped or catalogued.
+PAIR_TITLES = {EMBEDDED: "Tales 28M", "smollm2": "SmolLM2 135M (chat)"}
 # pair -> the folder of its vectors, a file for each drafter
 STORED = {folder.name: folder for folder in ACCEPTANCE.iterdir() if folder.is_dir()}
 STORED[EMBEDDED] = STORED.pop("embedded")

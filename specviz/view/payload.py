@@ -18,6 +18,7 @@ from ..drafters import DRAFTERS
 from ..record.metrics import COMPARED, Counts
 from ..record.step import BEST, Step
 from ..record.trace import Trace
+from ..record.vectors import PAIR_TITLES
 from ..tree import Topology
 from ..verifiers.base import Verifier
 
@@ -305,13 +306,14 @@ def settings_text(config: RunConfig) -> str:
 
 
 def described(info: JsonObject) -> str:
-    """The name of a pair, and how much of the target's probability its draft can propose if the
+    """The title of a pair, and how much of the target's probability its draft can propose if the
     vocabularies differ."""
     common = info.get("common")
     mass = common.get("mass") if isinstance(common, dict) else None
+    title = PAIR_TITLES.get(info["name"], info["name"])
     speed = info.get("disk_speed")
     if isinstance(speed, int | float):
-        return f"{info['name']}, weights read at {speed / 1e9:.1f} GB/s"
+        return f"{title}, weights read at {speed / 1e9:.1f} GB/s"
     if not isinstance(mass, int | float):
-        return info["name"]
-    return f"{info['name']}, whose common tokens have {mass:.1%} of the target's probability"
+        return title
+    return f"{title}, whose common tokens have {mass:.1%} of the target's probability"

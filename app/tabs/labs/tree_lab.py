@@ -25,6 +25,7 @@ from specviz.tree import Topology
 from specviz.verifiers import VERIFIERS
 from specviz.view.web import asset
 
+from ...service.pair_ref import LABELS, TALES
 from ..parts.request import answer
 from ..parts.web import component
 
@@ -85,12 +86,12 @@ def presets() -> list[dict[str, Any]]:
     paper = published()[PAPER]
     return [
         {
-            "title": "Embedded pair",
+            "title": LABELS[TALES],
             "vector": find_acceptance("sequoia", 0.6),
             "nodes": 32,
             "levels": 8,
             "about": (
-                "The vector of Sequoia’s rule at temperature 0.6, measured on the embedded pair."
+                f"The vector of Sequoia’s rule at temperature 0.6, measured on {LABELS[TALES]}."
             ),
         },
         {

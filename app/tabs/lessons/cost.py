@@ -15,6 +15,7 @@ from specviz.decode import speculate
 from specviz.measure.machines import mixture_of_experts
 from specviz.measure.timing import interleave
 
+from ...service.pair_ref import LABELS, TALES
 from .lesson import TALE, Facts, Figure, Lesson, Place, Recording
 
 NODES = 32
@@ -35,7 +36,12 @@ def facts(tree, chain, alone, measured):
     # The lesson is about a tree that does not pay.
     if tree.counts.speedup(alone.counts) >= 0.95:
         return None
-    values = {"nodes": NODES, "guesses": GUESSES, "plain_ms": 1000 * alone.counts.seconds_per_step}
+    values = {
+        "model": LABELS[TALES],
+        "nodes": NODES,
+        "guesses": GUESSES,
+        "plain_ms": 1000 * alone.counts.seconds_per_step,
+    }
     experts = mixture_of_experts(*EXPERTS)
     values |= {
         "active": EXPERTS[0],
@@ -142,7 +148,7 @@ def drawn(measured):
                 "label": label,
             }
         )
-    return {"x": "nodes in the tree", "y": "time of a step (plain step = 1)", "curves": curves}
+    return {"x": f"nodes in the tree, {LABELS[TALES]}", "y": "time of a step (plain step = 1)", "curves": curves}
 
 
 def tokens_and_speed(measured):
@@ -168,7 +174,7 @@ def tokens_and_speed(measured):
                 "label": f"{nodes} nodes, {speed:.1f} x",
             }
         )
-    return {"x": "nodes in the tree", "y": "tokens, or speed (plain = 1)", "curves": curves}
+    return {"x": f"nodes in the tree, {LABELS[TALES]}", "y": "tokens, or speed (plain = 1)", "curves": curves}
 
 
 LESSON = Lesson(

@@ -9,6 +9,7 @@ from statistics import mean
 import pytest
 
 import specviz
+from app.service.pair_ref import LABELS, TALES
 from app.tabs import lessons, record
 from app.tabs.lessons import accept, cost, lossy_figure, markdown, race_figure
 from app.tabs.lessons import lesson as parts
@@ -268,6 +269,8 @@ def test_cost():
         assert facts.values[f"{name}_speedup"] == pytest.approx(speedup)
         assert facts.values[f"{name}_tokens"] == pytest.approx(tokens(trace))
     assert facts.values["tree_speedup"] < 1
+    assert facts.values["model"] == LABELS[TALES]
+    assert all(LABELS[TALES] in figure.data["x"] for figure in facts.figures)
     memory, disk = measured["curves"]
     assert cost.best_point(disk)["nodes"] > cost.best_point(memory)["nodes"], (
         "on disk larger trees pay"

@@ -4,11 +4,13 @@ import re
 
 import pytest
 
+from app.service.pair_ref import LABELS, SMOLLM2, TALES
 from app.tabs import measure
 from app.tabs.parts import recorded
 from app.tabs.parts.web import dumps
 from specviz.base.files import CURVES
 from specviz.measure.this_machine import MachineMeasurement
+from specviz.view.payload import described
 
 
 def test_recorded_measurements_open_and_are_of_this_form(tmp_path, monkeypatch):
@@ -37,9 +39,23 @@ def test_answers_follow_the_temperature_and_name_what_was_measured_here():
     assert all(re.search(r"\d.*\.$", text) for text in answers[1.0].values())
     table = recorded.read().costs["memory"]
     here = measure.contents(1.0, [], MachineMeasurement(table))
-    assert "this machine a tree" in here["sizes"][0] and "in memory" not in here["sizes"][0]
+    assert "on this machine, with the weights in memory, a tree" in here["sizes"][0]
+    assert here["sizes"][0].count("in memory") == 1, "what was recorded gives way"
     assert here["cost"][3] == "measured" and here["positions"][3] == "recorded"
     assert measure.nearest(0.05) == 0.0
+
+
+def test_every_number_names_its_model_as_the_menu_does_and_where_the_weights_are():
+    shown = measure.contents(0.6, [], None)
+    for name, content in shown.items():
+        label = LABELS[TALES if name == "positions" else SMOLLM2]
+        assert label in content.answer and content.source.startswith(label), name
+        assert not re.search("smollm2|tales|embedded", content.answer + content.source)
+    for name in ("sizes", "cost", "predicted"):
+        assert "weights in memory" in shown[name].answer and "weights on disk" in shown[name].answer
+    assert "takes as long as" in shown["cost"].answer
+    assert "times as fast as plain decoding" in shown["sizes"].answer
+    assert LABELS[TALES] in described({"name": "embedded pair"})
 
 
 def test_what_acceptance_means_is_counted_in_one_run():

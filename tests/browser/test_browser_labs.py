@@ -23,6 +23,9 @@ def test_six_trees_one_of_them_large_with_its_mask(lab):
     cards, tree = page.locator(".sv-lab-cards figure"), page.locator(".sv-lab-tree")
     expect(cards).to_have_count(6)
     expect(page.locator(".sv-lab-name")).to_contain_text("Sequoia")
+    expect(page.locator(".sv-lab-sizes")).to_contain_text("Children per node of k-ary")
+    expect(page.locator(".sv-lab-caption").first).to_contain_text(re.compile(r"has \d+.* nodes"))
+    expect(page.locator(".sv-lab-caption").nth(1)).to_contain_text("its whole path is accepted")
     page.get_by_role("button", name="Sequoia’s figure 2").click()
     expect(tree.locator(".node")).to_have_count(64)
     assert page.locator(".sv-lab-mask svg").get_attribute("viewBox") == "0 0 64 64"

@@ -57,7 +57,7 @@ class TreeRequest(BaseModel):
     file: str = Field("", max_length=200_000, title="The file")
     nodes: int = Field(32, ge=2, le=256, title="Nodes")
     levels: int = Field(8, ge=1, le=32, title="Levels")
-    width: int = Field(3, ge=1, le=16, title="Width")
+    width: int = Field(3, ge=1, le=16, title="Children per node")
     builder: str = Field("sequoia", max_length=40)
 
     @model_validator(mode="before")
@@ -123,6 +123,9 @@ def build(service: Any) -> None:
             "max": high.le,
             "value": field.default,
         }
+    # The others have as many children as pay, so it would say too much without their names.
+    fixed = ", ".join(BUILDERS[name].title for name in SIX if has_fixed_width(name))
+    sizes["width"]["title"] += f" of {fixed}"
     builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
     first = trees(
         {"vector": start[0]["vector"], "nodes": start[0]["nodes"], "levels": start[0]["levels"]}
@@ -135,6 +138,12 @@ def build(service: Any) -> None:
         server_functions=[server_function(service, trees)],
         elem_id="sv-lab",
     )
+
+
+def has_fixed_width(name: str) -> bool:
+    """Whether a builder is given the number of children; a planned tree has as many as pay."""
+    fields = BUILDERS[name].model_fields
+    return "width" in fields and "acceptance" not in fields
 
 
 def trees(request: Any) -> str:
@@ -163,7 +172,9 @@ def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> di
         "name": name,
         "title": builder.title,
         "settings": ", ".join(
-            f"{key} {value}" for key, value in builder.parameters.items() if key in SIZES
+            f"{key} {value}"
+            for key, value in builder.parameters.items()
+            if key in SIZES and (key != "width" or has_fixed_width(name))
         ),
         "parents": list(step.parents),
         "chance": chance,
@@ -181,7 +192,7 @@ def fitted(
     cls = BUILDERS[name]
     fields = cls.model_fields
     sizes: dict[str, Any] = {"size": nodes, "acceptance": vector}
-    if "acceptance" not in fields:  # a planned tree has as many children as pay
+    if has_fixed_width(name):
         sizes["width"] = min(width, nodes - 1)
     # A builder that has no size for the whole tree gets shallower until its tree has few enough
     # nodes; each try drafts the tree, because only then it is known how many those are.

@@ -117,6 +117,7 @@ export function treeLab(element, start, askTrees) {
     trees = grown;
     const max = Math.max(...trees.map(tree => tree.tokens));
     $('cards').replaceChildren(...trees.map(tree => card(tree, max)));
+    $('caption').textContent = captionOf(trees);
     open(trees.some(tree => tree.name === name) ? name : 'sequoia');
   }
 
@@ -169,6 +170,18 @@ export function treeLab(element, start, askTrees) {
   load(0, false);
   show(JSON.parse(start.first).trees);
   root.setAttribute('aria-busy', 'false');
+}
+
+/**
+ * What the trees are compared by, and which of them are smaller.
+ * @param {Pick<LabTree, 'title' | 'nodes'>[]} trees
+ */
+export function captionOf(trees) {
+  const most = Math.max(...trees.map(tree => tree.nodes));
+  const smaller = trees.filter(tree => tree.nodes < most);
+  const listed = smaller.map(({ title, nodes }) => `${title} has ${nodes}`).join(', ');
+  const sizes = smaller.length ? ` Their sizes differ: ${listed}, the others ${most} nodes.` : '';
+  return `Expected tokens per pass for this vector, whatever the machine and the weights.${sizes}`;
 }
 
 /**

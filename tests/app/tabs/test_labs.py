@@ -221,6 +221,12 @@ def test_another_builder_stands_beside_the_six():
     assert data[-1]["tokens"] == pytest.approx(data[2]["tokens"]), "the optimal tree is Sequoia's"
 
 
+def test_only_a_tree_that_is_given_its_width_is_titled_with_one():
+    titles = {tree["name"]: tree["settings"] for tree in answer()["trees"]}
+    assert "width 3" in titles["k-ary"] and "width 3" in titles["eagle2"]
+    assert "width" not in titles["sequoia"], "it has as many children as pay"
+
+
 BAD = [
     None,
     7,

@@ -41,7 +41,7 @@ export function writeRuns(element, runs, shown, show) {
   if (box.hidden) return;
   const haveTwoPairs = new Set(listed.map(({ models }) => models)).size > 1;
   const textOf = (/** @type {import('./run.js').Run} */ run) =>
-    (haveTwoPairs && run.models ? `${run.models}, ` : '') + chipText(run);
+    (haveTwoPairs && run.models ? `${run.head.pair?.split(',')[0] ?? run.models}, ` : '') + chipText(run);
   const texts = listed.map(run => `${run === shown ? '*' : ''}${textOf(run)}`).join('|');
   if (box.dataset.texts === texts) return; // a button that has the focus stays
   box.dataset.texts = texts;

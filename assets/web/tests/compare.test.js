@@ -67,6 +67,9 @@ test('the last two runs on one prompt can be compared', () => {
   assert.equal(body.querySelector('a'), null, 'Compare has one pair for all its runs');
   const names = [...body.querySelectorAll('button')].map(chip => chip.textContent.split(',')[0]);
   assert.deepEqual(names, ['smollm2', 'tales']);
+  other.head.pair = 'Tales 28M, weights read at 0.9 GB/s';
+  writeRuns(body, [first, other], first, () => {});
+  assert.match(body.querySelectorAll('button')[1].textContent, /^Tales 28M, chain 2/, 'as in the menu');
 });
 
 test('a comparison in a page of its own stays text, whatever it says', () => {

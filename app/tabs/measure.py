@@ -212,15 +212,21 @@ def contents(
     positions = find_vector(VECTORS, RULE, temperature).positions
     where = f"{LABELS[PAIR]}, recorded on {positions:,} positions, temperature {temperature:g}"
     return {
-        "sizes": Content(pays(temperature, forecasts, title_of(pair)), plot("sizes", forecasts), *source),
+        "sizes": Content(
+            pays(temperature, forecasts, title_of(pair)), plot("sizes", forecasts), *source
+        ),
         "cost": Content(dear(costs, title_of(pair)), plot("cost", costs), *source),
         "acceptance": Content(
-            ranked(acceptance, title_of(pair)), draw_acceptance(temperature, rules), where, "recorded"
+            ranked(acceptance, title_of(pair)),
+            draw_acceptance(temperature, rules),
+            where,
+            "recorded",
         ),
         "positions": Content(
             counted(lengths, depth),
             plot("positions", lengths, depth),
-            f"{LABELS[TALES]}, counted in a recorded chain, {len(lengths)} steps, temperature {OPENING:g}",
+            f"{LABELS[TALES]}, counted in a recorded chain, {len(lengths)} steps, "
+            f"temperature {OPENING:g}",
             "recorded",
         ),
         "predicted": Content(held(points, title_of(pair)), plot("predicted", points), *source),
@@ -249,13 +255,13 @@ def where_of(place: str) -> str:
 def pays(temperature: float, forecasts: dict[str, Forecast], pair: str) -> str:
     """Which tree is worth it, in each place."""
     parts = []
+    base = " as plain decoding"  # said once
     for place, predicted in forecasts.items():
         best = predicted.best
         fastest = "plain decoding is fastest"
         if best.speedup > 1:
-            fastest = (
-                f"a tree of {best.size} nodes is {best.speedup:.1f} times as fast as plain decoding"
-            )
+            fastest = f"a tree of {best.size} nodes is {best.speedup:.1f} times as fast{base}"
+            base = ""
         parts.append(f"{where_of(place)}, {fastest}")
     return f"At temperature {temperature:g}, for {pair}: {'; '.join(parts)}."
 
@@ -285,7 +291,8 @@ def counted(accepted: list[int], depth: int) -> str:
     # A step reaches one token more than it accepts, the rejected one, unless it accepts all.
     reached = sum(min(length + 1, depth) for length in accepted)
     return (
-        f"The same run of {LABELS[TALES]}: {total / steps + 1:.1f} tokens per pass, {100 * total / reached:.0f} % of "
+        f"The same run of {LABELS[TALES]}: {total / steps + 1:.1f} tokens per pass, "
+        f"{100 * total / reached:.0f} % of "
         f"the tokens that were reached, {100 * total / (depth * steps):.0f} % of those drafted."
     )
 
@@ -294,7 +301,8 @@ def held(points: dict[str, tuple[Point, ...]], pair: str) -> str:
     """How far predictions are off."""
     errors = [abs(one.measured / one.predicted - 1) for group in points.values() for one in group]
     places = " and ".join(where_of(place) for place in points)
-    return f"Of {len(errors)} predictions for {pair} {places}, the worst is {100 * max(errors):.0f} % off."
+    predictions = f"{len(errors)} predictions for {pair} {places}"
+    return f"Of {predictions}, the worst is {100 * max(errors):.0f} % off."
 
 
 def draw_acceptance(temperature: float, rules: object) -> go.Figure:

@@ -310,7 +310,8 @@ def described(info: JsonObject) -> str:
     vocabularies differ."""
     common = info.get("common")
     mass = common.get("mass") if isinstance(common, dict) else None
-    title = PAIR_TITLES.get(info["name"], info["name"])
+    name: str = info["name"]
+    title = PAIR_TITLES.get(name, name)
     speed = info.get("disk_speed")
     if isinstance(speed, int | float):
         return f"{title}, weights read at {speed / 1e9:.1f} GB/s"

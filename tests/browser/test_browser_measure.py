@@ -27,7 +27,7 @@ def test_every_question_is_answered_in_a_sentence_and_follows_the_temperature(se
             timeout=30_000
         )
         expect(answer(seen, name)).to_have_text(re.compile(r"\d.*\.$"))
-    expect(answer(seen, "sizes")).to_contain_text(re.compile("in memory .* on disk "))
+    expect(answer(seen, "sizes")).to_contain_text(re.compile("in memory, .* on disk, "))
     figure = seen.locator("#sv-figure-sizes .sv-plot").bounding_box()
     assert figure["y"] + figure["height"] <= 800, "the first answer and its figure on one screen"
     before = answer(seen, "sizes").inner_text()

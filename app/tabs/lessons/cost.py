@@ -148,7 +148,11 @@ def drawn(measured):
                 "label": label,
             }
         )
-    return {"x": f"nodes in the tree, {LABELS[TALES]}", "y": "time of a step (plain step = 1)", "curves": curves}
+    return {
+        "x": f"nodes in the tree, {LABELS[TALES]}",
+        "y": "time of a step (plain step = 1)",
+        "curves": curves,
+    }
 
 
 def tokens_and_speed(measured):
@@ -174,7 +178,11 @@ def tokens_and_speed(measured):
                 "label": f"{nodes} nodes, {speed:.1f} x",
             }
         )
-    return {"x": f"nodes in the tree, {LABELS[TALES]}", "y": "tokens, or speed (plain = 1)", "curves": curves}
+    return {
+        "x": f"nodes in the tree, {LABELS[TALES]}",
+        "y": "tokens, or speed (plain = 1)",
+        "curves": curves,
+    }
 
 
 LESSON = Lesson(

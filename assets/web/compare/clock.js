@@ -48,7 +48,7 @@ export function sharedClock(root, { columns, running, changed }) {
     }
   }
 
-  /** The times of runs change: the clock stays where it is among them. @param {() => void} change */
+  /** Times of runs change: the clock stays where it is among them. @param {() => void} change */
   function retime(change) {
     const [firstBefore, limitBefore] = [first(), limit()];
     change();

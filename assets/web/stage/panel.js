@@ -41,7 +41,7 @@ export function writeRuns(element, runs, shown, show) {
   if (box.hidden) return;
   const haveTwoPairs = new Set(listed.map(({ models }) => models)).size > 1;
   const textOf = (/** @type {import('./run.js').Run} */ run) =>
-    (haveTwoPairs && run.models ? `${run.head.pair?.split(',')[0] ?? run.models}, ` : '') + chipText(run);
+    (haveTwoPairs && run.models ? `${pairOf(run)}, ` : '') + chipText(run);
   const texts = listed.map(run => `${run === shown ? '*' : ''}${textOf(run)}`).join('|');
   if (box.dataset.texts === texts) return; // a button that has the focus stays
   box.dataset.texts = texts;
@@ -55,6 +55,9 @@ export function writeRuns(element, runs, shown, show) {
     ...comparison(listed.slice(-2)),
   );
 }
+
+/** The name of a run's pair as the menu has it. @param {import('./run.js').Run} run */
+const pairOf = ({ head, models }) => head.pair?.split(',')[0] ?? models;
 
 /**
  * A link that opens Compare with the last two runs beside plain decoding; none where their prompts

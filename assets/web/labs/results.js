@@ -31,8 +31,8 @@ function limitOf({ accepted, best }) {
   const average = `It accepts ${accepted.toFixed(digits)} tokens on average`;
   if (best - accepted < 5e-5) return ` ${average}; no lossless rule accepts more of these drafts.`;
   return (
-    ` ${average}. The limit for all lossless rules on drafts drawn so is ` +
-    `${best.toFixed(digits)}, whether or not a rule below reaches it.`
+    ` ${average}. No lossless rule, listed here or not, accepts more than ` +
+    `${best.toFixed(digits)} of these drafts.`
   );
 }
 

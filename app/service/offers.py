@@ -69,9 +69,11 @@ def load_named(ref: PairRef, loading: Loading) -> Pair:
         options["draft"] = ref.draft
     pair = _load(ref, options, loading)
     if getattr(pair, "default_drafter", "") == QUANTIZED.name:
-        # Its first run would pay for it otherwise, in the middle of a step.
+        # The visitor's first run would pay for both otherwise, in the middle of a step.
         loading.report(1.0, "Packing the weights of the draft")
         pair.drafter(QUANTIZED.name, **QUANTIZED.parameters)
+        loading.report(1.0, "Compiling the draft for this processor, once")
+        specviz.run(pair, specviz.RunConfig("A", max_new_tokens=2))
     return pair
 
 

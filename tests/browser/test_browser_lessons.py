@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.tabs import lessons
-from tests.pages import present
+from tests.pages import crowded, present
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore", "Lessons")
@@ -135,6 +135,86 @@ def test_a_lecture_by_arrow_keys(book):
     opened(page, "sequoia")
     page.keyboard.press("Escape")
     expect(page.locator("html")).not_to_have_class(re.compile("sv-present"))
+
+
+OUTSIDE = """() => { const svg = document.querySelector('.sv-lesson-times svg');
+  const frame = svg.getBoundingClientRect();
+  const isOut = at => at.left < frame.left - 1 || at.right > frame.right + 1 ||
+    at.top < frame.top - 1 || at.bottom > frame.bottom + 1;
+  return [...svg.querySelectorAll('text')]
+    .filter(text => isOut(text.getBoundingClientRect())).map(text => text.textContent); }"""
+CHART_TYPE = """() => { const text = document.querySelector('.sv-lesson-times text');
+  return parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a; }"""
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "is_presented", "least", "most"),
+    [
+        (1920, 1080, True, 28, 50),
+        (1280, 720, True, 28, 40),
+        (1280, 800, False, 15, 24),
+        (390, 844, False, 8.5, 17),
+    ],
+)
+def test_the_charts_of_a_lesson_have_the_type_of_the_page_and_stay_in_their_frame(
+    book, width, height, is_presented, least, most
+):
+    page = book("lesson=cost", width=width, height=height)
+    opened(page, "cost")
+    for name in ("Time by nodes", "Tokens and speed by nodes"):
+        page.locator(".sv-lesson-pictures button", has_text=name).click()
+        if is_presented:
+            present(page)
+        expect(page.locator(".sv-lesson-times .label").first).to_be_visible()
+        assert crowded(page, 5) == [], name
+        assert page.evaluate(OUTSIDE) == [], name
+        assert least <= page.evaluate(CHART_TYPE) <= most, name
+        if is_presented:
+            present(page)
+
+
+COVERED = """() => {
+  const card = document.querySelector('#sv-lessons .sv-node-card').getBoundingClientRect();
+  const parts = '#sv-lessons :is(.sv-svg .node:is(.r, .a, .bonus, .correction), ' +
+    '.sv-legend > span, .sv-player button, .sv-under button)';
+  return [...document.querySelectorAll(parts)].filter(part => {
+    const other = part.getBoundingClientRect();
+    return part.checkVisibility() && card.left < other.right && other.left < card.right &&
+      card.top < other.bottom && other.top < card.bottom;
+  }).map(part => part.textContent);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "is_presented"),
+    [(1280, 800, False), (390, 844, False)],
+)
+def test_the_card_at_a_node_leaves_the_path_the_legend_and_the_buttons(
+    book, width, height, is_presented
+):
+    page = book("lesson=accept", width=width, height=height)
+    card = page.locator("#sv-lessons .sv-node-card")
+    for name in ("accept", "trees", "one-pass"):
+        page.locator(".sv-lessons-list button").nth(NAMES.index(name)).click()
+        lesson = opened(page, name)
+        steps = lesson["pictures"][lesson["opens"]["picture"]]["message"]["steps"]
+        if is_presented:
+            present(page)
+        page.locator("#sv-lessons .sv-canvas").evaluate("box => box.scrollIntoView()")
+        for step in [step for step in steps if "x" in step["outcome"]][:3]:
+            page.locator("#sv-lessons .sv-scrub").evaluate(
+                "(bar, at) => { bar.value = at; bar.dispatchEvent(new Event('input')); }",
+                step["index"],
+            )
+            expect(page.locator("#sv-lessons .sv-svg")).to_have_attribute(
+                "data-step", str(step["index"])
+            )
+            page.locator("#sv-lessons .sv-svg .node.x .shape").first.click(force=True)
+            expect(card).to_contain_text("rejected")
+            # a sentence that takes another line moves the tree, a frame later
+            page.wait_for_function(f"({COVERED})().length === 0")
+        page.keyboard.press("Escape")
+        expect(page.locator("html")).not_to_have_class(re.compile("sv-present"))
 
 
 def test_links_lead_to_a_step_and_older_numbers_to_their_lesson(book):

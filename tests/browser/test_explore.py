@@ -4,6 +4,7 @@ is, settings."""
 import json
 import re
 import shlex
+import threading
 from dataclasses import replace
 
 import pytest
@@ -277,6 +278,86 @@ def test_the_last_runs_can_be_shown_again(serve, visit):
     expect(page.locator("#sv-headline em")).to_have_text(first)
     expect(page.locator("#sv-preset :checked")).to_have_value("Tree")
     expect(page.locator("#sv-headline")).not_to_contain_text("press Run")
+
+
+def ended(page):
+    expect(page.locator("#sv-stop")).to_be_disabled(timeout=60_000)
+
+
+def test_a_run_that_goes_on_never_takes_the_place_of_what_was_chosen_since(
+    serve, visit, step_by_step
+):
+    pair = Gated(permits=2)
+    page = visit(serve(pair))
+    headline, about = page.locator("#sv-headline em"), page.locator(f"{STAGE} .sv-about-run")
+    chips = page.locator(f"{STAGE} .sv-history button")
+    page.locator("#sv-run").click()
+    expect(page.locator(f"{STAGE} .sv-where")).to_have_text("step 2 of 2")
+    pick(page, "Chain")
+    expect(about).to_contain_text("recorded")
+    chosen = headline.inner_text(), about.inner_text()
+    pair.gate.release(10**6)
+    ended(page)
+    assert (headline.inner_text(), about.inner_text()) == chosen
+    expect(page.locator("#sv-preset :checked")).to_have_value("Chain")
+    expect(chips).to_have_count(3)
+    chips.nth(1).click()
+    state(page, "done")
+
+
+def test_a_run_that_begins_late_is_listed_beside_what_was_chosen_since(serve, visit, step_by_step):
+    pair = Gated(permits=0)
+    page = visit(serve(pair))
+    about, chips = (
+        page.locator(f"{STAGE} .sv-about-run"),
+        page.locator(f"{STAGE} .sv-history button"),
+    )
+    choose(page, "Verification rule", "Race")
+    page.locator("#sv-run").click()
+    expect(page.locator("#sv-stop")).to_be_enabled()
+    choose(page, "Verification rule", "Sequoia")
+    pick(page, "Large tree")
+    svg = page.locator(f"{STAGE} .sv-svg")
+    expect(svg).to_have_attribute("data-of", "recorded-smollm2-large-tree-0.6")
+    expect(chips).to_have_count(2)
+    chosen = about.inner_text()
+    pair.gate.release(10**6)
+    expect(chips).to_have_count(3)
+    ended(page)
+    assert about.inner_text() == chosen
+    chips.last.click()
+    state(page, "done")
+    expect(about).to_contain_text("Race")
+
+
+def test_an_answer_that_comes_late_sets_nothing_that_was_chosen_since(serve, visit, monkeypatch):
+    whole = explore.recorded
+    gates = [threading.Event(), threading.Event()]
+    begun = [threading.Event(), threading.Event()]
+    calls = iter(range(100))
+
+    def slow(*args):
+        number = next(calls)
+        if number < 2:
+            begun[number].set()
+            assert gates[number].wait(60)
+        return whole(*args)
+
+    page = visit(serve(Gated()))
+    monkeypatch.setattr(explore, "recorded", slow)
+    about = page.locator(f"{STAGE} .sv-about-run")
+    opened = about.inner_text()
+    pick(page, "Large tree")
+    assert begun[0].wait(60)
+    pick(page, 1)
+    gates[0].set()
+    assert begun[1].wait(60)  # the answer to the first was there before
+    expect(page.locator("#sv-temperature :checked")).to_have_value("1")
+    assert about.inner_text() == opened
+    gates[1].set()
+    expect(about).to_contain_text("temperature 1")
+    expect(page.locator("#sv-preset :checked")).to_have_value("Large tree")
+    expect(page.locator("#sv-temperature :checked")).to_have_value("1")
 
 
 def test_what_is_seen_can_be_copied_as_python_and_as_a_command(serve, visit):

@@ -25,12 +25,13 @@ from ...service.pairs import Pairs
 from ...service.queue import visitor_of
 from ...service.service import RunService
 from ..parts import links, menus, own_pair, presets
+from ..parts.answers import ask_about
 from ..parts.controls import Controls, controls, mark
 from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.pairs import OWN, models_menu, weights_menu
 from ..parts.stage import ask, notice, opener, sentence, stage
-from ..parts.web import QUIET, component
+from ..parts.web import component
 from . import prompts, recordings
 from .messages import play, shown
 from .sampler import STOPPED, noted, sample
@@ -100,19 +101,20 @@ def events(
             ref = service.pairs.find(models, weights)
         except ValueError as error:
             unchanged = [gr.skip() for _ in checked[2:]]
-            return sentence("error", str(error)), gr.Button(interactive=False), *unchanged
+            return sentence("error", str(error)), gr.update(interactive=False), *unchanged
         possible = compatible(config).possible
         return (
             about(config, ref, None if possible else menus.nearest(config)),
-            gr.Button(interactive=possible),
-            *(gr.Radio(value=value) for value in presets.chosen(config)),
+            gr.update(interactive=possible),
+            *presets.chosen(config),
             recorded(service.pairs, values[0], config, ref) or gr.skip(),
             *mark(config),
         )
 
     checked = [notice_box, boxes["go"], *boxes["choices"], stage_box, *settings.strategies.values()]
-    changes = [control.change for control in (*pairs, *settings.inputs[1:])]
-    gr.on(changes, check, [*pairs, *settings.inputs], checked, trigger_mode="always_last", **QUIET)
+    changing = [*pairs, *settings.inputs[1:]]
+    changes = [control.change for control in changing]
+    ask_about(changes, check, [*pairs, *settings.inputs], checked, unless=changing)
 
     def switch(models: Any, weights: Any, prompt: object) -> list[Any]:
         """Of another pair, the prompt that it opens with in place of one for the pair before."""
@@ -126,12 +128,9 @@ def events(
         picture = recorded(service.pairs, opening.prompt, opening, ref)
         return [opening.prompt, opening.seed, picture or gr.skip()]
 
-    pairs[0].input(
-        switch,
-        [*pairs, settings.prompt],
-        [settings.prompt, settings.scalars["seed"], stage_box],
-        **QUIET,
-    )
+    asked = [*pairs, settings.prompt]
+    switched = [settings.prompt, settings.scalars["seed"], stage_box]
+    ask_about([pairs[0].input], switch, asked, switched, unless=asked)
 
     async def run(
         request: gr.Request, models: object, weights: object, *values: object
@@ -140,8 +139,9 @@ def events(
             config = settings.read(values)
             ref = service.pairs.find(models, weights)
             compatible(config).required()
-            # In place of what the run before may have failed with.
-            yield {notice_box: about(config, ref)}
+            # In place of what the run before may have failed with. Which settings the controls
+            # hold is not said: they may have changed since Run was pressed.
+            yield {notice_box: sentence(*verdict_on(config, ref))}
             visitor = visitor_of(request)
             items = service.stream(visitor, ref, play, config, ref, service.runs)
             async with aclosing(items):
@@ -187,8 +187,7 @@ def recorded(pairs: Pairs, prompt: object, config: RunConfig, ref: PairRef) -> s
 def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) -> str:
     """The notice on a configuration: its verdict, a fix, and what shows the page whether the
     picture is of it."""
-    embedded = ref.target == TALES  # for which vectors are stored
-    kind, text = verdict(config, EMBEDDED if embedded else ref.models)
+    kind, text = verdict_on(config, ref)
     more = fix["text"] if fix else ""
     settings = settings_text(config)
     return sentence(
@@ -199,6 +198,12 @@ def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) ->
         weights=ref.weights,
         fix=fix,
     )
+
+
+def verdict_on(config: RunConfig, ref: PairRef) -> tuple[str, str]:
+    """`verdict` for a pair of the menus."""
+    embedded = ref.target == TALES  # for which vectors are stored
+    return verdict(config, EMBEDDED if embedded else ref.models)
 
 
 def verdict(config: RunConfig, pair: str = EMBEDDED) -> tuple[str, str]:

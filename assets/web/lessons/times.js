@@ -1,44 +1,66 @@
 // The time of a step by the nodes of its tree, with the best tree of each curve marked.
 
+import { subscribe } from '../base/bus.js';
 import { makeSvg } from '../base/dom.js';
+import { presents } from '../base/page.js';
 import { drawAxes, ticks } from '../figures/chart.js';
 
 /** @typedef {import('./types.js').Times} Times */
 
-const WIDTH = 640,
-  HEIGHT = 380,
-  LEFT = 56,
-  RIGHT = 20,
-  TOP = 24,
-  BOTTOM = 52;
+// in units, of which normal type has 16
+const LEFT = 56;
+const RIGHT = 20;
+const TOP = 34; // with the title of the axis
+const BOTTOM = 52;
+const LEAST = 560; // as wide as the names of the curves need
 
 /** @type {import('./types.js').Figure} */
 export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
-  const all = curves.flatMap(({ points }) => points),
-    // The names of more than two curves need room above them.
-    most = Math.max(...all.map(([, time]) => time)) * (1.08 + 0.28 * (curves.length - 2)),
-    nodes = all.map(([n]) => n);
-  const across = (/** @type {number} */ n) =>
-    LEFT + (Math.log2(n) / Math.log2(Math.max(...nodes))) * (WIDTH - LEFT - RIGHT);
-  const up = (/** @type {number} */ time) =>
-    HEIGHT - BOTTOM - (time / most) * (HEIGHT - TOP - BOTTOM);
   const bests = curves.map(({ name, label }) => `${name}, best ${label}`).join('; ');
-  const view = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img' };
-  const svg = makeSvg('svg', { ...view, 'aria-label': `${y} by ${x}: ${bests}` }, box);
+  const svg = makeSvg('svg', { role: 'img', 'aria-label': `${y} by ${x}: ${bests}` }, box);
+  const all = curves.flatMap(({ points }) => points);
+  // The names of more than two curves need room above them.
+  const most = Math.max(...all.map(([, time]) => time)) * (1.08 + 0.34 * (curves.length - 2));
+  const nodes = all.map(([n]) => n);
   const sizes = [...new Set(nodes)].filter(n => Number.isInteger(Math.log2(n)));
-  drawAxes(
-    svg,
-    { left: LEFT, right: WIDTH - RIGHT, top: TOP, bottom: HEIGHT - BOTTOM },
-    { ticks: sizes.map(n => [across(n), n]), title: x },
-    { ticks: ticks(0, most, 5).map(time => [up(time), time]), title: y },
-  );
-  curves.forEach(({ name, points, best: [n, time], label }, i) => {
-    const group = makeSvg('g', { class: `curve curve-${i}` }, svg),
-      high = TOP + 26 + 28 * i;
-    makeSvg('path', { d: `M${points.map(([a, b]) => `${across(a)} ${up(b)}`).join('L')}` }, group);
-    for (const [a, b] of points) makeSvg('circle', { cx: across(a), cy: up(b), r: 3 }, group);
-    makeSvg('circle', { class: 'best', cx: across(n), cy: up(time), r: 9 }, group);
-    makeSvg('path', { d: `M${LEFT + 16} ${high - 5}h34` }, group);
-    makeSvg('text', { class: 'label', x: LEFT + 60, y: high }, group, `${name}: best ${label}`);
-  });
+
+  // In pixels of the screen: a picture that is enlarged would enlarge its type once more.
+  function redraw() {
+    const { clientWidth: width, clientHeight: height } = svg;
+    if (!width) return; // another tab is shown
+    const type = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const unit = Math.min((presents() ? 0.9 * type : type) / 16, width / LEAST);
+    svg.style.fontSize = `${16 * unit}px`;
+    svg.replaceChildren();
+    const left = LEFT * unit;
+    const right = width - RIGHT * unit;
+    const top = TOP * unit;
+    const bottom = height - BOTTOM * unit;
+    const across = (/** @type {number} */ n) =>
+      left + (Math.log2(n) / Math.log2(Math.max(...nodes))) * (right - left);
+    const up = (/** @type {number} */ time) => bottom - (time / most) * (bottom - top);
+    drawAxes(
+      svg,
+      { left, right, top, bottom },
+      { ticks: sizes.map(n => [across(n), n]), title: x },
+      { ticks: ticks(0, most, 5).map(time => [up(time), time]), title: y },
+      unit,
+    );
+    curves.forEach(({ name, points, best: [n, time], label }, i) => {
+      const group = makeSvg('g', { class: `curve curve-${i}` }, svg);
+      const places = points.map(([a, b]) => `${across(a)} ${up(b)}`);
+      makeSvg('path', { d: `M${places.join('L')}` }, group);
+      for (const [a, b] of points)
+        makeSvg('circle', { cx: across(a), cy: up(b), r: 3 * unit }, group);
+      makeSvg('circle', { class: 'best', cx: across(n), cy: up(time), r: 9 * unit }, group);
+      const line = top + (26 + 28 * i) * unit;
+      makeSvg('path', { d: `M${left + 16 * unit} ${line - 5 * unit}h${34 * unit}` }, group);
+      const place = { class: 'label', x: left + 60 * unit, y: line };
+      makeSvg('text', place, group, `${name}: best ${label}`);
+    });
+  }
+
+  redraw();
+  new ResizeObserver(redraw).observe(svg);
+  subscribe('type', svg, redraw); // which need not change its size
 }

@@ -5,7 +5,7 @@ import { subscribe } from '../base/bus.js';
 import { button, fieldIn, make, query } from '../base/dom.js';
 import { onPage } from '../base/page.js';
 import { sayTerms } from '../base/terms.js';
-import { isOver, originOf } from './run.js';
+import { isOver, originOf, takeStop } from './run.js';
 
 /** @param {HTMLElement} element */
 export function headline(element) {
@@ -71,6 +71,7 @@ export function freshness(element, changed, shown) {
   let controls = /** @type {Held | null} */ (null);
   let first = /** @type {Held | null} */ (null); // the page opens with its pair
   let isNext = false;
+  let isAwaited = false; // since Run was pressed, until a run is put on the screen
   const box = () => fieldIn(PROMPT);
   onPage(element, 'input', ({ target }) => {
     if (target.closest?.(PROMPT)) changed();
@@ -93,6 +94,7 @@ export function freshness(element, changed, shown) {
       event.type === 'click'
         ? event.target.closest?.(RUN)
         : event.key === 'Enter' && !event.shiftKey && event.target === box();
+    if (begins) isAwaited = true;
     const seed = /** @type {HTMLInputElement | null} */ (document.querySelector(SEED));
     if (!begins || !seed || originOf(run) !== 'run' || !isOver(run) || differs(run)) return;
     seed.value = String(Number(seed.value) + 1);
@@ -111,6 +113,15 @@ export function freshness(element, changed, shown) {
     },
     /** @param {import('./run.js').Run} run */
     stale: run => isOver(run) && differs(run),
+    awaits: () => isAwaited,
+    /**
+     * Another run is put on the screen, where what loads is not announced.
+     * @param {import('./run.js').Run} run
+     */
+    leave(run) {
+      isAwaited = false;
+      if (run.state === 'loading') takeStop(run);
+    },
     /** Whether the run that begins has the next seed, asked once. */
     takeNext() {
       const next = isNext;

@@ -1,6 +1,6 @@
 // The last runs, as their messages come; which of them is on the screen is the player's business.
 
-import { emptyRun, originOf, takeMessage } from './run.js';
+import { emptyRun, isBusy, originOf, takeMessage } from './run.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
@@ -15,28 +15,44 @@ export function runHistory() {
     /** Ignores what still comes of a run. @param {Run} run */
     leave: run => left.add(run.name),
     /**
-     * Takes a message; returns the run that it is about and the steps that are new, or null where
-     * nothing is to be shown of it.
+     * Takes a message; returns the run that it is about, the steps that are new, whether it is the
+     * run's first message and whether that run is to be on the screen. Null where the message is
+     * about no run that is listed.
+     *
+     * What comes of a run never puts it in the place of one that somebody chose to see since.
      * @param {Message} message
      * @param {Run} shown the run on the screen
+     * @param {boolean} [isAwaited] whether no other run was put on the screen since Run was pressed
      */
-    take(message, shown) {
+    take(message, shown, isAwaited = true) {
       if (left.has(message.run) || isRecordingOf(message, shown)) return null;
       let run = runs.find(({ name }) => name === message.run);
-      const isBegun = message.run !== '' && !run;
+      // A message without a name is about the run that is computed or waited for.
+      if (message.run === '') run = runs.findLast(isBusy) ?? (isAwaited ? shown : undefined);
+      const isBegun = !run && message.head !== undefined;
       if (isBegun) {
         run = emptyRun(message.run);
         runs.push(run);
         if (runs.length > MOST) runs.shift();
       }
-      const newest = runs[runs.length - 1];
-      run ??= newest;
+      if (!run) return null;
       const steps = takeMessage(run, message);
-      // somebody looks at another run meanwhile
-      if (run !== shown && !message.head && run === newest && !isBegun) return null;
-      return { run, steps, isBegun };
+      const isAsked = message.head?.recorded || isAwaited || isSame(message, shown);
+      const isShown = run === shown || Boolean(message.head && isAsked);
+      return { run, steps, isBegun, isShown };
     },
   };
+}
+
+/**
+ * Whether a message begins a run of the same settings.
+ * @param {Message} message
+ * @param {Run} run
+ */
+function isSame({ head, models, weights }, run) {
+  const isOfSettings =
+    head?.settings === run.head.settings && head?.prompt === run.head.prompt;
+  return isOfSettings && models === run.models && weights === run.weights;
 }
 
 /**
@@ -44,8 +60,5 @@ export function runHistory() {
  * @param {Message} message
  * @param {Run} run
  */
-function isRecordingOf({ head, models, weights }, run) {
-  if (!head?.recorded || originOf(run) !== 'run') return false;
-  const isSame = head.settings === run.head.settings && head.prompt === run.head.prompt;
-  return isSame && models === run.models && weights === run.weights;
-}
+const isRecordingOf = (message, run) =>
+  Boolean(message.head?.recorded) && originOf(run) === 'run' && isSame(message, run);

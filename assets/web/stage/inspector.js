@@ -6,7 +6,7 @@ import { visible } from '../base/text.js';
 import { DRAWN, OUTCOMES } from '../base/words.js';
 import { placeCard } from './card_place.js';
 import { detailOf, numbersOf } from './detail.js';
-import { short, siblingsOf } from './sentences.js';
+import { comparedTexts, conclusionOf, short, siblingsOf } from './sentences.js';
 
 /**
  * @typedef {(step: Step, key: string, index: number) => (() => void) | null} Take what opens a
@@ -93,8 +93,10 @@ export function nodeCard(element, openNumbers) {
   const $ = finder(element);
   const title = make('p');
   const list = make('dl');
+  const conclusion = make('p');
   const card = make('div', '', 'sv-node-card');
-  card.append(title, list, button('In numbers', openNumbers, 'sv-plain'));
+  card.append(title, list, conclusion, button('In numbers', openNumbers, 'sv-plain'));
+  let shown = ''; // the key of its node
   card.hidden = true;
   $('canvas').append(card);
 
@@ -114,10 +116,12 @@ export function nodeCard(element, openNumbers) {
     title.replaceChildren(make('span', tokenOf(step, key), 'sv-token'), ' ', outcome);
     list.replaceChildren(
       ...linesOf(step, Number(key)).flatMap(([name, value]) => [
-        make('dt', name),
+        term(name),
         make('dd', value),
       ]),
     );
+    conclusion.textContent = conclusionOf(step, Number(key));
+    shown = key;
     place(key);
   }
 
@@ -127,33 +131,63 @@ export function nodeCard(element, openNumbers) {
     const node = $('svg').querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect();
     if (!node) return;
     const path = $('svg').querySelectorAll(':is(.node, .edge):is(.r, .a, .bonus, .correction)');
-    const size = { width: card.offsetWidth, height: card.offsetHeight };
     const taken = [...path].map(part => part.getBoundingClientRect());
-    const { left, top } = placeCard(size, node, taken, $('scroll').getBoundingClientRect());
+    const { left: start, right: end, top: high, bottom: low } = $('scroll').getBoundingClientRect();
+    const room = {
+      left: start,
+      right: end,
+      top: Math.max(0, high),
+      bottom: Math.min(innerHeight, low),
+    };
+    /** @param {boolean} isLow all numbers in one line, where a room is too low for one a line */
+    const placed = isLow => {
+      card.classList.toggle('low', isLow);
+      const size = { width: card.offsetWidth, height: card.offsetHeight };
+      return placeCard(size, node, taken, room);
+    };
+    let { left, top, excess } = placed(false);
+    if (excess) ({ left, top } = placed(true));
     Object.assign(card.style, { left: `${left - canvas.left}px`, top: `${top - canvas.top}px` });
   }
 
   $('scroll').addEventListener('scroll', () => {
     card.hidden = true;
   });
+  // A longer sentence makes the box lower; the tree in it is drawn again before the next frame.
+  const follow = () => card.hidden || place(shown);
+  new ResizeObserver(() => requestAnimationFrame(follow)).observe($('scroll'));
   return { show };
 }
 
 /**
- * What is known of a node, names and values.
+ * A name, of which a low card has the part that is marked.
+ * @param {string[]} parts the second is marked
+ */
+function term([before, name, after]) {
+  const line = make('dt', before);
+  line.append(make('b', name), after);
+  return line;
+}
+
+/**
+ * What is known of a node, names in three parts and values.
  * @param {Step} step
  * @param {number} node
- * @returns {[string, string][]}
+ * @returns {[string[], string][]}
  */
 function linesOf(step, node) {
-  const lines = /** @type {[string, string][]} */ ([]);
+  const lines = /** @type {[string[], string][]} */ ([]);
   const p = step.p[node];
   const q = step.q[node];
   const accept = step.accept[node];
   const coin = step.coin[node];
-  if (typeof p === 'number') lines.push(['the target’s probability p', short(p)]);
-  if (typeof q === 'number') lines.push(['the draft’s probability q', short(q)]);
-  if (typeof accept === 'number') lines.push(['kept with probability', short(accept)]);
-  if (typeof coin === 'number') lines.push(['the draw u, from 0 to 1', short(coin)]);
+  if (typeof p === 'number') lines.push([['the target’s probability ', 'p', ''], short(p)]);
+  if (typeof q === 'number') lines.push([['the draft’s probability ', 'q', ''], short(q)]);
+  const isCompared = typeof accept === 'number' && typeof coin === 'number';
+  const [draw, chance] = isCompared ? comparedTexts(coin, accept) : [];
+  if (typeof accept === 'number')
+    lines.push([['', 'kept with', ' probability'], chance ?? short(accept)]);
+  if (typeof coin === 'number')
+    lines.push([['the draw ', 'u', ', from 0 to 1'], draw ?? short(coin)]);
   return lines;
 }

@@ -49,8 +49,7 @@ export function runPlayer(element, around = {}) {
   let arrived = false;
   const writeAddress = addressWriter(around.address);
   let drawn = -1;
-  let pinned = /** @type {string | null} */ (null);
-  let hovered = /** @type {string | null} */ (null);
+  let [pinned, hovered] = /** @type {(string | null)[]} */ ([null, null]);
   let drawing = /** @type {number | null} */ (null);
 
   const inspector = inspectorView(
@@ -82,6 +81,7 @@ export function runPlayer(element, around = {}) {
 
   /** Puts a run on the screen. @param {Run} other */
   function put(other) {
+    fresh?.leave(run);
     run = other;
     spans = [];
     pinned = hovered = null;
@@ -104,9 +104,10 @@ export function runPlayer(element, around = {}) {
   function receive(text) {
     if (!text) return;
     const message = /** @type {Message} */ (JSON.parse(text));
-    const taken = history.take(message, run);
+    const taken = history.take(message, run, fresh?.awaits());
     if (!taken) return;
-    if (taken.isBegun) taken.run.isNext = fresh?.takeNext() ?? false;
+    if (taken.isBegun && !message.head?.recorded) taken.run.isNext = fresh?.takeNext() ?? false;
+    if (!taken.isShown) return schedule(); // its button among the last runs
     if (taken.run === run) taken.steps.forEach(writeStep);
     else put(taken.run);
     writePrompt($('prompt'), run.head);
@@ -222,9 +223,11 @@ export function runPlayer(element, around = {}) {
     });
   }
 
-  const forget = () => {
-    request = null;
+  /** @param {Place | null} place */
+  const expect = place => {
+    request = place;
   };
+  const forget = () => expect(null);
   for (const kind of ['pointerdown', 'keydown']) element.addEventListener(kind, forget);
   return {
     receive,
@@ -232,10 +235,7 @@ export function runPlayer(element, around = {}) {
     shown: () => run,
     move: position.move,
     changed: schedule,
-    /** @param {Place | null} place */
-    expect(place) {
-      request = place;
-    },
+    expect,
   };
 }
 

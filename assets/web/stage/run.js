@@ -35,6 +35,10 @@ export const originOf = run => (run.name || '').split(' ')[0];
 /** @param {Run} run */
 export const isOver = run => ['done', 'stopped', 'error'].includes(run.state);
 
+/** Whether a job computes it, compares its text, or loads its models. @param {Run} run */
+export const isBusy = run =>
+  ['running', 'loading'].includes(run.state) || run.same?.kind === 'checking';
+
 /**
  * Takes a message about this run; returns the steps that are new.
  * @param {Run} run
@@ -62,7 +66,7 @@ export function takeMessage(run, update) {
  * What is stopped while it waits or loads leaves the run on the screen as it was.
  * @param {Run} run
  */
-function takeStop(run) {
+export function takeStop(run) {
   const wasTimed = run.state === 'running' && run.timing;
   run.state = run.state === 'running' && !wasTimed ? 'stopped' : 'done';
   run.note = '';

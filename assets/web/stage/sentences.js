@@ -16,7 +16,37 @@ function plural(number, word) {
 
 /** A probability in a sentence. @param {number} value */
 export function short(value) {
-  return value > 0 && value < 0.005 ? value.toExponential(0) : value.toFixed(2);
+  return value > 0 && value < 0.005 ? String(Number(value.toPrecision(1))) : value.toFixed(2);
+}
+
+/**
+ * The draw and the probability that it is compared with, with as many digits as tell them apart.
+ * @param {number} coin
+ * @param {number} accept
+ */
+export function comparedTexts(coin, accept) {
+  let texts = [short(coin), short(accept)];
+  for (let digits = 3; coin !== accept && texts[0] === texts[1] && digits < 9; digits++)
+    texts = [coin.toFixed(digits), accept.toFixed(digits)];
+  return texts;
+}
+
+/**
+ * What follows from the draw at a node; "" where its rule decides otherwise.
+ * @param {Step} step
+ * @param {number} node
+ */
+export function conclusionOf(step, node) {
+  const accept = step.accept[node];
+  const coin = step.coin[node];
+  const isAccepted = step.outcome[node] === 'a';
+  const isTried = isAccepted || step.outcome[node] === 'x';
+  if (!isTried || typeof accept !== 'number' || typeof coin !== 'number') return '';
+  if (coin < accept !== isAccepted) return '';
+  const [draw, chance] = comparedTexts(coin, accept);
+  return isAccepted
+    ? `${draw} is below ${chance}: accepted`
+    : `${draw} is not below ${chance}: rejected`;
 }
 
 /** The numbers of a builder: counts as they are. @param {number} value */

@@ -4,6 +4,7 @@ import test from 'node:test';
 import { stepper } from '../base/stepper.js';
 import { withoutFirstResidual } from '../stage/detail.js';
 import { placeCard } from '../stage/card_place.js';
+import { comparedTexts, conclusionOf, short } from '../stage/sentences.js';
 import { runHistory } from '../stage/history.js';
 import { playback } from '../stage/playback.js';
 import { emptyRun } from '../stage/run.js';
@@ -109,6 +110,35 @@ test('a card stands beside its node and covers nothing of the accepted path', ()
   }
 });
 
+test('the card at a node stays in its room where a place in it is free, however far', () => {
+  const box = (left, top, width, height) => ({
+    left,
+    top,
+    right: left + width,
+    bottom: top + height,
+  });
+  const room = box(0, 0, 400, 300);
+  const path = [box(0, 180, 400, 20)];
+  const low = placeCard({ width: 150, height: 140 }, box(100, 220, 40, 20), path, room);
+  assert.deepEqual([low.excess, low.top + 140 <= 176], [0, true], 'above the path');
+  const high = placeCard({ width: 150, height: 240 }, box(100, 220, 40, 20), path, room);
+  assert.ok(high.excess > 0 && high.top < 0, 'over the sentence rather than the buttons');
+});
+
+test('the card at a node says what follows from its numbers', () => {
+  const one = step([-1, 0, 0, 0], 'rxau', {
+    accept: [null, 0.11, 0.5003, 0.5],
+    coin: [null, 0.2, 0.5001, 0.1],
+  });
+  assert.deepEqual(
+    [1, 2, 3].map(node => conclusionOf(one, node)),
+    ['0.20 is not below 0.11: rejected', '0.5001 is below 0.5003: accepted', ''],
+  );
+  assert.equal(conclusionOf({ ...one, coin: [null, 0.1, 0, 0] }, 1), '', 'another reason');
+  assert.deepEqual([0.0002, 0.004, 0.25, 0].map(short), ['0.0002', '0.004', '0.25', '0.00']);
+  assert.deepEqual(comparedTexts(0.25, 0.25), ['0.25', '0.25']);
+});
+
 /** A stepper over `count` positions under a clock of the test's own. */
 function made(t, count, more = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -206,6 +236,30 @@ test('the last runs are kept, and a recording of the run on the screen is not pu
   );
   history.leave(history.runs[5]);
   assert.equal(history.take(message('run 8'), history.runs[0]), null);
+});
+
+test('what comes of an older run never takes the place of the run that was chosen since', () => {
+  const history = runHistory();
+  const [empty] = history.runs;
+  const about = settings => ({ settings, prompt: 'a' });
+  const message = (run, more = {}) => ({ run, steps: [], models: 'm', weights: 'disk', ...more });
+  const recording = settings =>
+    message(`recorded ${settings}`, { head: { ...about(settings), recorded: true }, state: 'done' });
+  const begun = history.take(message('run 1', { head: about('T=1'), state: 'running' }), empty);
+  assert.ok(begun.isShown);
+  const other = history.take(recording('size=64'), begun.run, false);
+  assert.ok(other.isShown, 'a recording that was asked for');
+  const timing = message('run 1', { timing: { done: 1, of: 3 }, state: 'running' });
+  const later = history.take(timing, other.run, false);
+  assert.deepEqual([later.isShown, begun.run.timing.done], [false, 1]);
+  assert.equal(history.take(message('', { state: 'stopped' }), other.run, false).run, begun.run);
+  assert.deepEqual([begun.run.state, other.run.state], ['done', 'done']);
+  const second = message('run 2', { head: about('T=1'), state: 'running' });
+  assert.equal(history.take(message('', { state: 'loading' }), other.run, false), null);
+  assert.equal(history.take(second, other.run, false).isShown, false);
+  const third = message('run 3', { head: about('size=64'), state: 'running' });
+  assert.ok(history.take(third, other.run, false).isShown, 'in place of its own recording');
+  assert.equal(history.take(message('run 9', { state: 'done' }), other.run), null);
 });
 
 test('a run in Python and as a command', () => {

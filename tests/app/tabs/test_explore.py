@@ -1,5 +1,6 @@
 """The tab Explore without a browser: its recordings and its runs as messages."""
 
+import inspect
 import json
 from contextlib import aclosing
 from dataclasses import replace
@@ -198,7 +199,7 @@ def test_another_model_brings_the_prompt_that_it_opens_with(monkeypatch):
     monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
     demo = build_demo()
     switch = next(
-        event.fn.__wrapped__
+        inspect.unwrap(event.fn)
         for event in demo.fns.values()
         if getattr(event.fn, "__name__", "") == "switch"
     )

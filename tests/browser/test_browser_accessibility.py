@@ -153,6 +153,34 @@ def test_what_a_tab_presents_is_on_the_screen_and_nothing_of_the_frame(serve, vi
         present(page)
 
 
+CONTRAST = """() => {
+  const light = color => {
+    const parts = color.match(/[\\d.]+/g).slice(0, 3).map(part => part / 255);
+    const [r, g, b] = parts.map(c => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const canvas = document.querySelector('#sv-stage .sv-canvas');
+  const paper = getComputedStyle(canvas).backgroundColor;
+  const marks = ['.edge.u', '.node.u .shape'].map(place => {
+    const { stroke, strokeOpacity } = getComputedStyle(canvas.querySelector('.sv-svg ' + place));
+    const [mark, under] = [stroke, paper].map(color => color.match(/[\\d.]+/g).slice(0, 3));
+    const mixed = mark.map((c, i) => strokeOpacity * c + (1 - strokeOpacity) * under[i]);
+    return `rgb(${mixed.join()})`;
+  });
+  return marks.map(mark => {
+    const [low, high] = [light(mark), light(paper)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  });
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_was_not_visited_can_be_seen(serve, visit, scheme):
+    page = visit(serve(), color_scheme=scheme, settings=False)
+    page.locator("#sv-stage .sv-svg .edge.u").first.wait_for(state="attached")
+    assert min(page.evaluate(CONTRAST)) >= 3
+
+
 def test_all_tabs_fit_on_a_phone(serve, visit):
     page = visit(serve(), width=360, height=844)
     for tab in TABS:

@@ -73,6 +73,25 @@ test('nine columns of numbers fit where they are all that is drawn', () => {
   }
 });
 
+test('a label at the end of a row is whole where there is room, and never cut by the box', () => {
+  const words = ['The', ' idea', ' of', ' a', ' single', ' very', ' long-molecule'];
+  for (const width of [700, 760, 900, 1200]) {
+    const { svg, labels } = shown(chain(words), { width });
+    assert.ok(parseFloat(svg.style.width) <= width - 20, `${svg.style.width} in ${width}`);
+    if (width > 1000) assert.equal(labels().at(-1), '·long-molecule');
+  }
+  const few = shown(chain(['a', ' scattering']), { width: 350 });
+  assert.equal(few.labels().at(-1), '·scattering', 'before its type is larger');
+});
+
+test('a step with many siblings that were not visited takes the rows that there are', () => {
+  const wide = step([-1, ...new Array(20).fill(0), ...new Array(20).fill(1)], `ra${'u'.repeat(39)}`);
+  for (const height of [160, 240, 400]) {
+    const { svg } = shown(wide, { height });
+    assert.ok(parseFloat(svg.style.height) <= height - 20, `${svg.style.height} in ${height}`);
+  }
+});
+
 test('text is only ever text', () => {
   const { svg } = shown(chain(['<img src=x onerror=alert(1)>', '${1}', '</svg><script>']));
   assert.equal(svg.querySelectorAll('img, script').length, 0);

@@ -30,7 +30,7 @@
  * @typedef {{ marks: Mark[], up: number, down: number }} Block
  */
 
-const SIBLINGS = 4; // never-reached siblings beyond this many share one "+N"
+const SIBLINGS = 4; // of more siblings that were not visited the last share one "+N"
 
 /** @param {{ parents: number[] }} step */
 export function childrenOf(step) {
@@ -64,8 +64,13 @@ function stacked(blocks, main) {
   return { marks, up, down };
 }
 
-/** @param {Step} step @param {(key: string) => boolean} isOpen @returns {Layout} */
-export function treeLayout(step, isOpen) {
+/**
+ * @param {Step} step
+ * @param {(key: string) => boolean} isOpen
+ * @param {number} [siblings] that were not visited and may have rows of their own
+ * @returns {Layout}
+ */
+export function treeLayout(step, isOpen, siblings = SIBLINGS) {
   const children = childrenOf(step),
     n = step.parents.length,
     size = new Array(n).fill(1);
@@ -104,7 +109,7 @@ export function treeLayout(step, isOpen) {
       down: 0,
     });
     const closed = below.length && !reached(node) && !isOpen(mark.key);
-    const spare = below.filter(i => step.outcome[i] === 'u').slice(SIBLINGS - 1);
+    const spare = below.filter(i => step.outcome[i] === 'u').slice(siblings - 1);
     const fold = spare.length > 1 && !isOpen(`${node}+`) ? new Set(spare) : new Set();
     let main = -1;
     if (closed) mark.hidden = size[node] - 1;
@@ -152,7 +157,8 @@ export function treeLayout(step, isOpen) {
 }
 
 /**
- * The same with folds opened, the smallest first, as long as everything still fits.
+ * The same with fewer siblings where that takes too many rows, or with folds opened, the smallest
+ * first, as long as everything still fits.
  * @param {Step} step
  * @param {(key: string) => boolean} isOpen what somebody opened
  * @param {{ rows: number, columns: number }} room how many there is room for; a tree that needs
@@ -162,7 +168,11 @@ export function treeLayout(step, isOpen) {
 export function roomyLayout(step, isOpen, room) {
   const open = new Set(),
     rejected = new Set();
-  let layout = treeLayout(step, isOpen);
+  let siblings = SIBLINGS;
+  // Before somebody opened a fold, which must close no other.
+  const rowsWith = (/** @type {number} */ few) => treeLayout(step, () => false, few).rows;
+  while (siblings > 1 && rowsWith(siblings) > room.rows) siblings--;
+  let layout = treeLayout(step, isOpen, siblings);
   const columns = Math.max(room.columns, layout.columns);
   for (;;) {
     const folds = layout.marks.filter(mark => mark.hidden && !rejected.has(mark.key));
@@ -170,7 +180,9 @@ export function roomyLayout(step, isOpen, room) {
     const next = folds.reduce((smallest, mark) =>
       mark.hidden < smallest.hidden ? mark : smallest,
     );
-    const larger = treeLayout(step, key => isOpen(key) || open.has(key) || key === next.key);
+    const isOpenNow = (/** @type {string} */ key) =>
+      isOpen(key) || open.has(key) || key === next.key;
+    const larger = treeLayout(step, isOpenNow, siblings);
     if (larger.rows <= room.rows && larger.columns <= columns) {
       open.add(next.key);
       layout = larger;

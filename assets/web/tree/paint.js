@@ -9,11 +9,11 @@ import { differ, outlineOf } from './sources.js';
 /** @typedef {import('./layout.js').Mark} Mark */
 
 /**
- * Sizes in pixels: between columns, between rows, at least between both, of type, of one unit
- * (large type has larger ones); whether labels stand below their marks, not beside them; and how
- * wide text is.
- * @typedef {{ dx: number, dy: number, least: { dx: number, dy: number }, size: number, unit:
- *   number, below: boolean, width: (text: string) => number }} Sizes
+ * Sizes in pixels: between columns, between rows, where the last labels end, at least between
+ * columns and rows, of type, of one unit (large type has larger ones); whether labels stand below
+ * their marks, not beside them; and how wide text is.
+ * @typedef {{ dx: number, dy: number, end: number, least: { dx: number, dy: number },
+ *   size: number, unit: number, below: boolean, width: (text: string) => number }} Sizes
  */
 
 /** @type {Record<string, string>} */
@@ -27,6 +27,9 @@ const SHAPES = {
   last: 'M0 -8L8 0L0 8L-8 0Z',
 };
 const LONGEST = 14; // a label that nothing follows may be as wide as this many em
+const LEAF = 1.4; // and below its mark, as this many columns
+const PILL = 60; // pixels for the number of what is folded
+const LABEL_GAP = 5; // pixels between labels below their marks
 const SMALL = 12; // pixels of what stands beside a mark; the view may draw all a little smaller
 
 /**
@@ -42,7 +45,7 @@ export function curve(x0, y0, x1, y1) {
 }
 
 /**
- * Edges and nodes, two groups, and how far to the right they reach.
+ * Edges and nodes, two groups.
  * @param {Mark[]} marks
  * @param {Step} step
  * @param {Sizes} sizes
@@ -52,17 +55,43 @@ export function paint(marks, step, sizes, frame) {
   const edges = makeSvg('g');
   const nodes = makeSvg('g', { 'font-size': sizes.size });
   const ends = /** @type {Map<Mark, number>} */ (new Map()); // where the edges to children begin
-  let right = 0;
   for (const mark of marks) {
     const label = labelOf(mark, step, sizes);
     const x = mark.x * sizes.dx;
     ends.set(mark, sizes.below ? x + 9 * sizes.unit : x + label.start + label.wide + 4);
     const letter = mark.node && frame?.later.has(mark.node) ? 'u' : mark.letter;
     if (mark.from) paintEdge(edges, mark, letter, ends.get(mark.from) ?? 0, step, sizes);
-    const reach = paintNode(nodes, mark, letter, label, step, sizes, frame);
-    right = Math.max(right, x + reach + 8);
+    paintNode(nodes, mark, letter, label, step, sizes, frame);
   }
-  return { edges, nodes, right };
+  return { edges, nodes };
+}
+
+/**
+ * How far to the right marks reach.
+ * @param {Mark[]} marks
+ * @param {Step} step
+ * @param {Sizes} sizes
+ */
+export function rightOf(marks, step, sizes) {
+  const ends = marks.map(
+    mark => mark.x * sizes.dx + reachOf(mark, labelOf(mark, step, sizes), sizes) + 8,
+  );
+  return Math.max(...ends);
+}
+
+/**
+ * How wide columns are in which every label is whole.
+ * @param {Mark[]} marks
+ * @param {Step} step
+ * @param {Sizes} sizes
+ */
+export function columnOf(marks, step, sizes) {
+  const widths = marks.map(mark => {
+    const wide = sizes.width(wholeLabel(mark, step));
+    if (sizes.below) return (wide + LABEL_GAP) / (mark.leaf ? LEAF : 1);
+    return mark.leaf ? 0 : wide + besideOf(step, sizes) + 17 * sizes.unit;
+  });
+  return Math.ceil(Math.max(...widths));
 }
 
 /**
@@ -70,17 +99,39 @@ export function paint(marks, step, sizes, frame) {
  * @typedef {{ text: string, whole: string, wide: number, start: number }} Label
  */
 
-/** @param {Mark} mark @param {Step} step @param {Sizes} sizes @returns {Label} */
-function labelOf(mark, step, { dx, size, unit, below, width }) {
+/** @param {Mark} mark @param {Step} step */
+function wholeLabel(mark, step) {
   const token = mark.key === 'last' ? step.pieces.at(-1) : step.texts[mark.node ?? -1];
-  const whole = token === undefined ? '' : visible(token);
-  const beside = (differ(step.guessed) ? 16 : 13) * unit;
+  return token === undefined ? '' : visible(token);
+}
+
+/** Where a label beside its mark begins. @param {Step} step @param {Sizes} sizes */
+const besideOf = (step, { unit }) => (differ(step.guessed) ? 16 : 13) * unit;
+
+/** @param {Mark} mark @param {Step} step @param {Sizes} sizes @returns {Label} */
+function labelOf(mark, step, sizes) {
+  const { dx, size, unit, below, width } = sizes;
+  const whole = wholeLabel(mark, step);
+  const beside = besideOf(step, sizes);
   let room = dx - 17 * unit - beside;
-  if (below) room = dx * (mark.leaf ? 1.4 : 1) - 5;
+  if (below) room = dx * (mark.leaf ? LEAF : 1) - LABEL_GAP;
   else if (mark.leaf) room = LONGEST * size;
+  if (mark.leaf) {
+    const begin = mark.x * dx + (below ? -dx / 2 : beside);
+    room = Math.min(room, sizes.end - begin - 12 - (mark.hidden ? PILL : 0));
+  }
   const text = fitted(whole, room, width);
   const wide = width(text);
-  return { text, whole, wide, start: below ? -Math.min(wide, dx - 5) / 2 : beside };
+  return { text, whole, wide, start: below ? -Math.min(wide, dx - LABEL_GAP) / 2 : beside };
+}
+
+/** Where what stands beside a mark may begin. @param {Label} label @param {Sizes} sizes */
+const endOf = (label, { unit, below }) => (below ? 9 * unit : label.start + label.wide + 4);
+
+/** @param {Mark} mark @param {Label} label @param {Sizes} sizes */
+function reachOf(mark, label, sizes) {
+  const end = Math.max(endOf(label, sizes), label.start + label.wide);
+  return end + (mark.hidden ? PILL : 0);
 }
 
 /**
@@ -102,7 +153,7 @@ function paintEdge(parent, mark, letter, begin, step, { dx, dy, unit }) {
 }
 
 /**
- * A mark with its label and what is written at it; returns how far it reaches to the right.
+ * A mark with its label and what is written at it.
  * @param {SVGElement} parent
  * @param {Mark} mark
  * @param {string} letter
@@ -118,8 +169,7 @@ function paintNode(parent, mark, letter, label, step, sizes, frame) {
   const transform = `translate(${mark.x * dx} ${mark.y * dy})`;
   const kinds = `node ${kind}${current}`;
   const node = makeSvg('g', { class: kinds, 'data-key': mark.key, transform }, parent);
-  const end = below ? 9 * unit : label.start + label.wide + 4;
-  const reach = Math.max(end, label.start + label.wide) + (mark.hidden ? 60 : 0);
+  const reach = reachOf(mark, label, sizes);
   const left = Math.min(-9 * unit, label.start - 2);
   const height = Math.min(dy, size * (below ? 2.5 : 2));
   const y = below ? -10 * unit : -height / 2;
@@ -146,8 +196,7 @@ function paintNode(parent, mark, letter, label, step, sizes, frame) {
     const low = below ? 7 * unit + size * 0.5 : 0;
     makeSvg('text', { x: label.start, y: low, dy: '.34em' }, node, label.text);
   }
-  if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : end, sizes);
-  return reach;
+  if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : endOf(label, sizes), sizes);
 }
 
 /**

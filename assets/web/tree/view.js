@@ -6,7 +6,7 @@ import { makeSvg } from '../base/dom.js';
 import { ruler } from '../base/text.js';
 import { presents } from '../base/page.js';
 import { roomyLayout, treeLayout } from './layout.js';
-import { paint } from './paint.js';
+import { columnOf, paint, rightOf } from './paint.js';
 
 /** @typedef {import('../stage/frames.js').Frame} Frame */
 /** @typedef {import('./layout.js').Layout} Layout */
@@ -49,31 +49,43 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
     const sizes = measure(svg, room.wide, unfolded, drawn?.sizes);
     const { least, size, unit, below } = sizes;
+    const [smallest, most] = presents() ? [0.95, 1.1] : [SMALLEST, LARGEST];
+    const low = below ? size : 0; // of the labels of the last row
     const layout =
       whole || unfolded
         ? treeLayout(step, () => true)
         : roomyLayout(step, key => open.has(key), {
-            rows: Math.floor(room.high / SMALLEST / least.dy),
+            rows: Math.floor((room.high / smallest - low) / least.dy),
             columns: Math.floor(room.wide / least.dx),
           });
     const { rows, columns } = layout;
-    const [smallest, most] = presents() ? [0.95, 1.1] : [SMALLEST, LARGEST];
-    // First the scale at which the narrowest columns and rows fill the room, then as much space
-    // between them as is left, then the scale again, by what labels really take.
-    const filling = Math.min(room.wide / (columns * least.dx), room.high / (rows * least.dy));
+    // First the scale at which rows and columns fill the room, columns with whole labels before
+    // type is larger than usual; then as much space between them as is left; then the scale again,
+    // by what labels really take.
+    const column = Math.max(least.dx, columnOf(layout.marks, step, sizes));
+    const fillingAt = (/** @type {number} */ dx) =>
+      Math.min(room.wide / (columns * dx), room.high / (rows * least.dy + low));
+    const filling = Math.max(Math.min(1, fillingAt(least.dx)), fillingAt(column));
     let scale = Math.min(most, Math.max(smallest, filling));
-    sizes.dy = Math.min(size * 3.5, Math.max(least.dy, room.high / scale / rows));
-    sizes.dx = Math.min(190 * unit, Math.max(least.dx, room.wide / scale / columns));
-    const marks = layout.marks.filter(mark => visibleIn(mark, frame));
-    const { edges, nodes, right } = paint(marks, step, sizes, frame);
-    canvas.replaceChildren(edges, nodes);
+    sizes.dy = Math.min(size * 3.5, Math.max(least.dy, (room.high / scale - low) / rows));
+    sizes.dx = Math.max(least.dx, room.wide / scale / columns);
+    sizes.dx = Math.min(sizes.dx, Math.max(190 * unit, column));
     const left = -14 * unit;
-    const isPart = marks.length < layout.marks.length;
-    // by the whole tree, so that nothing moves while its frames play
-    const end = isPart ? paint(layout.marks, step, sizes, null).right : right;
-    const wide = end - left;
+    // Labels of the last column may be longer than it: columns are narrower then, and if that is
+    // not enough these labels end where the box does, but not where it has to scroll anyway.
+    const end = left + room.wide / smallest;
+    const excess = rightOf(layout.marks, step, sizes) - end;
+    if (excess > 0 && !whole) {
+      sizes.dx = Math.max(least.dx, sizes.dx - excess / Math.max(1, columns - 1));
+      if ((columns - 1) * sizes.dx + 6 * size < end) sizes.end = end;
+    }
+    // By the whole tree, so that nothing moves while its frames play.
+    const wide = rightOf(layout.marks, step, sizes) - left;
+    const marks = layout.marks.filter(mark => visibleIn(mark, frame));
+    const { edges, nodes } = paint(marks, step, sizes, frame);
+    canvas.replaceChildren(edges, nodes);
     const top = -sizes.dy / 2;
-    const high = rows * sizes.dy + (below ? size : 0);
+    const high = rows * sizes.dy + low;
     const fits = Math.min(room.wide / wide, room.high / high);
     scale = whole ? Math.min(most, fits) : Math.min(scale, Math.max(smallest, fits));
     drawn = { layout, sizes, scale, left };
@@ -217,7 +229,7 @@ function measure(svg, wide, short, before) {
   const [narrow, broad] = short ? [44, 80] : [64, presents() ? 92 : 112];
   const line = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
   const least = { dx: (below ? narrow : broad) * unit, dy: size * (below ? 2.5 : line) };
-  return { size, font, unit, width, below, dx: 0, dy: 0, least };
+  return { size, font, unit, width, below, dx: 0, dy: 0, end: Infinity, least };
 }
 
 /** In pixels. @param {boolean} below whether labels stand below their marks */

@@ -128,16 +128,17 @@ def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
     from app.tabs.compare.entry import Entry
 
     figures, speedup = payload.figures(STORY.counts), STORY.counts.speedup(PLAIN.counts)
+    # Without rounds that were timed, which give a comparison other rates than the run's own.
+    untimed = replace(STORY, speedup=None)
     board = json.loads(
-        messages.of_traces([Entry("A", STORY.config), Entry("B", PLAIN.config)], [STORY, PLAIN])
+        messages.of_traces([Entry("A", STORY.config), Entry("B", PLAIN.config)], [untimed, PLAIN])
     )
     rows = {row["name"]: [value for value, _ in row["cells"]] for row in board["table"]}
     assert rows["tokens per target pass"] == [f"{figures['per_pass']:.2f}", "1.00"]
-    assert rows["tokens per second"][0] == f"{figures['rate']:.0f}"
-    assert board["updates"][0]["clock"][-1] == [
-        codec.json_data(STORY.counts.elapsed),
-        len(STORY.tokens),
-    ]
+    assert float(rows["tokens per second"][0]) == pytest.approx(figures["rate"], abs=0.06)
+    seconds, tokens = board["updates"][0]["clock"][-1]
+    assert tokens == len(STORY.tokens)
+    assert seconds == pytest.approx(tokens / figures["rate"], rel=1e-3)
 
     monkeypatch.setattr(decoding, "speculate", lambda pair, config: iter(STORY.steps))
     monkeypatch.setattr(turns, "speculate", lambda pair, config: iter(PLAIN.steps))

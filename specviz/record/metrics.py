@@ -143,6 +143,11 @@ class Counts:
         spent = zip(PARTS, self.seconds, strict=True)
         return {part: _over(seconds, number) for part, seconds in spent}
 
+    def time_scale(self, rate: float) -> float:
+        """What the run's times are multiplied by for it to have `rate` tokens per second; 1 where
+        that is no rate."""
+        return self.tokens_per_s / rate if rate > 0 else 1.0
+
     def speedup(self, plain: Counts) -> float:
         """Tokens per second over those of plain decoding."""
         return _over(self.tokens_per_s, plain.tokens_per_s)

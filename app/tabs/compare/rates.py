@@ -34,9 +34,7 @@ def rates(
 
 def at_rate(counts: Counts, rate: float) -> Counts:
     """The same run with the times that it takes at a rate, as its steps share them."""
-    if not rate > 0:
-        return counts
-    scale = counts.tokens_per_s / rate
+    scale = counts.time_scale(rate)
     return replace(counts, seconds=tuple(scale * part for part in counts.seconds))
 
 
@@ -50,7 +48,7 @@ def race_clock(
         counts: of the whole run.
         rate: tokens per second.
     """
-    scale = counts.tokens_per_s / rate if rate > 0 else 1.0
+    scale = counts.time_scale(rate)
     elapsed = 0.0
     total = 0
     clock = []

@@ -89,9 +89,9 @@ def build(service: RunService) -> None:
 
     def filled(value: object, names: object, result: MachineMeasurement | None) -> dict:
         updates: dict[gr.components.Component, Any] = {}
-        shown = contents(nearest(value), names, result)
+        content_of = contents(nearest(value), names, result)
         for name, card in cards.items():
-            updates |= card.fill(shown[name])
+            updates |= card.fill(content_of[name])
         return updates
 
     def draw(value: object, names: object, measured_here: object) -> dict:

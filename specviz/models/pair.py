@@ -159,9 +159,9 @@ def load_pair(
     report(1.0, "Ready")
     info["max_positions"] = longest
     folder = Path(target).expanduser()
-    beside = folder.resolve().parent if folder.is_dir() else None
+    drafters_folder = folder.resolve().parent if folder.is_dir() else None
     if target in CATALOGUE:  # its drafters come with the package
-        beside = CATALOGUE[target].head
+        drafters_folder = CATALOGUE[target].head
     return HuggingFacePair(
         target_model,
         opener,
@@ -169,7 +169,7 @@ def load_pair(
         longest,
         end_of_text(target_model.model, tokenizer),
         info,
-        folder=beside,
+        folder=drafters_folder,
         default_drafter=drafter,
         chat=text.is_chat if chat is None else chat,
         head=head,

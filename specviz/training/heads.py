@@ -96,7 +96,7 @@ def train_heads(
     }
     check_same_run(state, facts)
     began = clock()
-    beside = folder.parent / "checkpoint" / "samples"
+    pair_samples = folder.parent / "checkpoint" / "samples"
     own = state / "samples"
     if text_files:
         samples = own
@@ -119,12 +119,12 @@ def train_heads(
             seed=seed,
             code_share=0.5 if code_folder is not None else 0.0,
         )
-    elif samples is None and not shards(beside) and (folder / "tokenizer.json").is_file():
+    elif samples is None and not shards(pair_samples) and (folder / "tokenizer.json").is_file():
         samples = own
         tokenizer = load_tokenizer("target", str(folder))
         write_conversations(teacher, tokenizer, samples, SAMPLE_TIME * seconds, clock, seed)
     seconds = max(1.0, seconds - (clock() - began))
-    samples = samples or beside
+    samples = samples or pair_samples
     paths = shards(samples)
     conversations = [one for one in read_conversations(samples, LONGEST) if not one.is_held_out]
     if not (paths or conversations):

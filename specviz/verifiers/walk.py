@@ -39,9 +39,9 @@ class Bars:
     def __call__(self, *others: int, **rows: np.ndarray) -> Callable[[], Chart]:
         def make() -> Chart:
             tokens = list(dict.fromkeys([*self.likeliest, *others]))
-            shown = {"p": self.p, **rows}
+            by_name = {"p": self.p, **rows}
             return Chart(
-                tuple(tokens), {name: tuple(row[tokens].tolist()) for name, row in shown.items()}
+                tuple(tokens), {name: tuple(row[tokens].tolist()) for name, row in by_name.items()}
             )
 
         return make

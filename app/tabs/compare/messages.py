@@ -115,9 +115,9 @@ class Board:
 
     def fail(self, at: int, error: Exception) -> str | None:
         """The message on a column that failed; the others follow."""
-        begun = bool(self.written[at])
-        sentence = reason(error, log=begun)
-        if begun or not isinstance(error, ValueError):
+        has_text = bool(self.written[at])
+        sentence = reason(error, log=has_text)
+        if has_text or not isinstance(error, ValueError):
             sentence = f"The run failed. {sentence}"
         self.failed[at] = sentence
         self.pending.append({"at": at, "state": "error", "note": sentence})

@@ -76,13 +76,13 @@ def facts(mixed, heads, block):
         values[f"head_{level}"] = mean(len(one_step.path) >= level for one_step in heads.steps)
     # With the Markov head the row below a node follows from that node's token.
     pairs = [differing_pair(step) for step in block.steps]
-    shown = next((index for index, pair in enumerate(pairs) if pair), None)
-    if shown is None:
+    first_differing = next((index for index, pair in enumerate(pairs) if pair), None)
+    if first_differing is None:
         return None
-    step = block.steps[shown]
-    first, second = pairs[shown]
+    step = block.steps[first_differing]
+    first, second = pairs[first_differing]
     values |= {
-        "block_step": shown + 1,
+        "block_step": first_differing + 1,
         "block_first": quote(step.texts[step.parents[first]]),
         "block_second": quote(step.texts[step.parents[second]]),
         "block_after_first": quote(step.texts[first]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from .run import Run
 
@@ -12,28 +12,29 @@ BEGUN = 24  # of all networks
 PAIRS_IN_USE = 2  # that they have
 
 
-class Admission:
-    """Whether a run may compute, asked in the order of turns.
+def first_admitted(waiting: Iterable[Run], begun: Collection[Run]) -> Run | None:
+    """The first run that may compute, of those that wait in the order of their turns; None if there
+    is none.
 
-    One that has begun may. A new one may not where there are too many of its network, or in all, or
-    where it wants another pair than those in use; then no new one may go before it.
+    One that has begun may, once its pair is loaded. A new one may not where there are too many of
+    its network, or in all, or where it needs another pair than those in use; then no new one may go
+    before it.
 
     Args:
-        begun: the runs that have begun.
+        waiting: in the order of their turns.
+        begun: the runs that have begun, or load their pair.
     """
-
-    def __init__(self, begun: Collection[Run]) -> None:
-        self.networks = Counter(run.visitor.network for run in begun)
-        self.pairs = {run.ref.resolved for run in begun}
-        self.is_held_up = len(begun) >= BEGUN
-
-    def __call__(self, run: Run) -> bool:
-        if run.items is not None:  # its caches are there already
-            return True
-        if self.is_held_up or self.networks[run.visitor.network] >= BEGUN_OF_NETWORK:
-            return False
-        # It cannot go before a pair falls out of use. If others of the pairs in use could overtake
-        # it, they might do so for ever; so the line stops here until one of those is done with.
-        if len(self.pairs) >= PAIRS_IN_USE and run.ref.resolved not in self.pairs:
-            self.is_held_up = True
-        return not self.is_held_up
+    networks = Counter(run.visitor.network for run in begun)
+    pairs = {run.ref.resolved for run in begun}
+    is_open = len(begun) < BEGUN  # to new ones
+    for run in waiting:
+        if run in begun:
+            if run.loading is None:
+                return run
+        elif is_open and networks[run.visitor.network] < BEGUN_OF_NETWORK:
+            if len(pairs) < PAIRS_IN_USE or run.ref.resolved in pairs:
+                return run
+            # It cannot go before a pair falls out of use. If others of the pairs in use could
+            # overtake it, they might do so for ever; so the line stops here until then.
+            is_open = False
+    return None

@@ -3,7 +3,7 @@ are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
@@ -21,20 +21,10 @@ from .run import Turn
 PACE = 0.25  # seconds of decoding that travel to the page together, which plays two steps a second
 
 
-class Pace:
-    """Says when steps are to travel: the first at once, the others `PACE` seconds of decoding
-    together, so that a slow page gets fewer messages, never a slow engine."""
-
-    def __init__(self) -> None:
-        self._spent = PACE
-
-    def is_due(self, step: Step) -> bool:
-        """Whether what was decoded up to this step is to be sent."""
-        self._spent += step.seconds.total
-        due = self._spent >= PACE
-        if due:
-            self._spent = 0.0
-        return due
+def is_due(unsent: Sequence[Step]) -> bool:
+    """Whether steps are to travel: the first of a run at once, the others `PACE` seconds of
+    decoding together, so that a slow page gets fewer messages, never a slow engine."""
+    return unsent[0].index == 0 or sum(step.seconds.total for step in unsent) >= PACE
 
 
 def decode(pair: Pair, config: RunConfig, warm_up: int = 0) -> Iterator[Trace | Step]:
@@ -56,8 +46,8 @@ def decode(pair: Pair, config: RunConfig, warm_up: int = 0) -> Iterator[Trace | 
 def timing(
     turn: Turn, config: RunConfig, first: Counts, rounds: int = ROUNDS
 ) -> Iterator[PairedSpeedup | None]:
-    """A run against plain decoding in alternating rounds, while nobody waits; nothing for plain
-    decoding."""
+    """A run against plain decoding in alternating rounds, until somebody else waits; nothing for
+    plain decoding."""
     if config.builder.name == "plain" or not rounds:
         return
     # A measurement takes as long as several runs, and its rounds are worth nothing beside others'

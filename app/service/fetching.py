@@ -1,5 +1,5 @@
-"""Pairs that a visitor names, and well-known ones: checked first, downloaded with progress, stopped
-when nobody waits."""
+"""Pairs that a visitor names, and well-known ones: checked first, downloaded with progress,
+until everybody who waits has left."""
 
 from __future__ import annotations
 

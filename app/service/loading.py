@@ -41,7 +41,7 @@ class Loading:
         notice: what is to be said of the pair once it is there.
         done: the share that is done, from 0 to 1; None where it is not known.
         result: the pair, once it is there.
-        unwanted: set once nobody waits for it.
+        unwanted: set once all who waited have left.
         until: the time on the monotonic clock at which those who wait give up.
     """
 

@@ -102,16 +102,12 @@ class Pairs:
                 return pair
         return None
 
-    def holds(self, ref: PairRef) -> bool:
-        """Whether a pair can compute at once; on ZeroGPU a borrowed GPU loads its own."""
-        return zero_gpu.ON or self.get(ref) is not None
-
     def load(self, ref: PairRef, visitor: Visitor | None = None) -> Loading:
         """Load a pair in a thread, or wait for the one that does; `Loading.leave` ends the wait."""
         key = ref.resolved
         with self._lock:
             loading = self._loading.get(key)
-            # One that nobody waits for any more stops soon; who comes now starts another.
+            # One that is unwanted stops soon; who comes now starts another.
             if loading is not None and not loading.unwanted.is_set():
                 loading.waiting += 1
                 return loading
@@ -164,14 +160,14 @@ class Pairs:
 
 
 _numbers = count()
-_everywhere: WeakValueDictionary[int, Pairs] = (
-    WeakValueDictionary()
-)  # another process, a fork of this one, knows them by number
+# A fork of this process knows the pairs of its page by number.
+_everywhere: WeakValueDictionary[int, Pairs] = WeakValueDictionary()
 
 
-def pairs_of(number: int) -> Pairs:
-    """The pairs with this number."""
-    return _everywhere[number]
+def load_by_number(number: int, ref: PairRef) -> Pair:
+    """`load_here` of the pairs with this number, which cannot travel to another process
+    themselves."""
+    return _everywhere[number].load_here(ref)
 
 
 def is_intact(pair: Pair) -> bool:

@@ -19,11 +19,12 @@ from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from threading import Condition, Lock, Thread
+from threading import Lock, Thread
 from time import sleep
 from typing import Any
 
 from .queue import Call, FairQueue, Visitor
+from .worker import Worker
 
 REQUESTS = 100  # after which another process takes its place, so that its memory does not grow
 NICE = 10  # a run that wants the same core has nine tenths of it, and nothing starves
@@ -112,31 +113,23 @@ class Requests:
     def __init__(self, process: Process, limit: int) -> None:
         self.process = process
         self._waiting: FairQueue[Call] = FairQueue(limit)
-        self._changed = Condition()
-        self._thread: Thread | None = None
+        self._worker = Worker("requests", self._next)
 
     def submit(self, visitor: Visitor, work: Callable[..., Any], *args: Any) -> Future[Any]:
         """What work(*args) returns in the process, in the visitor's turn; raises `Full`."""
         call = Call(Future(), partial(self.process, work, *args))
-        with self._changed:
-            if not (self._thread and self._thread.is_alive()):
-                self._thread = Thread(target=self._serve, name="requests", daemon=True)
-                self._thread.start()
+        with self._worker.changed:
             self._waiting.admit(visitor, call)
-            self._changed.notify()
+            self._worker.wake()
         return call.answer
 
     async def ask(self, visitor: Visitor, work: Callable[..., Any], *args: Any) -> Any:
         """`submit` for a handler of the server, which goes on meanwhile."""
         return await asyncio.wrap_future(self.submit(visitor, work, *args))
 
-    def _serve(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: len(self._waiting))
-                call = self._waiting.pop()
-            if call:
-                call.compute()
+    def _next(self) -> Callable[[], None] | None:
+        call = self._waiting.pop()
+        return call and call.compute
 
 
 # ---- in the process ----

@@ -9,7 +9,7 @@ often or from however many sessions the others ask.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from contextvars import ContextVar
 from functools import lru_cache
@@ -29,7 +29,7 @@ class Full(ValueError):
     """The queue is full."""
 
 
-class Waiting(Protocol):
+class Waiting(Hashable, Protocol):
     """What may stand in a queue."""
 
     def end(self, error: Exception) -> None:
@@ -106,14 +106,13 @@ def visitor_of(request: gr.Request | None) -> Visitor:
     return Visitor(getattr(client, "host", "") or "", session or "")
 
 
-class _Place(NamedTuple, Generic[Item]):
-    number: int
+class _Place(NamedTuple):
+    number: int  # in the order of arrival
     groups: tuple[tuple[str, ...], ...]
-    item: Item
 
 
 class FairQueue(Generic[Item]):
-    """Items of visitors; whoever uses it from several threads holds a lock.
+    """Items of visitors, no two of them equal; whoever uses it from several threads holds a lock.
 
     Args:
         limit: how many may wait.
@@ -121,13 +120,13 @@ class FairQueue(Generic[Item]):
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self._places: list[_Place[Item]] = []
+        self._places: dict[Item, _Place] = {}
         self._numbers = count()
         # Where each group stands among its peers: the number of its arrival or of its last turn.
         self._turns: dict[tuple[str, ...], int] = {}
-        # Places in the order of their turns, until something changes: all who wait ask for it again
-        # and again, and in a flood it was a quarter of what the server did.
-        self._ordered: list[_Place[Item]] | None = None
+        # The items in the order of their turns, until something changes: all who wait ask for it
+        # again and again, and in a flood it was a quarter of what the server did.
+        self._ordered: list[Item] | None = None
 
     def __len__(self) -> int:
         return len(self._places)
@@ -139,36 +138,40 @@ class FairQueue(Generic[Item]):
             return
         # The newest of the session with the most items, of the address with the most, of the
         # network with the most makes room: a flood takes its own places only.
-        sizes = Counter(group for place in self._places for group in place.groups)
-        last = max(
-            self._places,
-            key=lambda place: ([sizes[group] for group in place.groups], place.number),
-        )
-        self._drop(last)
-        last.item.end(Full(FULL.format(self.limit)))
+        sizes = Counter(group for place in self._places.values() for group in place.groups)
+
+        def weight(item: Item) -> tuple[list[int], int]:
+            place = self._places[item]
+            return [sizes[group] for group in place.groups], place.number
+
+        last = max(self._places, key=weight)
+        self.remove(last)
+        last.end(Full(FULL.format(self.limit)))
 
     def push(self, visitor: Visitor, item: Item) -> None:
         """Add an item, whatever the limit."""
-        place = _Place(next(self._numbers), visitor.groups, item)
+        place = _Place(next(self._numbers), visitor.groups)
         for group in place.groups:
             # A group that stands in the line keeps its place there: who sends many requests is not
             # served sooner, and not later either.
             self._turns.setdefault(group, place.number)
-        self._places.append(place)
+        self._places[item] = place
         self._ordered = None
 
-    def pop(self, may: Callable[[Item], bool] = lambda item: True) -> Item | None:
-        """Take out the item whose turn it is, of those that `may` be taken; None if there is
-        none."""
-        for place in self._in_order():
-            if may(place.item):
-                # The whole network goes to the end, not only the visitor: it may have any number of
-                # addresses and sessions that never had a turn.
-                for group in place.groups:
-                    self._turns[group] = next(self._numbers)
-                self._drop(place)
-                return place.item
-        return None
+    def pop(self) -> Item | None:
+        """Take the item whose turn it is; None if there is none."""
+        item = next(iter(self.order()), None)
+        if item is not None:
+            self.take(item)
+        return item
+
+    def take(self, item: Item) -> None:
+        """Take out an item because its turn has come."""
+        # The whole network goes to the end, not only the visitor: it may have any number of
+        # addresses and sessions that never had a turn.
+        for group in self._places[item].groups:
+            self._turns[group] = next(self._numbers)
+        self.remove(item)
 
     def rest(self, visitor: Visitor) -> None:
         """Whose turn has just ended stands at the end, also behind those who came meanwhile."""
@@ -178,43 +181,37 @@ class FairQueue(Generic[Item]):
         self._ordered = None
 
     def remove(self, item: Item) -> bool:
-        """Take out an item; whether it was there."""
-        for place in self._places:
-            if place.item is item:
-                self._drop(place)
-                return True
-        return False
+        """Take out an item that has no turn; whether it was there."""
+        place = self._places.pop(item, None)
+        if place is None:
+            return False
+        self._ordered = None
+        # A group without items is forgotten, or memory would grow with every address that
+        # ever came; who comes back stands at the end, as a newcomer does.
+        remaining = {group for other in self._places.values() for group in other.groups}
+        for group in place.groups:
+            if group not in remaining:
+                self._turns.pop(group, None)
+        return True
 
     def order(self) -> list[Item]:
         """All items in the order of their turns, if nobody else comes."""
-        return [place.item for place in self._in_order()]
-
-    def _in_order(self) -> list[_Place[Item]]:
-        self._ordered = self._ordered or self._order(self._places)
+        if self._ordered is None:
+            self._ordered = self._merge(list(self._places), 0)
         return self._ordered
 
-    def _order(self, places: list[_Place[Item]], level: int = 0) -> list[_Place[Item]]:
-        """Places of one group in the order of their turns: the lines of its members, which are
+    def _merge(self, items: list[Item], level: int) -> list[Item]:
+        """Items of one group in the order of their turns: the lines of its members, which are
         ordered in the same way, are merged."""
         if level == LEVELS:
-            return sorted(places, key=lambda place: place.number)
-        members: dict[tuple[str, ...], list[_Place[Item]]] = {}
-        for place in places:
-            members.setdefault(place.groups[level], []).append(place)
+            return sorted(items, key=lambda item: self._places[item].number)
+        members: dict[tuple[str, ...], list[Item]] = {}
+        for item in items:
+            members.setdefault(self._places[item].groups[level], []).append(item)
         lines = [
-            self._order(members[group], level + 1)
+            self._merge(members[group], level + 1)
             for group in sorted(members, key=self._turns.__getitem__)
         ]
         # The first of each line, then the second of each: whoever had a turn goes to the end.
         rounds = zip_longest(*lines)
-        return [place for round_ in rounds for place in round_ if place is not None]
-
-    def _drop(self, place: _Place[Item]) -> None:
-        self._ordered = None
-        self._places = [other for other in self._places if other is not place]
-        # A group of which nobody waits is forgotten, or memory would grow with every address that
-        # ever came; who comes back stands at the end, as a newcomer does.
-        there = {group for other in self._places for group in other.groups}
-        for group in place.groups:
-            if group not in there:
-                self._turns.pop(group, None)
+        return [item for round_ in rounds for item in round_ if item is not None]

@@ -67,6 +67,7 @@ class Run:
     args: tuple[Any, ...]
     loop: asyncio.AbstractEventLoop
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+    pair: Pair | None = None  # its models, once it may compute
     items: Iterator[Any] | None = None  # once it has begun
     sent: deque[Any] = field(default_factory=deque)  # what its page has not got yet
     loading: Loading | None = None  # how far its pair is, where it waits for that
@@ -97,7 +98,7 @@ class Run:
     def close(self) -> None:
         """End its generator, which may keep what it has so far."""
         items = self.items
-        self.items = None
+        self.items = self.pair = None
         if isinstance(items, Generator):
             try:
                 items.close()

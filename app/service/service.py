@@ -13,22 +13,22 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
-from threading import Condition, Thread
 from time import monotonic
 from typing import Any
 
 from specviz.models.base import Pair
 
 from . import limits, zero_gpu
-from .admission import Admission
+from .admission import first_admitted
 from .http.readers import Readers
 from .pair_ref import PairRef
-from .pairs import Pairs, pairs_of
+from .pairs import Pairs, load_by_number
 from .process import Process, Requests
 from .queue import Call, FairQueue, Visitor, current_visitor
 from .run import Note, Run, Turn
 from .runs import RunStore
 from .sizes import try_tokenizers
+from .worker import Worker
 
 SLICE = 1.0  # seconds that a run computes while others wait; who comes waits for the rest of one
 PATIENCE = 5.0  # seconds that a short call waits for a step; it then computes beside it
@@ -62,14 +62,15 @@ class RunService:
         self.readers: Readers | None = None
         self.requests = Requests(Process(limits.SECONDS), limit)
         self.trials = trials or self.requests
-        self._changed = Condition()
+        self._worker = Worker("decoding", self._next)
+        self._changed = self._worker.changed
         self._queue: FairQueue[Run] = FairQueue(limit)
         self._calls: FairQueue[Call] = FairQueue(limit)
-        self._begun: set[Run] = set()  # with the one that computes
-        self._loaded: deque[Run] = deque()  # whose turn came before their pair was loaded
-        self._closing: deque[Run] = deque()
+        # Runs with caches in memory, or whose turn came before their pair was loaded: those stay in
+        # the queue, where they keep their place until it is.
+        self._begun: set[Run] = set()
+        self._closing: deque[Run] = deque()  # begun runs whose page has left
         self._running: Run | None = None
-        self._thread: Thread | None = None
         self._stopping = False
 
     async def stream(
@@ -93,11 +94,10 @@ class RunService:
             await self.trials.ask(visitor, try_tokenizers, ref.target, ref.draft, prompts)
         run = Run(visitor, ref, work, args, asyncio.get_running_loop())
         with self._changed:
-            self._start()
             # Where too many wait this ends one of them, perhaps this one, whose error is then seen
             # below as any other is.
             self._queue.admit(visitor, run)
-            self._changed.notify()
+            self._worker.wake()
         last = Note("")
         due = 0.0
         try:
@@ -134,9 +134,8 @@ class RunService:
         """What a short work(*args) returns, computed between two steps of a run; raises `Full`."""
         call = Call(Future(), partial(work, *args))
         with self._changed:
-            self._start()
             self._calls.admit(current_visitor(), call)
-            self._changed.notify()
+            self._worker.wake()
         answer = asyncio.wrap_future(call.answer)
         await asyncio.wait([answer], timeout=PATIENCE)
         with self._changed:
@@ -154,15 +153,11 @@ class RunService:
             self._queue.remove(run)
             if run.loading is not None:
                 run.loading.leave()
-                run.loading = None
-            if run in self._loaded:
-                self._loaded.remove(run)
-                self._begun.discard(run)
             # The one that computes sees by itself that it was left; the generator of one that waits
             # may hold caches, which it frees when it is closed.
-            if run.items is not None and run is not self._running:
+            if run in self._begun and run is not self._running:
                 self._closing.append(run)
-            self._changed.notify()
+            self._worker.wake()
 
     def note(self, run: Run) -> Note:
         """What to tell the page of a run that does not compute.
@@ -175,8 +170,9 @@ class RunService:
                 raise ValueError(TOO_LONG)
             if run.loading is not None:
                 return Note(run.loading.note, run.loading.done)
-            order = self._queue.order()
-            # One that has begun waits only for its next slice, which is no news.
+            # Others may overtake one whose pair is loaded, so it is not before anybody.
+            order = [other for other in self._queue.order() if other.loading is None]
+            # One that has begun waits only for its next slice, of which nothing is said.
             if run not in order or run.items is not None:
                 return Note("")
             computes = self._running is not None and not self._running.over
@@ -194,77 +190,67 @@ class RunService:
         """Begin no run, and end those that do not end by themselves in time with a sentence."""
         self._stopping = True
         with self._changed:
-            while (run := self._queue.pop(lambda run: run.items is None)) is not None:
-                run.end(ValueError(STOPPING))
+            for run in self._queue.order():
+                if run.items is None:
+                    self._queue.remove(run)
+                    run.end(ValueError(STOPPING))
             self._changed.wait_for(lambda: not self._begun, timeout=seconds)
             for run in self._begun:
                 run.end(ValueError(CUT))
                 run.left = True
-            self._changed.notify()
+            self._worker.wake()
         self.requests.process.end()
         self.trials.process.end()
 
     # ---- the thread that computes ----
 
-    def _start(self) -> None:
-        """Have a thread that computes, also where one was lost."""
-        if not (self._thread and self._thread.is_alive()):
-            self._thread = Thread(target=self._work, name="decoding", daemon=True)
-            self._thread.start()
-
-    def _work(self) -> None:
-        while True:
-            with self._changed:
-                while (job := self._next()) is None:
-                    self._changed.wait()
-            job()
-
     def _next(self) -> Callable[[], None] | None:
         """What the thread does now; None where nothing may be done."""
         if self._closing:
-            return partial(self._close, self._closing.popleft())
+            return partial(self._finish, self._closing.popleft())
         call = self._calls.pop()
         if call is not None:
             return call.compute
-        # Whose turn came before its pair was loaded has it as soon as it is.
-        run = self._loaded.popleft() if self._loaded else self._queue.pop(Admission(self._begun))
-        if run is None:
-            return None
-        self._begun.add(run)
-        if run.items is None and not self.pairs.holds(run.ref):
-            # Loading takes seconds to minutes, in a thread of its own; others compute meanwhile,
-            # and `_continue` puts this one before them.
+        while run := first_admitted(self._queue.order(), self._begun):
+            self._begun.add(run)
+            # A borrowed GPU is in another process, which loads the pair itself; a pair cannot
+            # travel.
+            if not zero_gpu.ON and run.pair is None:
+                run.pair = self.pairs.get(run.ref)
+            if zero_gpu.ON or run.pair is not None:
+                self._queue.take(run)
+                self._running = run
+                return partial(self._advance, run)
+            # Loading takes seconds to minutes, in a thread of its own; others compute meanwhile.
             run.loading = self.pairs.load(run.ref, run.visitor)
-            run.loading.result.add_done_callback(partial(self._continue, run))
+            run.loading.result.add_done_callback(partial(self._loaded, run))
             run.tell()
-            return self._next()
-        self._running = run
-        return partial(self._advance, run)
+        return None
 
-    def _close(self, run: Run) -> None:
-        """End a run whose page has left. A generator is closed by the thread that advances it."""
-        run.close()
-        self._forget(run)
-
-    def _continue(self, run: Run, result: Future[Pair]) -> None:
+    def _loaded(self, run: Run, result: Future[Pair]) -> None:
         """Its pair is loaded, or cannot be."""
         with self._changed:
             run.loading = None
             error = result.exception()
-            if run.left or error is not None:
+            if error is not None:
+                self._queue.remove(run)
                 self._begun.discard(run)
-            else:
-                self._loaded.append(run)
-            self._changed.notify_all()
+            elif not run.left:
+                run.pair = result.result()
+            self._worker.wake()
         if error is not None:
             run.end(error)
 
     def _advance(self, run: Run) -> None:
         """Compute for a run until it ends, or its slice of time does while others wait."""
         began = monotonic()
+        failure: BaseException | None = None
         try:
             if run.items is None:
-                self._begin(run)
+                load = partial(load_by_number, self.pairs.number, run.ref) if zero_gpu.ON else None
+                note = self.pairs.notes.get(run.ref, "")
+                turn = Turn(run.pair, run.visitor, self.others_wait, load, note)
+                run.items = run.work(turn, *run.args)
             while not run.left:
                 with self._changed:
                     call = self._calls.pop()
@@ -272,54 +258,39 @@ class RunService:
                     call.compute()
                 # One step of decoding, which nothing can interrupt: all that is to be asked is
                 # asked between two of them.
-                item = next(run.items, END)  # type: ignore[arg-type]
+                item = next(run.items, END)
                 if item is END:
                     break
                 if item is not None:
                     run.send(item)
                 if monotonic() - began >= SLICE and self._make_way(run):
                     return
-            run.close()
-            run.end()
         except BaseException as error:  # whatever it is, the next run has its turn
-            run.close()
-            run.end(error)
-        self._forget(run)
-
-    def _begin(self, run: Run) -> None:
-        # A borrowed GPU is in another process, which loads the pair itself; a pair cannot travel.
-        if zero_gpu.ON:
-            pair = None
-            load = partial(_load, self.pairs.number, run.ref)
-        else:
-            pair = self.pairs.load_here(run.ref)
-            load = None
-        note = self.pairs.notes.get(run.ref, "")
-        turn = Turn(pair, run.visitor, self.others_wait, load, note)
-        run.items = run.work(turn, *run.args)
+            failure = error
+        self._finish(run, failure)
 
     def others_wait(self) -> bool:
         """Whether a run waits behind the one that computes."""
         with self._changed:
-            return bool(len(self._queue) or self._loaded)
+            return any(run.loading is None for run in self._queue.order())
 
     def _make_way(self, run: Run) -> bool:
         with self._changed:
             if not self.others_wait():
                 return False
-            # It waits again like any other, but keeps its caches: `Admission` counts it as begun.
+            # It waits again like any other, but keeps its caches: it counts as begun.
             self._queue.push(run.visitor, run)
             self._queue.rest(run.visitor)
             self._running = None
             return True
 
-    def _forget(self, run: Run) -> None:
+    def _finish(self, run: Run, error: BaseException | None = None) -> None:
+        """End a run, by itself or because its page has left: a generator is closed by the thread
+        that advances it."""
+        run.close()
+        run.end(error)
         with self._changed:
             self._queue.rest(run.visitor)
             self._begun.discard(run)
             self._running = None if self._running is run else self._running
-            self._changed.notify_all()
-
-
-def _load(number: int, ref: PairRef) -> Pair:
-    return pairs_of(number).load_here(ref)
+            self._worker.wake()

@@ -149,7 +149,7 @@ def test_no_failure_of_whatever_kind_costs_the_next_visitor_a_turn(error, late):
 
 def test_a_thread_that_was_lost_is_replaced():
     gate = Gate()
-    gate.service._thread = threading.Thread(target=int)
+    gate.service._worker.thread = threading.Thread(target=int)
     assert gate.visits([("a", "1")]) == [[0]]
 
 
@@ -333,7 +333,7 @@ def test_two_pairs_are_in_memory_and_one_that_went_is_freed():
     pairs = Pairs(dict.fromkeys("abcde", one_pair(Big).offers["This pair"]))
     for name in "abcde":
         pairs.load_here(PairRef(name))
-    assert len(freed) == 3 and pairs.holds(PairRef("e")) and not pairs.holds(PairRef("a"))
+    assert len(freed) == 3 and pairs.get(PairRef("e")) and not pairs.get(PairRef("a"))
 
 
 def test_a_pair_whose_layers_were_changed_on_disk_is_loaded_again():
@@ -350,8 +350,8 @@ def test_a_pair_whose_layers_were_changed_on_disk_is_loaded_again():
     first = pairs.load_here(pairs.first)
     assert pairs.load_here(pairs.first) is first
     is_intact = False
-    assert not pairs.holds(pairs.first)
-    assert pairs.load_here(pairs.first) is loaded[1] and pairs.holds(pairs.first)
+    assert not pairs.get(pairs.first)
+    assert pairs.load_here(pairs.first) is loaded[1] and pairs.get(pairs.first)
 
 
 def test_one_folder_under_many_spellings_is_one_pair(tmp_path, monkeypatch):

@@ -246,7 +246,7 @@ def test_a_typed_pair_decodes_where_that_is_allowed(service, tmp_path):
     ref = service.pairs.find(f"{target} | {draft}")
     assert ref == PairRef(target, draft)
     items = visit(service, ref, explore.play, CONFIG, ref, service.runs)
-    sent = [json.loads(explore.shown(item)) for item in items]
+    sent = [json.loads(explore.page_message(item)) for item in items]
     assert sent[-1]["state"] == "done"
     about = next(update["head"]["pair"] for update in sent if "head" in update)
     assert about.startswith("big + small")
@@ -298,7 +298,7 @@ def test_a_configuration_of_200_000_layers_is_refused_before_anything_is_built(
     ref = PairRef(str(target))
     with pytest.raises(ValueError, match="as many layers as the files"):
         visit(service, ref, explore.play, CONFIG, ref, service.runs)
-    assert not service.pairs.holds(ref)
+    assert not service.pairs.get(ref)
     monkeypatch.setattr(pair, "read_tokenizers", None)  # which would read the configuration
     for look in (describe, partial(try_tokenizers, prompts=["a"])):
         with pytest.raises(ValueError, match="as many layers as the files"):

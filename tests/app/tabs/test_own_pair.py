@@ -104,7 +104,7 @@ def test_a_pair_is_checked_and_then_used(form, tmp_path):
     service, press = form
     target, draft = save(tmp_path / "big"), save(tmp_path / "small", hidden_size=16)
     said, _ = press(own_pair.CHECK, target, draft)
-    assert said["kind"] == "" and not service.pairs.holds(PairRef(target, draft))
+    assert said["kind"] == "" and not service.pairs.get(PairRef(target, draft))
     counts = [
         sum(part.numel() for part in specviz.load_pair(name).target.model.parameters())
         for name in (target, draft)
@@ -117,7 +117,7 @@ def test_a_pair_is_checked_and_then_used(form, tmp_path):
     ):
         assert sentence in said["text"]
     said, menus = press(own_pair.USE, target, draft)
-    assert said["text"].startswith("In use: big + small.") and service.pairs.holds(
+    assert said["text"].startswith("In use: big + small.") and service.pairs.get(
         PairRef(target, draft)
     )
     for menu in menus:
@@ -160,7 +160,7 @@ def test_a_pair_that_cannot_be_loaded_is_said_and_not_loaded(form, tmp_path, mon
     monkeypatch.setattr(own_pair, "describe", no_room)
     said, _ = press(own_pair.USE, target, "")
     assert said["kind"] == "error" and "but only 0.0 MB are free" in said["text"]
-    assert not service.pairs.holds(PairRef(target))
+    assert not service.pairs.get(PairRef(target))
 
 
 def no_room(target, draft):

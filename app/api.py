@@ -13,7 +13,7 @@ from specviz.base.codec import JsonObject
 from specviz.base.errors import ParameterError
 from specviz.base.files import parse_json
 from specviz.config.run_config import RunConfig, compatible
-from specviz.config.strategy import split_strategy
+from specviz.config.strategy_text import split_parameters
 from specviz.measure.machine_profile import best_size, find_costs
 from specviz.measure.timing import ROUNDS
 
@@ -158,7 +158,7 @@ def fastest(config: RunConfig, builder: str, ref: PairRef) -> RunConfig:
 
     It is only known for the embedded pair in memory with its draft model, if its costs are stored.
     """
-    name, parameters = split_strategy("builder", builder)
+    name, parameters = split_parameters("builder", builder)
     has_size = name != "sequoia" or {"size", "depth"} & parameters.keys()
     if has_size or ref != PairRef(TALES) or config.drafter.name != "model":
         return config

@@ -6,7 +6,7 @@
 from pathlib import Path
 
 import specviz
-from specviz.config.strategy import format_value
+from specviz.config.strategy_text import format_value
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs/strategies.md"
 

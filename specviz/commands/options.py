@@ -12,12 +12,12 @@ from ..base.codec import JsonObject
 from ..base.errors import ParameterError
 from ..builders import BUILDERS
 from ..config.run_config import RunConfig
-from ..config.strategy import REGISTRIES, parse_strategy
+from ..config.strategy import REGISTRIES, strategy_of
 from ..measure.grid import LOADING, ROWS
 from ..measure.prompt_files import read_prompts
 from ..measure.this_machine import prompts
 from ..models.catalogue import CATALOGUE, default_draft
-from ..record.vector_files import read_acceptance
+from ..record.vector_files import read_vector
 from .arguments import SEVERAL, Arguments, Parser, option
 from .display import warn
 
@@ -197,10 +197,11 @@ def strategy(args: Arguments, kind: str, text: str) -> Any:
         rule = getattr(args, "verifier", None)
         temperature = getattr(args, "temperature", None)
         rule = rule.partition(":")[0] if isinstance(rule, str) else None
-        return read_acceptance(path, rule, None if isinstance(temperature, list) else temperature)
+        temperature = None if isinstance(temperature, list) else temperature
+        return read_vector(path, rule, temperature).plan
 
     try:
-        return text if text == "all" else parse_strategy(kind, text, read)
+        return text if text == "all" else strategy_of(kind, text, read)
     except ParameterError as error:
         raise (error.named(f"--{kind}") if error.name == kind else error) from None
 

@@ -1,15 +1,13 @@
 """Strategies: builders, rules and drafters as frozen pydantic models with a menu name.
 
-Their fields are the parameters: errors, the page's controls, "sequoia:size=16,depth=6", links and
-JSON follow from it.
+Their fields are the parameters: errors, the page's controls, texts (`strategy_text`), links and
+JSON follow from them.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar, Self, TypeVar
@@ -18,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..base.codec import JsonObject, Schema, parameter_error, plain_value
 from ..base.errors import ParameterError, UnknownName
+from .strategy_text import format_value, parse_value, split_parameters
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 SCHEMES = {  # how the children of a node are chosen
@@ -98,7 +97,7 @@ class Strategy(BaseModel):
         return cls.__module__.startswith("specviz.")
 
     def to_text(self, defaults: bool = False) -> str:
-        """A text that `parse_strategy` reads: "sequoia:size=24"; with `defaults`, all parameters
+        """A text that `strategy_of` reads: "sequoia:size=24"; with `defaults`, all parameters
         but those whose default is "auto"."""
         parameters = []
         for name, field in type(self).model_fields.items():
@@ -216,14 +215,29 @@ def _check_class(cls: Any) -> None:
     cls()
 
 
-def strategy_of(kind: str, value: object) -> Any:
-    """The strategy from an object, from "sequoia:size=16", or from {"name": "sequoia",
-    "parameters": {"size": 16}}."""
+def strategy_of(kind: str, value: object, read_file: Callable[[str], object] | None = None) -> Any:
+    """The builder, rule or drafter that a value stands for.
+
+    Args:
+        kind: "builder", "verifier" or "drafter".
+        value: the object itself, a text such as "sequoia:size=16,depth=6" (`strategy_text`), or
+            {"name": "sequoia", "parameters": {"size": 16}}.
+        read_file: reads a list from the file that a text names in its place.
+
+    Raises:
+        ValueError: if it is none; the message says what it must be.
+    """
     if isinstance(value, Strategy) and value.kind == kind:
         return value
-    if isinstance(value, str):
-        return parse_strategy(kind, value)
     must = f"be a name, or made from specviz.{kind.upper()}S"
+    if isinstance(value, str):
+        name, texts = split_parameters(kind, value)
+        cls = REGISTRIES[kind][name]
+        schema = cls.parameter_schema()
+        parameters = {}
+        for key, text in texts.items():
+            parameters[key] = parse_value(text, schema.get(key, {}), read_file)
+        return cls(**parameters)
     if isinstance(value, dict):
         must += ', or an object with "name" and "parameters" alone'
         parameters = value.get("parameters", {})
@@ -231,74 +245,3 @@ def strategy_of(kind: str, value: object) -> Any:
         if is_named and value.keys() <= {"name", "parameters"}:
             return REGISTRIES[kind][value["name"]](**parameters)
     raise ParameterError(kind, must, value)
-
-
-def parse_strategy(kind: str, text: str, read_file: Callable[[str], Any] | None = None) -> Any:
-    """The builder, rule or drafter that a text names, with its parameters: "sequoia",
-    "sequoia:size=16,depth=6".
-
-    A part without "=" continues the value before it, as in "branching:widths=4,2,1". `read_file`
-    reads a list from the file that is named in its place. Errors are `ValueError`s that say what a
-    value must be.
-    """
-    name, texts = split_strategy(kind, text)
-    cls = REGISTRIES[kind][name]
-    schema = cls.parameter_schema()
-    values = {
-        key: parse_value(value, schema.get(key, {}), read_file) for key, value in texts.items()
-    }
-    return cls(**values)
-
-
-def split_strategy(kind: str, text: str) -> tuple[str, dict[str, str]]:
-    """The name in a text such as "sequoia:size=16,depth=6", and the text of each parameter, neither
-    of them checked."""
-    name, _, parameters = (part.strip() for part in text.partition(":"))
-    values: dict[str, str] = {}
-    # A comma ends a value only before another "name=", as values are lists too.
-    for part in re.split(r",(?=[^,=]*=)", parameters) if parameters else ():
-        key, equals, value = part.partition("=")
-        if not equals or not key.strip() or key.strip() in values:
-            raise ParameterError(
-                kind, "be written like sequoia:size=16,depth=6, each parameter once", text
-            )
-        values[key.strip()] = value.strip()
-    return name, values
-
-
-def parse_value(text: str, schema: Schema, read_file: Callable[[str], Any] | None = None) -> Any:
-    """The value of a parameter from its text: a number, true or false, a word, or a list of
-    these."""
-    # A parameter may be of several kinds, "auto" or a list of numbers say.
-    alternatives = schema.get("anyOf", [schema])
-    types = {alternative.get("type") for alternative in alternatives}
-    words: list[object] = []
-    for alternative in alternatives:
-        words += alternative.get("enum", [alternative.get("const")])
-    value = _parse_json(text.lower() if "boolean" in types else text)
-    if "array" not in types or isinstance(value, tuple) or value in words:
-        return value
-    if not isinstance(value, str):
-        return (value,)  # a list of one number
-    if "string" in types:  # no list and none of the words: the name of a file
-        return read_file(value) if read_file else value
-    return tuple(map(_parse_json, value.replace(",", " ").split()))
-
-
-def _parse_json(text: str) -> Any:
-    """A text as JSON, or as a list of JSON without its brackets; else the text."""
-    for candidate in (text, f"[{text}]"):
-        with suppress(ValueError, RecursionError):
-            return plain_value(json.loads(candidate))
-    return text
-
-
-def format_value(value: object) -> str:
-    """The text of one parameter that `parse_strategy` reads back."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if not isinstance(value, tuple):
-        return str(value)
-    if any(isinstance(part, tuple) for part in value):  # a list of lists: as JSON
-        return json.dumps(value, separators=(",", ":"))
-    return ",".join(map(format_value, value))

@@ -9,16 +9,9 @@ from ..base import codec
 from ..base.codec import JsonObject
 from ..base.files import ACCEPTANCE, parse_json, read_text
 from .chain_rates import PROFILE, read_rates
-from .vectors import AcceptanceVector, Plan, find_vector
+from .vectors import AcceptanceVector, find_vector
 
 MAX_BYTES = 4_000_000  # bytes
-
-
-def read_acceptance(
-    path: str | Path, verifier: str | None = None, temperature: float | None = None
-) -> Plan:
-    """What a tree is planned with, from a file; arguments and errors as for `read_vector`."""
-    return read_vector(path, verifier, temperature).plan
 
 
 def read_vector(

@@ -8,8 +8,8 @@ import pytest
 
 import specviz
 from specviz.base.errors import ParameterError, UnknownName, cause
-from specviz.config.strategy import REGISTRIES, parse_strategy, strategy_of
-from specviz.record.vector_files import read_acceptance
+from specviz.config.strategy import REGISTRIES, strategy_of
+from specviz.record.vector_files import read_vector
 from specviz.view.figures import plot
 
 PAIR = specviz.toy_pair()
@@ -76,7 +76,7 @@ drafter online rate=1
 def test_a_bad_parameter_is_named_wherever_it_comes_from(kind, text):
     """As text, in a configuration and in JSON: one error, with the parameter's name."""
     name, parameter = text.split("=")[0].split(":")
-    for use in (lambda: parse_strategy(kind, text), lambda: specviz.RunConfig(**{kind: text})):
+    for use in (lambda: strategy_of(kind, text), lambda: specviz.RunConfig(**{kind: text})):
         with pytest.raises(ParameterError) as caught:
             use()
         named = caught.value.name
@@ -146,7 +146,7 @@ def test_a_configuration_holds_objects_and_can_be_hashed():
     ],
 )
 def test_parse_strategy(kind, text, parameters):
-    made = parse_strategy(kind, text)
+    made = strategy_of(kind, text)
     assert {name: getattr(made, name) for name in parameters} == parameters
     assert strategy_of(kind, text) == made
 
@@ -174,14 +174,14 @@ def test_a_spelled_strategy_is_read_back(kind):
         small = cls.small if kind == "drafter" else getattr(cls, "small", {})
         for made in (cls(), cls(**small)):
             for text in (str(made), made.to_text(defaults=True)):
-                assert parse_strategy(kind, text) == made and text.split(":")[0] == name
+                assert strategy_of(kind, text) == made and text.split(":")[0] == name
     assert str(specviz.BUILDERS["sequoia"](size=24)) == "sequoia:size=24"
 
 
 @pytest.mark.parametrize("vector", [(0.6,), (0.6, 1e-05), ((0.6, 0.2), (0.5,)), ((0.6,),)])
 def test_a_spelled_vector_is_read_back(vector):
     made = specviz.BUILDERS["sequoia"](acceptance=vector, size=9)
-    assert parse_strategy("builder", str(made)) == made
+    assert strategy_of("builder", str(made)) == made
 
 
 def test_only_the_command_line_reads_a_vector_from_a_file(tmp_path):
@@ -191,11 +191,13 @@ def test_only_the_command_line_reads_a_vector_from_a_file(tmp_path):
     with pytest.raises(
         ValueError, match="acceptance must be one of auto, measured or list numbers"
     ):
-        parse_strategy("builder", text)
-    made = parse_strategy("builder", text, read_acceptance)
+        strategy_of("builder", text)
+
+    def read(path):
+        return read_vector(path).plan
+
+    made = strategy_of("builder", text, read)
     assert (made.acceptance, made.size) == ((0.6, 0.2), 9)
-    assert (
-        parse_strategy("builder", "sequoia:acceptance=auto", read_acceptance).acceptance == "auto"
-    )
+    assert strategy_of("builder", "sequoia:acceptance=auto", read).acceptance == "auto"
     with pytest.raises(ValueError, match="threshold must be"):
-        parse_strategy("builder", f"dyspec-threshold:threshold={path}", read_acceptance)
+        strategy_of("builder", f"dyspec-threshold:threshold={path}", read)

@@ -10,7 +10,7 @@ from specviz.commands.cli import main
 from specviz.doctor import diagnose
 from specviz.measure.profile import read_profile
 from specviz.record.chain_rates import conditional_rates, marginal_rates, read_rates
-from specviz.record.vector_files import read_acceptance
+from specviz.record.vector_files import read_vector
 from specviz.record.vectors import expected_tokens
 
 SAMPLE = Path(__file__).parents[1] / "doctor" / "cases" / "speculation_profile.json"
@@ -25,7 +25,7 @@ def test_marginal_and_conditional_follow_from_each_other():
 
 def test_a_profile_is_a_vector_wherever_one_is_read(capsys):
     """The length of a chain is that of the profile, and nothing is claimed beyond it."""
-    vector = read_acceptance(SAMPLE)
+    vector = read_vector(SAMPLE).plan
     chain = specviz.BUILDERS["chain"](depth=3).shape
     assert expected_tokens(chain, vector) == pytest.approx(2.9255, abs=1e-3)
     deeper = specviz.BUILDERS["chain"](depth=6).shape
@@ -52,7 +52,7 @@ def test_calibrate_writes_what_the_others_read(tmp_path, capsys):
     (report,) = diagnose(path.read_text())
     assert report.conditional == pytest.approx(data["conditional_accept_rates"])
     assert report.acceptance_length == pytest.approx(data["mean_accept_length"])
-    first = read_acceptance(path)[0][0]
+    first = read_vector(path).plan[0][0]
     assert f"{first:.3f}" in capsys.readouterr().out
 
 
@@ -76,6 +76,6 @@ def test_a_profile_without_rates_is_a_sentence(tmp_path):
     assert read_rates(DATA | {"measured": False}) is None
     path = tmp_path / "p.json"
     path.write_text(json.dumps(DATA | {"measured": False}))
-    for read in (read_acceptance, read_profile):
+    for read in (read_vector, read_profile):
         with pytest.raises(ValueError, match="was not measured"):
             read(path)

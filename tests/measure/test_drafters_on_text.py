@@ -12,7 +12,7 @@ from specviz.measure.on_text import acceptance_vector
 from specviz.measure.positions import LEVELS, levels_on_text
 from specviz.measure.texts import Text, continuations
 from specviz.record import vectors as acceptance
-from specviz.record.vector_files import read_acceptance
+from specviz.record.vector_files import read_vector
 from specviz.sampling.distributions import Sampling
 from specviz.tree import TokenTree
 
@@ -95,7 +95,7 @@ def test_a_measurement_by_level_survives_json_and_older_ones_are_the_models(tmp_
     text = dumps(found, all_digits=True)
     assert read(acceptance.AcceptanceVector, text, "vector") == found
     (tmp_path / "vector.json").write_text(text)
-    assert read_acceptance(tmp_path / "vector.json") == found.levels
+    assert read_vector(tmp_path / "vector.json").plan == found.levels
     old = json.loads(text)
     del old["drafter"], old["levels"], old["by_text"]
     assert read(acceptance.AcceptanceVector, old, "vector").drafter == ""

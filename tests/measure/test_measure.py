@@ -15,7 +15,7 @@ from specviz.measure.on_text import (
 )
 from specviz.measure.positions import distributions_on_text
 from specviz.measure.texts import Text, continuations, limited, windows
-from specviz.record.vector_files import published, read_acceptance
+from specviz.record.vector_files import published, read_vector
 from specviz.record.vectors import AcceptanceVector, check_acceptance, find_acceptance
 from specviz.sampling.distributions import total_variation
 
@@ -121,7 +121,7 @@ def test_a_bad_acceptance_file_gets_a_sentence(tmp_path, text):
     path = tmp_path / "vector.json"
     path.write_text(text)
     with pytest.raises(ValueError, match="acceptance") as raised:
-        read_acceptance(path)
+        read_vector(path)
     assert len(str(raised.value)) < 400
 
 

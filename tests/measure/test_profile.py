@@ -9,7 +9,7 @@ from specviz.base.files import ACCEPTANCE
 from specviz.measure.machines import machine
 from specviz.measure.on_text import acceptance_vector
 from specviz.measure.profile import Profile, read_profile
-from specviz.record.vector_files import mismatch, read_acceptance
+from specviz.record.vector_files import mismatch, read_vector
 
 PAIR = specviz.toy_pair(vocab=6)
 CONFIG = specviz.RunConfig(temperature=0.8)
@@ -52,7 +52,7 @@ def test_a_profile_survives_its_file_and_a_builder_reads_its_vector(profile, tmp
         ("spectr", 0.8, 1),
     ):
         assert again.vector(rule, temperature) == again.vectors[place]
-        assert read_acceptance(path, rule, temperature) == again.vectors[place].acceptance
+        assert read_vector(path, rule, temperature).plan == again.vectors[place].acceptance
     settings = {"verifier": "race", "temperature": 0.8, "drafter": "model"}
     assert mismatch(path, settings) == "" and "drafter" in mismatch(
         path, settings | {"drafter": "ngram"}

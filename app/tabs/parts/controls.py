@@ -11,7 +11,6 @@ import gradio as gr
 
 from specviz.base.errors import ParameterError, UnknownName
 from specviz.config.run_config import RunConfig
-from specviz.config.strategy import split_strategy
 from specviz.doctor.engine_rules import ENGINE_PRESETS
 
 from ...service import failures, limits
@@ -75,14 +74,17 @@ class Controls:
         """
         inputs: dict[str, Any] = dict(zip(self.named, values, strict=True))
         try:
-            # A run may name any strategy, but plain decoding is no choice of the page.
-            for kind in self.strategies:
-                check_strategy(kind, inputs[kind])
             if not isinstance(inputs["prompt"], str) or not inputs["prompt"].strip():
                 # Rejected by `RunConfig`; a list would be taken for token ids or a chat.
                 inputs["prompt"] = ""
             inputs |= {name: limits.number(inputs[name]) for name in self.scalars}
+            # Only texts: None would choose a default.
+            inputs |= {kind: str(inputs[kind]) for kind in self.strategies}
             config = RunConfig(**inputs)
+            # A run may name any strategy, but plain decoding is no choice of the page.
+            for kind in ("builder", "verifier"):
+                if getattr(config, kind).autoregressive:
+                    raise UnknownName(kind, inputs[kind], menus.offered(kind))
             limits.check(config)
             return config
         except ValueError as error:
@@ -109,15 +111,6 @@ class Controls:
         if isinstance(error, ValueError):
             return self.with_labels(error)
         return failures.explain(error, failed)
-
-
-def check_strategy(kind: str, text: object) -> None:
-    """Raises an `UnknownName` where a text does not begin with the name of a strategy that is
-    offered."""
-    options = menus.offered(kind)
-    name = split_strategy(kind, text)[0] if isinstance(text, str) else text
-    if not isinstance(name, str) or name not in options:
-        raise UnknownName(kind, name, options)
 
 
 def engines_menu(pickers: dict[str, gr.HTML], of: str = "") -> None:

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from specviz.config.run_config import Compatibility, RunConfig, compatible
-from specviz.config.strategy import REGISTRIES, Strategy, format_value
+from specviz.config.strategy import REGISTRIES, Strategy
+from specviz.config.strategy_text import format_value
 
 WORDS = {"builder": "tree builder", "verifier": "rule", "drafter": "drafter"}
 MARKS = {"impossible": "✕ incompatible", "lossy": "≠ lossy", "useless": "! no effect"}

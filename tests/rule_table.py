@@ -14,7 +14,7 @@ from statistics import mean, stdev
 
 import specviz
 from specviz.config.strategy import strategy_of
-from specviz.decode.session import DecodingSession, Stopwatch
+from specviz.decode.session import DecodingSession
 from specviz.measure.this_machine import prompts
 from specviz.record.metrics import t_quantile
 from specviz.sampling.randomness import Seeded
@@ -52,7 +52,7 @@ def places(pair, prompt, seed, count, trees):
         accepted = {}
         for number, ((shape, scheme), drawn) in enumerate(product(groups, range(trees))):
             builder = strategy_of("builder", TREES[shape])
-            draft = session.draft(scheme, Stopwatch())
+            draft = session.draft(scheme)
             first = (1000 * seed + place) * trees + drawn
             tree = builder(draft, Seeded(first), scheme, 64, builder.start())
             p = session.score(tree)

@@ -78,9 +78,9 @@ class PlannedBuilder(StaticBuilder):
         """The vector before the first step."""
         if isinstance(self.acceptance, RunningAcceptance):
             return self.acceptance.vector
-        return (
-            find_acceptance("sequoia", 1.0) if isinstance(self.acceptance, str) else self.acceptance
-        )
+        if isinstance(self.acceptance, str):
+            return find_acceptance("sequoia", 1.0)
+        return self.acceptance
 
     @property
     def shape(self) -> Topology:

@@ -215,11 +215,9 @@ class Heuristic(TreeBuilder):
     ) -> Any:
         if len(tree) == 1:  # the text had no room for a draft
             return state
-        return (
-            min(self.longest, state + 2)
-            if len(verdict.path) == len(tree) - 1
-            else max(1, state - 1)
-        )
+        if len(verdict.path) == len(tree) - 1:
+            return min(self.longest, state + 2)
+        return max(1, state - 1)
 
 
 class Plain(TreeBuilder):

@@ -46,9 +46,10 @@ def best_count(weights: Sequence[float], costs: np.ndarray, rate: Rate) -> int:
     """
     tokens = np.cumsum(weights)  # the root's 1 stands for the token that every step brings
     costs = costs[: len(tokens)]
-    if rate.cost == 0:
-        return int(np.argmax(tokens / costs)) + 1
-    return int(np.argmax(tokens - rate.written / rate.cost * costs)) + 1
+    gain = tokens / costs
+    if rate.cost > 0:
+        gain = tokens - rate.written / rate.cost * costs
+    return int(np.argmax(gain)) + 1
 
 
 def is_worth(weight: float, nodes: int, costs: np.ndarray, rate: Rate) -> bool:

@@ -18,7 +18,7 @@ from ..measure.quiet import MAX_CORES
 from ..measure.texts import Text, continuations, limited, windows
 from ..measure.this_machine import PROMPT
 from ..record.chain_rates import to_profile
-from ..record.vectors import MAX_RANKS, AcceptanceVector, Plan, by_level
+from ..record.vectors import MAX_RANKS, AcceptanceVector, Plan, by_level, places_of
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from ..view.terminal import text_table
@@ -147,7 +147,7 @@ def print_profile(profile: Profile) -> None:
     for vector in profile.vectors:
         margin = None if vector.low[0] is None else vector.acceptance[0] - vector.low[0]
         rows.append(_row(vector.verifier, f"{vector.temperature:g}", vector.plan, margin))
-        for category, places in vector.of_category().items():
+        for category, places in places_of(vector.categories).items():
             rows.append(_row(f"  {category or 'no category'}", "", vector.over(places), None))
     print(text_table(rows, digits=3))
     if profile.costs:

@@ -14,7 +14,7 @@ from ..models.base import Pair
 from ..record.step import Step
 from ..record.trace import Trace
 from ..sampling.randomness import Randomness, Seeded
-from .session import DecodingSession, Stopwatch, prompt_text, prompt_tokens
+from .session import DecodingSession, prompt_text, prompt_tokens
 
 
 def speculate(
@@ -44,23 +44,20 @@ def speculate(
     config = config.for_pair(pair)
     # Builder, rule and drafter must go together; the rule says how children are drawn for it.
     scheme = compatible(config, scheme).required().scheme
-    verifier = config.verifier
-    drafter = config.drafter
-    builder = config.builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])
+    builder = config.builder.prepare(
+        config.verifier, config.temperature, config.drafter.name, pair.info["name"]
+    )
     rng = rng or Seeded(config.seed)
-    session = DecodingSession(pair, config, drafter if builder.reads_draft else None)
+    session = DecodingSession(pair, config, config.drafter if builder.reads_draft else None)
     learned = builder.start()
     while session.tokens_left:
-        watch = Stopwatch()
         # Draft: the builder decides where the tree grows and asks the drafter for rows of q there.
-        draft = session.draft(scheme, watch)
+        draft = session.draft(scheme)
         tree = builder(draft, rng, scheme, session.tokens_left, learned)
         # Score: ONE pass of the target over the whole tree, in which a node sees only its path.
-        with watch("target"):
-            p = session.score(tree)
+        p = session.score(tree)
         # Verify: the rule accepts a path from the root, and the target adds one token after it.
-        with watch("verify"):
-            verdict = verifier(tree, p, rng)
+        verdict = session.verify(tree, p, rng)
         # What a builder learns may depend on all of this step, but only the next tree may use it:
         # a tree that looked at the verdict on itself would change the distribution of the text.
         learned = builder.learn(learned, tree, verdict, p)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,23 +45,19 @@ def find_sources(drafting: DrafterSession | None, tree: TokenTree) -> Sources:
     for node, row in tree.draft_distributions.items():
         assert drafting is not None  # who else made the row
         children = tree.children[node]
-        rows = _rows_of_children(drafting, tree, row, children)
-        for child, (name, source) in zip(children, rows, strict=True):
+        tokens = [tree.tokens[child] for child in children]
+        if isinstance(row, Mixture):
+            # Each child was drawn from the row of one drafter, whose chance a rule compares with.
+            parts = component_of_children(row, tree.scheme, tokens)
+            sources = [(row.drafters[part], row.components[part]) for part in parts]
+        else:
+            sources = [(drafting.name, row)] * len(children)
+        for child, token, (name, source) in zip(children, tokens, sources, strict=True):
             names[child] = name
-            probs[child] = float(source[tree.tokens[child]])
+            probs[child] = float(source[token])
             if guess := drafting.describe_guess(tree, child, name):
                 guesses[child] = guess
     return Sources(tuple(names), tuple(probs), guesses)
-
-
-def _rows_of_children(
-    drafting: DrafterSession, tree: TokenTree, row: np.ndarray, children: Sequence[int]
-) -> list[tuple[str, np.ndarray]]:
-    """The drafter's name and the row, [V], that each child of a node was drawn from."""
-    if not isinstance(row, Mixture):
-        return [(drafting.name, row)] * len(children)
-    parts = component_of_children(row, tree.scheme, [tree.tokens[child] for child in children])
-    return [(row.drafters[part], row.components[part]) for part in parts]
 
 
 def record_step(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -13,31 +11,10 @@ from ..drafters.base import Drafter, DrafterSession, TargetOutputs, open_drafter
 from ..models.base import Pair
 from ..record.step import Step, Timing
 from ..sampling.distributions import Distributions, distributions_of
+from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from ..verifiers.base import Verdict
 from .recording import find_sources, record_step
-
-
-class Stopwatch:
-    """Seconds since it was made, by part: `with watch("target"): ...` counts for the target, the
-    rest is "other"."""
-
-    def __init__(self) -> None:
-        self.start = perf_counter()
-        self.parts = {"draft": 0.0, "target": 0.0, "verify": 0.0}
-
-    @contextmanager
-    def __call__(self, part: str) -> Iterator[None]:
-        start = perf_counter()
-        yield
-        self.parts[part] += perf_counter() - start
-
-    def read(self) -> Timing:
-        """The seconds so far."""
-        # "other" is the rest, so that the parts add up to the step even where a clock was not
-        # asked.
-        total = perf_counter() - self.start
-        return Timing(**self.parts, other=max(0.0, total - sum(self.parts.values())))
 
 
 class DecodingSession:
@@ -65,16 +42,30 @@ class DecodingSession:
         """How many tokens may still be written, 0 after the end of the text."""
         return 0 if self.ended else self.limit - len(self.context)
 
-    def draft(self, scheme: str, watch: Stopwatch) -> Draft:
-        """The draft of the next step: a tree that is only a root, for a builder to grow."""
+    def draft(self, scheme: str) -> Draft:
+        """The draft of the next step: a tree that is only a root, for a builder to grow. The step's
+        time begins here."""
+        self.began = perf_counter()
+        self.seconds = {"target": 0.0, "verify": 0.0}
         tree = TokenTree(self.context[-1], start=len(self.context) - 1, scheme=scheme)
         sparse = self.drafter is not None and self.drafter.sparse
-        return Draft(self.drafting, tree, self.context, self.config.draft_sampling, watch, sparse)
+        sampling = self.config.draft_sampling
+        return Draft(self.drafting, tree, self.context, sampling, perf_counter, sparse)
 
     def score(self, tree: TokenTree) -> Distributions:
         """The target's distributions after every node of a tree, in one pass."""
+        began = perf_counter()
         logits = self.target.forward(tree, range(len(tree)))
-        return distributions_of(logits, self.config.target_sampling)
+        p = distributions_of(logits, self.config.target_sampling)
+        self.seconds["target"] += perf_counter() - began
+        return p
+
+    def verify(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
+        """What the rule decides about a tree."""
+        began = perf_counter()
+        verdict: Verdict = self.config.verifier(tree, p, rng)
+        self.seconds["verify"] += perf_counter() - began
+        return verdict
 
     def commit(self, draft: Draft, tree: TokenTree, p: Distributions, verdict: Verdict) -> Step:
         """Append the tokens of a verdict, cut where the text ends, to every session."""
@@ -97,6 +88,11 @@ class DecodingSession:
         self.context.extend(emitted)
         self.ended = emitted[-1] in self.pair.eos_ids
         self.steps += 1
+        # The record itself is not part of the step's time. "other" is the rest, so that the parts
+        # add up to the step even where no clock was read.
+        total = perf_counter() - self.began
+        seconds = self.seconds | {"draft": draft.seconds}
+        rest = max(0.0, total - sum(seconds.values()))
         return record_step(
             tree,
             p,
@@ -107,7 +103,7 @@ class DecodingSession:
             emitted=tuple(emitted),
             emitted_texts=tuple(map(self.text_of_next, emitted)),
             draft_passes=draft.passes,
-            seconds=draft.watch.read(),  # the record itself is not part of the step's time
+            seconds=Timing(**seconds, other=rest),
         )
 
     def _cut(self, tokens: list[int]) -> list[int]:

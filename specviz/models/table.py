@@ -12,7 +12,6 @@ import numpy as np
 
 from ..base.errors import ParameterError
 from ..config.prompt import Message, no_template
-from ..sampling.distributions import Index, Logits
 from ..tree import TokenTree
 from .base import Pair
 
@@ -38,29 +37,6 @@ class TableModel:
         return self._row(tuple(context[-MEMORY:]))
 
 
-class TableLogits:
-    """The logits of a pass, each looked up when it is first used: [n, V] after n texts."""
-
-    def __init__(self, model: TableModel, texts: Sequence[Sequence[int]]) -> None:
-        self.model = model
-        self.texts = texts
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, V)."""
-        return len(self.texts), len(self[0])
-
-    def __getitem__(self, index: Index) -> np.ndarray:
-        if isinstance(index, int | np.integer):
-            return self.model.logits(self.texts[int(index)])
-        return np.array(
-            [self.model.logits(self.texts[node]) for node in np.arange(len(self))[index]]
-        )
-
-
 class TableSession:
     """A session of a `TableModel`: it has no cache, so a commit only makes the context longer."""
 
@@ -69,10 +45,10 @@ class TableSession:
         self.context = list(tokens)
         self._tree: TokenTree | None = None
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> TableLogits:
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
         """See `Session.forward`."""
         self._tree = tree
-        return TableLogits(self.model, self._texts(self.context, nodes))
+        return np.array([self.model.logits(text) for text in self.texts(nodes)])
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         """See `Session.commit`."""
@@ -87,13 +63,12 @@ class TableSession:
 
     def features(self, nodes: Sequence[int]) -> np.ndarray:
         """See `Session.features`."""
-        return np.array([feature_of(text) for text in self._texts(self.context, nodes)])
+        return np.array([feature_of(text) for text in self.texts(nodes)])
 
-    def _texts(self, context: list[int], nodes: Sequence[int]) -> list[list[int]]:
-        """A context and what follows it down to each of the nodes of the tree that was read
-        last."""
+    def texts(self, nodes: Sequence[int]) -> list[list[int]]:
+        """What the row after each node of the tree that was read last depends on."""
         assert self._tree is not None
-        return [[*context, *self._tree.path_tokens(node)] for node in nodes]
+        return [[*self.context, *self._tree.path_tokens(node)] for node in nodes]
 
 
 def feature_of(tokens: Sequence[int]) -> list[int]:
@@ -114,9 +89,10 @@ class ToyEagle(TableSession):
         """Keep the last of the target's features, [n, width]."""
         self._feature = tokens_of(features[-1]) if len(features) else []
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> TableLogits:
-        self._tree = tree
-        return TableLogits(self.model, self._texts([*self._feature, self.context[-1]], nodes))
+    def texts(self, nodes: Sequence[int]) -> list[list[int]]:
+        assert self._tree is not None
+        begin = [*self._feature, self.context[-1]]
+        return [[*begin, *self._tree.path_tokens(node)] for node in nodes]
 
 
 class ToyBlock(ToyEagle):
@@ -127,14 +103,15 @@ class ToyBlock(ToyEagle):
     passes = 0
     markov = True
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> TableLogits:
+    def texts(self, nodes: Sequence[int]) -> list[list[int]]:
+        assert self._tree is not None
         self.passes += 1
         texts = []
         for node in nodes:
-            depth = tree.depths[node]
-            last = [tree.tokens[node]] if self.markov and depth else []
+            depth = self._tree.depths[node]
+            last = [self._tree.tokens[node]] if self.markov and depth else []
             texts.append([*self._feature, self.context[-1], depth, *last])
-        return TableLogits(self.model, texts)
+        return texts
 
 
 class ToyPlainBlock(ToyBlock):
@@ -148,8 +125,8 @@ class ToyLearning(TableSession):
 
     _shift: np.ndarray | float = 0.0
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
-        return super().forward(tree, nodes)[:] + self._shift
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+        return super().forward(tree, nodes) + self._shift
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:
         """Move the rows towards the target's, [n, V]."""

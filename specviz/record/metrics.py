@@ -132,16 +132,8 @@ class Counts:
     @property
     def step_parts(self) -> dict[str, float]:
         """Seconds of a step by part."""
-        return self._parts(self.timed_passes)
-
-    @property
-    def token_parts(self) -> dict[str, float]:
-        """Seconds per token by part."""
-        return self._parts(self.timed_tokens)
-
-    def _parts(self, number: int) -> dict[str, float]:
         spent = zip(PARTS, self.seconds, strict=True)
-        return {part: _over(seconds, number) for part, seconds in spent}
+        return {part: _over(seconds, self.timed_passes) for part, seconds in spent}
 
     def time_scale(self, rate: float) -> float:
         """What the run's times are multiplied by for it to have `rate` tokens per second; 1 where
@@ -184,12 +176,17 @@ def estimate(
     >>> [round(number, 2) for number in estimate(of_texts)]
     [2.5, 4.76]
     """
-    rows = sum_by_text(np.asarray(rows, dtype=float), texts)
+    sums = np.asarray(rows, dtype=float)
+    if texts is not None:
+        # A matrix of which row belongs to which text: one product adds them all up.
+        names = list(dict.fromkeys(texts))
+        belongs = [[name == text for text in texts] for name in names]
+        sums = np.array(belongs, dtype=float) @ sums
     # Ratios of sums over all texts, and the same without each text in turn (jackknife).
-    total = rows.sum(-2)
+    total = sums.sum(-2)
     value = of(total)
-    margin = jackknife_margin(of(total[..., None, :] - rows)) if rows.shape[-2] > 1 else None
-    return (value, margin) if rows.ndim > 2 else (float(value), margin and float(margin))
+    margin = jackknife_margin(of(total[..., None, :] - sums)) if sums.shape[-2] > 1 else None
+    return (value, margin) if sums.ndim > 2 else (float(value), margin and float(margin))
 
 
 def jackknife_margin(left: np.ndarray) -> np.ndarray:
@@ -212,13 +209,3 @@ def t_quantile(freedom: int) -> float:
     density = np.cos(angles) ** (freedom - 1)
     inside = np.cumsum(density) - (density + density[0]) / 2
     return sqrt(freedom) * tan(np.interp(0.95 * inside[-1], inside, angles))
-
-
-def sum_by_text(rows: np.ndarray, texts: Sequence[str] | None) -> np.ndarray:
-    """Rows [..., rows, columns] added up by the text they belong to; the same where each is a text
-    of its own."""
-    if texts is None:
-        return rows
-    # A matrix of which row belongs to which text: one product adds them all up.
-    names = list(dict.fromkeys(texts))
-    return np.array([[name == text for text in texts] for name in names], dtype=float) @ rows

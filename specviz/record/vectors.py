@@ -95,10 +95,6 @@ class AcceptanceVector(Record):
         """`plan` of some of the texts alone, by their places in `by_text`."""
         return mean_plan([self.by_text[place] for place in texts])
 
-    def of_category(self) -> dict[str, list[int]]:
-        """The places in `by_text` of each category, if there are several."""
-        return places_of(self.categories)
-
     @model_validator(mode="after")
     def _check(self) -> AcceptanceVector:
         check_acceptance(self.acceptance)

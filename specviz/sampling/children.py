@@ -6,7 +6,6 @@ Verifiers divide by the probability with which a token was drawn, so each of the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 import numpy as np
 
@@ -30,15 +29,8 @@ def draw_children(
     """
     if q[q.argmax()] <= 0:  # the drafter has nothing to say after this node
         return []
-    if scheme == "distinct":
-        return list(islice(iter_children(q, scheme, rng, position), min(count, len(q))))
-    if scheme == "iid":
-        # Only here may one child be another's equal, so a merging mixture has to look.
-        return (
-            _draw_from_mixture(q, count, rng)
-            if isinstance(q, Mixture)
-            else [rng.draw(q) for _ in range(count)]
-        )
+    if scheme in ("iid", "distinct"):
+        return _draw_one_by_one(q, count, scheme, rng)
     if scheme == "top":
         return most_probable(q, count)
     if scheme == "top-draw":
@@ -49,20 +41,23 @@ def draw_children(
     return first_arrivals(q, rng.noise(position, len(q)), count).tolist()
 
 
-def _draw_from_mixture(q: Mixture, count: int, rng: Randomness) -> list[int]:
-    """The drafters of a mixture draw in turn; where they merge equal tokens, the first drafter
-    keeps the token."""
-    proposal = SequentialProposal(q, "iid")
+def _draw_one_by_one(q: np.ndarray, count: int, scheme: str, rng: Randomness) -> list[int]:
+    """Each child from what those before it left. The drafters of a mixture draw in turn; where they
+    merge equal tokens, the first drafter keeps the token."""
+    proposal = SequentialProposal(q, scheme)
+    merges = isinstance(q, Mixture) and q.merge and scheme == "iid"
     tokens: list[int] = []
     order: list[int] = []
-    for _ in range(count):
+    token = -1
+    for number in range(count if scheme == "iid" else min(count, len(q))):
+        if number:  # the row behind the last child would be computed for nobody
+            proposal.advance(token)
         token = rng.draw(proposal.row)
         # A merged token still used up its drafter's turn; `order` says so to whoever verifies.
-        if not (q.merge and token in tokens):
+        if not (merges and token in tokens):
             tokens.append(token)
             order.append(proposal.part)
-        proposal.advance(token)
-    if q.merge:
+    if merges:
         q.order = tuple(order)
     return tokens
 

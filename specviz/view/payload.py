@@ -121,9 +121,11 @@ def order_of(step: Step, verifier: Verifier | None) -> list[int]:
 def guessed(step: Step, node: int) -> str:
     """The drafter of a node and how it drafted it; "" if only the draft model drafts, or it is
     unknown."""
-    name = (step.drafter[node] if node < len(step.drafter) else None) or ""
+    name = step.drafter[node] if node < len(step.drafter) else None
     # Where only the draft model drafts, every node would say the same.
-    if name not in DRAFTERS or (name == "model" and {name, None}.issuperset(step.drafter)):
+    if name is None or (name == "model" and {name, None}.issuperset(step.drafter)):
+        return ""
+    if name not in DRAFTERS:  # of a plugin that is not loaded here
         return ""
     guess = step.growth.guesses.get(node, {})
     words = f"Drafted by {DRAFTERS[name].title_in_sentence}"
@@ -205,9 +207,7 @@ def figures(counts: Counts) -> JsonObject:
             "per_pass": counts.tokens_per_pass,
             "acceptance": counts.acceptance,
             "rate": counts.tokens_per_s,
-            "token_ms": 1000 * counts.seconds_per_token,
             "step_ms": 1000 * counts.seconds_per_step,
-            "token_parts": [1000 * seconds for seconds in counts.token_parts.values()],
             "step_parts": [1000 * seconds for seconds in counts.step_parts.values()],
             "drafters": drafters,
         }

@@ -8,7 +8,7 @@ import torch
 import specviz
 from specviz.base.files import PAIR
 from specviz.config.strategy import strategy_of
-from specviz.decode.session import DecodingSession, Stopwatch
+from specviz.decode.session import DecodingSession
 from specviz.drafters.base import open_drafter
 from specviz.sampling.distributions import Sampling
 from specviz.sampling.randomness import Seeded
@@ -53,7 +53,7 @@ def steps(pair, builder, drafter, prompt, count=6):
     config = specviz.RunConfig(prompt, builder, RULE, 0.7, max_new_tokens=99, drafter=drafter)
     text, coins, kept = DecodingSession(pair, config, drafter), np.random.default_rng(5), 0
     for _ in range(count):
-        draft = text.draft("distinct", Stopwatch())
+        draft = text.draft("distinct")
         tree = builder(draft, Seeded(1), "distinct", text.tokens_left, builder.start())
         yield draft.tree, list(text.context)
         path = tree.topology.path(int(coins.integers(len(tree) // 2, len(tree))))

@@ -332,8 +332,8 @@ def seen(shared_page):
 def step_by_step():
     """Steps are not grouped by time, so that a gate decides how many of them are on the page, which
     may be shared."""
-    from app.service.decoding import Pace
+    from app.service import decoding
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Pace, "is_due", lambda self, step: True)
+        patch.setattr(decoding, "PACE", 0.0)
         yield

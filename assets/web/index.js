@@ -103,7 +103,7 @@ export function stage({ element, server, values }, { most }) {
   const fresh = freshness(
     element,
     () => player.changed(),
-    () => player.shown(),
+    () => player.currentRun(),
   );
   const player = runPlayer(element, {
     save: server.save,

@@ -12,7 +12,7 @@ import specviz
 from app.page import STYLES, TABS, build_demo
 from app.service import offers as offering
 from app.service import pairs
-from app.service.decoding import PACE, Pace
+from app.service.decoding import PACE, is_due
 from app.service.failures import explain, reason
 from app.service.loading import Loading
 from app.service.pair_ref import EARLY_EXIT, SMOLLM2, TALES, PairRef
@@ -73,8 +73,11 @@ def test_no_event_lets_gradio_look_at_values_and_no_component_keeps_a_state():
 
 
 def test_the_first_step_travels_at_once_and_the_others_by_time(trace):
-    pace, step = Pace(), replace(trace.steps[0], seconds=Timing(target=PACE / 4))
-    assert [pace.is_due(step) for _ in range(9)] == [True, *[False, False, False, True] * 2]
+    first, later = (
+        replace(trace.steps[0], index=index, seconds=Timing(target=PACE / 4)) for index in (0, 1)
+    )
+    assert is_due([first])
+    assert [is_due([later] * count) for count in (1, 2, 3, 4)] == [False, False, False, True]
 
 
 # ---- pairs ----

@@ -15,7 +15,7 @@ from specviz.view.web import asset
 from ...service.pair_ref import PairRef
 from ...service.queue import visitor_of
 from ...service.service import RunService
-from ..explore.messages import shown
+from ..explore.messages import page_message
 from ..parts import links
 from ..parts.card import status, status_text
 from ..parts.frame import Tab
@@ -94,7 +94,7 @@ def events(
             yield {line: status_text("")}
             async with aclosing(service.stream(visitor_of(request), ref, play, entries)) as items:
                 async for item in items:
-                    yield {board: shown(item)}
+                    yield {board: page_message(item)}
         except Exception as error:
             text = chosen.explain(
                 error, "The comparison failed. The earlier results are unchanged."

@@ -21,7 +21,7 @@ from specviz.record.step import Step
 from specviz.record.trace import PairedSpeedup, Trace
 from specviz.view.payload import described, figures, message, step_payload
 
-from ...service.decoding import Pace, decode, timing
+from ...service.decoding import decode, is_due, timing
 from ...service.failures import reason
 from ...service.run import Turn
 from ...service.runs import new_name
@@ -41,24 +41,23 @@ def play(turn: Turn, entries: Sequence[Entry]) -> Iterator[str | None]:
     """
     board = Board(entries)
     for at, entry in enumerate(entries):
-        pace = Pace()
-        group = list[Step]()
+        unsent = list[Step]()
         try:
             steps = turn.compute(decode, entry.config, WARM_UP)
             board.begin(next(steps))
             for step in steps:
-                group.append(step)
-                if not pace.is_due(step):
+                unsent.append(step)
+                if not is_due(unsent):
                     yield None
                     continue
-                yield board.decoded(at, group)
-                group = []
-            if group:
-                yield board.decoded(at, group)
+                yield board.decoded(at, unsent)
+                unsent = []
+            if unsent:
+                yield board.decoded(at, unsent)
             yield board.end(at)
         except Exception as error:
-            if group:
-                yield board.decoded(at, group)
+            if unsent:
+                yield board.decoded(at, unsent)
             yield board.fail(at, error)
     if len(board.failed) == len(entries):
         raise ValueError(board.failed[0])

@@ -33,7 +33,7 @@ from ..parts.pairs import OWN, models_menu, weights_menu
 from ..parts.stage import ask, notice, opener, sentence, stage
 from ..parts.web import component
 from . import prompts, recordings
-from .messages import play, shown
+from .messages import page_message, play
 from .sampler import STOPPED, noted, sample
 
 TITLE = "Explore"
@@ -146,7 +146,7 @@ def events(
             items = service.stream(visitor, ref, play, config, ref, service.runs)
             async with aclosing(items):
                 async for item in items:
-                    yield {stage_box: shown(item)}
+                    yield {stage_box: page_message(item)}
         except Exception as error:
             text = settings.explain(error, "The run failed.")
             yield {notice_box: sentence("error", text), stage_box: message("", state="done")}

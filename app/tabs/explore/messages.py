@@ -4,7 +4,6 @@ is there."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from specviz.base.codec import json_data
@@ -12,10 +11,11 @@ from specviz.config.run_config import RunConfig
 from specviz.measure.timing import ROUNDS
 from specviz.proof.same_text import Comparison, comparing, promised
 from specviz.record.metrics import Counts
+from specviz.record.step import Step
 from specviz.record.trace import Trace
 from specviz.view.payload import figures, head, message, step_payload, worth_showing
 
-from ...service.decoding import Pace, decode, timing
+from ...service.decoding import decode, is_due, timing
 from ...service.failures import reason
 from ...service.pair_ref import PairRef
 from ...service.run import Note, Turn
@@ -38,45 +38,41 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
     blank = next(steps)
     assert isinstance(blank, Trace)
     with runs.growing(blank, turn.visitor) as run:
-        say = partial(message, run.name)
         counts = Counts()
-        pace = Pace()
-        payloads = list[dict[str, Any]]()
+        unsent = list[Step]()
         # What only the first message has.
         more = {"head": head(config, blank), "models": ref.models, "weights": ref.weights}
         if turn.note:
             more["note"] = turn.note
+
+        def say(state: str, **facts: Any) -> str:
+            # Written here, in the thread that decodes: the thread of the server answers all
+            # visitors, and a step is written in the time that none of them waits for.
+            payloads = [step_payload(step, config.verifier) for step in unsent]
+            return message(run.name, payloads, state=state, figures=figures(counts), **facts)
+
         try:
             for step in steps:
                 run.steps.append(step)
+                unsent.append(step)
                 counts += Counts.of((step,))
-                # Written here, in the thread that decodes: the thread of the server answers all
-                # visitors, and a step is written in the time that none of them waits for.
-                payloads.append(step_payload(step, config.verifier))
-                if not pace.is_due(step):
+                if not is_due(unsent):
                     yield None  # nothing to send, but a place where the run can be stopped
                     continue
-                yield say(payloads, state="running", figures=figures(counts), **more)
-                payloads = []
+                yield say("running", **more)
+                unsent.clear()
                 more = {}
         except Exception as error:
             if not run.steps:
                 raise
-            shown = figures(counts)
-            yield say(
-                payloads,
-                state="error",
-                figures=shown,
-                note=f"The run failed. {reason(error)}",
-                **more,
-            )
+            yield say("error", **more | {"note": f"The run failed. {reason(error)}"})
             return
         # Set before timing: who stops that has a whole run all the same.
         run.ended = True
-        if payloads:
-            yield say(payloads, state="running", figures=figures(counts), **more)
+        if unsent:
+            yield say("running", **more)
         yield from timed(turn, run, counts)
-        yield say(state="done", speedup=json_data(run.speedup))
+        yield message(run.name, state="done", speedup=json_data(run.speedup))
         if promised(config.verifier, config.temperature):
             for same in turn.compute(comparing, config, list(run.trace.tokens)):
                 yield compared(run, same, counts.tokens)
@@ -117,7 +113,7 @@ def compared(run: GrowingRun, same: Comparison, total: int) -> str | None:
     return message(run.name, same={"kind": "equal" if same.equal else "differs", "text": text})
 
 
-def shown(item: Any) -> str:
+def page_message(item: Any) -> str:
     """What the page gets of an item of a run's stream: a message, or a note while it waits."""
     if not isinstance(item, Note):
         return item

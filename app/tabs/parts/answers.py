@@ -12,8 +12,8 @@ from .web import QUIET, dumps
 
 # In the browser, with what the server answered and what the controls hold by then.
 APPLY = """(answer, ...now) => {
-  const { asked, values } = JSON.parse(answer);
-  const isOld = JSON.stringify(asked) !== JSON.stringify(now);
+  const { inputs, values } = JSON.parse(answer);
+  const isOld = JSON.stringify(inputs) !== JSON.stringify(now);
   return values.map(value => (isOld ? { __type__: 'update' } : value));
 }"""
 
@@ -29,9 +29,9 @@ def ask_about(
     control has changed by then: an old answer would undo what the visitor did since.
 
     Args:
-        triggers: the events after which it is asked.
+        triggers: the events after which `answer` is called.
         answer: a function of the values; it returns a value or an update for each output.
-        inputs: what it is asked about.
+        inputs: whose values it gets.
         outputs: what the answer is for, two or more.
         unless: those of `inputs` after whose change an answer is dropped. A change of theirs must
             be among the triggers, or nothing takes the place of the answer that was dropped.
@@ -40,10 +40,9 @@ def ask_about(
 
     @wraps(answer)
     def ask(*values: Any) -> str:
-        asked = [value for value, counts in zip(values, compared, strict=True) if counts]
-        return dumps(
-            {"asked": asked, "values": [browser_value(value) for value in answer(*values)]}
-        )
+        compared_values = [value for value, counts in zip(values, compared, strict=True) if counts]
+        answered = [browser_value(value) for value in answer(*values)]
+        return dumps({"inputs": compared_values, "values": answered})
 
     answered = gr.Textbox("", visible="hidden")
     asking = gr.on(triggers, ask, inputs, answered, trigger_mode="always_last", **QUIET)

@@ -22,10 +22,10 @@ export function onPage(element, kind, listen, target = document) {
  * Lets a visitor choose a file, or drop one anywhere while a part of the page is on the screen;
  * beside it, the browser would leave the page.
  * @param {HTMLElement} element gets the class "dropping" meanwhile
- * @param {{ button: HTMLElement, input: HTMLInputElement, shown: () => boolean }} parts
+ * @param {{ button: HTMLElement, input: HTMLInputElement, isVisible: () => boolean }} parts
  * @param {(file: File) => void} open
  */
-export function opensFiles(element, { button, input, shown }, open) {
+export function opensFiles(element, { button, input, isVisible }, open) {
   button.addEventListener('click', () => input.click());
   input.addEventListener('change', () => {
     if (input.files?.length) open(input.files[0]);
@@ -33,7 +33,7 @@ export function opensFiles(element, { button, input, shown }, open) {
   });
   /** @param {DragEvent} event */
   function onDrag(event) {
-    const carries = shown() && (event.dataTransfer?.types.includes('Files') ?? false);
+    const carries = isVisible() && (event.dataTransfer?.types.includes('Files') ?? false);
     element.classList.toggle('dropping', event.type === 'dragover' && carries);
     if (!carries) return;
     event.preventDefault();

@@ -10,18 +10,18 @@ const PLACE = 'id="run">{}'; // where the page of the server has room for what i
 /**
  * @param {HTMLElement} root of the comparison
  * @param {Ask | undefined} page answers with a page without a comparison
- * @param {{ caption: () => string, messages: () => string[] }} shown
+ * @param {{ caption: () => string, messages: () => string[] }} comparison
  */
-export function savesComparison(root, page, shown) {
+export function savesComparison(root, page, comparison) {
   async function savePicture() {
     const svg = query(root, '.sv-race-svg', SVGSVGElement);
     const legends = [root.querySelectorAll('.sv-run h3')];
     const parts = { svg, paper: query(root, '.sv-race'), legends };
-    downloadFile('specviz-compare.png', await png(pictureOf(parts, shown.caption())));
+    downloadFile('specviz-compare.png', await png(pictureOf(parts, comparison.caption())));
   }
 
   async function savePage() {
-    const text = filled((await page?.({})) ?? '', shown.messages(), location.href);
+    const text = filled((await page?.({})) ?? '', comparison.messages(), location.href);
     downloadFile('specviz-compare.html', new Blob([text], { type: 'text/html' }));
   }
 

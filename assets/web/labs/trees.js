@@ -58,7 +58,7 @@ export function treeLab(element, start, askTrees) {
   });
   opensFiles(
     root,
-    { button: $('open'), input: $('file'), shown: () => root.offsetParent !== null },
+    { button: $('open'), input: $('file'), isVisible: () => root.offsetParent !== null },
     async opened => {
       file = withoutTexts(await opened.text());
       mark(-1);

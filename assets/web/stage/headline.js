@@ -65,9 +65,9 @@ const SEED = '#sv-settings input[aria-label="Seed"]';
  * seed.
  * @param {HTMLElement} element
  * @param {() => void} changed
- * @param {() => import('./run.js').Run} shown
+ * @param {() => import('./run.js').Run} currentRun
  */
-export function freshness(element, changed, shown) {
+export function freshness(element, changed, currentRun) {
   let controls = /** @type {Held | null} */ (null);
   let first = /** @type {Held | null} */ (null); // the page opens with its pair
   let isNext = false;
@@ -89,7 +89,7 @@ export function freshness(element, changed, shown) {
 
   /** Sets the next seed before a second run of the same settings begins. @param {any} event */
   function advance(event) {
-    const run = shown();
+    const run = currentRun();
     const begins =
       event.type === 'click'
         ? event.target.closest?.(RUN)

@@ -31,10 +31,10 @@ export function writeTitle(element, run, first = null) {
  * The last runs, each a button that shows it again, where there is more than one.
  * @param {HTMLElement} element
  * @param {import('./run.js').Run[]} runs
- * @param {import('./run.js').Run} shown
+ * @param {import('./run.js').Run} current
  * @param {(run: import('./run.js').Run) => void} show
  */
-export function writeRuns(element, runs, shown, show) {
+export function writeRuns(element, runs, current, show) {
   const box = finder(element)('history');
   const listed = runs.filter(({ steps, figures }) => steps.length && figures?.per_pass);
   box.hidden = listed.length < 2;
@@ -42,14 +42,14 @@ export function writeRuns(element, runs, shown, show) {
   const haveTwoPairs = new Set(listed.map(({ models }) => models)).size > 1;
   const textOf = (/** @type {import('./run.js').Run} */ run) =>
     (haveTwoPairs && run.models ? `${pairOf(run)}, ` : '') + chipText(run);
-  const texts = listed.map(run => `${run === shown ? '*' : ''}${textOf(run)}`).join('|');
+  const texts = listed.map(run => `${run === current ? '*' : ''}${textOf(run)}`).join('|');
   if (box.dataset.texts === texts) return; // a button that has the focus stays
   box.dataset.texts = texts;
   box.replaceChildren(
     'Last runs',
     ...listed.map(run => {
       const chip = button(textOf(run), () => show(run));
-      chip.setAttribute('aria-pressed', String(run === shown));
+      chip.setAttribute('aria-pressed', String(run === current));
       return chip;
     }),
     ...comparison(listed.slice(-2)),

@@ -65,7 +65,7 @@ export function runPlayer(element, around = {}) {
     changed: schedule,
   });
   saving(element, around, {
-    shown: () => ({ run, step: run.steps[position.current] }),
+    current: () => ({ run, step: run.steps[position.current] }),
     say,
     replace,
   });
@@ -232,7 +232,7 @@ export function runPlayer(element, around = {}) {
   return {
     receive,
     show,
-    shown: () => run,
+    currentRun: () => run,
     move: position.move,
     changed: schedule,
     expect,

@@ -42,7 +42,7 @@ export async function sendFile(file) {
 /**
  * @param {HTMLElement} element
  * @param {Server} server
- * @param {{ shown: () => { run: import('./run.js').Run, step: Step | undefined },
+ * @param {{ current: () => { run: import('./run.js').Run, step: Step | undefined },
  *   say: (text: string) => void, replace: (text: string) => void }} stage
  */
 export function saving(element, server, stage) {
@@ -87,7 +87,7 @@ export function saving(element, server, stage) {
   /** @param {string} kind */
   async function save(kind) {
     announce('');
-    const { run, step } = stage.shown();
+    const { run, step } = stage.current();
     if (!step) return announce('Nothing to save yet. Press Run first.');
     const hasLink = server.links && originOf(run) !== 'file';
     const link = hasLink ? runLink(run, step.index, location.href) : '';
@@ -132,7 +132,7 @@ export function saving(element, server, stage) {
 
   /** @param {File} file */
   async function open(file) {
-    const busy = ['running', 'loading'].includes(stage.shown().run.state);
+    const busy = ['running', 'loading'].includes(stage.current().run.state);
     if (busy) return announce('A run is in progress. Stop it before you open another.');
     if (file.size > most) {
       const size = `This file has ${(file.size / 1e6).toFixed(1)} MB`;
@@ -158,7 +158,7 @@ export function saving(element, server, stage) {
     {
       button: $('open'),
       input: $('open-file'),
-      shown: () => Boolean(server.open && $('canvas').offsetParent),
+      isVisible: () => Boolean(server.open && $('canvas').offsetParent),
     },
     open,
   );

@@ -7,7 +7,7 @@ import { countGuesses } from '../tree/sources.js';
 import { treeView } from '../tree/view.js';
 import { canvas, fire, freshPage, step } from './page.js';
 
-function shown(one, more = {}) {
+function drawTree(one, more = {}) {
   const svg = canvas(freshPage(), more.width, more.height),
     told = { hovers: [], picks: [] };
   const tree = treeView(svg, {
@@ -29,7 +29,7 @@ const chain = texts =>
   );
 
 test('a node is pointed at once, however often the pointer moves over it', () => {
-  const { svg, told, tree } = shown(chain(['a', 'b', 'c'])),
+  const { svg, told, tree } = drawTree(chain(['a', 'b', 'c'])),
     [, one, other] = svg.querySelectorAll('.node');
   for (const node of [one, one.querySelector('.hit'), one, other, one])
     fire(node, 'pointermove', { pointerId: 1 });
@@ -43,7 +43,7 @@ test('a node is pointed at once, however often the pointer moves over it', () =>
 });
 
 test('labels of wide letters end before the next column, as measured', () => {
-  const { svg } = shown(
+  const { svg } = drawTree(
     chain([
       '漢字仮名交じり文の長い札',
       '漢字仮名交じり文の長い札',
@@ -67,7 +67,7 @@ test('labels of wide letters end before the next column, as measured', () => {
 test('nine columns of numbers fit where they are all that is drawn', () => {
   const numbers = chain(Array.from({ length: 9 }, () => '0.08'));
   for (const width of [350, 720]) {
-    const { svg, labels } = shown(numbers, { width, unfolded: true });
+    const { svg, labels } = drawTree(numbers, { width, unfolded: true });
     assert.ok(parseFloat(svg.style.width) <= width, `${svg.style.width} in ${width}`);
     assert.ok(labels().every(text => text === '0.08'));
   }
@@ -76,30 +76,30 @@ test('nine columns of numbers fit where they are all that is drawn', () => {
 test('a label at the end of a row is whole where there is room, and never cut by the box', () => {
   const words = ['The', ' idea', ' of', ' a', ' single', ' very', ' long-molecule'];
   for (const width of [700, 760, 900, 1200]) {
-    const { svg, labels } = shown(chain(words), { width });
+    const { svg, labels } = drawTree(chain(words), { width });
     assert.ok(parseFloat(svg.style.width) <= width - 20, `${svg.style.width} in ${width}`);
     if (width > 1000) assert.equal(labels().at(-1), '·long-molecule');
   }
-  const few = shown(chain(['a', ' scattering']), { width: 350 });
+  const few = drawTree(chain(['a', ' scattering']), { width: 350 });
   assert.equal(few.labels().at(-1), '·scattering', 'before its type is larger');
 });
 
 test('a step with many siblings that were not visited takes the rows that there are', () => {
   const wide = step([-1, ...new Array(20).fill(0), ...new Array(20).fill(1)], `ra${'u'.repeat(39)}`);
   for (const height of [160, 240, 400]) {
-    const { svg } = shown(wide, { height });
+    const { svg } = drawTree(wide, { height });
     assert.ok(parseFloat(svg.style.height) <= height - 20, `${svg.style.height} in ${height}`);
   }
 });
 
 test('text is only ever text', () => {
-  const { svg } = shown(chain(['<img src=x onerror=alert(1)>', '${1}', '</svg><script>']));
+  const { svg } = drawTree(chain(['<img src=x onerror=alert(1)>', '${1}', '</svg><script>']));
   assert.equal(svg.querySelectorAll('img, script').length, 0);
 });
 
 test('keys walk the marks, and folds open', () => {
   const one = step([-1, 0, 0, 1, 3, 2], 'rxauua', { last: 'bonus' }),
-    { svg, tree } = shown(one, { height: 30 });
+    { svg, tree } = drawTree(one, { height: 30 });
   const walk = way => {
     const key = tree.walk(way);
     tree.select(key);
@@ -128,7 +128,7 @@ test('keys walk the marks, and folds open', () => {
 
 test('a fold that is opened by hand closes none that stood open because there was room', () => {
   const deep = step([-1, 0, 0, 1, 1, 2, 5], 'ruuuuuu'),
-    { svg, tree } = shown(deep, { height: 75 });
+    { svg, tree } = drawTree(deep, { height: 75 });
   const drawn = () => svg.querySelectorAll('.node').length;
   assert.deepEqual([drawn(), svg.querySelectorAll('.pill').length], [5, 1]);
   tree.unfold('1');
@@ -136,7 +136,7 @@ test('a fold that is opened by hand closes none that stood open because there wa
 });
 
 test('a tree that left the page hears no more of large type', () => {
-  const { svg } = shown(chain(['a', 'b']));
+  const { svg } = drawTree(chain(['a', 'b']));
   let drawn = 0;
   svg.firstChild.replaceChildren = () => {
     drawn++;
@@ -152,7 +152,7 @@ test('where more than one drafter guessed, nodes are outlined by drafter, with n
   const one = step([-1, 0, 0, 0, 0, 0, 0], 'raxuuuu', { drafter: [null, ...names] }),
     alone = step([-1, 0], 'ra', { drafter: [null, 'model'] });
   for (const some of [one, alone]) some.guessed = countGuesses(new Map(), some);
-  const { svg, tree } = shown(one),
+  const { svg, tree } = drawTree(one),
     outlines = () => [...svg.querySelectorAll('.outline')];
   tree.fit();
   assert.deepEqual(new Set(outlines().map(path => path.dataset.drafter)), new Set(names));
@@ -168,7 +168,7 @@ test('where more than one drafter guessed, nodes are outlined by drafter, with n
 
 test('frames hide what is not there yet and what is tried later', () => {
   const one = step([-1, 0, 0, 1], 'rxau', { last: 'bonus', pieces: ['a', 'b'] }),
-    { svg, tree } = shown(one);
+    { svg, tree } = drawTree(one);
   const letters = () =>
     [...svg.querySelectorAll('.node')].map(node => node.getAttribute('class').replace('node ', ''));
   tree.show(one, {
@@ -192,7 +192,7 @@ test('frames hide what is not there yet and what is tried later', () => {
 test('a tree keeps a readable size in a small box, which then scrolls, and fits when it is asked to', () => {
   const wide = svg => parseFloat(svg.style.width),
     long = chain(Array(14).fill('a'));
-  const { svg, tree } = shown(long, { width: 354, height: 320 });
+  const { svg, tree } = drawTree(long, { width: 354, height: 320 });
   assert.ok(wide(svg) > 354);
   tree.fit();
   assert.ok(wide(svg) <= 354);

@@ -103,7 +103,7 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
       drafted = below.filter(i => step.outcome[i] !== 'o'),
       blocks = /** @type {Block[]} */ ([]);
     /** @type {(key: string, letter: string, hidden: number) => Block} */
-    const beside = (key, letter, hidden) => ({
+    const leafBlock = (key, letter, hidden) => ({
       marks: [{ key, leaf: true, from: mark, x: column + 1, y: 0, letter, hidden, order: 0 }],
       up: 0,
       down: 0,
@@ -128,7 +128,7 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
       }
       if (fold.size)
         blocks.push(
-          beside(
+          leafBlock(
             `${node}+`,
             'more',
             spare.reduce((sum, i) => sum + size[i], 0),
@@ -138,7 +138,7 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
     if (node === end && step.last) {
       // it comes after all that were tried
       main = below.filter(i => !fold.has(i)).findLastIndex(tried) + 1;
-      blocks.splice(main, 0, beside('last', 'last', 0));
+      blocks.splice(main, 0, leafBlock('last', 'last', 0));
     }
     mark.leaf = !blocks.length;
     if (mark.leaf) return { marks: [mark], up: 0, down: 0 };

@@ -89,7 +89,7 @@ export function columnOf(marks, step, sizes) {
   const widths = marks.map(mark => {
     const wide = sizes.width(wholeLabel(mark, step));
     if (sizes.below) return (wide + LABEL_GAP) / (mark.leaf ? LEAF : 1);
-    return mark.leaf ? 0 : wide + besideOf(step, sizes) + 17 * sizes.unit;
+    return mark.leaf ? 0 : wide + labelOffset(step, sizes) + 17 * sizes.unit;
   });
   return Math.ceil(Math.max(...widths));
 }
@@ -106,23 +106,23 @@ function wholeLabel(mark, step) {
 }
 
 /** Where a label beside its mark begins. @param {Step} step @param {Sizes} sizes */
-const besideOf = (step, { unit }) => (differ(step.guessed) ? 16 : 13) * unit;
+const labelOffset = (step, { unit }) => (differ(step.guessed) ? 16 : 13) * unit;
 
 /** @param {Mark} mark @param {Step} step @param {Sizes} sizes @returns {Label} */
 function labelOf(mark, step, sizes) {
   const { dx, size, unit, below, width } = sizes;
   const whole = wholeLabel(mark, step);
-  const beside = besideOf(step, sizes);
-  let room = dx - 17 * unit - beside;
+  const offset = labelOffset(step, sizes);
+  let room = dx - 17 * unit - offset;
   if (below) room = dx * (mark.leaf ? LEAF : 1) - LABEL_GAP;
   else if (mark.leaf) room = LONGEST * size;
   if (mark.leaf) {
-    const begin = mark.x * dx + (below ? -dx / 2 : beside);
+    const begin = mark.x * dx + (below ? -dx / 2 : offset);
     room = Math.min(room, sizes.end - begin - 12 - (mark.hidden ? PILL : 0));
   }
   const text = fitted(whole, room, width);
   const wide = width(text);
-  return { text, whole, wide, start: below ? -Math.min(wide, dx - LABEL_GAP) / 2 : beside };
+  return { text, whole, wide, start: below ? -Math.min(wide, dx - LABEL_GAP) / 2 : offset };
 }
 
 /** Where what stands beside a mark may begin. @param {Label} label @param {Sizes} sizes */

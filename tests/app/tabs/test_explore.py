@@ -81,7 +81,7 @@ def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
     async def visit():
         run = service.stream(Visitor("a"), REF, explore.play, CONFIG, REF, service.runs)
         async with aclosing(run) as items:
-            return [json.loads(explore.shown(item)) async for item in items]
+            return [json.loads(explore.page_message(item)) async for item in items]
 
     sent = in_a_loop(visit())
     assert len(next(item["steps"] for item in sent if item["steps"])) == 1

@@ -68,8 +68,10 @@ class Topology:
     def rank(self) -> np.ndarray:
         """The place of each node among its siblings, from 0, int [n]."""
         # Siblings in the order of drawing, in which rules try them.
-        rank = {child: place for below in self.children for place, child in enumerate(below)}
-        return np.array([rank.get(node, 0) for node in range(len(self))])
+        rank = np.zeros(len(self), int)
+        for below in self.children:
+            rank[list(below)] = range(len(below))
+        return rank
 
     @cached_property
     def weight(self) -> np.ndarray:
@@ -98,14 +100,10 @@ class Topology:
         """All nodes, each followed at once by its subtree, the child with the largest one first;
         ties as drawn."""
         weight = self.weight.tolist()
-        return tuple(
-            # A path compares as the sizes of its subtrees, so a subtree stays together, the largest
-            # first.
-            sorted(
-                range(len(self)),
-                key=lambda node: [(-weight[step], step) for step in self.path(node)],
-            )
-        )
+        # A path compares as the sizes of its subtrees, so a subtree stays together, the largest
+        # first.
+        keys = [[(-weight[step], step) for step in self.path(node)] for node in range(len(self))]
+        return tuple(sorted(range(len(self)), key=keys.__getitem__))
 
 
 @dataclass(frozen=True)
@@ -230,10 +228,10 @@ class TokenTree:
             return self.topology.children
         # A rule must not see probes: it would accept tokens that nobody drafted.
         probes = set(self.probes)
-        return tuple(
-            tuple(child for child in below if child not in probes)
-            for below in self.topology.children
-        )
+        children = []
+        for below in self.topology.children:
+            children.append(tuple(child for child in below if child not in probes))
+        return tuple(children)
 
     def path_tokens(self, node: int) -> tuple[int, ...]:
         """The tokens from below the root down to `node`; () for the root."""

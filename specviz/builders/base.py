@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 
+from ..base.codec import JsonObject
 from ..config.strategy import SCHEMES, Strategy, number
 from ..sampling.distributions import Distributions, Sampling
 from ..sampling.randomness import Randomness
@@ -14,15 +15,18 @@ from ..tree import TokenTree
 from ..verifiers.base import Verdict, Verifier
 
 MAX_NODES = 1024
+# What one step leaves to the next. Each builder has its own type, which nobody else looks into; a
+# type variable would make pydantic build another class for every builder.
+State: TypeAlias = Any
 
 
-def tree_size(default: int) -> Any:
+def tree_size(default: int) -> int:
     """The field of a parameter `size`."""
     description = "Maximum number of nodes, including the root."
     return number(default, 1, MAX_NODES, "Tree size (nodes)", description)
 
 
-def max_depth(default: int) -> Any:
+def max_depth(default: int) -> int:
     """The field of a parameter `depth` that bounds the levels of a tree."""
     return number(default, 1, 64, "Max depth", "Maximum number of levels below the root.")
 
@@ -109,18 +113,14 @@ class TreeBuilder(Strategy):
     """
 
     kind: ClassVar[str] = "builder"
-    schemes: ClassVar[tuple[str, ...]] = tuple(
-        SCHEMES
-    )  # how its trees can be filled, its own first
+    schemes: ClassVar[tuple[str, ...]] = tuple(SCHEMES)  # how its trees can be filled, best first
     reads_draft: ClassVar[bool] = True  # whether it needs a draft model
-    stops_at_support: ClassVar[bool] = (
-        False  # whether it tries no tokens to which the draft gives no mass
-    )
+    # Whether it tries no tokens to which the draft gives no mass.
+    stops_at_support: ClassVar[bool] = False
     autoregressive: ClassVar[bool] = False  # whether it drafts nothing, for plain decoding
     key_title: ClassVar[str] = "key"  # what the number is that its nodes are chosen by
-    small: ClassVar[
-        dict[str, Any]
-    ] = {}  # parameters to enumerate: a depth of two and, but for chains, a branch
+    # Parameters to enumerate: a depth of two and, but for chains, a branch.
+    small: ClassVar[JsonObject] = {}
 
     @classmethod
     def proof_instance(cls) -> Self:
@@ -128,11 +128,12 @@ class TreeBuilder(Strategy):
         return cls(**cls.small)
 
     @classmethod
-    def sized(cls, nodes: int) -> dict[str, Any]:
+    def sized(cls, nodes: int) -> JsonObject:
         """Parameters that give its trees about `nodes` nodes, the root included (`ValueError` if
         there are none)."""
         if "size" in cls.model_fields:
             return {"size": nodes}
+        # A chain or a batch: all nodes but the root are its only dimension.
         names = {"depth", "width"} & cls.model_fields.keys()
         if len(names) == 1:
             return {names.pop(): nodes - 1}
@@ -157,12 +158,12 @@ class TreeBuilder(Strategy):
         """
         return self
 
-    def start(self) -> Any:
+    def start(self) -> State:
         """The state before the first step, a plain value that is passed on and never kept."""
         return None
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: State
     ) -> TokenTree:
         """Grow `draft.tree` and return the tree, only its root where nothing is drafted.
 
@@ -177,8 +178,8 @@ class TreeBuilder(Strategy):
         raise NotImplementedError
 
     def learn(
-        self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None
-    ) -> Any:
+        self, state: State, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None
+    ) -> State:
         """The state for the next step, a new value.
 
         Args:

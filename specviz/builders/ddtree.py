@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from ..base.codec import JsonObject
 from ..sampling.children import most_probable
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
@@ -23,7 +24,7 @@ class DDTree(RankedBuilder):
     """
 
     name, title = "ddtree", "DDTree"
-    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2}
+    small: ClassVar[JsonObject] = {"size": 4, "depth": 2}
     depth: int = max_depth(8)
 
     def __call__(
@@ -33,7 +34,8 @@ class DDTree(RankedBuilder):
         deepest = min(self.depth, tokens_left - 1)
         path_prob = [1.0]
         best = [0]
-        unread = [0] if deepest else []
+        unread = best if deepest else []
+        # Until the draft has read every node among the best: then no candidate is missing.
         while unread:
             # A path is never more probable than its beginning: what is not among the best by now
             # has no descendant that will be, and a child below the last of the best is out.
@@ -41,7 +43,7 @@ class DDTree(RankedBuilder):
             for node, q in zip(unread, draft.expand(unread), strict=True):
                 for token in most_probable(q, min(self.limit, len(q))):
                     prob = path_prob[node] * float(q[token])
-                    if prob <= floor:
+                    if prob <= floor:  # and so are all after it
                         break
                     tree.add(node, token)
                     path_prob.append(prob)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import heappop, heappush, nsmallest
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
+from ..base.codec import JsonObject
 from ..config.strategy import number
 from ..sampling.children import iter_children
 from ..sampling.distributions import Distributions
@@ -82,7 +83,7 @@ class SlotHeap:
             self.add(parent, key)
         return node
 
-    def finish(self, reorder: bool, **facts: Any) -> TokenTree:
+    def finish(self, reorder: bool, **facts: object) -> TokenTree:
         """The tree with a record of how it grew, in the order in which the target is to read it."""
         self.tree.record_growth(waiting=tuple(self.waiting), **facts)
         self.tree.order = self.tree.topology.heavy_path if reorder else None
@@ -113,7 +114,7 @@ class DySpec(RatedBuilder, SlotBuilder):
     """
 
     name, title = "dyspec", "DySpec"
-    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2}
+    small: ClassVar[JsonObject] = {"size": 4, "depth": 2}
     depth: int = max_depth(16)
     batch: int = number(
         8, 1, 64, "Nodes per draft pass", "The required node and the most likely next ones."
@@ -130,6 +131,7 @@ class DySpec(RatedBuilder, SlotBuilder):
             heap.add(0, 1.0)
         costs = self.step_costs
         while heap.slots and len(tree) < self.limit:
+            # Looked at, not taken: whether to go on is decided by the key alone.
             minus_key, parent = heap.slots[0]
             if state is not None and not is_worth(-minus_key, len(tree), costs, state):
                 break
@@ -153,7 +155,7 @@ class DySpecThreshold(SlotBuilder):
     """
 
     name, title = "dyspec-threshold", "DySpec by threshold"
-    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "threshold": 0.2}
+    small: ClassVar[JsonObject] = {"size": 4, "depth": 2, "threshold": 0.2}
     threshold: Literal["auto"] | Annotated[float, Field(ge=LOW, le=HIGH)] = Field(
         "auto",
         title="Threshold",
@@ -165,11 +167,11 @@ class DySpecThreshold(SlotBuilder):
     depth: int = max_depth(8)
     reorder: bool = REORDER
 
-    def start(self) -> Any:
+    def start(self) -> float | None:
         return max(LOW, min(0.5, 1 / self.size)) if self.threshold == "auto" else None
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: float | None
     ) -> TokenTree:
         heap = SlotHeap(draft, scheme, rng)
         tree = draft.tree
@@ -183,6 +185,7 @@ class DySpecThreshold(SlotBuilder):
             for node in level:
                 heap.add(node, heap.path_prob[node])
             level = []
+            # Best first, so that it is the smallest keys for which no room is left.
             while heap.slots and len(tree) < self.size:
                 filled = heap.fill(threshold)
                 if filled is not None and heap.path_prob[filled] > threshold:
@@ -190,8 +193,12 @@ class DySpecThreshold(SlotBuilder):
         return heap.finish(self.reorder, threshold=threshold)
 
     def learn(
-        self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None
-    ) -> Any:
+        self,
+        state: float | None,
+        tree: TokenTree,
+        verdict: Verdict,
+        rows: Distributions | None = None,
+    ) -> float | None:
         if state is None or len(tree) == 1:
             return state  # a number was given, or the text had no room for a tree
         change = RISE

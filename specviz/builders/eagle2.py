@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from ..base.codec import JsonObject
 from ..config.strategy import number
 from ..sampling.children import most_probable
 from ..sampling.distributions import entropy
@@ -42,9 +43,13 @@ class LevelBuilder(RankedBuilder):
                 for token in most_probable(q, self.width):
                     if q[token] > 0:
                         children.append((path_prob[node] * float(q[token]), node, token))
+            # All of them stay candidates, but the draft reads only the most probable ones next.
             children.sort(key=lambda child: -child[0])
-            path_prob += [prob for prob, _, _ in children]
-            level = [tree.add(parent, token) for _, parent, token in children][: self.width]
+            level = []
+            for prob, parent, token in children:
+                level.append(tree.add(parent, token))
+                path_prob.append(prob)
+            level = level[: self.width]
         return self.keep_best(tree, path_prob, state)
 
     def is_likely(self, mass: float) -> bool:
@@ -67,13 +72,14 @@ class Eagle2(LevelBuilder):
     """
 
     name, title = "eagle2", "EAGLE-2"
-    small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 2, "width": 2}
+    small: ClassVar[JsonObject] = {"size": 5, "depth": 2, "width": 2}
     h: float = number(
         0.0, 0.0, 3.0, "Stop at entropy h", "Stop where sqrt(entropy) is above; 0 never stops."
     )
 
     def is_certain(self, depth: int, row: np.ndarray) -> bool:
-        return not (self.h and depth and depth % 2 == 0) or math.sqrt(entropy(row)) <= self.h
+        is_tested = self.h and depth and depth % 2 == 0
+        return not is_tested or math.sqrt(entropy(row)) <= self.h
 
 
 class Ddd(LevelBuilder):
@@ -81,7 +87,7 @@ class Ddd(LevelBuilder):
     (Brown et al. 2024)."""
 
     name, title = "ddd", "Dynamic depth"
-    small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 3, "width": 2, "mass": 0.6}
+    small: ClassVar[JsonObject] = {"size": 5, "depth": 3, "width": 2, "mass": 0.6}
     mass: float = number(
         0.3, 0.0, 1.0, "Least probability", "Stop if a level's paths together are less likely."
     )

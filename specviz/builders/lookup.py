@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, islice
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from ..base.codec import JsonObject
 from ..config.strategy import number
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
@@ -49,7 +50,7 @@ class PromptLookup(TreeBuilder):
     key_title = "length of the match"
     schemes = ("top",)
     reads_draft = False
-    small: ClassVar[dict[str, Any]] = {"depth": 2, "width": 2}
+    small: ClassVar[JsonObject] = {"depth": 2, "width": 2}
     ngram: int = number(
         3, 1, 16, "Max match", "Maximum number of last tokens to match; fewer if none match."
     )
@@ -58,7 +59,7 @@ class PromptLookup(TreeBuilder):
     size: int = tree_size(32)
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: object
     ) -> TokenTree:
         count = min(self.depth, tokens_left - 1)
         matches = islice(self._matches(draft.context), self.width)
@@ -68,16 +69,15 @@ class PromptLookup(TreeBuilder):
 
     def _matches(self, context: Sequence[int]) -> Iterator[tuple[int, int]]:
         """(length of the match, where its continuation starts), each place once."""
-        text, seen = np.asarray(context), set()
+        text = np.asarray(context)
+        seen: set[int] = set()
         # One past every earlier copy of the last token, the latest first.
         ends = 1 + np.flatnonzero(text[:-1] == text[-1])[::-1]
         for length in range(min(self.ngram, len(text) - 1), 0, -1):
             for end in ends.tolist():
-                if (
-                    end >= length
-                    and end not in seen
-                    and (text[end - length : end] == text[-length:]).all()
-                ):
+                if end < length or end in seen:
+                    continue
+                if (text[end - length : end] == text[-length:]).all():
                     seen.add(end)
                     yield length, end
 
@@ -105,7 +105,7 @@ class Lookahead(TreeBuilder):
     name, title = "lookahead", "Lookahead"
     schemes = ("top",)
     reads_draft = False
-    small: ClassVar[dict[str, Any]] = {"window": 2, "ngram": 2, "guesses": 2}
+    small: ClassVar[JsonObject] = {"window": 2, "ngram": 2, "guesses": 2}
     window: int = number(5, 0, 32, "Window", "Number of columns of guesses; 0 is plain decoding.")
     ngram: int = number(3, 2, 8, "N-gram length", "Number of tokens per n-gram in the pool.")
     guesses: int = number(
@@ -121,11 +121,11 @@ class Lookahead(TreeBuilder):
         """How many nodes a tree may have, probes included."""
         return 1 + (self.window + self.guesses) * (self.ngram - 1)
 
-    def start(self) -> Any:
+    def start(self) -> Window:
         return Window()
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Window
     ) -> TokenTree:
         tree = draft.tree
         guesses = state.pool.get(tree.tokens[0], ())
@@ -145,8 +145,8 @@ class Lookahead(TreeBuilder):
         return tree
 
     def learn(
-        self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None
-    ) -> Any:
+        self, state: Window, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None
+    ) -> Window:
         if not tree.probes:
             return state
         assert rows is not None
@@ -157,6 +157,8 @@ class Lookahead(TreeBuilder):
         levels = [tuple(tokens[i : i + columns]) for i in range(0, len(tokens), columns)]
         if len(levels) < self.ngram:
             return Window(tuple(levels), state.pool)
+        # Read down its column, the window is an n-gram that may come up again. The latest guess
+        # goes first in the pool, and the oldest falls out.
         pool = dict(state.pool)
         for first, *following in zip(*levels, strict=True):
             others = [other for other in pool.get(first, ()) if other != tuple(following)]

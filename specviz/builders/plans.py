@@ -39,8 +39,12 @@ def best_trees(
         tables = _knapsacks(levels, max(sizes))
         # Of the best subtree of 1, 2, ... nodes, whatever its root's children; a bounded tree has
         # no more.
-        best = [row[np.isfinite(row)] for row in (table.max(axis=0) for table in tables)]
-        trees |= {(size, depth): _unfold(size, levels, tables, best) for size in sizes}
+        best = []
+        for table in tables:
+            most = table.max(axis=0)
+            best.append(most[np.isfinite(most)])
+        for size in sizes:
+            trees[size, depth] = _unfold(size, levels, tables, best)
     return trees
 
 
@@ -103,6 +107,8 @@ def _unfold(
     for node, depth, left in subtrees:
         table = tables[depth]
         sizes: list[int] = []  # of the children's subtrees, the last child first
+        # How many children the best subtree of so many nodes has, and from the last one back, how
+        # many nodes are below each.
         for child in range(int(table[:, left].argmax()), 0, -1):
             # The split that the table's maximum came from: j nodes for this child.
             below = best[depth + 1][: left - 1]
@@ -120,7 +126,10 @@ def priority_queue_tree(acceptance: tuple, size: int, depth: int, width: int) ->
     """The `size` - 1 most likely nodes for a vector, or one per level, that never rises, numbered
     breadth first."""
     levels = levels_of(acceptance, depth, width)
-    parents, chance, level = [-1], [1.0], [0]  # of each node, in the order of choice
+    # Of each node, in the order of choice.
+    parents = [-1]
+    chance = [1.0]
+    level = [0]
 
     def slot(parent: int, rank: int) -> tuple[float, int, int]:
         return -chance[parent] * levels[level[parent]][rank], parent, rank
@@ -164,10 +173,15 @@ def isotonic(vector: tuple) -> tuple:
 @lru_cache(maxsize=64)
 def equal_levels(acceptance: tuple, size: int, depth: int, width: int) -> Topology:
     """Level by level the most likely nodes for a vector that never rises, as many in each level."""
-    parents, chance, level = [-1], [1.0], [0]
+    parents = [-1]
+    chance = [1.0]
+    level = [0]
     for accept in levels_of(acceptance, depth, width):
-        slots = [(chance[parent] * prob, parent) for parent in level for prob in accept]
+        slots = []
+        for parent in level:
+            slots += [(chance[parent] * prob, parent) for prob in accept]
         slots.sort(key=lambda slot: -slot[0])
+        # Chosen by chance, then numbered breadth first: by their parents.
         chosen = sorted(slots[: max(1, (size - 1) // depth)], key=lambda slot: slot[1])
         level = list(range(len(parents), len(parents) + len(chosen)))
         parents += [parent for _, parent in chosen]

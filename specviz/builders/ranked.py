@@ -35,17 +35,16 @@ class RankedBuilder(RatedBuilder):
         """
         # Stable, so parents stand before their children.
         ranked = sorted(range(len(candidates)), key=lambda node: -path_prob[node])
+        weights = [path_prob[node] for node in ranked]
         size = self.limit
         if state is not None:
-            weights = [path_prob[node] for node in ranked[: self.limit]]
-            size = best_count(weights, self.step_costs, state)
+            size = best_count(weights[: self.limit], self.step_costs, state)
         tree = subtree(candidates, ranked[:size], path_prob)
-        cut = ranked[size:][:CUT]
+        cut = slice(size, size + CUT)  # the best of those that are left out, for the picture
         chart = Chart(
-            tuple(candidates.tokens[node] for node in cut),
-            {"keys": tuple(path_prob[node] for node in cut)},
+            tuple(candidates.tokens[node] for node in ranked[cut]), {"keys": tuple(weights[cut])}
         )
-        expected = sum(path_prob[node] for node in ranked[:size])
+        expected = sum(weights[:size])
         tree.record_growth(candidates=len(ranked) - 1, cut=chart, expected=expected)
         return tree
 
@@ -57,9 +56,9 @@ def subtree(tree: TokenTree, nodes: Sequence[int], keys: Sequence[float]) -> Tok
     number = {0: 0}
     for node in nodes[1:]:
         number[node] = best.add(number[tree.parents[node]], tree.tokens[node], keys[node])
+    # The drafter commits by the numbers of the tree that it read, so they are kept.
     best.origin = {number[node]: node for node in sorted(nodes)}
-    rows = tree.draft_distributions
-    best.draft_distributions = {
-        new: rows[node] for new, node in best.origin.items() if node in rows
-    }
+    for new, node in best.origin.items():
+        if node in tree.draft_distributions:
+            best.draft_distributions[new] = tree.draft_distributions[node]
     return best

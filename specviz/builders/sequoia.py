@@ -7,12 +7,12 @@ node's path, summed over all nodes, is the expected number of tokens per pass.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import AfterValidator, Field
 
-from ..base.codec import Probability
+from ..base.codec import JsonObject, Probability
 from ..config.strategy import number
 from ..record.running_acceptance import RunningAcceptance
 from ..record.vectors import check_acceptance, find_acceptance, path_acceptance, stored
@@ -47,7 +47,7 @@ class PlannedBuilder(StaticBuilder):
 
     key_title = "estimated acceptance probability"
     smooths: ClassVar[bool] = False  # whether its plan needs a vector that never rises
-    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
+    small: ClassVar[JsonObject] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
     size: int = tree_size(16)
     depth: int = max_depth(6)
     width: int = number(32, 1, 64, "Max branching", "Maximum number of children per node.")
@@ -64,7 +64,7 @@ class PlannedBuilder(StaticBuilder):
         raise NotImplementedError
 
     @classmethod
-    def sized(cls, nodes: int) -> dict[str, Any]:
+    def sized(cls, nodes: int) -> JsonObject:
         return {"size": nodes, "depth": DEEPEST}
 
     @property
@@ -78,7 +78,7 @@ class PlannedBuilder(StaticBuilder):
         """The vector before the first step."""
         if isinstance(self.acceptance, RunningAcceptance):
             return self.acceptance.vector
-        if isinstance(self.acceptance, str):
+        if isinstance(self.acceptance, str):  # of a builder that no run has prepared
             return find_acceptance("sequoia", 1.0)
         return self.acceptance
 
@@ -93,15 +93,21 @@ class PlannedBuilder(StaticBuilder):
         # Another pair's or drafter's vector is only where learning begins.
         learns = self.acceptance == "measured" or not stored(drafter, pair)
         resolved = RunningAcceptance.begin(vector) if learns else vector
+        # A copy without validation: a vector that learns is nothing that a user may pass.
         return self.model_copy(update={"acceptance": resolved})
 
-    def start(self) -> Any:
+    def start(self) -> RunningAcceptance | None:
         return self.acceptance if isinstance(self.acceptance, RunningAcceptance) else None
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+        self,
+        draft: Draft,
+        rng: Randomness,
+        scheme: str,
+        tokens_left: int,
+        state: RunningAcceptance | None,
     ) -> TokenTree:
-        vector = self.vector if state is None else state.vector
+        vector = state.vector if state else self.vector
         shape = self.plan(vector)
         chance = _reach(shape, vector)
         tree = fill(draft, shape, scheme, rng, tokens_left, keys=chance)
@@ -114,9 +120,13 @@ class PlannedBuilder(StaticBuilder):
         return tree
 
     def learn(
-        self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None
-    ) -> Any:
-        return None if state is None else state.learn(tree.children, verdict.path)
+        self,
+        state: RunningAcceptance | None,
+        tree: TokenTree,
+        verdict: Verdict,
+        rows: Distributions | None = None,
+    ) -> RunningAcceptance | None:
+        return state and state.learn(tree.children, verdict.path)
 
 
 class Sequoia(SizedByCost, PlannedBuilder):
@@ -124,9 +134,10 @@ class Sequoia(SizedByCost, PlannedBuilder):
     programming.
 
     Source: Chen et al. 2024, section 3.1, algorithm 1; bounded depth and one vector per level:
-        algorithm 4. Depth
-    counts levels below the root; the paper's counts the root too: its size 64 and depth 12 is
-    `size=64, depth=11`. With size "auto" it is the tree with the most tokens per cost of a step.
+        algorithm 4.
+
+    Depth counts levels below the root; the paper's counts the root too: its size 64 and depth 12
+    is `size=64, depth=11`. With size "auto" it is the tree with the most tokens per cost of a step.
     """
 
     name, title = "sequoia", "Sequoia"
@@ -162,10 +173,11 @@ class EqualGrowth(PlannedBuilder):
 
     name, title = "equal-growth", "Equal growth"
     smooths = True
-    small: ClassVar[dict[str, Any]] = PlannedBuilder.small | {"size": 5}
+    small: ClassVar[JsonObject] = PlannedBuilder.small | {"size": 5}
 
     @property
     def is_chain(self) -> bool:
+        # With fewer than two nodes a level there is one, whatever the vector.
         return self.size - 1 < 2 * self.depth or super().is_chain
 
     def plan(self, acceptance: tuple) -> Topology:

@@ -8,10 +8,11 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, groupby
 from math import sqrt
 from operator import mul
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from ..base.codec import JsonObject
 from ..base.errors import ParameterError
 from ..config.strategy import number
 from ..sampling.children import child_budget, draw_children
@@ -19,7 +20,7 @@ from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree, Topology
 from ..verifiers.base import Verdict
-from .base import MAX_NODES, Draft, TreeBuilder
+from .base import MAX_NODES, Draft, State, TreeBuilder
 
 
 class StaticBuilder(TreeBuilder):
@@ -35,7 +36,7 @@ class StaticBuilder(TreeBuilder):
         return not self.shape.rank.any()
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: State
     ) -> TokenTree:
         return fill(draft, self.shape, scheme, rng, tokens_left)
 
@@ -51,26 +52,31 @@ def fill(
     """Fill a shape with drawn tokens, breadth first.
 
     Levels deeper than `tokens_left` - 1 are left out, and so is what the vocabulary, or a sparse
-    drafter, is too small
-    for: this is decided before the tokens concerned are drawn.
+    drafter, is too small for: this is decided before the tokens concerned are drawn.
 
     Args:
         draft, scheme, rng, tokens_left: as a builder is given them.
         shape: the tree, nodes breadth first.
         keys: what its nodes were chosen by, [n].
     """
-    tree, nodes = draft.tree, {0: 0}  # node of the shape -> node of the tree
+    tree = draft.tree
+    nodes = {0: 0}  # node of the shape -> node of the tree
     for level in inner_levels(shape)[: tokens_left - 1]:
+        # A node that could not be drawn has no descendants either.
         spots = [spot for spot in level if spot in nodes]
         if not spots:
             break
         rows = draft.expand([nodes[spot] for spot in spots])
         for spot, q in zip(spots, rows, strict=True):
-            node, below = nodes[spot], shape.children[spot]
+            node = nodes[spot]
+            below = shape.children[spot]
+            # How many are drawn follows from the row alone. If it followed from the tokens, a rule
+            # would divide by the wrong chances.
             count = child_budget(q, len(below), draft.sparse)
             tokens = draw_children(q, count, scheme, rng, tree.position(node))
+            # Fewer tokens than places where the row ran out: the last places stay empty.
             for child, token in zip(below, tokens, strict=False):
-                nodes[child] = tree.add(node, token, None if keys is None else keys[child])
+                nodes[child] = tree.add(node, token, keys[child] if keys else None)
     if tree.parents == list(shape.parents):
         tree.shape = shape  # with its cached properties
     return tree
@@ -85,9 +91,12 @@ def inner_levels(shape: Topology) -> tuple[tuple[int, ...], ...]:
 
 def grow_shape(widths: Iterable[int]) -> Topology:
     """The full tree in which every node of level i has widths[i] children."""
-    parents, level = [-1], range(1)
+    parents = [-1]
+    level = range(1)
     for width in widths:
-        parents += [node for node in level for _ in range(width)]
+        for node in level:
+            parents += [node] * width
+        # The nodes that were just added, numbered on from the level before.
         level = range(level.stop, len(parents))
     return Topology(tuple(parents))
 
@@ -123,7 +132,7 @@ class Chain(LevelWidths):
     Chen et al. 2023)."""
 
     name, title = "chain", "Chain"
-    small: ClassVar[dict[str, Any]] = {"depth": 2}
+    small: ClassVar[JsonObject] = {"depth": 2}
     depth: int = number(4, 1, 64, "Length", "Number of drafted tokens.")
 
 
@@ -132,7 +141,7 @@ class KAry(LevelWidths):
     2.1)."""
 
     name, title = "k-ary", "k-ary"
-    small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
+    small: ClassVar[JsonObject] = {"width": 2, "depth": 2}
     width: int = number(2, 1, 32, "Branching", "Number of children per node.")
     depth: int = number(3, 1, 64, "Depth", "Number of levels below the root.")
 
@@ -146,7 +155,7 @@ class Branching(LevelWidths):
     section 3)."""
 
     name, title = "branching", "Branching"
-    small: ClassVar[dict[str, Any]] = {"widths": (2, 1)}
+    small: ClassVar[JsonObject] = {"widths": (2, 1)}
     widths: tuple[Annotated[int, Field(ge=1, le=64)], ...] = Field(
         (3, 2, 1, 1),
         min_length=1,
@@ -164,7 +173,7 @@ class Batch(LevelWidths):
     2025, section 2)."""
 
     name, title = "batch", "Batch"
-    small: ClassVar[dict[str, Any]] = {"width": 2}
+    small: ClassVar[JsonObject] = {"width": 2}
     width: int = number(8, 1, 256, "Children", "Number of drafted alternatives for the next token.")
 
 
@@ -176,12 +185,13 @@ class KSequences(LevelWidths):
     """
 
     name, title = "k-sequences", "k sequences"
-    small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
+    small: ClassVar[JsonObject] = {"width": 2, "depth": 2}
     width: int = number(3, 1, 64, "Sequences", "Number of chains.")
     depth: int = number(4, 1, 64, "Length", "Number of tokens per chain.")
 
     @classmethod
-    def sized(cls, nodes: int) -> dict[str, Any]:
+    def sized(cls, nodes: int) -> JsonObject:
+        # About as many sequences as each is long, a little longer than wide.
         depth = round(sqrt(nodes - 1)) + 1
         return {"width": max(1, (nodes - 1) // depth), "depth": depth}
 
@@ -196,26 +206,26 @@ class Heuristic(TreeBuilder):
 
     name, title = "heuristic", "Heuristic chain"
     is_chain: ClassVar[bool] = True
-    small: ClassVar[dict[str, Any]] = {"depth": 2}
+    small: ClassVar[JsonObject] = {"depth": 2}
     depth: int = number(5, 1, 64, "Initial length", "Number of tokens of the first draft.")
     longest: int = number(40, 1, 64, "Max length", "Maximum number of drafted tokens.")
 
-    def start(self) -> Any:
+    def start(self) -> int:
         return min(self.depth, self.longest)
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: int
     ) -> TokenTree:
         tree = fill(draft, grow_shape([1] * state), scheme, rng, tokens_left)
         tree.record_growth(length=state)
         return tree
 
     def learn(
-        self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None
-    ) -> Any:
+        self, state: int, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None
+    ) -> int:
         if len(tree) == 1:  # the text had no room for a draft
             return state
-        if len(verdict.path) == len(tree) - 1:
+        if len(verdict.path) == len(tree) - 1:  # all of it was accepted
             return min(self.longest, state + 2)
         return max(1, state - 1)
 
@@ -229,6 +239,6 @@ class Plain(TreeBuilder):
     autoregressive = True
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: object
     ) -> TokenTree:
         return draft.tree

@@ -7,11 +7,12 @@ Rows of temperature 0 have no entropy; there the tests look at the row at temper
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 
+from ..base.codec import JsonObject
 from ..config.strategy import number
 from ..sampling.children import child_budget, draw_children
 from ..sampling.distributions import entropy
@@ -39,7 +40,7 @@ class CertaintyBuilder(TreeBuilder):
         return children
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any
+        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: object
     ) -> TokenTree:
         tree = draft.tree
         level = [0]
@@ -49,6 +50,7 @@ class CertaintyBuilder(TreeBuilder):
                 break
             below: list[int] = []
             for node, q in zip(level, draft.expand(level), strict=True):
+                # The test sees the row and never a token that was drawn from it.
                 key = self.key(draft.at_temperature_1(node, q))
                 count = min(self.count(node, key), size - len(tree))
                 count = child_budget(q, count, draft.sparse)
@@ -77,7 +79,7 @@ class Svip(CertaintyBuilder):
     name, title = "svip", "SVIP chain"
     is_chain: ClassVar[bool] = True
     key_title = "draft entropy"
-    small: ClassVar[dict[str, Any]] = {"depth": 2, "h": 1.0}
+    small: ClassVar[JsonObject] = {"depth": 2, "h": 1.0}
     h: float = number(
         1.4, 0.0, 3.0, "Threshold h", "Stop after sqrt(c * entropy in nats) is above this."
     )
@@ -100,7 +102,7 @@ class SvipTree(CertaintyBuilder):
 
     name, title = "svip-tree", "SVIP tree"
     key_title = "draft entropy before it"
-    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "h": 1.0}
+    small: ClassVar[JsonObject] = {"size": 4, "depth": 2, "h": 1.0}
     size: int = tree_size(32)
     depth: int = max_depth(6)
     width: int = number(2, 1, 32, "Branching", "Number of children of an expanded node.")
@@ -126,7 +128,7 @@ class Cape(CertaintyBuilder):
 
     name, title = "cape", "CaPE"
     key_title = "draft confidence"
-    small: ClassVar[dict[str, Any]] = {"depth": 2, "counts": (3, 2, 1)}
+    small: ClassVar[JsonObject] = {"depth": 2, "counts": (3, 2, 1)}
     size: int = tree_size(64)
     depth: int = number(5, 1, 64, "Length", "Number of tokens in the chain.")
     counts: tuple[Annotated[int, Field(ge=1, le=16)], ...] = Field(
@@ -147,6 +149,7 @@ class Cape(CertaintyBuilder):
         return float(row.max())
 
     def count(self, node: int, key: float) -> int:
+        # A confidence of exactly 1 belongs to the last interval.
         return self.counts[min(int(key * len(self.counts)), len(self.counts) - 1)]
 
     def expanded(self, children: list[int], key: float) -> list[int]:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
 from ..base.codec import LARGEST, JsonObject, Positive, Whole, json_data, readable_errors
 from ..sampling.distributions import Sampling, Temperature, TopK, TopP
 from .prompt import Message, Prompt, read_prompt
-from .strategy import SCHEMES, VERIFIERS, strategy_of
+from .strategy import REGISTRIES, SCHEMES, VERIFIERS, Choice, strategy_of
 
 
 @readable_errors
@@ -44,25 +44,27 @@ class RunConfig:
     """
 
     prompt: Prompt = "Once upon a time"
-    builder: Annotated[Any, Field(validate_default=True)] = "sequoia"
-    verifier: Any = None
+    builder: Annotated[Choice, Field(validate_default=True)] = "sequoia"
+    verifier: Choice = None
     temperature: Temperature = 0.8
     top_p: TopP = 1.0
     top_k: TopK | None = None
     draft_temperature: Temperature | None = None
     max_new_tokens: Positive = 128
     seed: Whole = 0
-    drafter: Annotated[Any, Field(validate_default=True)] = None
+    drafter: Annotated[Choice, Field(validate_default=True)] = None
 
     _read_prompt = field_validator("prompt", mode="plain")(read_prompt)
 
     @field_validator("builder", "verifier", "drafter")
     @classmethod
-    def _strategy(cls, value: Any, info: Any) -> Any:
-        if value is None and info.field_name == "verifier":
+    def _strategy(cls, value: object, info: ValidationInfo) -> Choice:
+        kind = str(info.field_name)
+        if value is None and kind == "verifier":
             return None  # chosen below, when everything else is known
-        default_drafter = value is None and info.field_name == "drafter"
-        return strategy_of(info.field_name, "model" if default_drafter else value)
+        if value is None and kind == "drafter":
+            value = "model"
+        return strategy_of(kind, value)
 
     @model_validator(mode="after")
     def _choose_verifier(self) -> RunConfig:
@@ -83,9 +85,9 @@ class RunConfig:
     @property
     def draft_sampling(self) -> Sampling:
         """How the draft's logits become rows."""
-        temperature = (
-            (self.temperature or 0.6) if self.draft_temperature is None else self.draft_temperature
-        )
+        temperature = self.draft_temperature
+        if temperature is None:
+            temperature = self.temperature or 0.6
         return Sampling(temperature, self.top_p, self.top_k)
 
     def seed_after(self, count: int) -> int:
@@ -112,12 +114,12 @@ class RunConfig:
         """The configuration as plain JSON data, its strategies by name and parameters."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         values["prompt"] = json_data(self.prompt)
-        return values | {
-            kind: values[kind].to_dict() for kind in ("builder", "verifier", "drafter")
-        }
+        for kind in REGISTRIES:
+            values[kind] = values[kind].to_dict()
+        return values
 
 
-def default_rule(config: RunConfig) -> Any:
+def default_rule(config: RunConfig) -> Choice:
     """The first rule in the menu for which a configuration is lossless, whatever its own rule is:
     exact match at temperature 0."""
     rules = [rule() for rule in VERIFIERS.values()]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -27,9 +27,13 @@ SCHEMES = {  # how the children of a node are chosen
     "race": "the first arrivals of a race shared with the target",
 }
 AnyStrategy = TypeVar("AnyStrategy", bound=type)
+Number = TypeVar("Number", int, float)
+# A builder, a rule or a drafter: their contracts stand above this file, which cannot name them.
+Choice: TypeAlias = Any
+ReadFile: TypeAlias = Callable[[str], object]  # a list of numbers from the file of that name
 
 
-def number(default: float, low: float, high: float, title: str, description: str) -> Any:
+def number(default: Number, low: float, high: float, title: str, description: str) -> Number:
     """The field of a parameter that is a number from `low` to `high`."""
     return Field(default, ge=low, le=high, title=title, description=description)
 
@@ -109,7 +113,7 @@ class Strategy(BaseModel):
     __str__ = to_text
 
 
-class Menu(Mapping[str, type[Any]]):
+class Menu(Mapping[str, type[Choice]]):
     """Strategies of one `kind` by menu name, in the order of the menu.
 
     `package` fills the menu when it is imported, which happens at the first look into it: this
@@ -119,7 +123,7 @@ class Menu(Mapping[str, type[Any]]):
     def __init__(self, kind: str, package: str) -> None:
         self.kind = kind
         self._package = package
-        self._classes: dict[str, type[Any]] = {}
+        self._classes: dict[str, type[Choice]] = {}
 
     def add(self, *classes: type[Strategy]) -> None:
         """Append strategies to the menu."""
@@ -129,7 +133,7 @@ class Menu(Mapping[str, type[Any]]):
         """Take a strategy out of the menu."""
         del self._classes[name]
 
-    def __getitem__(self, name: str) -> type[Any]:
+    def __getitem__(self, name: str) -> type[Choice]:
         classes = self._filled()
         if name in classes:
             return classes[name]
@@ -143,7 +147,7 @@ class Menu(Mapping[str, type[Any]]):
     def __len__(self) -> int:
         return len(self._filled())
 
-    def _filled(self) -> dict[str, type[Any]]:
+    def _filled(self) -> dict[str, type[Choice]]:
         # Importing fills the menu; later calls find the module loaded.
         import_module(self._package)
         return self._classes
@@ -183,7 +187,7 @@ def register(cls: AnyStrategy) -> AnyStrategy:
     return cls
 
 
-def _check_class(cls: Any) -> None:
+def _check_class(cls: Choice) -> None:
     where = cls.__qualname__
     if "__dataclass_fields__" in vars(cls):
         raise ParameterError(where, "be a plain class", hint="Remove @dataclass above it.")
@@ -215,7 +219,7 @@ def _check_class(cls: Any) -> None:
     cls()
 
 
-def strategy_of(kind: str, value: object, read_file: Callable[[str], object] | None = None) -> Any:
+def strategy_of(kind: str, value: object, read_file: ReadFile | None = None) -> Choice:
     """The builder, rule or drafter that a value stands for.
 
     Args:

@@ -83,7 +83,7 @@ def record_step(
     path = verdict.path
     # The root has no parent in the tree, so columns over nodes begin behind it.
     target_prob, at_temperature_1 = p.gather(parents[1:], tokens[1:])
-    emitted = values["emitted"]
+    emitted: tuple[int, ...] = values["emitted"]
     uncut = len(emitted) == len(path) + 1  # the limits and the end of the text took nothing away
     # A token of the target is a correction where a child was there to be taken, else a bonus.
     last = path[-1] if path else 0
@@ -131,7 +131,7 @@ def best_possible(tree: TokenTree, node: int, p: Distributions) -> float | None:
     return min(1.0, ceiling(p[node], q, children, tree.scheme))
 
 
-def _with_texts(notes: Any, token_text: Callable[[int], str]) -> Any:
+def _with_texts(notes: object, token_text: Callable[[int], str]) -> Any:
     """Notes of a rule or builder as they are recorded: those that are functions are called, and
     charts get the texts of their tokens."""
     # Rules and builders note functions where a chart costs time: only what is recorded is computed.

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..base.codec import JsonObject
 from ..config.strategy import Strategy, number
-from ..models.base import Pair, Session
+from ..models.base import Features, Pair, Session
 from ..sampling.distributions import Distributions, Sampling
 from ..tree import TokenTree
 
@@ -31,7 +32,7 @@ class TargetOutputs:
 
     nodes: tuple[int, ...]
     rows: Distributions
-    features: Any = None
+    features: Features = None
 
 
 class DrafterSession:
@@ -68,7 +69,7 @@ class DrafterSession:
         and that is known."""
         return q
 
-    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> dict[str, Any]:
+    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> JsonObject:
         """How a node of a tree was drafted by that `drafter`; plain JSON data, or {}."""
         return {}
 
@@ -90,7 +91,7 @@ class DrafterContext:
     target: Session
     draft: Session | None
     context: Sequence[int]
-    prompt_features: Any = None
+    prompt_features: Features = None
 
     def draft_model(self, title: str) -> Session:
         """The session of the pair's draft, for the drafter with this `title`; a `ValueError` if the
@@ -123,24 +124,19 @@ class Drafter(Strategy):
 
     kind: ClassVar[str] = "drafter"
     needs: ClassVar[str] = "open"
-    title_in_sentence: ClassVar[
-        str
-    ]  # the title within a sentence; with a small letter where nothing is said
+    # The title within a sentence; with a small letter where nothing else is given.
+    title_in_sentence: ClassVar[str]
     reads_features: ClassVar[bool] = False  # whether it must be handed the target's hidden states
-    sparse: ClassVar[bool] = (
-        False  # whether its rows hold a few tokens and no mass elsewhere: no child is beyond them
-    )
+    # Whether its rows have a few tokens and no mass elsewhere: no child is beyond them.
+    sparse: ClassVar[bool] = False
     blends: ClassVar[bool] = False  # whether children of one node come from different distributions
-    merges: ClassVar[bool] = (
-        False  # whether equal tokens of one node are merged after they were drawn
-    )
-    depends_on_depth: ClassVar[bool] = (
-        False  # whether the row after the same tokens depends on how many were drafted
-    )
-    small: ClassVar[dict[str, Any]] = {}  # parameters that make it small enough to prove
+    merges: ClassVar[bool] = False  # whether equal tokens of a node are merged after they are drawn
+    # Whether the row after the same tokens depends on how many were drafted.
+    depends_on_depth: ClassVar[bool] = False
+    small: ClassVar[JsonObject] = {}  # parameters that make it small enough to prove
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         if "title" in vars(cls) and "title_in_sentence" not in vars(cls):
             cls.title_in_sentence = cls.title[:1].lower() + cls.title[1:]
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from pydantic import Field
 
+from ..base.codec import JsonObject
 from ..sampling.distributions import Sampling
 from ..tree import TokenTree
-from .base import Drafter, DrafterContext, DrafterSession
-from .models import FeatureSession
+from .base import Drafter, DrafterContext, DrafterSession, TargetOutputs
+from .models import FeatureReader, FeatureSession
 
 
 class Block(Drafter):
@@ -26,7 +27,7 @@ class Block(Drafter):
     title_in_sentence = "a block drafter"
     reads_features = True
     depends_on_depth = True
-    small: ClassVar[dict[str, Any]] = {"markov": True}
+    small: ClassVar[JsonObject] = {"markov": True}
     markov: bool = Field(
         True, title="Markov head", description="Correct each row by the token before it."
     )
@@ -37,16 +38,25 @@ class Block(Drafter):
         return BlockDrafting(self.name, session, context.pair.vocab_size, self.markov)
 
 
+class BlockReader(FeatureReader, Protocol):
+    """A session that makes the rows of `block` levels in one of its `passes`."""
+
+    block: int
+    passes: int
+
+
 class BlockDrafting(FeatureSession):
     """A block on one text. Nodes whose rows are the same share one array."""
 
-    def __init__(self, name: str, session: Any, vocab_size: int, markov: bool) -> None:
+    session: BlockReader
+
+    def __init__(self, name: str, session: BlockReader, vocab_size: int, markov: bool) -> None:
         super().__init__(name, session, vocab_size)
         self.markov = markov
         self._rows: dict[tuple[int, int], np.ndarray] = {}  # of this step, by depth and token
 
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
-        new: dict[tuple[int, int], int] = {}
+        new: dict[tuple[int, int], int] = {}  # key -> the first node that has it
         for node in nodes:
             key = self._key(tree, node)
             if key not in self._rows and key[0] < self.session.block:
@@ -60,8 +70,12 @@ class BlockDrafting(FeatureSession):
     def _key(self, tree: TokenTree, node: int) -> tuple[int, int]:
         """What the row after a node follows from: its depth, and its token if that counts."""
         depth = tree.depths[node]
-        return depth, tree.tokens[node] if self.markov and depth else -1
+        # The root's token is part of the pass itself, so its row depends on nothing else.
+        token = tree.tokens[node] if self.markov and depth else -1
+        return depth, token
 
-    def commit(self, tree, path, emitted, seen):
+    def commit(
+        self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
+    ) -> None:
         super().commit(tree, path, emitted, seen)
         self._rows.clear()

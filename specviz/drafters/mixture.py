@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
+from ..base.codec import JsonObject
 from ..base.errors import ParameterError
 from ..config.strategy import DRAFTERS, number
 from ..models.base import Session
@@ -51,9 +52,10 @@ class MixtureSession(DrafterSession):
                 for node, row in zip(inner, part.expand(tree, inner, sampling), strict=True):
                     rows[node][part.name] = row
         self.passes = sum(part.passes for part in self.parts)
-        return [
-            Mixture.of(list(rows[node].values()), list(rows[node]), self.merge) for node in nodes
-        ]
+        mixtures: list[np.ndarray] = []
+        for of_node in rows.values():
+            mixtures.append(Mixture.of(list(of_node.values()), list(of_node), self.merge))
+        return mixtures
 
     def commit(
         self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
@@ -61,7 +63,7 @@ class MixtureSession(DrafterSession):
         for part in self.parts:
             part.commit(tree, path, emitted, seen)
 
-    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> dict[str, Any]:
+    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> JsonObject:
         named = {part.name: part for part in self.parts}
         return named[drafter].describe_guess(tree, node, drafter)
 
@@ -80,7 +82,7 @@ class Several(Drafter):
     """
 
     name, title = "several", "Several drafters"
-    small: ClassVar[dict[str, Any]] = {"drafters": ("model", "early-exit")}
+    small: ClassVar[JsonObject] = {"drafters": ("model", "early-exit")}
     drafters: Annotated[tuple[Part, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
         ("model", "retrieval"),
         title="Drafters",
@@ -112,7 +114,7 @@ class Cascade(Drafter):
 
     name, title = "cascade", "Cascade"
     title_in_sentence = "a cascade"
-    small: ClassVar[dict[str, Any]] = {"at": 1, "then": "ngram"}
+    small: ClassVar[JsonObject] = {"at": 1, "then": "ngram"}
     depends_on_depth = True
     first: Part = Field("model", title="First", description="The drafter of the upper levels.")
     then: Part = Field("ngram", title="Then", description="The drafter of the levels below.")
@@ -144,7 +146,7 @@ class Staged(Drafter):
 
     name, title = "staged", "Staged draft"
     title_in_sentence = "a staged draft"
-    small: ClassVar[dict[str, Any]] = {"ahead": 2}
+    small: ClassVar[JsonObject] = {"ahead": 2}
     guesser: Literal["ngram", "retrieval"] = Field(
         "ngram", title="Guesser", description="The drafter that predicts what the draft will draw."
     )
@@ -170,6 +172,8 @@ class StagedSession(DrafterSession):
         self._nodes: dict[tuple[int, ...], int] = {}  # path below the root -> its node there
 
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
+        # The draft reads a tree of its own, of what was asked for and what is guessed: one node a
+        # path, while the builder's tree may have the same path twice.
         if not self._nodes:
             self._tree = TokenTree(tree.tokens[0], tree.start)
             self._nodes = {(): 0}
@@ -194,7 +198,7 @@ class StagedSession(DrafterSession):
             self._nodes[path] = self._tree.add(self._add(path[:-1]), path[-1])
         return self._nodes[path]
 
-    def _guess(self, path: tuple[int, ...], sampling: Any) -> list[int]:
+    def _guess(self, path: tuple[int, ...], sampling: Sampling) -> list[int]:
         """The unread nodes that a chain of guesses below a path comes to."""
         guesses = []
         for _ in range(self.ahead):
@@ -211,10 +215,11 @@ class StagedSession(DrafterSession):
     ) -> None:
         self.guesser.commit(tree, path, emitted, seen)
         if self._nodes:
+            # The accepted path in the draft's own tree, as far as it was read there.
             tokens = tuple(tree.tokens[node] for node in path)
-            nodes = [self._nodes.get(tokens[:length]) for length in range(1, len(tokens) + 1)]
+            beginnings = [tokens[:length] for length in range(1, len(tokens) + 1)]
+            path = [self._nodes[part] for part in beginnings if part in self._nodes]
             tree = self._tree
-            path = [node for node in nodes if node is not None]
         self.draft.commit(tree, path, emitted)
         self._rows = {}
         self._nodes = {}

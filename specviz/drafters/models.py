@@ -3,15 +3,32 @@ layer and Medusa."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Callable, Sequence
+from typing import Annotated, ClassVar, Literal, Protocol
 
 import numpy as np
 from pydantic import Field
 
+from ..base.codec import JsonObject
 from ..config.strategy import number
-from ..models.base import Session
-from ..sampling.distributions import Sampling, distributions_of, probabilities
-from .base import LAYERS, Drafter, DrafterSession
+from ..models.base import Features, Session
+from ..sampling.distributions import Logits, Sampling, distributions_of, probabilities
+from ..tree import TokenTree
+from .base import LAYERS, Drafter, DrafterContext, DrafterSession, TargetOutputs
+
+
+class Learner(Session, Protocol):
+    """A session whose model is trained while it drafts, see `models.learning`."""
+
+    def learn(self, rows: np.ndarray, temperature: float) -> None:
+        """One optimizer step towards `rows`, [n, V], of the last n places of the text."""
+
+
+class FeatureReader(Session, Protocol):
+    """A session that reads the target's hidden states."""
+
+    def take(self, features: Features) -> None:
+        """Those of the tokens that were committed last, [n, width]."""
 
 
 class ModelSession(DrafterSession):
@@ -20,22 +37,26 @@ class ModelSession(DrafterSession):
     def __init__(self, name: str, session: Session) -> None:
         super().__init__(name)
         self.session = session
-        self._logits: dict[int, tuple[Any, int]] = {}  # of the nodes expanded at temperature 0
+        self._logits: dict[int, tuple[Logits, int]] = {}  # of the nodes expanded at temperature 0
 
-    def expand(self, tree, nodes, sampling):
+    def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
         self.passes += 1
         rows = distributions_of(self.session.forward(tree, nodes), sampling, ahead=len(nodes))
         if sampling.temperature == 0:
-            self._logits.update((node, (rows.logits, place)) for place, node in enumerate(nodes))
+            # A row of temperature 0 says nothing of how sure the model is; its logits do.
+            for place, node in enumerate(nodes):
+                self._logits[node] = (rows.logits, place)
         return rows.all_rows()
 
-    def at_temperature_1(self, node, q):
+    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
         if node not in self._logits:
             return q
         logits, place = self._logits[node]
         return probabilities(logits[place], Sampling())
 
-    def commit(self, tree, path, emitted, seen):
+    def commit(
+        self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
+    ) -> None:
         self.session.commit(tree, path, emitted)
         self._logits.clear()
 
@@ -46,7 +67,7 @@ class Model(Drafter):
     name, title = "model", "Draft model"
     title_in_sentence = "the draft model"
 
-    def open(self, context):
+    def open(self, context: DrafterContext) -> DrafterSession:
         return ModelSession(self.name, context.draft_model(self.title))
 
 
@@ -60,7 +81,7 @@ class Online(Drafter):
 
     name, title = "online", "Learning draft"
     title_in_sentence = "a learning draft"
-    small: ClassVar[dict[str, Any]] = {"every": 1}
+    small: ClassVar[JsonObject] = {"every": 1}
     every: int = number(4, 1, 64, "Learn every", "Number of decoding steps per optimizer step.")
     rate: float = number(
         3e-4, 0.0, 0.1, "Learning rate", "Learning rate of the optimizer; 0 turns learning off."
@@ -69,16 +90,16 @@ class Online(Drafter):
         128, 1, 1024, "Learn from", "Maximum number of the target's latest distributions used."
     )
 
-    def open(self, context):
+    def open(self, context: DrafterContext) -> DrafterSession:
         return Learning(self.name, context.model(self.name, rate=self.rate), self.every, self.last)
 
 
 class Learning(ModelSession):
     """A draft on one text whose session has `learn(rows, temperature)`, see `models.learning`."""
 
-    session: Any
+    session: Learner
 
-    def __init__(self, name: str, session: Any, every: int, last: int) -> None:
+    def __init__(self, name: str, session: Learner, every: int, last: int) -> None:
         super().__init__(name, session)
         self.every = every
         self.last = last
@@ -87,12 +108,16 @@ class Learning(ModelSession):
         self._rows: list[np.ndarray] = []
         self._steps = 0
 
-    def expand(self, tree, nodes, sampling):
+    def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
         self.temperature = sampling.temperature or 1.0
         return super().expand(tree, nodes, sampling)
 
-    def commit(self, tree, path, emitted, seen):
+    def commit(
+        self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
+    ) -> None:
         super().commit(tree, path, emitted, seen)
+        # The rows were compared already. Learning before that would let a row depend on the token
+        # that is compared with it.
         new = [seen.rows[node].astype(np.float32) for node in seen.nodes[: len(emitted)]]
         self._rows = [*self._rows, *new][-self.last :]
         self._steps += 1
@@ -109,10 +134,10 @@ class EarlyExit(Drafter):
     """
 
     name, title = "early-exit", "Early exit"
-    small: ClassVar[dict[str, Any]] = {"layers": 1}
+    small: ClassVar[JsonObject] = {"layers": 1}
     layers: int = LAYERS
 
-    def open(self, context):
+    def open(self, context: DrafterContext) -> DrafterSession:
         return ModelSession(self.name, context.model(self.name, layers=self.layers))
 
 
@@ -125,7 +150,7 @@ class LayerSkip(Drafter):
 
     name, title = "layer-skip", "Skipped layers"
     title_in_sentence = "the target without some layers"
-    small: ClassVar[dict[str, Any]] = {"skip": (2,)}
+    small: ClassVar[JsonObject] = {"skip": (2,)}
     skip: tuple[Annotated[int, Field(ge=2, le=128)], ...] = Field(
         (3, 6, 7),
         min_length=1,
@@ -133,7 +158,7 @@ class LayerSkip(Drafter):
         description="Target layers that are skipped, counted from 1.",
     )
 
-    def open(self, context):
+    def open(self, context: DrafterContext) -> DrafterSession:
         return ModelSession(self.name, context.model(self.name, skip=self.skip))
 
 
@@ -147,10 +172,10 @@ class Quantized(Drafter):
 
     name, title = "quantized", "Quantised target"
     title_in_sentence = "the target in low precision"
-    small: ClassVar[dict[str, Any]] = {"bits": 4}
+    small: ClassVar[JsonObject] = {"bits": 4}
     bits: Literal[4, 8] = Field(4, title="Bits", description="Bits of a weight.")
 
-    def open(self, context):
+    def open(self, context: DrafterContext) -> DrafterSession:
         return ModelSession(self.name, context.model(self.name, bits=self.bits))
 
 
@@ -169,7 +194,7 @@ class Eagle(Drafter):
     reads_features = True
     depends_on_depth = True
 
-    def open(self, context):
+    def open(self, context: DrafterContext) -> DrafterSession:
         session = context.model(self.name)
         session.take(context.prompt_features)
         return FeatureSession(self.name, session, context.pair.vocab_size)
@@ -179,18 +204,20 @@ class FeatureSession(ModelSession):
     """A session that is handed the target's features at every commit, and needs one to begin
     with."""
 
-    session: Any  # a `Session` that also takes features
+    session: FeatureReader
 
-    def __init__(self, name: str, session: Session, vocab_size: int) -> None:
+    def __init__(self, name: str, session: FeatureReader, vocab_size: int) -> None:
         super().__init__(name, session)
         self._zeros = np.zeros(vocab_size)
 
-    def expand(self, tree, nodes, sampling):
+    def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
         if len(self.session.context) < 2:  # a text of one token: nothing was read yet
             return [self._zeros] * len(nodes)
         return super().expand(tree, nodes, sampling)
 
-    def commit(self, tree, path, emitted, seen):
+    def commit(
+        self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
+    ) -> None:
         super().commit(tree, path, emitted, seen)
         self.session.take(seen.features)
 
@@ -206,42 +233,46 @@ class Medusa(Drafter):
     name, title = "medusa", "Medusa heads"
     title_in_sentence = "Medusa heads"
     reads_features = True
-    small: ClassVar[dict[str, Any]] = {"heads": 2}
+    small: ClassVar[JsonObject] = {"heads": 2}
     depends_on_depth = True
     heads: int = number(
         4, 1, 16, "Heads", "Number of levels with a head; at most the number of trained heads."
     )
 
-    def open(self, context):
+    def open(self, context: DrafterContext) -> DrafterSession:
         heads = context.pair.drafter(self.name, heads=self.heads)
         features = context.prompt_features
-        return HeadSession(
-            self.name, heads, features[-1] if len(features) else None, context.pair.vocab_size
-        )
+        feature = features[-1] if len(features) else None
+        return HeadSession(self.name, heads, feature, context.pair.vocab_size)
 
 
 class HeadSession(DrafterSession):
     """The heads on one text: a function of the target's feature of the token before the root,
     [width], that returns logits, [levels, V]. There is no feature where the text has one token."""
 
-    def __init__(self, name: str, heads: Any, feature: Any, vocab_size: int) -> None:
+    def __init__(
+        self, name: str, heads: Callable[[Features], Logits], feature: Features, vocab_size: int
+    ) -> None:
         super().__init__(name)
         self.heads = heads
         self.feature = feature
         self._zeros = np.zeros(vocab_size)
         self._levels: list[np.ndarray] | None = None  # the rows of this step
 
-    def expand(self, tree, nodes, sampling):
+    def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
         if self.feature is None:
             return [self._zeros] * len(nodes)
         if self._levels is None:
             logits = self.heads(self.feature)
             self._levels = distributions_of(logits, sampling, ahead=len(logits)).all_rows()
-        depths = (tree.depths[node] for node in nodes)
-        return [
-            self._levels[depth] if depth < len(self._levels) else self._zeros for depth in depths
-        ]
+        rows = []
+        for node in nodes:
+            depth = tree.depths[node]
+            rows.append(self._levels[depth] if depth < len(self._levels) else self._zeros)
+        return rows
 
-    def commit(self, tree, path, emitted, seen):
+    def commit(
+        self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
+    ) -> None:
         self.feature = seen.features[-1]
         self._levels = None

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
+from ..base.codec import JsonObject
 from ..config.strategy import number
 from ..models.base import Pair
 from ..sampling.distributions import Sampling, probabilities
@@ -28,7 +29,7 @@ class NGram(Drafter):
     """The continuations of the last `order` tokens, and of fewer."""
 
     name, title = "ngram", "n-grams"
-    small: ClassVar[dict[str, Any]] = {"order": 2}
+    small: ClassVar[JsonObject] = {"order": 2}
     order: int = number(
         4, 1, 8, "Order", "Maximum length of the history; shorter if it was not seen."
     )
@@ -60,7 +61,7 @@ class NGramCounts:
                 counts[text[i]] = counts.get(text[i], 0) + 1
 
 
-_counted: dict[tuple[Any, ...], NGramCounts] = {}
+_counted: dict[tuple[int, ...], NGramCounts] = {}
 
 
 def count_shipped(pair: Pair, order: int) -> NGramCounts:
@@ -111,8 +112,9 @@ class NGramSession(DrafterSession):
         self.context.extend(emitted)
         self.recent.add(self.context, len(self.context) - len(emitted))
 
-    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> dict[str, Any]:
+    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> JsonObject:
         *text, token = self._text(tree, node)
+        # The longest history after which the token was seen: the one that gave it most.
         for length in range(min(self.order, len(text)), -1, -1):
             count = self._table(tuple(text[len(text) - length :])).get(token)
             if count:

@@ -16,14 +16,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from ..base.codec import JsonObject
 from ..base.errors import ParameterError
 from ..base.files import TALES
 from ..config.strategy import number
+from ..models.base import Pair
 from ..sampling.distributions import Sampling, probabilities
 from ..tree import TokenTree
 from .base import Drafter, DrafterContext, DrafterSession, TargetOutputs
@@ -55,7 +57,7 @@ class Retrieval(Drafter):
 
     name, title = "retrieval", "Retrieval"
     sparse = True
-    small: ClassVar[dict[str, Any]] = {"shortest": 1}
+    small: ClassVar[JsonObject] = {"shortest": 1}
     longest: int = number(16, 1, 64, "Max match", "Maximum number of last tokens to match.")
     shortest: int = number(2, 1, 64, "Min match", "Shorter matches are ignored.")
     factor: float = number(
@@ -144,20 +146,20 @@ def longest_match(
     return length, ends
 
 
-def documents(pair: Any) -> list[tuple[str, str]]:
+def documents(pair: Pair) -> list[tuple[str, str]]:
     """The shipped text, (name, text); a pair with a small `library` of its own has that."""
     return getattr(pair, "library", None) or [(TALES.name, TALES.read_text("utf-8"))]
 
 
-def tokenizer_key(pair: Any) -> tuple[Any, ...]:
+def tokenizer_key(pair: Pair) -> tuple[int, ...]:
     """What tells tokenizers apart: each cuts the beginning of the shipped text in its own way."""
     return pair.vocab_size, *pair.encode(documents(pair)[0][1][:4000])
 
 
-_libraries: dict[Any, Library] = {}
+_libraries: dict[tuple[int, ...], Library] = {}
 
 
-def library(pair: Any, code: bool = True) -> Library:
+def library(pair: Pair, code: bool = True) -> Library:
     """The documents that are searched, tokenised by the pair; with `code`, modules of Python among
     them."""
     key = (code, *tokenizer_key(pair))
@@ -165,19 +167,20 @@ def library(pair: Any, code: bool = True) -> Library:
         texts = documents(pair)
         if code and not hasattr(pair, "library"):
             paths = [Path(sysconfig.get_paths()["stdlib"], f"{module}.py") for module in MODULES]
-            texts = texts + [
-                (path.name, path.read_text("utf-8")) for path in paths if path.exists()
-            ]
-        if len(_libraries) > 1:
+            for path in paths:
+                if path.exists():
+                    texts.append((path.name, path.read_text("utf-8")))
+        if len(_libraries) > 1:  # with and without code, of one tokenizer
             _libraries.clear()
         _libraries[key] = _tokenized(pair, texts)
     return _libraries[key]
 
 
-def _tokenized(pair: Any, texts: Sequence[tuple[str, str]]) -> Library:
+def _tokenized(pair: Pair, texts: Sequence[tuple[str, str]]) -> Library:
     streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in texts]
     tokens = np.concatenate(streams)
     ends = np.cumsum([len(stream) for stream in streams])
+    # Each token that occurs is decoded once, not each of its occurrences.
     newlines = {BREAK: 0}
     for token in np.unique(tokens[tokens != BREAK]).tolist():
         newlines[token] = pair.decode([token]).count("\n")
@@ -250,6 +253,7 @@ class RetrievalSession(DrafterSession):
         factor = self.drafter.factor
         if factor and len(path) >= int(factor * self.look_up(()).length):
             return np.zeros(self.vocab_size)
+        # The chance of the path by the counts themselves, as they are before sampling's filters.
         path_prob = 1.0
         for i, token in enumerate(path):
             followed = self.look_up(path[:i]).tokens
@@ -263,11 +267,12 @@ class RetrievalSession(DrafterSession):
         self.context.extend(emitted)
         self._matches.clear()
 
-    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> dict[str, Any]:
+    def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> JsonObject:
         *path, token = tree.path_tokens(node)
         match = self.look_up(tuple(path))
         places = match.places[match.tokens == token]
-        guess: dict[str, Any] = {"match": match.length, "seen": len(places)}
+        guess: JsonObject = {"match": match.length, "seen": len(places)}
+        # A place in the library says more to a reader than one in the text before their eyes.
         in_library = places[places >= 0]
         if len(in_library):
             guess["where"], guess["line"] = self.stored.where(int(in_library[0]))

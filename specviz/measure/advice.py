@@ -70,7 +70,9 @@ class Option(Trial):
         _, low, high = self.speedup
         if low and low > 1:
             return "pays"
-        return "does-not-pay" if high and high < 1 else "undecided"
+        if high and high < 1:
+            return "does-not-pay"
+        return "undecided"
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,8 @@ def side_of(builder: str, spec: JsonObject) -> tuple[str, Side]:
     if builder in TRANSFORMERS:
         return OTHER, partial(transformers_side, spec, TRANSFORMERS[builder])
     engine, model = engine_of(builder)
-    return engine, partial(_llama_cpp if engine == "llama.cpp" else _openvino, spec, model)
+    side = _llama_cpp if engine == "llama.cpp" else _openvino
+    return engine, partial(side, spec, model)
 
 
 def _import(engine: str, *modules: str) -> list[ModuleType]:
@@ -91,6 +92,7 @@ def _llama_cpp(spec: JsonObject, model: str) -> Settings:
     server = xllamacpp.Server(settings)
 
     def generate(config: RunConfig) -> Counts:
+        # By token ids and without its caches or filters of its own, so that both sides do the same.
         answer = server.handle_completions(
             {
                 "prompt": prompt_tokens(pair, config),
@@ -128,6 +130,7 @@ def _openvino(spec: JsonObject, model: str) -> Settings:
         ids = openvino.Tensor(np.array([prompt_tokens(pair, config)], dtype=np.int64))
         metrics = pipeline.generate(ids, settings).perf_metrics
         tokens = metrics.get_num_generated_tokens()
+        # Its time per output token leaves out the first one, which comes with the prompt.
         return _counts(tokens, metrics.get_tpot().mean * max(0, tokens - 1) / 1000)
 
     yield {"dtype": Path(model).stem.rpartition(".")[2], "threads": int(machine()[-1])}, generate

@@ -66,10 +66,10 @@ def time_beside(
     """
     sides: dict[str, Side] = {AUTOREGRESSIVE: partial(_engine, spec), other: side}
     first = replace(config, prompt=prompts[0], max_new_tokens=min(TRIED, config.max_new_tokens))
-    texts = [
-        replace(config, prompt=text, seed=config.seed_after(place))
-        for place, text in enumerate(prompts)
-    ] * rounds
+    texts = []
+    for place, text in enumerate(prompts):
+        texts.append(replace(config, prompt=text, seed=config.seed_after(place)))
+    texts *= rounds
     calls = {}
     settings = {}
     try:
@@ -166,9 +166,7 @@ def _timed(
     import torch
 
     torch.set_num_threads(threads)
-    passes: list[
-        tuple[int, float]
-    ] = []  # tokens so far and the time, after each pass of the target
+    passes: list[tuple[int, float]] = []  # tokens so far and the time, after each target pass
     sampling: JsonObject = {}
     if config.temperature > 0:
         torch.manual_seed(config.seed)

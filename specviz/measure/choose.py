@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from ..builders import BUILDERS
 from ..builders.sequoia import PlannedBuilder
@@ -75,10 +76,10 @@ def candidates(vector: Plan, cost: CostTable, config: RunConfig) -> list[Candida
         config: rule, drafter and temperatures; what cannot run under them is left out, and so is
             what they make lossy where something else is lossless.
     """
-    chain, sequences, sequoia = (BUILDERS[name] for name in ("chain", "k-sequences", "sequoia"))
-    fixed = [chain(depth=depth) for depth in CHAINS]
-    for width in WIDTHS:
-        fixed += [sequences(width=width, depth=length) for length in LENGTHS]
+    chain = BUILDERS["chain"]
+    fixed: list[StaticBuilder] = [chain(depth=depth) for depth in CHAINS]
+    for width, length in product(WIDTHS, LENGTHS):
+        fixed.append(BUILDERS["k-sequences"](width=width, depth=length))
     # Chains and sequences do not depend on the vector, Sequoia's trees are planned with it.
     options = [Candidate(builder, predict(builder.shape, vector, cost)) for builder in fixed]
     if not config.verifier.chain_only:
@@ -87,15 +88,17 @@ def candidates(vector: Plan, cost: CostTable, config: RunConfig) -> list[Candida
             if cell.size == cell.depth + 1 <= 65:
                 builder = chain(depth=cell.depth)
             else:
-                builder = sequoia(size=cell.size, depth=cell.depth, acceptance=vector)
+                builder = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=vector)
             options.append(Candidate(builder, cell))
-    matches = [compatible(replace(config, builder=option.builder)) for option in options]
+    lossless = []
+    lossy = []
+    for option in options:
+        match = compatible(replace(config, builder=option.builder))
+        if match.possible:
+            group = lossless if match.lossless else lossy
+            group.append(option)
     # Nothing lossy is recommended beside something lossless.
-    some_lossless = any(match.lossless for match in matches)
-    usable = []
-    for option, match in zip(options, matches, strict=True):
-        if match.possible and (match.lossless or not some_lossless):
-            usable.append(option)
+    usable = lossless or lossy
     return sorted(usable, key=lambda option: (-option.predicted.speedup, option.predicted.size))
 
 
@@ -164,10 +167,10 @@ def held_out(acceptance: AcceptanceVector, cost: CostTable, config: RunConfig) -
     for fold in range(folds):
         # Every fifth text is left out in turn. A tree that was chosen on a text looks too good
         # there.
-        training = acceptance.over([text for text in texts if text % folds != fold])
+        unseen_texts = texts[fold::folds]
+        training = acceptance.over([text for text in texts if text not in unseen_texts])
         best = candidates(training, cost, config)[0]
-        # The chosen tree knows nothing of these texts.
-        for text in texts[fold::folds]:
+        for text in unseen_texts:
             count, plan = acceptance.by_text[text]
             unseen = expected_tokens(best.builder.shape, plan)
             # Weighted by positions, as the vector itself is.

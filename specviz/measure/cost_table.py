@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import chain, groupby
 from math import log2
 from statistics import median
 from typing import Annotated, NamedTuple
@@ -86,9 +86,11 @@ class CostTable(Record):
         and "overhead"."""
         # A builder asks the drafter once a level, for all inner nodes of it.
         inner = [int(shape.depth[node]) for node, children in enumerate(shape.children) if children]
-        passes = np.bincount(inner).tolist() if inner else []
+        draft = 0.0
+        if inner:
+            draft = self.opening_s + sum(map(self.draft, np.bincount(inner).tolist()))
         return {
-            "draft": sum(map(self.draft, passes)) + (self.opening_s if passes else 0.0),
+            "draft": draft,
             "target": self.target(len(shape)),
             "overhead": self.overhead(len(shape)) + self.row_s * len(inner),
         }
@@ -111,12 +113,11 @@ class CostTable(Record):
         if not self.spread:
             return (self.price(shape),) * 2
         # The ends of the price: a cheap step over a dear plain one, and the other way round.
-        plain = self.spread["plain"]
-        target, draft = (list(zip(*self.spread[part], strict=True)) for part in ("target", "draft"))
-        low, high = (
-            replace(self, plain_s=plain[1 - side], target_s=target[side], draft_s=draft[side])
-            for side in (0, 1)
-        )
+        plain_low, plain_high = self.spread["plain"]
+        target_low, target_high = zip(*self.spread["target"], strict=True)
+        draft_low, draft_high = zip(*self.spread["draft"], strict=True)
+        low = replace(self, plain_s=plain_high, target_s=target_low, draft_s=draft_low)
+        high = replace(self, plain_s=plain_low, target_s=target_high, draft_s=draft_high)
         return low.price(shape), high.price(shape)
 
     def per_text(self, texts: int) -> CostTable:
@@ -153,9 +154,10 @@ class CostTable(Record):
         of_sizes = (self.sizes, self.target_s, self.overhead_s)
         of_widths = (self.widths, self.draft_s)
         for steps, *columns in (of_sizes, of_widths):
+            # Costs are read off straight lines between the entries, which must be in order.
             if not steps or list(steps) != sorted(set(steps)):
                 raise ValueError("must have rising sizes and rising widths")
-            if any(len(column) != len(steps) for column in columns):
+            if {len(column) for column in columns} != {len(steps)}:
                 raise ValueError("must have a cost for each of sizes and widths")
         return self
 
@@ -189,8 +191,10 @@ def fit_costs(
             of them.
         settings: of the table.
     """
+    shapes_of_runs = [_shape_of(steps) for steps, _ in runs]
+    shapes_of_runs.sort(key=lambda shape: shape.nodes)
     by_size: dict[int, list[Shape]] = {}
-    for shape in sorted((_shape_of(steps) for steps, _ in runs), key=lambda shape: shape.nodes):
+    for shape in shapes_of_runs:
         by_size.setdefault(shape.nodes, []).append(shape)
     # A step is taken apart: passes were timed themselves, and of the rest so much belongs to each
     # row of q.
@@ -198,14 +202,16 @@ def fit_costs(
     target = []
     overhead = []
     for shapes in by_size.values():
-        seconds = [step.seconds.target for shape in shapes for step in shape.steps]
-        target.append(np.quantile(seconds, QUARTILES))
+        steps = list(chain.from_iterable(shape.steps for shape in shapes))
+        target.append(np.quantile([step.seconds.target for step in steps], QUARTILES))
         overhead.append(median(max(0.0, shape.overhead - row_s * shape.inner) for shape in shapes))
     # A pass over more nodes costs no less, whatever noise says.
     target_s = np.maximum.accumulate(target)
-    plain_steps = [step for shape in by_size[1] for step in shape.steps]
+    # A tree of one node is plain decoding, what every price is relative to.
+    plain_steps = chain.from_iterable(shape.steps for shape in by_size[1])
     plain = np.quantile([step.seconds.total for step in plain_steps], QUARTILES)
-    widths, draft_s, opening_s = _draft_costs([each for _, passes in runs for each in passes])
+    passes = list(chain.from_iterable(passes for _, passes in runs))
+    widths, draft_s, opening_s = _draft_costs(passes)
     return CostTable(
         machine="this machine",
         projection=False,

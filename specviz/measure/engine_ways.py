@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle, islice
 
 import numpy as np
 
@@ -60,8 +61,10 @@ class BatchForecast:
 
 def engine_rules(config: RunConfig) -> list[Verifier]:
     """The rules of engines that a configuration's drafter goes with, besides its own."""
-    rules = []
-    for name in (OWN_DRAW, REJECTION) if config.temperature > 0 else ():
+    rules: list[Verifier] = []
+    if config.temperature == 0:  # all rules are one there
+        return rules
+    for name in RULES:
         chain = replace(config, builder="chain", verifier=name)
         if name != config.verifier.name and compatible(chain).lossless:
             rules.append(chain.verifier)
@@ -115,7 +118,8 @@ def lengths_by_batch(
         shared = costs.per_text(count)
         cells = [predict(chain, acceptance.plan, shared) for chain in chains]
         best = max(cells, key=lambda cell: cell.speedup)
-        ranges.append((fewest, count, best.depth if best.speedup > 1 else 0))
+        length = best.depth if best.speedup > 1 else 0
+        ranges.append((fewest, count, length))
         fewest = count + 1
     return tuple(ranges)
 
@@ -151,7 +155,7 @@ def adaptive_verification(
     plans = [plan for _, plan in acceptance.by_text] or [acceptance.plan]
     # Texts differ, which is what adaptive verification uses; fewer texts than requests are used
     # again.
-    survival = np.array([chain_survival(plans[text % len(plans)]) for text in range(texts)])
+    survival = np.array([chain_survival(plan) for plan in islice(cycle(plans), texts)])
     fixed = (0, 1.0)
     adaptive = (0, 0.0, 1.0)
     for length in CHAINS:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..record.metrics import t_quantile
 
 
-def ratio_interval(hits: ArrayLike, tries: ArrayLike) -> tuple[Any, Any]:
+def ratio_interval(hits: ArrayLike, tries: ArrayLike) -> tuple[np.ndarray, np.ndarray] | None:
     """A 95 % interval of the ratio that hits have of tries: Wilson's (1927), which holds for rare
     hits too.
 
@@ -20,14 +18,17 @@ def ratio_interval(hits: ArrayLike, tries: ArrayLike) -> tuple[Any, Any]:
     Args:
         hits, tries: of each text, [..., texts] and [texts]; a text without tries does not count.
 
-    >>> [round(end, 2) for end in ratio_interval([6, 7, 5], [10, 10, 10])]
+    Returns:
+        Its ends, [...]; None for a single text.
+
+    >>> [round(float(end), 2) for end in ratio_interval([6, 7, 5], [10, 10, 10])]
     [0.26, 0.87]
     """
     rows = np.stack(np.broadcast_arrays(np.asarray(hits, dtype=float), tries), -1)
     rows = rows[..., np.asarray(tries) > 0, :]
     number = rows.shape[-2]
     if number < 2:
-        return None, None
+        return None
     hit, tried = np.moveaxis(rows, -1, 0)
     total = tried.sum(-1)
     ratio = np.clip(hit.sum(-1) / total, 0.0, 1.0)
@@ -35,8 +36,7 @@ def ratio_interval(hits: ArrayLike, tries: ArrayLike) -> tuple[Any, Any]:
     with np.errstate(divide="ignore", invalid="ignore"):
         # As many independent tries as would vary as much as the texts do; no more than there were.
         worth = np.where(variance * ratio * (1 - ratio) > 0, ratio * (1 - ratio) / variance, np.inf)
-    low, high = wilson(ratio, np.minimum(worth, total), t_quantile(number - 1))
-    return (float(low), float(high)) if rows.ndim == 2 else (low, high)
+    return wilson(ratio, np.minimum(worth, total), t_quantile(number - 1))
 
 
 def wilson(ratio: np.ndarray, tries: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:

@@ -31,7 +31,10 @@ def machine() -> list[str | int]:
                 break
     except OSError:
         pass
-    able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # A container or a job may be allowed fewer cores than there are.
+    able = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        able = len(os.sched_getaffinity(0))
     return [platform.system(), model, able]
 
 
@@ -59,7 +62,9 @@ def find_costs() -> CostTable | None:
 
 def _read(path: Path) -> CostTable | None:
     data = parse_json(path.read_text(encoding="utf-8"))
-    return codec.read(CostTable, data["costs"], "costs") if data["about"] == fingerprint() else None
+    if data["about"] != fingerprint():
+        return None
+    return codec.read(CostTable, data["costs"], "costs")
 
 
 def best_size(costs: CostTable, verifier: str, temperature: float, max_nodes: int = 1024) -> Cell:

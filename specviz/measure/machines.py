@@ -41,7 +41,9 @@ def roofline(
     """
     if flat < 1:
         raise ValueError(f"flat must be at least 1 node; got {flat}.")
-    sizes = tuple(sorted({*SIZES, *([int(flat)] if flat < SIZES[-1] else [])}))
+    # The corner is an entry too, as the table is read off straight lines between its entries.
+    corner = min(int(flat), SIZES[-1])
+    sizes = tuple(sorted({*SIZES, corner}))
     return CostTable(
         machine=machine,
         projection=True,
@@ -125,7 +127,7 @@ def mixture_of_experts(active: int, experts: int, draft_cost: float = 0.05) -> C
             "have 1 to 4096 experts, of which some are active",
             f"{active}/{experts}",
         )
-    idle = 1 - active / experts
+    idle = 1 - active / experts  # the chance that a token leaves an expert alone
     target = tuple(experts * (1 - idle**size) / active for size in MOE_SIZES)
     return CostTable(
         machine=f"mixture of experts, {active} of {experts} active",

@@ -88,12 +88,11 @@ def measure_acceptance(
         source = text.source or f"text {number}"
         for rule, of_rule in zip(rules, measured, strict=True):
             of_rule.append(_on_one_text(rule, nodes, text_config, source, width))
-        vectors = tuple(
-            summarise(of_rule, pair, rule, config)
-            for rule, of_rule in zip(rules, measured, strict=True)
-        )
+        vectors = []
+        for rule, of_rule in zip(rules, measured, strict=True):
+            vectors.append(summarise(of_rule, pair, rule, config))
         done = vectors[0].positions
-        yield Progress(done, max(positions, done), result=vectors)
+        yield Progress(done, max(positions, done), result=tuple(vectors))
     if not any(measured):
         raise ValueError(NO_TEXT)
 
@@ -159,15 +158,17 @@ def summarise(
         plan = tuple(map(tuple, shares)) if drafter.depends_on_depth else tuple(shares[0])
         texts.append((int(tries[0]), plan))
     mean = mean_plan(texts)
+    low: tuple[float | None, ...] = (None,) * len(first_hits[0])  # one text has no interval
+    high = low
     # Of level 1, which has the most positions.
-    low, high = ratio_interval(np.transpose(first_hits), first_tries)
-    unknown = (None,) * len(first_hits[0])  # one text has no interval
+    if interval := ratio_interval(np.transpose(first_hits), first_tries):
+        low, high = (tuple(ends.tolist()) for ends in interval)
     categories = tuple(map(category_of, sources))
     return AcceptanceVector(
         acceptance=by_level(mean)[0],
         levels=by_level(mean) if drafter.depends_on_depth else (),
-        low=unknown if low is None else tuple(low.tolist()),
-        high=unknown if high is None else tuple(high.tolist()),
+        low=low,
+        high=high,
         positions=sum(count for count, _ in texts),
         method="expected" if all(text.expected for text in measured) else "counted",
         verifier=rule.name,

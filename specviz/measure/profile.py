@@ -104,9 +104,6 @@ def read_profile(path: str | Path) -> Profile:
 def _published(data: JsonObject, where: str) -> Profile:
     """An acceptance profile as it travels with a checkpoint: rates of a chain, by an engine's own
     rule; what it says stands for all rules, since nothing else is known."""
-    vector = vector_of_rates(data, where)
-    vectors = tuple(
-        replace(vector, verifier=rule, scheme="top", temperature=0.0)
-        for rule in (OWN_RULE, ANY_RULE)
-    )
+    vector = replace(vector_of_rates(data, where), scheme="top", temperature=0.0)
+    vectors = (replace(vector, verifier=OWN_RULE), replace(vector, verifier=ANY_RULE))
     return Profile(f"published, method {data.get('method', 'unknown')!s:.40}", {}, {}, vectors)

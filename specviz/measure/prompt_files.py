@@ -103,8 +103,10 @@ def _json_records(text: str, is_json: bool, name: str) -> Sequence[tuple[int, ob
     records = []
     # Only a line feed ends a line of JSON: its texts may hold other line ends.
     for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
         try:
-            records += [(number, parse_json(line))] if line.strip() else []
+            records.append((number, parse_json(line)))
         except (ValueError, RecursionError):
             must = "be a JSON list, or one JSON value a line"
             raise ParameterError(name, must, f"line {number} is neither") from None

@@ -57,12 +57,12 @@ def continuations(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iter
     """
     for number, prompt in enumerate(prompts):
         # Noise is keyed by position, so prompts with one seed would share their draws.
-        text_config = replace(
-            config, prompt=prompt, seed=config.seed_after(number)
-        ).autoregressive()
-        tokens = prompt_tokens(pair, text_config)
-        written = (token for step in speculate(pair, text_config) for token in step.emitted)
-        yield Text((*tokens, *written), max(1, len(tokens)), prompt)
+        own = replace(config, prompt=prompt, seed=config.seed_after(number)).autoregressive()
+        tokens = prompt_tokens(pair, own)
+        start = len(tokens)
+        for step in speculate(pair, own):
+            tokens += step.emitted
+        yield Text(tuple(tokens), start, prompt)
 
 
 def windows(pair: Pair, text: str, source: str) -> Iterator[Text]:

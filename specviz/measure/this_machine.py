@@ -14,15 +14,19 @@ from math import ceil, log2
 from time import perf_counter
 from typing import NamedTuple
 
+import numpy as np
+
 from ..base.files import HELD_OUT, QUESTIONS, parse_json
 from ..base.progress import Progress
 from ..builders import BUILDERS
 from ..config.run_config import RunConfig
 from ..decode import speculate
-from ..drafters.base import Drafter
+from ..drafters.base import Drafter, DrafterContext, DrafterSession
 from ..models.base import Pair
 from ..record.step import Step
 from ..record.vectors import find_acceptance
+from ..sampling.distributions import Sampling
+from ..tree import TokenTree
 from .cost_table import CostTable, Pass, fit_costs
 from .forecast import forecast
 from .quiet import Watch
@@ -81,7 +85,8 @@ def measure_cost(
     acceptance = find_acceptance(
         config.verifier.name, config.temperature, drafter, pair.info["name"]
     )
-    runs = [plain := _Run(pair, config.autoregressive())]
+    plain = _Run(pair, config.autoregressive())
+    runs = [plain]
     for size in sorted(set(sizes) - {1}):
         levels = ceil(log2(size))
         # Two depths of one size tell the cost of a level from that of a node.
@@ -137,11 +142,13 @@ def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
 
     # A subclass and no wrapper: builders and rules ask a drafter for its class attributes.
     class Clocked(type(drafter)):  # type: ignore[misc]  # whichever drafter it is
-        def open(self, context):
+        def open(self, context: DrafterContext) -> DrafterSession:
             drafting = super().open(context)
             expand = drafting.expand
 
-            def timed(tree, nodes, sampling):
+            def timed(
+                tree: TokenTree, nodes: Sequence[int], sampling: Sampling
+            ) -> list[np.ndarray]:
                 began = perf_counter()
                 rows = expand(tree, nodes, sampling)
                 passes.append(Pass(nodes[0] == 0, len(nodes), perf_counter() - began))
@@ -158,6 +165,7 @@ def prompts(count: int | None = None, chat: bool = False) -> list[str]:
     questions for a chat model."""
     if chat:
         return QUESTIONS.read_text(encoding="utf-8").splitlines()[:count]
+    # One of each kind in turns, so that the first few are of both.
     kinds = parse_json(HELD_OUT.read_text(encoding="utf-8")).values()
     return list(chain.from_iterable(zip(*kinds, strict=False)))[:count]
 
@@ -206,29 +214,27 @@ def measure_machine(
     cost = None
     for update in measure_cost(pair, config, (1, *sizes, 64), seconds=seconds):
         cost = update.result
-        yield Progress(
-            update.done, 2 * update.total, update.stage, MachineMeasurement(cost) if cost else None
-        )
+        measured = MachineMeasurement(cost) if cost else None
+        yield Progress(update.done, 2 * update.total, update.stage, measured)
     assert cost  # or `measure_cost` raises
-    # Each size with the depth that is predicted to be fastest.
-    cells = [
-        max(filter(None, row), key=lambda cell: cell.speedup)
-        for row in forecast(acceptance, cost, sizes).cells
-    ]
+    cells = []
     runs = {}
-    for cell in cells:
+    for row in forecast(acceptance, cost, sizes).cells:
+        # Each size with the depth that is predicted to be fastest.
+        cell = max(filter(None, row), key=lambda cell: cell.speedup)
+        cells.append(cell)
         tree = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=acceptance)
         runs[f"{cell.size} nodes, {cell.depth} levels"] = pair, replace(config, builder=tree)
     questions = prompts(rounds, chat=getattr(pair, "chat", False))
     for timing in time_runs(runs, questions, uncut=True):
-        points = tuple(
-            Point(row.name, cell.size, cell.speedup, row.speedup, row.low, row.high)
-            # Rows come in the order of the runs, those that were timed so far.
-            for cell, row in zip(cells, timing.result, strict=False)
-        )
+        points = []
+        # Rows come in the order of the runs, those that were timed so far.
+        for cell, timed in zip(cells, timing.result, strict=False):
+            speedups = (timed.speedup, timed.low, timed.high)
+            points.append(Point(timed.name, cell.size, cell.speedup, *speedups))
         yield Progress(
             timing.total + timing.done,
             2 * timing.total,
             "timing trees",
-            MachineMeasurement(cost, points),
+            MachineMeasurement(cost, tuple(points)),
         )

@@ -66,7 +66,8 @@ class TreeCache(Cache):
                 "keys and values must have the same shape; this model's differ. Choose "
                 "another model."
             )
-        number, layer = (layer_idx, 0) if self.spread else (0, layer_idx)
+        number = layer_idx if self.spread else 0
+        layer = 0 if self.spread else layer_idx
         end = self.used + key_states.shape[2]
         # Views, not copies: attention reads the slots where they are, from the first one on.
         both = self._reserve(number, key_states, end)[2 * layer : 2 * layer + 2, :, :, :end]
@@ -121,6 +122,7 @@ class TreeCache(Cache):
             return block
         rows, heads, _, width = keys.shape
         layers = 1 if self.spread else self.depth
+        # By whole chunks: growing copies everything, so it should be rare.
         # Zeros, because a masked slot must still be a finite number.
         grown = keys.new_zeros(2 * layers, rows, heads, -(-slots // CHUNK) * CHUNK, width)
         if block is not None:
@@ -213,7 +215,9 @@ class Slots(dict[int, int]):
             while node >= 0 and node not in self and node not in need:
                 need.add(node)
                 node = tree.parents[node]
-        return sorted(need) if tree.order is None else [node for node in tree.order if node in need]
+        if tree.order is None:
+            return sorted(need)
+        return [node for node in tree.order if node in need]
 
     def place(
         self, tree: TokenTree, nodes: list[int], run: int, first: bool
@@ -244,6 +248,7 @@ class Slots(dict[int, int]):
             sees[slot, slot] = True
             self[node] = slot
         sees = sees[begin:end, :end]
+        # A chain from the first slot on, for which a causal kernel is faster than any mask.
         if first and np.array_equal(sees, np.tri(end, dtype=bool)):
             return order, None
         masked = np.zeros((run + len(order), run + end), dtype=bool)

@@ -84,9 +84,8 @@ class DeviceRows(Distributions):
         super().__init__(logits, sampling)
         if sampling.temperature == 0:
             row_max, best = logits.tensor.max(dim=1)
-            both = pull(
-                torch.stack([row_max.double(), best.double()])
-            )  # whole numbers, exact in float64
+            # One transfer for both; the tokens are whole numbers, which float64 holds exactly.
+            both = pull(torch.stack([row_max.double(), best.double()]))
             check_finite(both[0].sum())
             self._best = both[1].astype(np.int64)
         else:
@@ -116,16 +115,15 @@ class DeviceRows(Distributions):
         if not nodes:
             return []
         if sampling.temperature == 0:
-            return [
-                float(self._best[node] == token) for node, token in zip(nodes, tokens, strict=True)
-            ]
+            return (self._best[list(nodes)] == np.asarray(tokens)).astype(float).tolist()
         tensor = self.logits.tensor
+        # Siblings share a row: each is made once, and `above` says which one a token is looked up
+        # in.
         inner, above = np.unique(nodes, return_inverse=True)
-        inner, above, tokens = (
-            push(np.asarray(index, np.int64), tensor.device) for index in (inner, above, tokens)
-        )
-        rows = torch.cat([probabilities(part, sampling) for part in tensor[inner].split(AT_ONCE)])
-        gathered = pull(rows[above, tokens])
+        parts = tensor[push(inner, tensor.device)].split(AT_ONCE)
+        rows = torch.cat([probabilities(part, sampling) for part in parts])
+        places = push(np.stack([above, tokens]).astype(np.int64), tensor.device)
+        gathered = pull(rows[places[0], places[1]])
         check_finite(gathered.sum())
         return gathered.tolist()
 
@@ -141,9 +139,8 @@ def pull_ranked(rows: torch.Tensor) -> list[RowWithTopTokens]:
     check_finite(both[:, 0].sum())  # a row of logits with NaN or infinity is NaN throughout
     ranked = list(both[:, :width].view(RowWithTopTokens))
     for row, tokens in zip(ranked, both[:, width:].astype(np.int64), strict=True):
-        if (
-            len(tokens) < width
-        ):  # of tokens as probable as the last one there may be more, with lower ids
+        # Of tokens as probable as the last one there may be more, with lower ids.
+        if len(tokens) < width:
             tokens = tokens[row[tokens] > row[tokens[-1]]]
         row.ranked = sorted(tokens.tolist(), key=lambda token: (-row[token], token))
     return ranked

@@ -45,6 +45,7 @@ def activation_of(config: PreTrainedConfig) -> str | None:
 def rotary_kinds(config: PreTrainedConfig) -> dict[str | None, JsonObject]:
     """The rotary embeddings of a model by the kind of the layers, or for None that of all
     layers."""
+    # Either one set of parameters, or one for each kind of layers.
     rotary = getattr(config, "rope_parameters", None) or {}
     kinds = set(getattr(config, "layer_types", None) or ())
     if kinds and kinds <= rotary.keys():

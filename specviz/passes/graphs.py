@@ -53,9 +53,8 @@ class StaticPass:
         self.block = block
         self.count = count
         self.length = length
-        self.numbers = torch.zeros(
-            (4, count), dtype=torch.int64, device=block.device
-        )  # ids, positions, slots, rows
+        # Ids, positions, slots and rows, one below the other: one transfer fills all of them.
+        self.numbers = torch.zeros((4, count), dtype=torch.int64, device=block.device)
         self.masked = torch.zeros((count, length), dtype=torch.bool, device=block.device)
         self.run: Run = self._forward
         self.captured = False
@@ -110,9 +109,8 @@ class StaticPasses:
         self.passes: dict[tuple[int, int], StaticPass] = {}  # the one used last comes last
         self._block: torch.Tensor | None = None
         self._owner: weakref.ref[TreeCache] | None = None
-        self._lending = (
-            threading.Lock()
-        )  # two threads that decode with one model may ask at the same moment
+        # Two threads that decode with one model may ask at the same moment.
+        self._lending = threading.Lock()
         self._off = False
 
     @torch.inference_mode()
@@ -170,7 +168,8 @@ class StaticPasses:
                     return True
                 block.zero_()
             else:
-                slots = max(length, 2 * block.shape[3] if block is not None else 4 * SLOTS) + 1
+                least = 4 * SLOTS if block is None else 2 * block.shape[3]
+                slots = max(length, least) + 1  # the last one is for padding
                 direct = self.direct
                 self.passes.clear()  # they point to the old one
                 shape = 2 * cache.depth, 1, direct.kv_heads, slots, direct.width
@@ -198,9 +197,8 @@ def cuda_graphs(device: torch.device) -> Callable[[Run], Run]:
             here = torch.cuda.current_stream()
             side = torch.cuda.Stream()
             side.wait_stream(here)
-            with torch.cuda.stream(
-                side
-            ):  # a first run may allocate and choose kernels, which a capture must not
+            # A first run may allocate and choose kernels, which a capture must not.
+            with torch.cuda.stream(side):
                 for _ in range(3):
                     expected = run()
             here.wait_stream(side)
@@ -208,6 +206,7 @@ def cuda_graphs(device: torch.device) -> Callable[[Run], Run]:
             with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
                 result = run()
             graph.replay()
+            # A tolerance for half precision; NaN, for which no comparison is true, fails as well.
             if not (result - expected).abs().max() <= 0.05 * expected.abs().max():
                 raise RuntimeError(
                     "a replayed pass gave other logits than the pass it was captured from"

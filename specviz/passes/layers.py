@@ -41,10 +41,8 @@ class Layer(NamedTuple):
 
 def _named(module: str, *products: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The parameters' names of the weights, and of the biases, of some products."""
-    weights, biases = (
-        tuple(f"{module}.{product}.{kind}" for product in products) for kind in ("weight", "bias")
-    )
-    return weights, biases
+    names = [f"{module}.{product}" for product in products]
+    return tuple(f"{name}.weight" for name in names), tuple(f"{name}.bias" for name in names)
 
 
 # The parameters of a transformers module that are below each other in each weight.
@@ -72,6 +70,7 @@ def _parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Paramete
     """The parameters of a layer by name, and which names make each weight."""
     present = dict(module.named_parameters())
     names = NORMED_RESULTS if NORMED_RESULTS.down_norm[0] in present else PARAMETERS
+    # A weight of which the layer has no part, a bias say, is an empty list.
     return present, Layer(*([name for name in some if name in present] for some in names))
 
 
@@ -132,7 +131,8 @@ def fuse(module: torch.nn.Module) -> Layer:
             continue  # what it multiplies by is another number than the parameter
         # Views of the fused matrix: training, saving and hashing see the same numbers as the pass.
         start = 0
-        for part in (parameters[name] for name in names):
+        for name in names:
+            part = parameters[name]
             part.data = getattr(layer, field)[start : start + len(part)]
             start += len(part)
     return layer

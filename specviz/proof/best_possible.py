@@ -55,8 +55,9 @@ def gaps(counts: Sequence[int] = (2, 3)) -> Iterator[Gap]:
         scheme = rule.schemes[0]
         for k in counts:
             shape = Topology((-1, *[0] * k))
-            accepted, best = [], []
-            for p, q in random_rows():
+            accepted = []
+            best = []
+            for p, q in random_rows():  # the same rows for every rule
                 outcome = enumerate_tree(rule, shape, p[None], q[None], scheme)
                 accepted.append(outcome.accepted)
                 best.append(ceiling(p, q, k, scheme))

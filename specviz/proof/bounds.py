@@ -26,10 +26,12 @@ def race_acceptance(p: np.ndarray, q: np.ndarray) -> float:
     the double sum.
     """
     both = (p > 0) | (q > 0)
-    p, q = p[both], q[both]
+    p = p[both]
+    q = q[both]
     with np.errstate(divide="ignore"):
         order = np.argsort(p / q, kind="stable")
-    p, q = p[order], q[order]
+    p = p[order]
+    q = q[order]
     above = np.cumsum(p[::-1])[::-1]  # sum of p over this token and all of larger p / q
     below = np.cumsum(q) - q  # sum of q over all of smaller p / q
     shared = (p > 0) & (q > 0)
@@ -150,12 +152,16 @@ def tail_bound(acceptance: Sequence[float], drafted: int, used: int) -> float:
         )
 
     # Convex over positive and linear in log m, so it falls to one minimum and rises after it.
-    low, high = 1, 2
+    low = 1
+    high = 2
     while bound(high) < bound(high // 2) and high < 2**200:
         high *= 2
     while low < high:
         middle = (low + high) // 2
-        low, high = (middle + 1, high) if bound(middle + 1) < bound(middle) else (low, middle)
+        if bound(middle + 1) < bound(middle):  # still falling, so the minimum is further on
+            low = middle + 1
+        else:
+            high = middle
     return bound(low)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 from urllib.parse import urlencode
 
+from ..base.codec import JsonObject
 from ..base.errors import cause
 from ..config.strategy import SCHEMES
 from ..tree import Topology
@@ -60,6 +60,7 @@ class Counterexample:
     def link(self) -> str:
         """The page's address of the Verification lab with this tree; "" where the lab cannot show
         it."""
+        # The lab draws a chain or one node with children, from one row of each model.
         is_chain_or_star = len(self.parents) - 1 == max(self.children, self.levels)
         if self.tokens or len(self.p) > 1 or not is_chain_or_star:
             return ""
@@ -75,7 +76,7 @@ class Counterexample:
         }
         return f"/?{urlencode(query, safe='/,')}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The tree as plain JSON data, its fractions as text, p and q as lists of rows."""
         return vars(self) | {
             "parents": list(self.parents),
@@ -146,10 +147,15 @@ def fits(rule: Verifier, parents: Parents) -> bool:
         return parents == (-1, *range(len(parents) - 1))
     if not rule.paths_only:
         return True
+    # Chains of one length that share only the root: the root alone may branch.
     shape = Topology(parents)
-    ends = {int(shape.depth[node]) for node, below in enumerate(shape.children) if not below}
-    branches = [node for node, below in enumerate(shape.children) if len(below) > 1]
-    return branches in ([], [0]) and len(ends) == 1
+    ends: set[int] = set()
+    for node, below in enumerate(shape.children):
+        if len(below) > 1 and node > 0:
+            return False
+        if not below:
+            ends.add(int(shape.depth[node]))
+    return len(ends) == 1
 
 
 def letters(tokens: Sequence[int]) -> list[str]:
@@ -164,6 +170,7 @@ def exact_text(probability: float, other: Fraction) -> str:
     if abs(float(fraction) - probability) < 1e-12 and fraction != other:
         return str(fraction)
     digits = 6
+    # As many digits as it takes to see that the two differ; 17 show every number of Python's.
     while digits < 17 and float(f"{probability:.{digits}g}") == float(f"{float(other):.{digits}g}"):
         digits += 1
     return f"{probability:.{digits}g}"

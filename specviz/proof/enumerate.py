@@ -35,10 +35,12 @@ class ScriptedRandomness(Randomness):
     """
 
     def __init__(self, plan: list[tuple[int, int]]) -> None:
-        self._plan, self._questions = plan, 0
+        self._plan = plan
+        self._questions = 0
         self.weight = 1.0
 
     def _choose(self, weights: Sequence[float]) -> int:
+        # Beyond the plan the first answer is taken, and the plan is longer by this question.
         if self._questions == len(self._plan):
             self._plan.append((0, len(weights)))
         choice, _ = self._plan[self._questions]
@@ -49,14 +51,15 @@ class ScriptedRandomness(Randomness):
     def flip(self, prob: float) -> tuple[bool, float]:
         if not -1e-9 <= prob <= 1 + 1e-9:  # also rejects NaN, whose branches would weigh nothing
             raise ValueError(f"the probability of flip must be from 0 to 1; got {prob}.")
-        if not 0 < prob < 1:
+        if not 0 < prob < 1:  # no question: a second answer would have no chance
             return prob >= 1, 0.0
-        return (True, prob / 2) if self._choose([prob, 1 - prob]) == 0 else (False, (1 + prob) / 2)
+        if self._choose([prob, 1 - prob]) == 0:
+            return True, prob / 2
+        return False, (1 + prob) / 2  # a u that this answer could have had
 
     def draw(self, probs: np.ndarray) -> int:
-        weights = (
-            probs.tolist()
-        )  # a handful of numbers, for which plain Python is faster than numpy
+        # A handful of numbers, for which plain Python is faster than numpy.
+        weights = probs.tolist()
         total = sum(weights)
         if not (min(weights) >= 0 and 0 < total < math.inf):
             raise ValueError(f"the weights of draw must be from 0 and not all 0; got {probs}.")
@@ -90,7 +93,9 @@ def distribution_of(
         rng = randomness(plan)
         outcome = program(rng)
         outcomes[outcome] = outcomes.get(outcome, 0.0) + rng.weight
-        while plan and plan[-1][0] + 1 == plan[-1][1]:  # the next plan, as an odometer counts
+        # The next plan, as an odometer counts: what has had its last answer is dropped, and the
+        # question before it gets its next one.
+        while plan and plan[-1][0] + 1 == plan[-1][1]:
             plan.pop()
         if not plan:
             return outcomes
@@ -127,9 +132,8 @@ class Outcome:
     @property
     def deviation(self) -> float:
         """The largest difference."""
-        return float(
-            np.max(np.abs(list(self.errors.values())))
-        )  # numpy's max keeps a NaN, the worst of errors
+        # numpy's max keeps a NaN, the worst of errors, which Python's may lose.
+        return float(np.max(np.abs(list(self.errors.values()))))
 
 
 def compare_with_target(
@@ -152,6 +156,7 @@ def compare_with_target(
     target = {text: chance(text, 0) for text in texts}
     errors = {text: -prob for text, prob in target.items()}
     for prefix, weight in written.items():
+        # What was not written in these steps the target would write next, by its own distribution.
         start = min(len(prefix), length)
         for text in texts if start < length else (prefix[:length],):
             if text[:start] == prefix[:start]:
@@ -205,7 +210,8 @@ def enumerate_tree(
     # Beyond the tokens that are compared a row of one token, so that chance need not be asked for
     # it.
     rows = [*p, *np.tile(np.eye(p.shape[1])[0], (len(q) + 1, 1))]
-    accepted, runs = 0.0, 0
+    accepted = 0.0
+    runs = 0
 
     def write(rng: ScriptedRandomness) -> Text:
         nonlocal accepted, runs

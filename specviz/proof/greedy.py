@@ -164,7 +164,8 @@ def _shrink(rule: Verifier, tree: GreedyTree, example: Counterexample) -> Counte
 def _trees(rule: Verifier) -> Iterator[GreedyTree]:
     """Trees in order of size: all of up to `EVERY` drafted tokens of two, then random ones."""
     for drafted in range(1, EVERY + 1):
-        for above in product(*(range(node) for node in range(1, drafted + 1))):
+        # Every shape: each node below any of the nodes before it.
+        for above in product(*map(range, range(1, drafted + 1))):
             if fits(rule, (-1, *above)):
                 for tokens in product((0, 1), repeat=drafted):
                     yield from _with_every_row((-1, *above), tokens)
@@ -197,7 +198,8 @@ def _with_every_row(parents: Parents, tokens: Text) -> Iterator[GreedyTree]:
 
 def _random_tree(generator: np.random.Generator, rule: Verifier) -> GreedyTree:
     """A tree of three to nine tokens, each the target's best with one chance in two."""
-    size, drafted = int(generator.integers(2, 6)), int(generator.integers(3, 10))
+    size = int(generator.integers(2, 6))
+    drafted = int(generator.integers(3, 10))
     tree = GreedyTree((-1,), (), {}, {}, ("iid", "distinct", "top")[generator.integers(3)])
     texts: list[Text] = [()]
     for node, text in enumerate(texts):  # it grows within the loop

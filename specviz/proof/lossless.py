@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
-from typing import Any
 
 import numpy as np
 
+from ..base.codec import JsonObject
 from ..base.errors import UnknownName
 from ..builders import BUILDERS
 from ..config.run_config import RunConfig, compatible
@@ -34,8 +34,9 @@ LENGTH = 3  # tokens whose joint distribution is compared
 STEPS = 2  # that are enumerated; one alone cannot see chance that is shared between steps
 SEEDS = (1, 5)  # of the toy pairs that a case is tried on, until one refutes it
 TEXTS = 40  # that are compared with plain decoding where noise is keyed by position
-EXACT, LOSSY = 1e-12, 1e-3  # errors: at most that of a lossless row, at least that of a lossy one
-SAMPLINGS: tuple[dict[str, Any], ...] = (
+EXACT = 1e-12  # the largest error of a lossless row
+LOSSY = 1e-3  # the smallest error of a lossy one
+SAMPLINGS: tuple[JsonObject, ...] = (
     {},
     {"draft_temperature": 0.0},
     {"draft_temperature": 0.6},
@@ -100,7 +101,8 @@ class Case:
 
     def _largest_error(self) -> tuple[int, float]:
         """How many outcomes were enumerated, and the largest error over the toy pairs."""
-        runs, error = 0, 0.0
+        runs = 0
+        error = 0.0
         for seed in SEEDS:
             # The draft is far from the target, or a lossy rule would hardly show.
             pair = toy_pair(seed=seed, closeness=0.2)
@@ -183,15 +185,16 @@ def cases(
         for menu in (BUILDERS, VERIFIERS)
     ]
     for d, b, v in product(drafters, builders or menus[0], verifiers or menus[1]):
-        small, verifier = BUILDERS[b].proof_instance(), VERIFIERS[v]()
-        if (
-            small_drafters[d].merges and "acceptance" in small.parameters
-        ):  # two merged children would be exact
+        small = BUILDERS[b].proof_instance()
+        verifier = VERIFIERS[v]()
+        # Two merged children would be exact; it takes three to show what merging breaks.
+        if small_drafters[d].merges and "acceptance" in small.parameters:
             small = small.replace(size=5, width=3, acceptance=(0.4, 0.3, 0.2))
         shapes = {b: small}
         if not small.is_chain and {"width", "depth"} <= small.parameters.keys():
             shapes[f"{b}:width=1"] = small.replace(width=1)
         for (name, builder), sampling in product(shapes.items(), SAMPLINGS):
+            # Without a draft neither a second drafter nor its temperature changes anything.
             if not builder.reads_draft and (d != drafters[0] or "draft_temperature" in sampling):
                 continue
             config = RunConfig(
@@ -203,7 +206,8 @@ def cases(
                 drafter=small_drafters[d],
                 **sampling,
             )
-            for scheme in builder.schemes if config.temperature > 0 else ("top",):
+            schemes = builder.schemes if config.temperature > 0 else ("top",)
+            for scheme in schemes:
                 if compatible(config, scheme).possible:
                     yield Case(name, d, config, scheme)
 
@@ -229,7 +233,8 @@ def cover(candidates: Iterable[Case]) -> list[Case]:
         (expensive if is_expensive(case) else cheap)[case] = _properties(case)
     covered: set[tuple] = set()
     chosen: set[Case] = set()
-    for properties, new in product((cheap, expensive), (4, 3, 2, 1)):  # first what meets most
+    # Greedily, first what meets most; an expensive case is chosen only for what no cheap one meets.
+    for properties, new in product((cheap, expensive), (4, 3, 2, 1)):
         for case, own in properties.items():
             if len(own - covered) >= new:
                 covered |= own
@@ -286,6 +291,7 @@ def compare_texts(config: RunConfig, scheme: str | None = None) -> tuple[int, st
         scheme: how children are drawn; None lets the rule choose.
     """
     for seed in range(TEXTS):
+        # Vocabularies of three to six tokens and three temperatures, in every combination.
         pair = toy_pair(vocab=3 + seed % 4, seed=seed)
         case = replace(config, temperature=0.5 + (seed % 3) / 2, max_new_tokens=12, seed=seed)
         written = [token for step in speculate(pair, case, scheme=scheme) for token in step.emitted]

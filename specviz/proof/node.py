@@ -22,7 +22,9 @@ def specinfer_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
 
     A rejection leaves norm([r - q]+) whichever token it was, so there is nothing to enumerate.
     """
-    accepted, reached, r = np.zeros(k), 1.0, p
+    accepted = np.zeros(k)
+    reached = 1.0  # the chance that all children before this one are rejected
+    r = p
     for child in range(k):
         accepted_prob = min(1.0, float(np.minimum(r, q).sum()))
         accepted[child] = reached * accepted_prob
@@ -45,9 +47,15 @@ def spectr_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
     def is_lossless(rho: float) -> bool:
         return (1 - beta(rho)) ** k >= float(np.maximum(p - rho * q, 0.0).sum())
 
-    low, high = 1.0, 1.0 if is_lossless(1.0) else float(k)
-    while low < (rho := (low + high) / 2) < high:
-        low, high = (low, rho) if is_lossless(rho) else (rho, high)
+    low = 1.0
+    high = 1.0 if is_lossless(1.0) else float(k)
+    rho = (low + high) / 2
+    while low < rho < high:  # until no number is left between the two
+        if is_lossless(rho):
+            high = rho
+        else:
+            low = rho
+        rho = (low + high) / 2
     return beta(high) * (1 - beta(high)) ** np.arange(k)
 
 
@@ -65,16 +73,12 @@ def sequoia_acceptance(p: np.ndarray, q: np.ndarray, k: int, fallback: bool = Tr
         accepted[child] += reached * np.minimum(r, d).sum()
         if child + 1 == k:
             return
+        # Only a token that the draft favours can be rejected; each leaves another draft behind.
         for token in np.flatnonzero(d > r):
             gone = [*drawn, int(token)]
-            if fallback or q[np.setdiff1d(np.arange(len(q)), gone)].any():
-                visit(
-                    child + 1,
-                    reached * (d[token] - r[token]),
-                    residual(r, d),
-                    without(d, gone),
-                    gone,
-                )
+            if fallback or np.delete(q, gone).any():
+                rejected = reached * (d[token] - r[token])
+                visit(child + 1, rejected, residual(r, d), without(d, gone), gone)
 
     visit(0, 1.0, p, q, [])
     return accepted

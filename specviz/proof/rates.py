@@ -31,7 +31,8 @@ class AlwaysReject(Randomness):
     """
 
     def __init__(self, rng: Randomness, answer: int | None = None) -> None:
-        self._rng, self._answer = rng, answer
+        self._rng = rng
+        self._answer = answer
         self.flips = 0
         self.weights: np.ndarray | None = None
 
@@ -115,12 +116,14 @@ def try_children(
         tree.add(0, token)
     rejecting = AlwaysReject(rng, answer)
     verdict = rule(tree, SameRow(p), rejecting)
-    coins = zip(verdict.accept_prob[1:], verdict.coin[1:], strict=True)
-    chances = np.array([0.0 if coin is None else float(prob or 0.0) for prob, coin in coins])
+    chances = np.zeros(len(children))
+    for child, coin in enumerate(verdict.coin[1:]):
+        if coin is not None:
+            chances[child] = verdict.accept_prob[child + 1] or 0.0
     weights = rejecting.weights
-    return NodeTries(
-        verdict, rejecting.flips, chances, None if weights is None else weights / weights.sum()
-    )
+    if weights is not None:
+        weights = weights / weights.sum()
+    return NodeTries(verdict, rejecting.flips, chances, weights)
 
 
 def accepted_within(
@@ -176,9 +179,9 @@ def _acceptance(
     tries = try_children(rule, p, q, children, scheme, rng, start)
     if tries.flips or tries.residual is None or rule.shared_noise or not rule.lossless:
         return tries.acceptance
+    # The mean over the target's first draw; a token that is no child accepts nothing.
     accepted = np.zeros(len(children))
     for token in set(children):
-        accepted += (
-            p[token] * try_children(rule, p, q, children, scheme, rng, start, token).acceptance
-        )
+        tries = try_children(rule, p, q, children, scheme, rng, start, token)
+        accepted += p[token] * tries.acceptance
     return accepted

@@ -62,11 +62,10 @@ class Comparison:
         if self.equal:
             return f"Same seed, same text: all {self.compared} tokens equal plain decoding."
         if self.early:
-            ended, other = (
-                ("the run", "plain decoding")
-                if self.early == "run"
-                else ("plain decoding", "the run")
-            )
+            ended = "the run"
+            other = "plain decoding"
+            if self.early == "plain":
+                ended, other = other, ended
             return (
                 f"Equal to plain decoding up to token {self.position}; there {ended} ends and "
                 f"{other} goes on."
@@ -85,12 +84,10 @@ def tied(margin: float | None, dtype: str | None) -> bool:
 def parted(margin: float | None, dtype: str | None) -> str:
     """The end of a sentence on two texts that part although they should not; for the arguments see
     `Comparison`."""
+    if margin is None:
+        return ""
     rounding = f" ({dtype} rounding)" if tied(margin, dtype) else ""
-    return (
-        ""
-        if margin is None
-        else f"; there the two best candidates were {margin:.2g} apart{rounding}"
-    )
+    return f"; there the two best candidates were {margin:.2g} apart{rounding}"
 
 
 def promised(verifier: Verifier, temperature: float) -> bool:
@@ -125,6 +122,7 @@ def margin_at(pair: Pair, config: RunConfig, context: list[int]) -> float:
     tree = TokenTree(context[-1], start=len(context) - 1)
     p = Distributions(pair.open(context)[0].forward(tree, [0]), config.target_sampling)
     noise = Seeded(config.seed).noise(tree.position(0), len(p[0]))
+    # At temperature 0 the rows have one token, so the candidates are those of the logits.
     with np.errstate(divide="ignore"):  # what has no probability never arrives
         arrivals = -p.logits[0] if config.temperature == 0 else np.log(noise / p[0])
     first, second = np.sort(arrivals)[:2]

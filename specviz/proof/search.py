@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from math import gcd, prod
+from math import gcd
 
 import numpy as np
 
@@ -91,7 +91,8 @@ def search_drawn(rule: Verifier) -> Search:
     Nothing is tried of a rule that works at temperature 0 only, that is declared lossy, or whose
     noise is keyed by position and cannot be enumerated.
     """
-    tried, largest = 0, 0.0
+    tried = 0
+    largest = 0.0
     if rule.greedy_only or rule.shared_noise or not rule.lossless:
         return Search(tried, largest, None)
     for parents, p, q in _small_trees():
@@ -99,7 +100,8 @@ def search_drawn(rule: Verifier) -> Search:
             continue
         shape = Topology(parents)
         levels = int(shape.depth.max())
-        targets, drafts = (_by_depth(rows, levels) for rows in (p, q))
+        targets = _by_depth(p, levels)
+        drafts = _by_depth(q, levels)
         for scheme in _lossless_schemes(rule, shape):
             tried += 1
             example = Counterexample(rule.name, scheme, parents, p, q)
@@ -108,15 +110,16 @@ def search_drawn(rule: Verifier) -> Search:
             except Exception as error:
                 return Search(tried, np.nan, replace(example, failure=failure_text(error)))
             largest = float(np.maximum(largest, outcome.deviation))
-            if not outcome.deviation <= ROUNDING:
-                text = outcome.worst
-                rows = [p[min(depth, len(p) - 1)] for depth in range(len(text))]
-                target = prod(
-                    (row[token] for row, token in zip(rows, text, strict=True)), start=Fraction(1)
-                )
-                probability = outcome.texts[text]
-                example = replace(example, text=text, probability=probability, target=target)
-                return Search(tried, largest, example)
+            if outcome.deviation <= ROUNDING:
+                continue
+            # Wrong, or NaN, for which no comparison is true: the text that shows it most, and the
+            # exact chance that the target itself writes it.
+            text = outcome.worst
+            target = Fraction(1)
+            for depth, token in enumerate(text):
+                target *= p[min(depth, len(p) - 1)][token]
+            example = replace(example, text=text, probability=outcome.texts[text], target=target)
+            return Search(tried, largest, example)
     return Search(tried, largest, None)
 
 

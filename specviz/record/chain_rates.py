@@ -29,6 +29,7 @@ def marginal_rates(conditional: Sequence[float]) -> tuple[float, ...]:
 
 def conditional_rates(marginal: Sequence[float]) -> tuple[float, ...]:
     """Of the steps that accept the token before, the fraction that accept this one."""
+    # Where no step came so far, nothing is known; 0 then says that nothing is accepted.
     pairs = pairwise((1.0, *marginal))
     return tuple(now / before if before else 0.0 for before, now in pairs)
 

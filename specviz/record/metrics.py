@@ -71,6 +71,7 @@ class Counts:
         for step in steps:
             tokens = len(step.path) + 1 if uncut else len(step.emitted)
             outcomes.update(step.outcome)
+            # Older records do not say who drafted a node.
             pairs = zip(step.drafter, step.outcome, strict=False)
             guesses.update((name, outcome) for name, outcome in pairs if name)
             sums.update(tokens=tokens, passes=1, draft_passes=step.draft_passes)

@@ -174,7 +174,7 @@ class Step(Record):
     @model_validator(mode="after")  # when it is read from JSON
     def _check(self) -> Step:
         n = len(self.parents)
-        Topology(self.parents)
+        Topology(self.parents)  # raises where a parent does not come before its child
         columns = {name: getattr(self, name) for name in COLUMNS}
         columns |= {"growth.split": self.growth.split, "drafter": self.drafter or None}
         for name, column in columns.items():

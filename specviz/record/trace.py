@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -130,7 +130,7 @@ class Trace(Record):
         """
         # Schema and configuration first, so that an old file is told so instead of its first odd
         # field.
-        data = codec.read(Any, text, "trace")
+        data = codec.read(object, text, "trace")
         if not isinstance(data, dict) or "schema" not in data:
             raise ValueError("Not a specviz run: it has no schema number.")
         if data["schema"] != SCHEMA:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -19,7 +19,7 @@ from ..base import codec
 from ..base.codec import JsonObject, Levels, NonNegative, Positive, Probability, Record, one_of
 from ..base.errors import ParameterError
 from ..base.files import ACCEPTANCE, parse_json
-from ..config.strategy import Strategy
+from ..config.strategy import Choice, Strategy
 from ..tree import Topology
 
 MAX_RANKS = 64  # ranks of a vector, and levels
@@ -104,7 +104,7 @@ class AcceptanceVector(Record):
             raise ValueError("must have acceptance, low and high of one length")
         # An interval that does not hold its own value was mixed up with another one.
         for value, low, high in zip(self.acceptance, self.low, self.high, strict=False):
-            if not (0.0 if low is None else low) <= value <= (1.0 if high is None else high):
+            if (low is not None and low > value) or (high is not None and high < value):
                 raise ValueError("must have acceptance between low and high")
         shape = [len(level) for level in by_level(self.plan)]
         if any([len(level) for level in by_level(plan)] != shape for _, plan in self.by_text):
@@ -232,8 +232,11 @@ def find_vector(
     vectors: Sequence[AcceptanceVector], verifier: str, temperature: float
 ) -> AcceptanceVector:
     """The vector for a rule at the nearest measured temperature."""
+    names = [verifier, "sequoia"]
     # At temperature 0 all rules accept the same tokens, so exact match stands for them.
-    for name in (*(("exact-match",) if temperature == 0 else ()), verifier, "sequoia"):
+    if temperature == 0:
+        names.insert(0, "exact-match")
+    for name in names:
         # The first of the names that has a vector; Sequoia's is stored for every pair.
         rows = [row for row in vectors if row.verifier == name]
         if rows:
@@ -243,7 +246,7 @@ def find_vector(
     )
 
 
-def planned_with(builder: Strategy, drafter: Any, pair: str = EMBEDDED) -> str:
+def planned_with(builder: Strategy, drafter: Choice, pair: str = EMBEDDED) -> str:
     """A sentence where a tree is not planned with a vector of its own pair and drafter; else ""."""
     if getattr(builder, "acceptance", None) not in ("auto", "measured"):
         return ""

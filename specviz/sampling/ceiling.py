@@ -30,7 +30,8 @@ def ceiling(p: np.ndarray, q: np.ndarray, k: int, scheme: str) -> float:
         return float(p[top].sum() + drawn.sum())
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(np.where(q > 0, p / q, np.inf), kind="stable")
-    p, q = p[order], q[order]
+    p = p[order]
+    q = q[order]
     # The chance that all children lie among the first tokens, for 1 to V of them.
     is_power = scheme == "iid" or k == 1
     inside = np.minimum(np.cumsum(q), 1.0) ** k if is_power else _distinct_inside(q, k)
@@ -46,6 +47,7 @@ def _distinct_inside(q: np.ndarray, k: int) -> np.ndarray:
     there: 1 - integral of Q exp(-Q t) Pr(fewer than k by t) dt, by the trapezoid rule in log t.
     """
     k = min(k, int(np.count_nonzero(q)))
+    # From a time before which nothing arrives to one by which the rarest token surely has.
     log_t = np.arange(-45.0, np.log(45.0 / q[q > 0].min()), 0.05)
     t = np.exp(log_t)
     arrived = np.zeros((k, len(t)))  # the chance that so many of the first tokens came by t
@@ -53,6 +55,7 @@ def _distinct_inside(q: np.ndarray, k: int) -> np.ndarray:
     inside = np.ones(len(q))
     for place, rate in enumerate(q):
         not_yet = np.exp(-rate * t)
+        # One token more may arrive: as many as before came without it, or one fewer and then it.
         arrived[1:] = arrived[1:] * not_yet + arrived[:-1] * (1 - not_yet)
         arrived[0] *= not_yet
         others = float(q[place + 1 :].sum())

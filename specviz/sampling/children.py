@@ -76,7 +76,9 @@ def without(d: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
     row = d.copy()
     drawn = list(drawn)
     row[drawn] = 0.0
-    if (total := row.sum()) == 0:
+    total = row.sum()
+    # A rule must be able to tell the chance of every child, those beyond q's tokens as well.
+    if total == 0:
         row[:] = 1.0
         row[drawn] = 0.0
         total = max(row.sum(), 1.0)
@@ -129,7 +131,8 @@ class SequentialProposal:
             row = self._parts[part].copy()
             if self._without_replacement:
                 row[self._drawn] = 0.0
-            if (total := row.sum()) > 0:
+            total = row.sum()
+            if total > 0:
                 self.part = part
                 self.row = row / total
                 return
@@ -183,5 +186,5 @@ def most_probable(q: np.ndarray, count: int) -> list[int]:
     tokens: list[int] = []
     for _ in range(min(count, len(q))):
         tokens.append(int(remaining.argmax()))
-        remaining[tokens[-1]] = -1.0
+        remaining[tokens[-1]] = -1.0  # below every probability, also below 0
     return tokens

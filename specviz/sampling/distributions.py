@@ -68,7 +68,7 @@ def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     if temperature != 1:
         row *= 1 / temperature
     np.exp(row, out=row)
-    if row.min() < TINY_PROB:
+    if row.min() < TINY_PROB:  # one look costs less than a mask over every row
         row[row < TINY_PROB] = 0.0
     row *= 1 / row.sum(axis=-1, keepdims=True)
     return row
@@ -105,12 +105,12 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
 def _filtered(row: np.ndarray, sampling: Sampling) -> np.ndarray:
     """The tokens that top-k and then top-p leave, most probable first, without sorting more of them
     than it takes."""
-    limit = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
+    limit = min(sampling.top_k or len(row), len(row))
     if sampling.top_p >= 1:
         return argsmallest(-row, limit)
     # The mass of top-p is nearly always in few tokens, so only those are sorted, then 16 times as
     # many where it is not.
-    count = limit if sampling.top_k is not None else min(limit, TOP_P_CANDIDATES)
+    count = min(limit, sampling.top_k or TOP_P_CANDIDATES)
     while True:
         order = argsmallest(-row, count)
         mass = np.cumsum(row[order])
@@ -160,6 +160,7 @@ class Distributions:
         at_temperature_1 = self._gather_at(nodes, tokens, 1.0)
         if self.sampling == Sampling():
             return at_temperature_1, at_temperature_1
+        # A temperature alone needs only the sum of a row's exponentials, not the row in float64.
         if self.sampling.unfiltered and self.sampling.temperature > 0:
             return self._gather_at(nodes, tokens, self.sampling.temperature), at_temperature_1
         # Top-k and top-p look at ranks, so here whole rows are needed.

@@ -56,9 +56,9 @@ class Seeded(Randomness):
         mark = self._stream.random() * float(ends[-1])
         block = _search(ends, mark)
         before = float(ends[block - 1]) if block else 0.0
-        return BLOCK * block + _search(
-            probs[BLOCK * block : BLOCK * (block + 1)].cumsum(), mark - before
-        )
+        start = BLOCK * block
+        within = probs[start : start + BLOCK].cumsum()
+        return start + _search(within, mark - before)
 
     def noise(self, position: int, size: int) -> np.ndarray:
         return _noise(self.seed, int(position), size)

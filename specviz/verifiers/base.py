@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..config.strategy import SCHEMES, Strategy
 from ..record.step import Step
@@ -37,7 +37,7 @@ class Verdict:
     accept_prob: tuple[float | None, ...]
     coin: tuple[float | None, ...]
     order: tuple[int, ...] = ()
-    detail: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    detail: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
 
 
 class Verifier(Strategy):
@@ -55,32 +55,25 @@ class Verifier(Strategy):
     """
 
     kind: ClassVar[str] = "verifier"
-    schemes: ClassVar[tuple[str, ...]] = tuple(
-        SCHEMES
-    )  # those for which the rule is lossless, its own first
+    # Those for which the rule is lossless, its own first.
+    schemes: ClassVar[tuple[str, ...]] = tuple(SCHEMES)
     reads_draft: ClassVar[bool] = True  # whether it compares with the draft's rows
     chain_only: ClassVar[bool] = False  # whether a node may have one child at most
-    paths_only: ClassVar[bool] = (
-        False  # whether it takes equally long chains that share the root alone
-    )
+    paths_only: ClassVar[bool] = False  # whether it takes equal chains that share the root alone
     own_scheme_only: ClassVar[bool] = False  # whether siblings must be drawn by one of `schemes`
     greedy_only: ClassVar[bool] = False  # whether it works at temperature 0 only
     lossless: ClassVar[bool] = True
-    bias: ClassVar[str] = (
-        ""  # the sentence that says how a rule that is not lossless changes the text
-    )
-    depends_on_siblings: ClassVar[bool] = (
-        False  # whether a child's acceptance depends on how many siblings it has
-    )
-    shared_noise: ClassVar[bool] = (
-        False  # whether its output is argmin E / p with noise keyed by position
-    )
+    # The sentence that says how a rule that is not lossless changes the text.
+    bias: ClassVar[str] = ""
+    # Whether a child's acceptance depends on how many siblings it has.
+    depends_on_siblings: ClassVar[bool] = False
+    # Whether its output is argmin E / p with noise keyed by position.
+    shared_noise: ClassVar[bool] = False
     leaves_first: ClassVar[bool] = False  # whether it tests the nodes below a node before it
     one_row: ClassVar[bool] = False  # whether it solves for a single row of the draft
     autoregressive: ClassVar[bool] = False  # whether it checks nothing, for plain decoding
-    only_support: ClassVar[bool] = (
-        False  # whether it tries no more children than the draft's row has tokens
-    )
+    # Whether it tries no more children than the draft's row has tokens.
+    only_support: ClassVar[bool] = False
     exact_at_zero: ClassVar[bool] = True  # whether it writes the greedy text at temperature 0
     at_zero: ClassVar[str] = (
         "At temperature 0 every token accepted is exactly the target's most probable one."

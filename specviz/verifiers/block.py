@@ -82,6 +82,7 @@ class GreedyMultiPath(Block):
         while children := [child for node in nodes for child in tree.children[node]]:
             q = first_row(tree, nodes[0])
             above = p[nodes[0]]
+            # Tokens in the order of p/q; stable, so that equal ones keep the order of their ids.
             with np.errstate(divide="ignore", invalid="ignore"):
                 order = np.argsort(np.where(q > 0, above / q, np.inf), kind="stable")
             # The chosen chain is the largest of `chains` draws. `smaller` is the chance that one
@@ -113,6 +114,7 @@ def first_row(tree: TokenTree, node: int) -> np.ndarray:
 
 def power_difference(smaller: np.ndarray, step: np.ndarray, exponent: int) -> np.ndarray:
     """(smaller + step)^exponent - smaller^exponent, float64 [V], without cancellation."""
+    # a^k - b^k = (a - b) (a^(k-1) + a^(k-2) b + ... + b^(k-1)): nothing large is subtracted.
     larger = smaller + step
     terms = [larger**i * smaller ** (exponent - 1 - i) for i in range(exponent)]
     return step * np.sum(terms, axis=0)
@@ -137,7 +139,10 @@ def verify_path(
     weights = [1.0]
     accepted = 0  # how many tokens of the path
     for level, child in enumerate(path):
-        node, token = above[level], tree.tokens[child]
+        node = above[level]
+        token = tree.tokens[child]
+        # The weight of the path so far times p/q of its token, capped at 1 at every token: what is
+        # above 1 is not saved up for the tokens below, or the path would be accepted too often.
         prob = ratio(weights[level] * p[node][token], rows[level][token])
         weights.append(prob)
         walk.note(child, facts={"ratio": prob})
@@ -146,6 +151,7 @@ def verify_path(
             # is drawn from the residual then. So the test is on the mass that is left over.
             node = child
             prob = carry(excess(prob * p[node], rows[level + 1])[1], prob)
+        # A later success overrules an earlier failure: it accepts all tokens down to its own.
         if walk.toss(child, prob, rng):
             accepted = level + 1
     for level, child in enumerate(path, 1):
@@ -153,6 +159,7 @@ def verify_path(
     end = above[accepted]
     if accepted == len(path):
         return walk.end(rng.draw(p[end]))
+    # What the path had left of the target's row after the rejected token took its part.
     left = residual(weights[accepted] * p[end], rows[accepted])
     bonus = rng.draw(left)
     rejected = tree.tokens[path[accepted]]

@@ -42,12 +42,15 @@ class Fly(Verifier):
     window: int = number(6, 1, 64, "Window", "Number of tokens that must follow.")
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        walk, last = Walk(tree), len(tree) - 1
+        walk = Walk(tree)
+        last = len(tree) - 1
+        # Near the end of a short draft fewer tokens follow; at least one must.
         window = max(1, min(self.window, last - 1))
         passed = [True]  # whether each node passes speculative sampling; only this looks ahead
         for node in range(1, last + 1):
-            token, q = tree.tokens[node], tree.draft_distributions.get(node - 1)
-            drafted = 1.0 if q is None else q[token]
+            token = tree.tokens[node]
+            q = tree.draft_distributions.get(node - 1)
+            drafted = 1.0 if q is None else q[token]  # of a look-up, which is sure of its token
             passed.append(walk.toss(node, ratio(p[node - 1][token], drafted), rng))
         accepted = 0
         for node in range(1, last + 1):
@@ -59,7 +62,8 @@ class Fly(Verifier):
             walk.decide(node, node <= accepted)
         if accepted == last:
             return walk.end(rng.draw(p[last]))
-        return walk.end(rng.draw(residual(p[accepted], tree.draft_distributions[accepted])))
+        left = residual(p[accepted], tree.draft_distributions[accepted])
+        return walk.end(rng.draw(left))
 
     def _forgives(self, p: Distributions, node: int, token: int) -> bool:
         """Whether the target is unsure after a node and could write the token."""

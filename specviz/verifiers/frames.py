@@ -59,11 +59,13 @@ class TopDown(PlannedRule):
         walk = Walk(tree)
         node = 0  # the last accepted one
         while children := tree.children[node]:
-            q, chart = tree.draft_distributions[node], Bars(p[node])
+            q = tree.draft_distributions[node]
+            chart = Bars(p[node])
             if self.only_support:
                 # Known before any is drawn, so the choice tells nothing about the draws.
                 children = children[: int((q > 0).sum())]
             tokens = [tree.tokens[child] for child in children]
+            # A generator: the residual after a rejection is computed only if there is one.
             plan = self.plan(1.0, p[node], q, tokens)
             for child, (prob, rows, facts) in zip(children, plan, strict=False):
                 walk.note(child, tried=chart(tree.tokens[child], **rows), facts=facts)
@@ -99,7 +101,8 @@ class LeavesFirst(PlannedRule):
             None."""
             children = tree.children[node]
             if children:  # the row of a leaf is read only if it is accepted
-                chart, tokens = Bars(p[node]), [tree.tokens[child] for child in children]
+                chart = Bars(p[node])
+                tokens = [tree.tokens[child] for child in children]
                 plan = self.plan(weight, p[node], tree.draft_distributions[node], tokens)
                 for child, (share, rows, _) in zip(children, plan, strict=False):
                     tried = chart(tree.tokens[child], **rows)
@@ -114,6 +117,8 @@ class LeavesFirst(PlannedRule):
                 walk.decide(node, False)
                 return None
             walk.accept_path(tree, node)
+            # Below a leaf nothing was tried, so its whole row is still to be had; below any other
+            # node the children already took their part of it.
             if not children:
                 return rng.draw(p[node])
             bonus = rng.draw(rows["residual"])

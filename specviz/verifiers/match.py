@@ -102,10 +102,11 @@ class Race(MatchRule):
         walk = Walk(tree)
 
         def winner(node: int) -> int:
+            # A draft that drew its children by a race had the same noise, so its first arrivals
+            # often win here too.
             noise = rng.noise(tree.position(node), len(p[node]))
-            walk.note(
-                node, race=partial(_race_charts, noise, p[node], tree.draft_distributions.get(node))
-            )
+            q = tree.draft_distributions.get(node)
+            walk.note(node, race=partial(_race_charts, noise, p[node], q))
             return int(first_arrivals(p[node], noise)[0])
 
         return follow(walk, tree, winner)
@@ -116,9 +117,8 @@ def _race_charts(noise: np.ndarray, p: np.ndarray, q: np.ndarray | None) -> dict
     for name, row in {"target": p, "draft": q}.items():
         if row is not None:
             tokens = first_arrivals(row, noise, ARRIVALS)
-            charts[name] = Chart(
-                tuple(tokens.tolist()), {"times": tuple((noise[tokens] / row[tokens]).tolist())}
-            )
+            times = noise[tokens] / row[tokens]
+            charts[name] = Chart(tuple(tokens.tolist()), {"times": tuple(times.tolist())})
     return charts
 
 
@@ -149,8 +149,10 @@ class PlainRule(Verifier):
     autoregressive = True
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        greedy = p.sampling.temperature == 0
-        return Walk(tree).end(int(np.argmax(p[0])) if greedy else race_winner(tree, p, rng, 0))
+        # At temperature 0 the row is one token, which wins every race; looking for it is cheaper.
+        if p.sampling.temperature == 0:
+            return Walk(tree).end(int(np.argmax(p[0])))
+        return Walk(tree).end(race_winner(tree, p, rng, 0))
 
     def explain(self, step: Step, node: int) -> str:
         return ROOT

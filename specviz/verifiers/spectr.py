@@ -61,12 +61,12 @@ def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
     while high - low > CLOSE * high:
         rho = (low + high) / 2
         left, lack = excess(p, rho * q)
-        if ((rho - 1 + lack) / rho) >= lack ** (
-            1 / k
-        ):  # (1 - beta)^k >= 1 - rho beta, where no power underflows
+        # (1 - beta)^k >= 1 - rho beta, with the root taken so that no power underflows.
+        if (rho - 1 + lack) / rho >= lack ** (1 / k):
             high = rho
         else:
             low = rho
+            # The others lack nothing at any larger rho, so a large vocabulary soon shrinks.
             lacking = left > 0
             p, q = p[lacking], q[lacking]
     return high

@@ -30,8 +30,10 @@ class TransportRule(PlannedRule):
     def plan(
         self, weight: float, p: np.ndarray, q: np.ndarray, tokens: Sequence[int]
     ) -> Iterator[Try]:
-        top, drawn = list(tokens[:-1]), tokens[-1]
+        top = list(tokens[:-1])
+        drawn = tokens[-1]
         draft = without(q, top)
+        # The drawn child is compared with the chance of its draw, as by speculative sampling.
         drawn_share = ratio(weight * p[drawn], draft[drawn])
         excess_row, mass = excess(weight * p, draft)
         if top:

@@ -54,10 +54,12 @@ class Typical(Verifier):
             for child in tree.children[node]:
                 prob = float(row[tree.tokens[child]])
                 typical = prob > threshold and tree.tokens[child] in allowed
+                # Not decided yet: only one of the paths that pass is accepted in the end.
                 walk.order.append(child)
                 walk.outcome[child] = "passed" if typical else "rejected"
                 if typical:
                     log_prob[child] = log_prob[node] + math.log(prob)
+        # Several paths may be acceptable: the longest writes the most tokens.
         best = max(log_prob, key=lambda node: (tree.depths[node], log_prob[node]))
         walk.accept_path(tree, best)
         return walk.end(rng.draw(p[best]))
@@ -66,7 +68,8 @@ class Typical(Verifier):
         outcome = step.outcome[node]
         if why := untried(step, node):
             return why
-        prob, facts = step.target_prob[node], step.detail.get(step.parents[node], Detail()).facts
+        prob = step.target_prob[node]
+        facts = step.detail.get(step.parents[node], Detail()).facts
         threshold = facts.get("threshold", self.epsilon)
         assert prob is not None  # only the root has none
         if outcome == "rejected" and prob > threshold:

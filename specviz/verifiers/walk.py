@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -34,15 +33,16 @@ class Bars:
     @cached_property
     def likeliest(self) -> list[int]:
         """The tokens that all charts of the node show."""
-        return most_probable(self.p, len(self.p) if len(self.p) <= WHOLE else LIKELIEST)
+        count = LIKELIEST if len(self.p) > WHOLE else len(self.p)
+        return most_probable(self.p, count)
 
     def __call__(self, *others: int, **rows: np.ndarray) -> Callable[[], Chart]:
+        # Sorting a vocabulary costs more than the rule itself, so it waits until the step is drawn.
         def make() -> Chart:
             tokens = list(dict.fromkeys([*self.likeliest, *others]))
             by_name = {"p": self.p, **rows}
-            return Chart(
-                tuple(tokens), {name: tuple(row[tokens].tolist()) for name, row in by_name.items()}
-            )
+            bars = {name: tuple(row[tokens].tolist()) for name, row in by_name.items()}
+            return Chart(tuple(tokens), bars)
 
         return make
 
@@ -60,7 +60,7 @@ class Walk:
         self.coin: list[float | None] = [None] * n
         self.order: list[int] = []  # the nodes that were tried, first to last
         self.path: list[int] = []
-        self._notes: dict[int, dict[str, Any]] = {}
+        self._notes: dict[int, dict[str, object]] = {}
 
     def flip(self, child: int, prob: float, rng: Randomness) -> bool:
         """Try a child: accept it with probability `prob`."""
@@ -73,7 +73,8 @@ class Walk:
         several nodes."""
         answer, coin = rng.flip(prob)
         self.order.append(node)
-        self.accept_prob[node], self.coin[node] = float(prob), coin
+        self.accept_prob[node] = float(prob)
+        self.coin[node] = coin
         return answer
 
     def mark(self, child: int, accepted: bool) -> None:
@@ -92,7 +93,7 @@ class Walk:
         for above in tree.topology.path(node):
             self.decide(above, True)
 
-    def note(self, node: int, **fields: Any) -> None:
+    def note(self, node: int, **fields: object) -> None:
         """Record fields of `Detail` for a node, as they are or as functions that make them once
         they are read."""
         self._notes.setdefault(node, {}).update(fields)
@@ -128,9 +129,10 @@ def follow(
             if p is not None:
                 walk.accept_prob[child] = float(p[node][tree.tokens[child]])
             walk.mark(child, tree.tokens[child] == token)
+            # Of equal siblings the first one counts.
             if tree.tokens[child] == token:
                 break
-        else:
+        else:  # nobody drafted it, so the text gets the target's token and the step ends
             return walk.end(token)
         node = child
 
@@ -181,7 +183,7 @@ def untried(step: Step, node: int) -> str:
 def explain_coin(step: Step, node: int, formula: str, first: str = "min(1, p/q)") -> str:
     """The sentence of a rule that flips one coin a node with probability `formula`, for a first
     child with `first`."""
-    if step.parents.index(step.parents[node]) == node:
+    if step.parents.index(step.parents[node]) == node:  # no sibling before it: nothing is left over
         formula = first
     outcome, prob, coin = trial(step, node)
     if why := untried(step, node):
@@ -197,10 +199,14 @@ def explain_coin(step: Step, node: int, formula: str, first: str = "min(1, p/q)"
 def _fraction(step: Step, node: int, prob: float) -> str | None:
     """The residual over the remaining draft in numbers, where that is what the node was accepted
     with."""
-    tried, token = step.detail.get(node, Detail()).tried, step.tokens[node]
+    tried = step.detail.get(node, Detail()).tried
+    token = step.tokens[node]
     if tried is None or not {"residual", "draft"} <= tried.rows.keys() or token not in tried.tokens:
         return None
-    residual, draft = (tried.rows[row][tried.tokens.index(token)] for row in ("residual", "draft"))
+    place = tried.tokens.index(token)
+    residual = tried.rows["residual"][place]
+    draft = tried.rows["draft"][place]
+    # Numbers that do not give the recorded chance, of a rule with a weight say, would confuse.
     if draft <= 0 or abs(min(1.0, residual / draft) - prob) > 0.001:
         return None
     return f"{_digits(residual)} / {_digits(draft)} = {_digits(residual / draft)}"

@@ -27,11 +27,11 @@ def to_csv(figure: go.Figure) -> str:
         # A heat map has a value for each pair of its axes, anything else one y for each x.
         if trace.type == "heatmap":
             for y, row in zip(trace.y, trace.z, strict=True):
-                writer.writerows([name, x, y, _safe(z)] for x, z in zip(trace.x, row, strict=True))
+                for x, z in zip(trace.x, row, strict=True):
+                    writer.writerow([name, x, y, _safe(z)])
         elif trace.x is not None and trace.y is not None:
-            writer.writerows(
-                [name, _safe(x), _safe(y), ""] for x, y in zip(trace.x, trace.y, strict=True)
-            )
+            for x, y in zip(trace.x, trace.y, strict=True):
+                writer.writerow([name, _safe(x), _safe(y), ""])
     return text.getvalue()
 
 
@@ -39,4 +39,6 @@ def _safe(value: object) -> object:
     """A cell that a spreadsheet does not take for a formula; empty where there is no number."""
     if isinstance(value, str):
         return f"'{value}" if value[:1] in tuple("=+-@\t\r") else value
-    return "" if value is None or value != value else value
+    if value is None or value != value:  # NaN is no number either
+        return ""
+    return value

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
 from urllib.parse import urlencode
 
 from ..base.codec import JsonObject, json_data
@@ -52,12 +51,12 @@ def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
     Most nodes share their sentence with others (all nodes that were not visited, for example), so
     each sentence is sent once.
     """
-    sentences: dict[str, int] = {}
     # Sentences are numbered as they first occur, and nodes refer to them.
-    why = [
-        sentences.setdefault(explained(step, node, verifier), len(sentences))
-        for node in range(len(step.parents))
-    ]
+    sentences: dict[str, int] = {}
+    why = []
+    for node in range(len(step.parents)):
+        sentence = explained(step, node, verifier)
+        why.append(sentences.setdefault(sentence, len(sentences)))
     sent: JsonObject = {name: getattr(step, name) for name in UNCHANGED}
     sent |= {
         "q": step.draft_prob,
@@ -111,9 +110,13 @@ def order_of(step: Step, verifier: Verifier | None) -> list[int]:
     def below(node: int) -> list[int]:
         # Records before the order was kept say only what became of each node.
         tried = [child for child in children[node] if step.outcome[child] in COMPARED]
-        if verifier is not None and verifier.leaves_first:
-            return [each for child in tried for each in (*below(child), child)]
-        return tried + [each for child in tried for each in below(child)]
+        leaves_first = verifier is not None and verifier.leaves_first
+        order = [] if leaves_first else list(tried)
+        for child in tried:
+            order += below(child)
+            if leaves_first:
+                order.append(child)
+        return order
 
     return below(0)
 
@@ -170,7 +173,7 @@ def growth_payload(step: Step) -> JsonObject:
     return json_data({name: value for name, value in payload.items() if value is not None})
 
 
-def message(run: str, steps: Iterable[JsonObject] = (), **more: Any) -> str:
+def message(run: str, steps: Iterable[JsonObject] = (), **more: object) -> str:
     """One message to the page as JSON.
 
     Args:
@@ -180,7 +183,7 @@ def message(run: str, steps: Iterable[JsonObject] = (), **more: Any) -> str:
             "error"), `note` (a sentence), `figures` (of all steps so far), `speedup` (against plain
             decoding), `show` (the step to go to, unless the visitor has moved).
     """
-    data = {"run": run, "steps": list(steps)}
+    data: JsonObject = {"run": run, "steps": list(steps)}
     # What is None would only travel.
     data |= {key: value for key, value in more.items() if value is not None}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -50,15 +50,15 @@ def plot_ribbon(trace: Trace) -> go.Figure:
         title += f", {counts.tokens_per_s:.0f} tokens/s"
     fig = theme.figure(f"token, {ROW} per row", "row", title, hovermode="closest")
     for origin, (colour, symbol) in ORIGINS.items():
-        group = [(i, text, step) for i, (text, kind, step) in enumerate(tokens) if kind == origin]
-        if group:
+        places = [i for i, (_, kind, _) in enumerate(tokens) if kind == origin]
+        if places:
             fig.add_scatter(
-                x=[i % ROW + 1 for i, _, _ in group],
-                y=[i // ROW + 1 for i, _, _ in group],
+                x=[i % ROW + 1 for i in places],
+                y=[i // ROW + 1 for i in places],
                 mode="markers",
-                name=f"{origin}, {len(group)}",
-                text=[text for _, text, _ in group],
-                customdata=[step for _, _, step in group],
+                name=f"{origin}, {len(places)}",
+                text=[tokens[i][0] for i in places],
+                customdata=[tokens[i][2] for i in places],
                 marker={"color": colour, "symbol": symbol, "size": 11},
                 hovertemplate="%{text}, step %{customdata}<extra></extra>",
             )
@@ -76,15 +76,13 @@ def plot_tree(step: Step) -> go.Figure:
         path.append(len(step.parents))
     # The path is laid out first among siblings, so it is the straight line on top.
     places = place(Topology(tuple(parents)), path)
-    nodes = {
-        outcome: [node for node, became in enumerate(step.outcome) if became == outcome]
-        for outcome in OUTCOMES
-    }
-    counted = [
-        f"{len(nodes[outcome])} {name}"
-        for outcome, (name, _, _) in OUTCOMES.items()
-        if nodes[outcome] and outcome != "root"
-    ]
+    nodes: dict[str, list[int]] = {outcome: [] for outcome in OUTCOMES}
+    for node, outcome in enumerate(step.outcome):
+        nodes[outcome].append(node)
+    counted = []
+    for outcome, (name, _, _) in OUTCOMES.items():
+        if nodes[outcome] and outcome != "root":
+            counted.append(f"{len(nodes[outcome])} {name}")
     title = f"Step {step.index + 1}: {', '.join(counted) or 'no node was drafted'}"
     fig = theme.figure("tokens after the last committed one", "", title, hovermode="closest")
     for is_path, width, colour in ((False, 1, theme.GRID), (True, 3, theme.GREEN)):
@@ -126,9 +124,10 @@ def _add_marks(
     """Add marks with their texts; `style` is their name, colour and mark."""
     name, colour, symbol = style
     line = {"color": colour, "width": 2}
+    columns, rows = zip(*places, strict=True)
     fig.add_scatter(
-        x=[x for x, _ in places],
-        y=[y for _, y in places],
+        x=columns,
+        y=rows,
         name=name,
         text=texts,
         customdata=hover,
@@ -141,12 +140,11 @@ def _add_marks(
 
 
 def _hover(step: Step, node: int, name: str) -> str:
-    columns = {
-        "q": step.draft_prob,
-        "p": step.target_prob,
-        "acceptance probability": step.accept_prob,
-        "uniform draw u": step.coin,
+    values = {
+        "q": step.draft_prob[node],
+        "p": step.target_prob[node],
+        "acceptance probability": step.accept_prob[node],
+        "uniform draw u": step.coin[node],
     }
-    values = {label: column[node] for label, column in columns.items()}
     numbers = [f"{label} = {x:.4f}" for label, x in values.items() if x is not None]
     return "<br>".join([theme.visible(step.texts[node], 60), name, *numbers])

@@ -89,15 +89,14 @@ def plot_speedup(forecast: Forecast) -> go.Figure:
     def rows_of(name: str) -> list[list[float | None]]:
         return [[getattr(cell, name, None) for cell in row] for row in forecast.cells]
 
-    rows = rows_of("speedup")
-    values = [value for row in rows for value in row if value is not None]
+    values = [cell.speedup for cell in forecast.trees]
     # The colour between the two ends is that of plain decoding, at 1.
     low = min(0.5, *values)
     high = max(1.5, *values)
     fig.add_heatmap(
         x=list(map(str, forecast.depths)),
         y=list(map(str, forecast.sizes)),
-        z=rows,
+        z=rows_of("speedup"),
         customdata=rows_of("tokens_per_pass"),
         zmin=low,
         zmax=high,

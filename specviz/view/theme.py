@@ -15,8 +15,14 @@ from ..verifiers import VERIFIERS
 
 TEXT = "#757575"  # contrast 4.6 on white, where WCAG AA asks for 4.5; the page sets its own
 GRID = "rgba(128,128,128,0.3)"
-GREEN, VERMILLION, BLUE, ORANGE = "#009e73", "#d55e00", "#0072b2", "#e69f00"
-PURPLE, SKY, YELLOW, GREY = "#cc79a7", "#56b4e9", "#c9b800", "#8a8f98"
+GREEN = "#009e73"
+VERMILLION = "#d55e00"
+BLUE = "#0072b2"
+ORANGE = "#e69f00"
+PURPLE = "#cc79a7"
+SKY = "#56b4e9"
+YELLOW = "#c9b800"
+GREY = "#8a8f98"
 CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, YELLOW, GREY)
 # where the target's weights are, the same in every figure
 MACHINES = {"in memory": "#2b8cc4", "on disk": "#c77700", "this machine": GREEN}
@@ -88,8 +94,10 @@ def error_bars(
     """Error bars from intervals; none where there is None."""
 
     def lengths(ends: Sequence[float | None], sign: int) -> list[float | None]:
-        pairs = zip(values, ends, strict=True)
-        return [None if end is None else max(0.0, sign * (end - value)) for value, end in pairs]
+        spans: list[float | None] = []
+        for value, end in zip(values, ends, strict=True):
+            spans.append(None if end is None else max(0.0, sign * (end - value)))
+        return spans
 
     bars = {"type": "data", "symmetric": False, "thickness": 1, "width": 3}
     return bars | {"array": lengths(high, 1), "arrayminus": lengths(low, -1)}
@@ -118,7 +126,9 @@ def label_lines(fig: go.Figure) -> go.Figure:
     legend."""
     lines = [trace for trace in fig.data if "lines" in (trace.mode or "") and trace.name]
     right = max(line.x[-1] for line in lines)
-    drawn = [_on_axis(fig.layout.yaxis, y) for trace in fig.data for y in trace.y]
+    drawn: list[float] = []
+    for trace in fig.data:
+        drawn += [_on_axis(fig.layout.yaxis, y) for y in trace.y]
     above = -math.inf
 
     def end_of(line: go.Scatter) -> float:

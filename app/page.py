@@ -20,6 +20,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from specviz.base.files import WEB
+from specviz.models.base import Pair
 
 from . import api
 from .service import limits
@@ -66,7 +67,7 @@ FONT = ("ui-sans-serif", "system-ui", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
 
 
-def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS) -> gr.Blocks:
+def build_demo(load: Callable[[], Pair] | None = None, tabs: Sequence[Tab] = TABS) -> gr.Blocks:
     """The page; its attribute `service` runs what it asks for.
 
     Args:
@@ -93,7 +94,7 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
     return demo
 
 
-def build_service(load: Callable[[], Any] | None = None) -> RunService:
+def build_service(load: Callable[[], Pair] | None = None) -> RunService:
     """What runs everything, with one pair or with all that are offered here."""
     trials = Requests(Process(limits.SECONDS), limits.QUEUE)
     if load is not None:
@@ -103,11 +104,11 @@ def build_service(load: Callable[[], Any] | None = None) -> RunService:
     return RunService(Pairs(offered(), others(trials)), trials)
 
 
-def between_steps(service: RunService, work: Callable[..., Any]) -> Callable[..., Any]:
+def between_steps(service: RunService, work: Callable[..., object]) -> Callable[..., object]:
     """A handler of the page that is not queued, computed in turn and never beside a step."""
 
     @wraps(work)
-    async def answer(*args: Any) -> Any:
+    async def answer(*args: object) -> object:
         try:
             return await service.between_steps(work, *args)
         except Full as error:
@@ -143,7 +144,7 @@ def serve(port: int | None = None, hosts: str = "") -> None:
         demo.close(verbose=False)
 
 
-def launch(demo: gr.Blocks, hosts: str = "", **more: Any) -> Any:
+def launch(demo: gr.Blocks, hosts: str = "", **more: object) -> Any:
     """Start to serve the page to this machine only, unless GRADIO_SERVER_NAME names another
     address; returns what `gradio.Blocks.launch` does."""
     server.raise_descriptor_limit()

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import Any
 
 from huggingface_hub import constants, snapshot_download
 from tqdm.auto import tqdm
@@ -143,7 +142,7 @@ def _progress_bar(report: Callable[[int, int], None]) -> type[tqdm]:
     bytes."""
 
     class Bar(tqdm):
-        def __init__(self, *args: Any, **options: Any) -> None:
+        def __init__(self, *args: object, **options: object) -> None:
             # The hub's client opens three bars: one counts files, one the bytes of files, and
             # "Downloading bytes" what travels for them, which is less where parts are known.
             self.counts_bytes = options.get("unit") == "B" and "Download" not in str(
@@ -155,7 +154,7 @@ def _progress_bar(report: Callable[[int, int], None]) -> type[tqdm]:
             self.n += n or 0
             self.refresh()
 
-        def refresh(self, *args: Any, **options: Any) -> None:
+        def refresh(self, *args: object, **options: object) -> None:
             if self.counts_bytes:
                 report(int(self.n), int(self.total or 0))
 

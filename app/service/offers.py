@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import Any
 
 import specviz
+from specviz.base.codec import JsonObject
 from specviz.base.errors import ParameterError
 from specviz.drafters import DRAFTERS
 from specviz.models import catalogue
@@ -62,7 +62,7 @@ def load_named(ref: PairRef, loading: Loading) -> Pair:
             if progress.result is None:
                 loading.report(progress.share, progress.stage)
     # A chat model is asked: None is for the models that have a template for it.
-    options: dict[str, Any] = {"progress": loading.report, "chat": None}
+    options: JsonObject = {"progress": loading.report, "chat": None}
     if ref.target != TALES:
         options["target"] = ref.target
     if ref.draft:
@@ -77,7 +77,7 @@ def load_named(ref: PairRef, loading: Loading) -> Pair:
     return pair
 
 
-def _load(ref: PairRef, options: dict[str, Any], loading: Loading) -> Pair:
+def _load(ref: PairRef, options: JsonObject, loading: Loading) -> Pair:
     if not ref.on_disk:
         return specviz.load_pair(**options)
     try:

@@ -21,11 +21,12 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from threading import Lock, Thread
 from time import sleep
-from typing import Any
+from typing import TypeVar
 
 from .queue import Call, FairQueue, Visitor
 from .worker import Worker
 
+Answer = TypeVar("Answer")
 REQUESTS = 100  # after which another process takes its place, so that its memory does not grow
 NICE = 10  # a run that wants the same core has nine tenths of it, and nothing starves
 MEMORY = 3 << 30  # bytes
@@ -47,7 +48,7 @@ class Process:
         self._process: SpawnProcess | None = None
         self._pipe: Connection  # to the process, where there is one
 
-    def __call__(self, work: Callable[..., Any], *args: Any) -> Any:
+    def __call__(self, work: Callable[..., Answer], *args: object) -> Answer:
         """What work(*args) returns, where both can travel to another process.
 
         Raises:
@@ -115,15 +116,17 @@ class Requests:
         self._waiting: FairQueue[Call] = FairQueue(limit)
         self._worker = Worker("requests", self._next)
 
-    def submit(self, visitor: Visitor, work: Callable[..., Any], *args: Any) -> Future[Any]:
+    def submit(
+        self, visitor: Visitor, work: Callable[..., Answer], *args: object
+    ) -> Future[Answer]:
         """What work(*args) returns in the process, in the visitor's turn; raises `Full`."""
-        call = Call(Future(), partial(self.process, work, *args))
+        answer: Future[Answer] = Future()
         with self._worker.changed:
-            self._waiting.admit(visitor, call)
+            self._waiting.admit(visitor, Call(answer, partial(self.process, work, *args)))
             self._worker.wake()
-        return call.answer
+        return answer
 
-    async def ask(self, visitor: Visitor, work: Callable[..., Any], *args: Any) -> Any:
+    async def ask(self, visitor: Visitor, work: Callable[..., Answer], *args: object) -> Answer:
         """`submit` for a handler of the server, which goes on meanwhile."""
         return await asyncio.wrap_future(self.submit(visitor, work, *args))
 
@@ -161,7 +164,7 @@ def limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 
-def compute(seconds: int, work: Callable[..., Any], args: tuple) -> tuple[bool, Any]:
+def compute(seconds: int, work: Callable[..., object], args: tuple) -> tuple[bool, object]:
     """True and what the work returns, or False and an exception that can travel."""
     try:
         # SIGPROF counts the CPU time of all threads of the process; Windows has no such timer, and
@@ -197,5 +200,5 @@ class _Stopped(BaseException):
     """Passes whatever catches exceptions within the work."""
 
 
-def _stop(*_: Any) -> None:
+def _stop(*_: object) -> None:
     raise _Stopped

@@ -7,7 +7,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from specviz.models.base import Pair
 
@@ -45,7 +45,7 @@ class Turn:
     load: Callable[[], Pair] | None = None
     note: str = ""
 
-    def compute(self, work: Callable[..., Iterator[Any]], *args: Any) -> Iterator[Any]:
+    def compute(self, work: Callable[..., Iterator[object]], *args: object) -> Iterator[object]:
         """The items of work(pair, *args), computed where the models are: here, or on ZeroGPU.
 
         Args:
@@ -63,19 +63,19 @@ class Run:
 
     visitor: Visitor
     ref: PairRef
-    work: Callable[..., Iterator[Any]]
-    args: tuple[Any, ...]
+    work: Callable[..., Iterator[object]]
+    args: tuple[object, ...]
     loop: asyncio.AbstractEventLoop
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     pair: Pair | None = None  # its models, once it may compute
-    items: Iterator[Any] | None = None  # once it has begun
-    sent: deque[Any] = field(default_factory=deque)  # what its page has not got yet
+    items: Iterator[object] | None = None  # once it has begun
+    sent: deque[object] = field(default_factory=deque)  # what its page has not got yet
     loading: Loading | None = None  # how far its pair is, where it waits for that
     error: Exception | None = None
     over: bool = False
     left: bool = False
 
-    def send(self, item: Any) -> None:
+    def send(self, item: object) -> None:
         """Give its page an item."""
         self.sent.append(item)
         self.tell()

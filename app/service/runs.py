@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from secrets import token_urlsafe
 from threading import Lock
 from time import monotonic
-from typing import Any
 
 from specviz.record.step import Step
 from specviz.record.trace import PairedSpeedup, Trace
@@ -100,7 +99,7 @@ class RunStore:
             self._stored[name] = StoredRun(packed, owner, monotonic() + SECONDS)
             self._tidy()
 
-    def text(self, name: Any) -> str:
+    def text(self, name: object) -> str:
         """A run as JSON; raises a `ValueError` if there is none of that name."""
         name = name if isinstance(name, str) else ""
         if name in self._shipped:

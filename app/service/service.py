@@ -14,7 +14,6 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from time import monotonic
-from typing import Any
 
 from specviz.models.base import Pair
 
@@ -23,7 +22,7 @@ from .admission import first_admitted
 from .http.readers import Readers
 from .pair_ref import PairRef
 from .pairs import Pairs, load_by_number
-from .process import Process, Requests
+from .process import Answer, Process, Requests
 from .queue import Call, FairQueue, Visitor, current_visitor
 from .run import Note, Run, Turn
 from .runs import RunStore
@@ -74,8 +73,8 @@ class RunService:
         self._stopping = False
 
     async def stream(
-        self, visitor: Visitor, ref: PairRef, work: Callable[..., Iterator[Any]], *args: Any
-    ) -> AsyncGenerator[Any, None]:
+        self, visitor: Visitor, ref: PairRef, work: Callable[..., Iterator[object]], *args: object
+    ) -> AsyncGenerator[object, None]:
         """The items of work(turn, *args), computed when it is the visitor's turn, and a `Note`
         where it has to wait. Iterate within `contextlib.aclosing`, so that it ends with its page.
 
@@ -130,7 +129,7 @@ class RunService:
             # However it ends: its last item, an error, Stop, or a page that was closed.
             self.leave(run)
 
-    async def between_steps(self, work: Callable[..., Any], *args: Any) -> Any:
+    async def between_steps(self, work: Callable[..., Answer], *args: object) -> Answer:
         """What a short work(*args) returns, computed between two steps of a run; raises `Full`."""
         call = Call(Future(), partial(work, *args))
         with self._changed:

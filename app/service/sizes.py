@@ -207,7 +207,7 @@ def describe(target: str, draft: str) -> Description:
     return Description(label, " ".join(filter(None, [*sentences, problem])), not problem)
 
 
-def try_tokenizers(target: str, draft: str, prompts: Sequence[Any]) -> None:
+def try_tokenizers(target: str, draft: str, prompts: Sequence[object]) -> None:
     """Turn prompts into tokens and back as a run would: whoever made a tokenizer may have made it
     to grow without end, or to fail.
 

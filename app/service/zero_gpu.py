@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
+from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
 from specviz.models.base import Pair
 
@@ -32,7 +33,7 @@ class _Rejected(NamedTuple):
     sentence: str
 
 
-def configs_in(args: tuple[Any, ...]) -> list[RunConfig]:
+def configs_in(args: tuple[object, ...]) -> list[RunConfig]:
     """The configurations among the arguments of a run, also those in a tuple."""
     values = [value for arg in args for value in (arg if isinstance(arg, tuple) else (arg,))]
     return [value for value in values if isinstance(value, RunConfig)]
@@ -44,15 +45,15 @@ def gpu(duration: Callable[..., int]) -> Callable[[Any], Any]:
     return (lambda work: work) if spaces is None else spaces.GPU(duration=duration)
 
 
-def _seconds(load: Callable, work: Callable, args: tuple[Any, ...]) -> int:
+def _seconds(load: Callable, work: Callable, args: tuple[object, ...]) -> int:
     return limits.gpu_seconds(configs_in(args))
 
 
 # Decorated when the module is imported: a Space looks for such functions as it starts.
 @gpu(_seconds)
 def _computed(
-    load: Callable[[], Pair], work: Callable[..., Iterator[Any]], args: tuple[Any, ...]
-) -> Iterator[Any]:
+    load: Callable[[], Pair], work: Callable[..., Iterator[object]], args: tuple[object, ...]
+) -> Iterator[object]:
     """The items of work(load(), *args), in the process that has the GPU."""
     try:
         yield from work(load(), *args)
@@ -61,8 +62,8 @@ def _computed(
 
 
 def compute(
-    load: Callable[[], Pair], work: Callable[..., Iterator[Any]], args: tuple[Any, ...]
-) -> Iterator[Any]:
+    load: Callable[[], Pair], work: Callable[..., Iterator[object]], args: tuple[object, ...]
+) -> Iterator[object]:
     """The items of work(pair, *args) on a borrowed GPU, where `load` returns the pair.
 
     Raises:
@@ -77,7 +78,7 @@ def compute(
         raise ValueError(re.sub(r"<[^>]*>", "", f"{error.title}: {error.message}")) from error
 
 
-def place(offers: dict[str, Any]) -> None:
+def place(offers: JsonObject) -> None:
     """Load the weights of these pairs now, where GPUs are lent; one that fails is left to its first
     run, which tells the visitor why.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
-from typing import Any
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -88,7 +87,7 @@ def build(service: RunService) -> None:
     outputs = [line, measurement, *(part for card in cards.values() for part in card.outputs)]
 
     def filled(value: object, names: object, result: MachineMeasurement | None) -> dict:
-        updates: dict[gr.components.Component, Any] = {}
+        updates: dict[gr.components.Component, object] = {}
         content_of = contents(nearest(value), names, result)
         for name, card in cards.items():
             updates |= card.fill(content_of[name])

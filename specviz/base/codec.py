@@ -43,9 +43,10 @@ KINDS = {  # type in a JSON schema -> one value, and several
 }
 TRIED = ("literal[", "tuple[", "function-", "constrained-")  # kinds, in places of errors
 Class = TypeVar("Class", bound=type[Any])
+Kind = TypeVar("Kind")
 
 
-def one_of(*options: str) -> Any:
+def one_of(*options: str) -> object:
     """What marks a text in an annotation as one of a few: `Annotated[str, one_of("s", "pass")]`."""
     return Field(pattern=f"^({'|'.join(map(re.escape, options))})$")
 
@@ -57,12 +58,11 @@ class Record:
     omit_empty: ClassVar[bool] = False  # whether JSON leaves out what is None or {}
 
 
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+# Made once for a kind: it takes longer than reading a small record.
+_adapters: dict[object, TypeAdapter[Any]] = {}
 
 
-def read(kind: Any, data: object, what: str) -> Any:
+def read(kind: type[Kind], data: object, what: str) -> Kind:
     """A record from JSON text or plain data, by its class or annotation `kind`.
 
     Raises:
@@ -70,10 +70,13 @@ def read(kind: Any, data: object, what: str) -> Any:
     """
     # Always through JSON: strict types there are those of the file, and tuples may be lists.
     text = data if isinstance(data, str | bytes) else json.dumps(data)
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
     try:
-        return _adapter(kind).validate_json(text)
+        return _adapters[kind].validate_json(text)
     except ValidationError as error:
         errors = error.errors(include_url=False)
+    # Of several errors the first one counts: the others often follow from it.
     first = errors[0]
     if first["type"] == "json_invalid":
         raise ValueError(f"{what} is not valid JSON. The file may be truncated or damaged.")
@@ -90,11 +93,11 @@ def read(kind: Any, data: object, what: str) -> Any:
     for other in errors[1:]:
         if _place(other["loc"]) == place and other["msg"].startswith("Input should be "):
             message += f" or {other['msg'].removeprefix('Input should be ')}"
+    # Pydantic's "Input should be ..." and "Field required", as the other errors are written.
     trouble = re.sub(r"^\w+ should", "must", message).replace("Field", "is")
-    got = (
-        "" if first["type"] in ("missing", "value_error") else f"; got {short_repr(first['input'])}"
-    )
-    raise ValueError(f"{what} is damaged: {what}{place} {trouble}{got}.")
+    if first["type"] not in ("missing", "value_error"):
+        trouble += f"; got {short_repr(first['input'])}"
+    raise ValueError(f"{what} is damaged: {what}{place} {trouble}.")
 
 
 def _place(loc: tuple[str | int, ...]) -> str:
@@ -127,12 +130,15 @@ def json_data(value: Any, all_digits: bool = False) -> Any:
         return {str(key): json_data(item, all_digits) for key, item in value.items()}
     if isinstance(value, Sequence):
         return [json_data(item, all_digits) for item in value]
+    # What is left is an array, or nothing that JSON knows, which `json.dumps` then refuses.
     return json_data(value.tolist(), all_digits) if hasattr(value, "tolist") else value
 
 
 @cache
-def _names(cls: Any) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(cls)) if is_dataclass(cls) else getattr(cls, "_fields", ())
+def _names(cls: type) -> tuple[str, ...]:
+    if is_dataclass(cls):
+        return tuple(field.name for field in fields(cls))
+    return getattr(cls, "_fields", ())  # of a named tuple
 
 
 def dumps(value: object, all_digits: bool = False) -> str:
@@ -195,6 +201,7 @@ def parameter_error(
         reason = str(first["ctx"]["error"]).strip().rstrip(".")
         must = reason.removeprefix("must ") if reason.startswith("must ") else f"be valid: {reason}"
         return ParameterError(where, must, first["input"] if name else ...)
+    # "list numbers from 0 to 1" is a verb already, "a whole number from 1" needs one.
     values = _values(schema.get(name, {}), many=False)
     must = values if values.startswith("list ") else f"be {values}"
     return ParameterError(where, must, first["input"])
@@ -204,19 +211,19 @@ def _values(schema: Schema, many: bool) -> str:
     """What a value must be by its JSON `schema`, for a sentence: "a whole number from 1 to 64"."""
     if "anyOf" in schema:
         return " or ".join(_values(one, many) for one in schema["anyOf"])
-    if words := schema.get("enum", [schema["const"]] if "const" in schema else []):
-        return f"{'some of ' if many else 'one of ' * (len(words) > 1)}{', '.join(map(str, words))}"
+    if "const" in schema:
+        return f"{'some of ' * many}{schema['const']}"
+    if options := ", ".join(map(str, schema.get("enum", ()))):
+        return f"{'some' if many else 'one'} of {options}"
     if schema.get("type") == "array":
         each = ", each once" if schema.get("uniqueItems") else ""
-        return (
-            f"{'lists of' if many else 'list'} {_values(schema.get('items', {}), many=True)}{each}"
-        )
-    low = schema.get("minimum", schema.get("exclusiveMinimum"))
-    high = schema.get("maximum")
-    above = "above" if "exclusiveMinimum" in schema else "from"
-    kind = KINDS.get(schema.get("type", ""), ("another value", "values"))[many]
-    return (
-        kind
-        + (f" {above} {low}" if low is not None else "")
-        + (f" to {high}" if high is not None else "")
-    )
+        items = _values(schema.get("items", {}), many=True)
+        return f"{'lists of' if many else 'list'} {items}{each}"
+    words = KINDS.get(schema.get("type", ""), ("another value", "values"))[many]
+    if "minimum" in schema:
+        words += f" from {schema['minimum']}"
+    if "exclusiveMinimum" in schema:
+        words += f" above {schema['exclusiveMinimum']}"
+    if "maximum" in schema:
+        words += f" to {schema['maximum']}"
+    return words

@@ -40,7 +40,7 @@ class UnknownName(ParameterError, KeyError):
         near = get_close_matches(got, options, 1) if isinstance(got, str) and len(got) < 100 else []
         hint = f"Did you mean {near[0]!r}?" if near else ""
         super().__init__(name, f"be one of {', '.join(options)}", got, hint)
-        self.args = (name, got, options)
+        self.args = (name, got, options)  # those of this class, by which pickle makes it again
 
 
 def short_repr(value: object, length: int = 60) -> str:

@@ -86,9 +86,8 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     """Write a temporary file and move it to its place, so that a full disk keeps the old file."""
     check_output(path)
     with file_errors(f"{str(path)!r} cannot be written"):
-        if os.path.exists(path) and not os.path.isfile(
-            path
-        ):  # a pipe or a device, which cannot be replaced
+        # A pipe or a device cannot be replaced.
+        if os.path.exists(path) and not os.path.isfile(path):
             Path(path).write_bytes(data)
             return
         place = Path(path).resolve()  # through a link, whose target is what is meant
@@ -132,6 +131,7 @@ def file_lock(path: str | Path) -> Iterator[None]:
         if os.path.exists(path) and not os.path.isfile(path):
             raise OSError("it is not a file")
         try:
+            # Opened to be written, so that a folder without permission is reported at once.
             with open(path, "ab"), FileLock(f"{path}.lock", blocking=False):
                 try:
                     yield

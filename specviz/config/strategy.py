@@ -7,7 +7,7 @@ JSON follow from them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..base.codec import JsonObject, Schema, parameter_error, plain_value
 from ..base.errors import ParameterError, UnknownName
-from .strategy_text import format_value, parse_value, split_parameters
+from .strategy_text import ReadFile, format_value, parse_value, split_parameters
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 SCHEMES = {  # how the children of a node are chosen
@@ -30,7 +30,6 @@ AnyStrategy = TypeVar("AnyStrategy", bound=type)
 Number = TypeVar("Number", int, float)
 # A builder, a rule or a drafter: their contracts stand above this file, which cannot name them.
 Choice: TypeAlias = Any
-ReadFile: TypeAlias = Callable[[str], object]  # a list of numbers from the file of that name
 
 
 def number(default: Number, low: float, high: float, title: str, description: str) -> Number:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TypeAlias
 
 from ..base.codec import Schema, plain_value
 from ..base.errors import ParameterError
+
+ReadFile: TypeAlias = Callable[[str], object]  # a list of numbers from the file of that name
 
 
 def split_parameters(kind: str, text: str) -> tuple[str, dict[str, str]]:
@@ -31,7 +32,7 @@ def split_parameters(kind: str, text: str) -> tuple[str, dict[str, str]]:
     return name, values
 
 
-def parse_value(text: str, schema: Schema, read_file: Callable[[str], object] | None = None) -> Any:
+def parse_value(text: str, schema: Schema, read_file: ReadFile | None = None) -> object:
     """The value of a parameter from its text: a number, true or false, a word, or a list of
     these."""
     # A parameter may be of several kinds, "auto" or a list of numbers say.
@@ -40,6 +41,7 @@ def parse_value(text: str, schema: Schema, read_file: Callable[[str], object] | 
     words: list[object] = []
     for alternative in alternatives:
         words += alternative.get("enum", [alternative.get("const")])
+    # JSON has true and false with a small letter, people write True too.
     value = _parse_json(text.lower() if "boolean" in types else text)
     if "array" not in types or isinstance(value, tuple) or value in words:
         return value
@@ -50,7 +52,7 @@ def parse_value(text: str, schema: Schema, read_file: Callable[[str], object] | 
     return tuple(map(_parse_json, value.replace(",", " ").split()))
 
 
-def _parse_json(text: str) -> Any:
+def _parse_json(text: str) -> object:
     """A text as JSON, or as a list of JSON without its brackets; else the text."""
     for candidate in (text, f"[{text}]"):
         with suppress(ValueError, RecursionError):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from time import perf_counter
+from typing import Any
 
 from ..builders.base import Draft
-from ..config.prompt import Message
 from ..config.run_config import RunConfig
 from ..drafters.base import Drafter, DrafterSession, TargetOutputs, open_drafter
 from ..models.base import Pair
@@ -117,17 +117,17 @@ class DecodingSession:
 
 def prompt_text(pair: Pair, config: RunConfig) -> str:
     """A configuration's prompt as a page shows it before the text; of a chat its last message."""
-    prompt = config.for_pair(pair).prompt
+    config = config.for_pair(pair)
+    prompt: Any = config.prompt
     if isinstance(prompt, str):
         return prompt
-    last = prompt[-1]
-    return f"{last.content}\n\n" if isinstance(last, Message) else pair.decode(prompt)
+    return f"{prompt[-1].content}\n\n" if config.is_chat else pair.decode(prompt)
 
 
 def prompt_tokens(pair: Pair, config: RunConfig) -> list[int]:
     """The token ids of a configuration's prompt; a `ValueError` if the pair cannot continue it."""
     config = config.for_pair(pair)
-    words = config.prompt
+    words: Any = config.prompt  # text, ids or messages, as `read_prompt` made them of more
     is_encoded = not isinstance(words, str) and not config.is_chat
     prompt = list(words) if is_encoded else pair.encode(words)
     if not prompt:

@@ -90,8 +90,8 @@ def candidates(vector: Plan, cost: CostTable, config: RunConfig) -> list[Candida
             else:
                 builder = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=vector)
             options.append(Candidate(builder, cell))
-    lossless = []
-    lossy = []
+    lossless: list[Candidate] = []
+    lossy: list[Candidate] = []
     for option in options:
         match = compatible(replace(config, builder=option.builder))
         if match.possible:

@@ -138,7 +138,7 @@ def cells_of(data: object, prompts: Sequence[str]) -> tuple[list[Cell], Sequence
     for name in data if isinstance(data, dict) else ():
         if name not in ENTRIES:
             raise UnknownName("entry of the grid", name, ENTRIES)
-    grid: Grid = codec.read(Grid, data, "grid")
+    grid = codec.read(Grid, data, "grid")
     prompts = [*(grid.prompts or prompts)]
     shared: JsonObject = {
         "max_new_tokens": grid.max_new_tokens,

@@ -105,12 +105,14 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
 def _filtered(row: np.ndarray, sampling: Sampling) -> np.ndarray:
     """The tokens that top-k and then top-p leave, most probable first, without sorting more of them
     than it takes."""
-    limit = min(sampling.top_k or len(row), len(row))
-    if sampling.top_p >= 1:
-        return argsmallest(-row, limit)
+    limit = len(row)
     # The mass of top-p is nearly always in few tokens, so only those are sorted, then 16 times as
     # many where it is not.
-    count = min(limit, sampling.top_k or TOP_P_CANDIDATES)
+    count = min(limit, TOP_P_CANDIDATES)
+    if sampling.top_k is not None:
+        count = limit = min(int(sampling.top_k), len(row))
+    if sampling.top_p >= 1:
+        return argsmallest(-row, limit)
     while True:
         order = argsmallest(-row, count)
         mass = np.cumsum(row[order])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..config.strategy import SCHEMES, Strategy
 from ..record.step import Step
@@ -37,7 +37,7 @@ class Verdict:
     accept_prob: tuple[float | None, ...]
     coin: tuple[float | None, ...]
     order: tuple[int, ...] = ()
-    detail: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
+    detail: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
 class Verifier(Strategy):

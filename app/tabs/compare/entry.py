@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from specviz.config.run_config import RunConfig, compatible
+from specviz.drafters.base import Drafter
 from specviz.proof.same_text import promised
 
 LETTERS = "ABC"
@@ -50,7 +50,7 @@ class Entry:
         return f"{builder.title} {of}{short(value)}"
 
     @property
-    def drafter(self) -> Any:
+    def drafter(self) -> Drafter | None:
         """The drafter; None if there is none."""
         reads = self.config.builder.reads_draft and not self.autoregressive
         return self.config.drafter if reads else None
@@ -98,7 +98,7 @@ def titles(entries: Sequence[Entry]) -> list[str]:
     return named
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """A parameter's value on one line."""
     if isinstance(value, bool):
         return "on" if value else "off"

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any
 
 from specviz.base import codec
+from specviz.base.codec import JsonObject
+from specviz.config.run_config import RunConfig
 from specviz.measure.timing import ROUNDS
+from specviz.models.base import Pair
 from specviz.proof.same_text import margin_at
 from specviz.record.metrics import PARTS, Counts
 from specviz.record.step import Step
@@ -75,7 +77,7 @@ def play(turn: Turn, entries: Sequence[Entry]) -> Iterator[str | None]:
     yield message(board.name, state="done", pairs=board.pairs(margins))
 
 
-def margin_after(pair: Any, config: Any, tokens: Sequence[int]) -> Iterator[float]:
+def margin_after(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[float]:
     """How far apart the two best candidates were after these new tokens; for `Turn.compute`."""
     yield margin_at(pair, config, [*pair.encode(config.prompt), *tokens])
 
@@ -94,10 +96,10 @@ class Board:
         self.ended: set[int] = set()
         self.failed: dict[int, str] = {}
         self.dtype: str | None = None
-        self.head: dict[str, Any] = {}  # what the message with the first step also brings
-        self.pending: list[dict[str, Any]] = []  # of columns that failed before any step came
+        self.head: JsonObject = {}  # what the message with the first step also brings
+        self.pending: list[JsonObject] = []  # of columns that failed before any step came
 
-    def begin(self, blank: Any) -> None:
+    def begin(self, blank: Trace) -> None:
         """A column is about to decode; the first of them says what is compared."""
         # All have the same prompt; what is said of it travels with the first step of any of them.
         if not any(self.written) and not self.head:
@@ -141,12 +143,12 @@ class Board:
         updates = [{"at": at, "clock": clocks[at]} for at in sorted(self.ended)]
         return message(self.name, updates=updates, state="done", note=note, **self.measured())
 
-    def _flush(self, state: str, **more: Any) -> str:
+    def _flush(self, state: str, **more: object) -> str:
         updates = self.pending
         self.pending = []
         return message(self.name, updates=updates, state=state, **more)
 
-    def about(self, prompt: str, pair: str, **more: Any) -> dict[str, Any]:
+    def about(self, prompt: str, pair: str, **more: object) -> JsonObject:
         """What is compared, sent once."""
         kinds = [entry.kind for entry in self.entries]
         columns = [
@@ -165,7 +167,7 @@ class Board:
         ]
         return {"columns": columns, "prompt": prompt, "pair": pair, **more}
 
-    def add(self, at: int, steps: Sequence[Step]) -> dict[str, Any]:
+    def add(self, at: int, steps: Sequence[Step]) -> JsonObject:
         """New steps of a column, as an update."""
         clock = []
         for step in steps:
@@ -176,7 +178,7 @@ class Board:
         payloads = [step_payload(step, self.entries[at].config.verifier) for step in steps]
         return {"at": at, "state": "running", "steps": payloads, "clock": codec.json_data(clock)}
 
-    def pairs(self, margins: dict[tuple[int, int], float] | None = None) -> list[dict[str, Any]]:
+    def pairs(self, margins: dict[tuple[int, int], float] | None = None) -> list[JsonObject]:
         """Remarks on the texts of every two columns that came to their end."""
         remarks = []
         for a, b in combinations(sorted(self.ended), 2):
@@ -195,12 +197,12 @@ class Board:
         """Tokens per second of each column."""
         return rates(self.entries, self.counts, self.speedups)
 
-    def clocks(self) -> list[Any]:
+    def clocks(self) -> list[object]:
         """Of each column, seconds and tokens by the end of each step, at its rate."""
         columns = zip(self.steps, self.counts, self.rates(), strict=True)
         return [codec.json_data(race_clock(*column)) for column in columns]
 
-    def measured(self) -> dict[str, Any]:
+    def measured(self) -> JsonObject:
         """The table, how many times as fast as plain decoding each run is, and what this rests
         on."""
         factors = []
@@ -210,7 +212,7 @@ class Board:
         rests_on = basis(self.entries, self.speedups)
         return {"table": self.table(), "factors": factors, "basis": rests_on}
 
-    def table(self) -> list[dict[str, Any]]:
+    def table(self) -> list[JsonObject]:
         """The runs in numbers: rows with a name and, for each column, a value and a note below
         it."""
         measured = zip(self.counts, self.rates(), self.speedups, strict=True)
@@ -233,7 +235,7 @@ ROWS = (  # of the table
 )
 
 
-def cells(numbers: dict[str, Any], speedup: PairedSpeedup | None) -> dict[str, tuple[str, str]]:
+def cells(numbers: JsonObject, speedup: PairedSpeedup | None) -> dict[str, tuple[str, str]]:
     """A run in numbers, by row: a value and a note below it; what was not measured is missing."""
     found = {"tokens written": (f"{numbers['tokens']} in {numbers['passes']} passes", "")}
     if numbers["per_pass"]:
@@ -254,7 +256,7 @@ def cells(numbers: dict[str, Any], speedup: PairedSpeedup | None) -> dict[str, t
 
 
 def of_traces(
-    entries: Sequence[Entry], traces: Sequence[Trace], name: str = "recorded race", **more: Any
+    entries: Sequence[Entry], traces: Sequence[Trace], name: str = "recorded race", **more: object
 ) -> str:
     """Recorded runs on the same prompt as one message.
 

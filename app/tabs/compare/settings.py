@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import gradio as gr
 
@@ -43,7 +42,7 @@ class Column:
         return {"decodes": self.kind, **self.controls.strategies}
 
     @property
-    def outputs(self) -> list[Any]:
+    def outputs(self) -> list[object]:
         """The components that `updates` is for."""
         return [self.body, self.notice_box, *self.controls.strategies.values()]
 
@@ -81,7 +80,7 @@ class Column:
         assert config is not None
         return *verdict(config), config
 
-    def updates(self, kind: object, values: tuple[object, ...]) -> list[Any]:
+    def updates(self, kind: object, values: tuple[object, ...]) -> list[object]:
         """The updates of `outputs`: what is wrong, lossy or without effect, and menus marked for
         what is chosen."""
         word, text, config = self.judge(kind, values)
@@ -122,7 +121,7 @@ class Settings:
         return list(self.named.values())
 
     @property
-    def outputs(self) -> list[Any]:
+    def outputs(self) -> list[object]:
         """The components that `updates` is for."""
         return [part for column in self.columns for part in column.outputs]
 
@@ -137,9 +136,9 @@ class Settings:
             kind, *own = islice(remaining, len(column.named))
             yield column, kind, (*shared, *own)
 
-    def updates(self, values: Sequence[object]) -> list[Any]:
+    def updates(self, values: Sequence[object]) -> list[object]:
         """What each of `outputs` shows for these values."""
-        results: list[Any] = []
+        results: list[object] = []
         for column, kind, mine in self.split(values):
             results += column.updates(kind, mine)
         return results

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from specviz.base.codec import JsonObject
 from specviz.proof.same_text import parted
 
 from .entry import Entry
@@ -22,7 +22,7 @@ def compare_texts(
     also: Sequence[int],
     margin: float | None = None,
     dtype: str | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """What is to be said about two whole texts, for the page.
 
     Args:

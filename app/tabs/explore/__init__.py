@@ -8,10 +8,10 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
 
 import gradio as gr
 
+from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig, compatible
 from specviz.drafters import DRAFTERS
 from specviz.models.catalogue import default_drafter
@@ -84,7 +84,7 @@ def build(service: RunService) -> None:
 def events(
     service: RunService,
     settings: Controls,
-    boxes: dict[str, Any],
+    boxes: JsonObject,
     notice_box: gr.HTML,
     stage_box: gr.HTML,
     sample_chart: gr.HTML,
@@ -92,7 +92,7 @@ def events(
     """Every event of the tab."""
     pairs = [boxes["models"], boxes["weights"]]
 
-    def check(models: object, weights: object, *values: object) -> tuple[Any, ...]:
+    def check(models: object, weights: object, *values: object) -> tuple[object, ...]:
         if models == OWN:  # which opens a form, and is no pair yet
             return tuple(gr.skip() for _ in checked)
         try:
@@ -116,7 +116,7 @@ def events(
     changes = [control.change for control in changing]
     ask_about(changes, check, [*pairs, *settings.inputs], checked, unless=changing)
 
-    def switch(models: Any, weights: Any, prompt: object) -> list[Any]:
+    def switch(models: object, weights: object, prompt: object) -> list[object]:
         """Of another pair, the prompt that it opens with in place of one for the pair before."""
         # Only a prompt that the page brought itself is replaced, never one that somebody wrote.
         example = prompts.EXAMPLES.get(models)

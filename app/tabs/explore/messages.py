@@ -4,7 +4,6 @@ is there."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from specviz.base.codec import json_data
 from specviz.config.run_config import RunConfig
@@ -45,7 +44,7 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
         if turn.note:
             more["note"] = turn.note
 
-        def say(state: str, **facts: Any) -> str:
+        def say(state: str, **facts: object) -> str:
             # Written here, in the thread that decodes: the thread of the server answers all
             # visitors, and a step is written in the time that none of them waits for.
             payloads = [step_payload(step, config.verifier) for step in unsent]
@@ -113,7 +112,7 @@ def compared(run: GrowingRun, same: Comparison, total: int) -> str | None:
     return message(run.name, same={"kind": "equal" if same.equal else "differs", "text": text})
 
 
-def page_message(item: Any) -> str:
+def page_message(item: object) -> object:
     """What the page gets of an item of a run's stream: a message, or a note while it waits."""
     if not isinstance(item, Note):
         return item

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 import gradio as gr
 
@@ -38,10 +37,10 @@ def lay_out(service: RunService, ref: PairRef, opens: str) -> gr.HTML:
     )
 
 
-def preparing(service: RunService) -> Callable[[Any], str]:
+def preparing(service: RunService) -> Callable[[object], str]:
     """The function with which the page asks how far SmolLM2 is."""
 
-    def preparing(_: Any) -> str:
+    def preparing(_: object) -> str:
         """A sentence while it is prepared and the share that is done, as JSON; where it cannot be
         had, why, and the pair to use instead."""
         pairs = service.pairs

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from specviz.base.codec import json_data
 from specviz.config.run_config import RunConfig
@@ -25,7 +24,7 @@ def sample(turn: Turn, config: RunConfig) -> Iterator[str]:
         yield json.dumps(json_data(result) | about)
 
 
-def noted(item: Any) -> str:
+def noted(item: object) -> object:
     """What the page gets of an item of the stream: a message, or a note while it waits."""
     if isinstance(item, Note):
         return json.dumps({"state": "running", "text": item.text})

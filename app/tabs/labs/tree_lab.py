@@ -7,12 +7,12 @@ every position. No model is needed.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from specviz.base.codec import Levels, dumps
+from specviz.base.codec import JsonObject, Levels, dumps
 from specviz.builders import BUILDERS
 from specviz.builders.base import TreeBuilder
 from specviz.config.run_config import RunConfig
@@ -28,6 +28,9 @@ from specviz.view.web import asset
 from ...service.pair_ref import LABELS, TALES
 from ..parts.request import answer
 from ..parts.web import component
+
+if TYPE_CHECKING:
+    from ...service.service import RunService
 
 TITLE = "Tree lab"
 SIX = ("chain", "k-ary", "sequoia", "dyspec", "eagle2", "svip")
@@ -62,7 +65,7 @@ class TreeRequest(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_file(cls, data: Any) -> Any:
+    def _read_file(cls, data: object) -> object:
         text = data.get("file") if isinstance(data, dict) else None
         if text and isinstance(text, str):
             return data | {"vector": vector_in(text, "The file").plan}
@@ -81,7 +84,7 @@ class TreeRequest(BaseModel):
         return name
 
 
-def presets() -> list[dict[str, Any]]:
+def presets() -> list[JsonObject]:
     """The vectors to start from, each with sizes."""
     paper = published()[PAPER]
     return [
@@ -107,7 +110,7 @@ def presets() -> list[dict[str, Any]]:
     ]
 
 
-def build(service: Any) -> None:
+def build(service: RunService) -> None:
     """Lay out this page of the tab."""
     # only here: another process computes what this module does, without the server
     from ..parts.saving import server_function
@@ -146,10 +149,10 @@ def has_fixed_width(name: str) -> bool:
     return "width" in fields and "acceptance" not in fields
 
 
-def trees(request: Any) -> str:
+def trees(request: object) -> str:
     """The trees as JSON, or {"error": a sentence}; `request` has the fields of `TreeRequest`."""
 
-    def draw(sizes: TreeRequest) -> dict[str, Any]:
+    def draw(sizes: TreeRequest) -> JsonObject:
         names = dict.fromkeys((*SIX, sizes.builder))
         return {
             "vector": sizes.vector,
@@ -162,7 +165,7 @@ def trees(request: Any) -> str:
     return answer(TreeRequest, request, draw)
 
 
-def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> dict[str, Any]:
+def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> JsonObject:
     """One tree: its shape, the acceptance probability of each node, and its expected tokens per
     pass."""
     builder, step = fitted(name, vector, nodes, levels, width)
@@ -191,7 +194,7 @@ def fitted(
     """A builder whose tree has at most so many nodes and levels, and the step that drafts it."""
     cls = BUILDERS[name]
     fields = cls.model_fields
-    sizes: dict[str, Any] = {"size": nodes, "acceptance": vector}
+    sizes: JsonObject = {"size": nodes, "acceptance": vector}
     if has_fixed_width(name):
         sizes["width"] = min(width, nodes - 1)
     # A builder that has no size for the whole tree gets shallower until its tree has few enough

@@ -11,15 +11,16 @@ from __future__ import annotations
 import json
 import math
 from string import ascii_lowercase
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import BaseModel, Field, model_validator
 
-from specviz.base.codec import dumps
+from specviz.base.codec import JsonObject, dumps
 from specviz.base.errors import cause
 from specviz.base.files import ASSETS
 from specviz.builders import BUILDERS
+from specviz.builders.base import TreeBuilder
 from specviz.config.run_config import RunConfig, compatible
 from specviz.config.strategy import SCHEMES
 from specviz.decode import speculate
@@ -33,6 +34,9 @@ from specviz.view.web import asset
 
 from ..parts.request import MOST_TOKENS, Row, answer
 from ..parts.web import component
+
+if TYPE_CHECKING:
+    from ...service.service import RunService
 
 TITLE = "Verification lab"
 TOKENS = ascii_lowercase[:MOST_TOKENS]
@@ -77,7 +81,7 @@ class NodeRequest(BaseModel):
         return self
 
 
-def build(service: Any) -> None:
+def build(service: RunService) -> None:
     """Lay out this page of the tab."""
     # only here: another process computes what this module does, without the server
     from ..parts.saving import server_function
@@ -101,13 +105,13 @@ def build(service: Any) -> None:
     )
 
 
-def preview(request: Any) -> str:
+def preview(request: object) -> str:
     """One run of the chosen rule, and the distribution that it writes beside the target's, as
     JSON."""
     return answer(NodeRequest, request, one_rule)
 
 
-def table(request: Any) -> str:
+def table(request: object) -> str:
     """A row for each rule of the menu, as JSON."""
     return answer(
         NodeRequest,
@@ -116,7 +120,7 @@ def table(request: Any) -> str:
     )
 
 
-def one_rule(request: NodeRequest) -> dict[str, Any]:
+def one_rule(request: NodeRequest) -> JsonObject:
     """What `preview` answers."""
     row, outcome = result(request, request.rule)
     data = {"p": request.p, "q": request.q, "row": row, "step": None, "law": None}
@@ -135,7 +139,7 @@ def one_rule(request: NodeRequest) -> dict[str, Any]:
     return data
 
 
-def drawn(request: NodeRequest, scheme: str) -> dict[str, Any]:
+def drawn(request: NodeRequest, scheme: str) -> JsonObject:
     """One run of the chosen rule, for the page: a step of the real loop on a pair whose
     distributions are p and q after every text."""
     with np.errstate(divide="ignore"):  # of a probability of 0
@@ -149,7 +153,7 @@ def drawn(request: NodeRequest, scheme: str) -> dict[str, Any]:
     return step_payload(next(speculate(pair, config, scheme=scheme)), rule)
 
 
-def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | None]:
+def result(request: NodeRequest, name: str) -> tuple[JsonObject, Outcome | None]:
     """What is known of a rule on this node, and the enumeration where it is possible.
 
     Returns:
@@ -161,7 +165,7 @@ def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | N
     match = compatible(
         RunConfig(builder=builder(request), verifier=rule, temperature=1.0), request.scheme
     )
-    row: dict[str, Any] = {
+    row: JsonObject = {
         "rule": name,
         "title": rule.title,
         "scheme": match.scheme if match.possible else None,
@@ -204,7 +208,7 @@ def best_possible(request: NodeRequest, scheme: str) -> float | None:
     return ceiling(p, q, request.children, scheme)
 
 
-def builder(request: NodeRequest) -> Any:
+def builder(request: NodeRequest) -> TreeBuilder:
     """The builder whose tree this is."""
     if request.children == 1:
         return BUILDERS["chain"](depth=request.levels)

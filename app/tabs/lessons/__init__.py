@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any
 
 from specviz.base import codec
 from specviz.record.trace import Trace
 from specviz.view.payload import recorded_message
 from specviz.view.web import asset
 
+from ...service.service import RunService
 from ..parts.frame import Tab
 from ..parts.saving import saver, server_function
 from ..parts.web import component
@@ -45,7 +45,7 @@ OLD = (
 )  # names of the lessons that links call by a number
 
 
-def build(service: Any) -> None:
+def build(service: RunService) -> None:
     """Lay out the tab."""
     template = asset("lessons/lessons.html").replace("<!-- stage -->", asset("stage/stage.html"))
     start = json.dumps({"lessons": [[name, title_of(name)] for name in LESSONS], "old": OLD})
@@ -56,7 +56,7 @@ def build(service: Any) -> None:
     component("lessons", template, start, server_functions=functions, elem_id="sv-lessons")
 
 
-def open_lesson(name: Any) -> str:
+def open_lesson(name: object) -> str:
     """One lesson as JSON for the page; the first one for an unknown name, since anyone may ask."""
     return _lesson(name if isinstance(name, str) and name in LESSONS else next(iter(LESSONS)))
 
@@ -82,10 +82,10 @@ def _lesson(name: str) -> str:
     )
 
 
-def read(this: Lesson) -> list[Any]:
+def read(this: Lesson) -> list[object]:
     """The recorded traces of a lesson, and then what else it recorded."""
     # In the order in which `facts` takes them.
-    traces: list[Any] = [
+    traces: list[object] = [
         Trace.from_json(this.path(recording).read_text("utf-8")) for recording in this.recordings
     ]
     return [*traces, json.loads(this.measured.read_text("utf-8"))] if this.measure else traces

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from statistics import mean
-from typing import Any
 
+from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
 
 from .lesson import (
@@ -53,7 +53,7 @@ def facts(mixed, heads, block):
     # What the library found, where, and how often it had seen it.
     guess = step.growth.guesses[node]
     seen = "once" if guess["seen"] == 1 else count(guess["seen"], "time")
-    values: dict[str, Any] = {
+    values: JsonObject = {
         "step": step.index + 1,
         "token": quote(step.texts[node]),
         "match": "token" if guess["match"] == 1 else f"{guess['match']} tokens",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
 from specviz import papers
+from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
 from specviz.proof.enumerate import enumerate_node
 from specviz.verifiers import VERIFIERS
@@ -24,7 +24,7 @@ def facts(tree, alone):
     step = best_step(tree.steps, lambda step: len(step.path))
     if step is None or tree.tokens != alone.tokens or len(tree.steps) >= len(alone.steps):
         return None
-    values: dict[str, Any] = {
+    values: JsonObject = {
         "tokens": len(tree.tokens),
         "tree_passes": len(tree.steps),
         "plain_passes": len(alone.steps),

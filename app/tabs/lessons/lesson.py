@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from specviz.base.codec import JsonObject
 from specviz.base.files import ASSETS, TRACES
 from specviz.config.run_config import RunConfig
+from specviz.models.base import Pair
 from specviz.record.step import Step
 from specviz.tree import Topology
 
@@ -61,7 +63,7 @@ class Figure(NamedTuple):
 
     label: str
     name: str
-    data: Any
+    data: object
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Facts:
         figures: pictures beside the runs.
     """
 
-    values: dict[str, Any]
+    values: JsonObject
     opens: Place
     shows: Place
     figures: tuple[Figure, ...] = ()
@@ -98,7 +100,7 @@ class Lesson:
     name: str
     recordings: tuple[Recording, ...]
     facts: Callable[..., Facts | None]
-    measure: Callable[[Any, int], Any] | None = None
+    measure: Callable[[Pair, int], object] | None = None
     timed: bool = field(default=False, kw_only=True)
     target: str = field(default=TALES, kw_only=True)
 

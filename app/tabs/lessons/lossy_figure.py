@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import BaseModel, Field, field_validator
 
+from specviz.base.codec import JsonObject
 from specviz.proof.enumerate import Outcome, enumerate_tree
 from specviz.sampling.distributions import Distributions, residual
 from specviz.sampling.randomness import Randomness
@@ -115,13 +116,13 @@ class Setting(BaseModel):
         return tree
 
 
-def four_rules(request: Any) -> str:
+def four_rules(request: object) -> str:
     """What the four rules write, as JSON, or {"error": a sentence}; `request` has the fields of
     `Setting`."""
     return answer(Setting, request, judged)
 
 
-def judged(setting: Setting) -> dict[str, Any]:
+def judged(setting: Setting) -> JsonObject:
     """For each rule the text whose probability differs most, on this tree and, where it is right
     there, on another."""
     rules = []

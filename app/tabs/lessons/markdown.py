@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from specviz.base.codec import JsonObject
 
 from .lesson import TEXTS
 
 EXERCISE = "Try it"
 NOTES = "Notes"
 SPANS = {"strong_open": "strong", "em_open": "em"}
-Block = dict[str, Any]  # {"spans": [[text, kind]]} of a paragraph, {"rows": [[spans]]} of a table
+Block = JsonObject  # {"spans": [[text, kind]]} of a paragraph, {"rows": [[spans]]} of a table
 
 
 class Text(NamedTuple):
@@ -47,7 +49,7 @@ def title_of(name: str) -> str:
     return tokens[1].content
 
 
-def text_of(name: str, values: dict[str, Any]) -> Text:
+def text_of(name: str, values: JsonObject) -> Text:
     """The text of a lesson with its values.
 
     Raises:
@@ -80,12 +82,12 @@ def text_of(name: str, values: dict[str, Any]) -> Text:
     )
 
 
-def _blocks(tokens: Sequence[Token], values: dict[str, Any]) -> Iterator[tuple[str, Block]]:
+def _blocks(tokens: Sequence[Token], values: JsonObject) -> Iterator[tuple[str, Block]]:
     """Each heading, quotation, paragraph and table."""
     # The parser says where a heading, a quotation or a table opens and closes; text comes between.
     inside = ""
     kind = ""
-    rows: list[list[Any]] = []
+    rows: list[list[object]] = []
     for token in tokens:
         if token.type == "heading_open":
             kind = token.tag
@@ -106,7 +108,7 @@ def _blocks(tokens: Sequence[Token], values: dict[str, Any]) -> Iterator[tuple[s
             kind = ""
 
 
-def _spans(token: Token, values: dict[str, Any]) -> list[list[str]]:
+def _spans(token: Token, values: JsonObject) -> list[list[str]]:
     """Pieces of text, each with its kind: "", "strong", "em", or the address of a link."""
     spans = []
     kinds = [""]

@@ -4,11 +4,11 @@ races."""
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, Field
 
+from specviz.base.codec import JsonObject
 from specviz.sampling.randomness import Seeded, first_arrivals
 
 from ..parts.request import answer
@@ -27,12 +27,12 @@ class Dials(BaseModel):
     seed: int = Field(487, ge=0, le=999)
 
 
-def two_races(request: Any) -> str:
+def two_races(request: object) -> str:
     """Both races as JSON, or {"error": a sentence}; `request` has the fields of `Dials`."""
     return answer(Dials, request, race)
 
 
-def race(dials: Dials) -> dict[str, Any]:
+def race(dials: Dials) -> JsonObject:
     """The rows, the arrival times and the winners, and how often the winners are equal."""
     q = (1 - dials.error) * P + dials.error * WRONG
     noise = Seeded(dials.seed).noise(0, len(P))

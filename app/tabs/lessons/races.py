@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
+from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
 
 from .lesson import SHIP, Facts, Figure, Lesson, Place, Recording, best_step, quote, readable
@@ -24,7 +24,7 @@ def facts(tree, chain, alone):
     # Both races have the same winner, or the step that is shown would be a rejection.
     if target.tokens[0] != draft.tokens[0] or not readable(*target.texts[:2]):
         return None
-    values: dict[str, Any] = {
+    values: JsonObject = {
         "step": step.index + 1,
         "winner": quote(target.texts[0]),
         "draft_time": draft.rows["times"][0],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
 
 import gradio as gr
 
@@ -20,7 +19,7 @@ APPLY = """(answer, ...now) => {
 
 def ask_about(
     triggers: Sequence[Callable],
-    answer: Callable[..., Sequence[Any]],
+    answer: Callable[..., Sequence[object]],
     inputs: Sequence[gr.components.Component],
     outputs: Sequence[gr.components.Component],
     unless: Sequence[gr.components.Component],
@@ -39,7 +38,7 @@ def ask_about(
     compared = [any(control is other for other in unless) for control in inputs]
 
     @wraps(answer)
-    def ask(*values: Any) -> str:
+    def ask(*values: object) -> str:
         compared_values = [value for value, counts in zip(values, compared, strict=True) if counts]
         answered = [browser_value(value) for value in answer(*values)]
         return dumps({"inputs": compared_values, "values": answered})
@@ -49,6 +48,6 @@ def ask_about(
     asking.success(None, [answered, *unless], outputs, js=APPLY, **QUIET)
 
 
-def browser_value(value: Any) -> Any:
+def browser_value(value: object) -> object:
     """A value or an update of a component as gradio's code in the browser takes it."""
     return {"__type__": "update", "props": value.props} if isinstance(value, gr.HTML) else value

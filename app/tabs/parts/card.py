@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -51,7 +51,7 @@ class Card:
             self.plot = gr.Plot(plot, show_label=False, container=False, elem_classes="sv-plot")
         self.outputs = [self.words, self.plot]  # what `fill` changes
 
-    def fill(self, content: Content) -> dict[gr.components.Component, Any]:
+    def fill(self, content: Content) -> dict[gr.components.Component, object]:
         """What an event returns to show another figure."""
         return dict(zip(self.outputs, self._values(content), strict=True))
 

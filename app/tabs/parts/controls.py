@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import gradio as gr
 
+from specviz.base.codec import JsonObject
 from specviz.base.errors import ParameterError, UnknownName
 from specviz.config.run_config import RunConfig
 from specviz.doctor.engine_rules import ENGINE_PRESETS
@@ -41,7 +41,7 @@ def picker(kind: str, config: RunConfig, label: str = "", folded: bool = False) 
     return control
 
 
-def mark(config: RunConfig) -> list[Any]:
+def mark(config: RunConfig) -> list[object]:
     """What the pickers of builder, rule and drafter become, so that choices that do not fit the
     others are marked."""
     return [gr.HTML(marks=dumps(marks)) for marks in menus.marks(config).values()]
@@ -72,7 +72,7 @@ class Controls:
         Raises:
             ValueError: a sentence for the visitor, with the labels of the page.
         """
-        inputs: dict[str, Any] = dict(zip(self.named, values, strict=True))
+        inputs: JsonObject = dict(zip(self.named, values, strict=True))
         try:
             if not isinstance(inputs["prompt"], str) or not inputs["prompt"].strip():
                 # Rejected by `RunConfig`; a list would be taken for token ids or a chat.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ...service.service import RunService
 
 
 class Tab(NamedTuple):
@@ -18,6 +21,6 @@ class Tab(NamedTuple):
     """
 
     title: str
-    build: Callable[[Any], None]
+    build: Callable[[RunService], None]
     styles: tuple[str, ...] = ()
     query: str | None = None

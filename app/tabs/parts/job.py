@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import gradio as gr
 
@@ -35,7 +34,7 @@ class Job:
         """Let triggers start `run`, an asynchronous generator that turns each of its failures into
         a message."""
 
-        def count(change: str, *values: Any) -> str:
+        def count(change: str, *values: object) -> str:
             """JavaScript that counts jobs at the Stop, where a click is seen before the queue
             is."""
             texts = "".join(f", {json.dumps(value)}" for value in values)

@@ -10,11 +10,12 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import parse_qsl, urlencode
 
 import gradio as gr
 
+from specviz.base.codec import JsonObject
 from specviz.base.errors import ParameterError
 from specviz.config.run_config import RunConfig, compatible
 from specviz.config.strategy import REGISTRIES, strategy_of
@@ -58,7 +59,7 @@ class Linked(Protocol):
     @property
     def named(self) -> dict[str, gr.components.Component]: ...
 
-    def read(self, values: Sequence[object]) -> Any: ...
+    def read(self, values: Sequence[object]) -> object: ...
 
 
 class WithMenus(NamedTuple):
@@ -71,14 +72,14 @@ class WithMenus(NamedTuple):
     def named(self) -> dict[str, gr.components.Component]:
         return self.menus | self.settings.named
 
-    def read(self, values: Sequence[object]) -> Any:
+    def read(self, values: Sequence[object]) -> object:
         return self.settings.read(values[len(self.menus) :])
 
 
 class Opened(NamedTuple):
     """The settings of a link."""
 
-    values: dict[str, Any]  # of every control, by name
+    values: JsonObject  # of every control, by name
     changed: list[str]  # the names of the controls that the link sets
     changes: list[str]  # a sentence for each part of it that was changed or left out
 
@@ -99,7 +100,7 @@ def write(linked: Linked, values: Sequence[object]) -> str:
     return query
 
 
-def text_of(control: Any, value: Any) -> str:
+def text_of(control: gr.components.Component, value: object) -> str:
     """A control's value in a link; a strategy with all of its parameters, since defaults may
     change."""
     if hasattr(control, "kind") and isinstance(value, str):
@@ -117,7 +118,7 @@ def read(linked: Linked, search: object) -> Opened:
     named = linked.named
     values = {name: control.value for name, control in named.items()}
     texts, changes = parameters(search, values)
-    changed: dict[str, Any] = {}
+    changed: JsonObject = {}
     for name in [name for name in named if name in texts]:
         try:
             changed[name] = value_of(named[name], texts[name], changes)
@@ -146,7 +147,7 @@ def read(linked: Linked, search: object) -> Opened:
     return Opened(values, valid, changes)
 
 
-def parameters(search: object, opening: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
+def parameters(search: object, opening: JsonObject) -> tuple[dict[str, str], list[str]]:
     """The parameters of an address by name, the first of each, and sentences about the others.
 
     One parameter of a strategy, "builder.size=16" as older links have it, becomes a part of its
@@ -185,7 +186,7 @@ def parameters(search: object, opening: dict[str, Any]) -> tuple[dict[str, str],
     ]
 
 
-def value_of(control: gr.components.Component, text: str, changes: list[str]) -> Any:
+def value_of(control: gr.components.Component, text: str, changes: list[str]) -> object:
     """A text of a link as the value of a control; `changes` gets a sentence if a number is brought
     into range."""
     match control:
@@ -255,7 +256,7 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.e
     """
     controls = list(linked.named.values())
 
-    def open_link(event: gr.EventData) -> list[Any]:
+    def open_link(event: gr.EventData) -> list[object]:
         unchanged = [gr.skip()] * len(controls)
         try:
             opened = read(linked, getattr(event, "search", None))

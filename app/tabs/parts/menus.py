@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
+from specviz.base.codec import JsonObject
 from specviz.config.run_config import Compatibility, RunConfig, compatible
-from specviz.config.strategy import REGISTRIES, Strategy
+from specviz.config.strategy import REGISTRIES, Choice, Strategy
 from specviz.config.strategy_text import format_value
 
 WORDS = {"builder": "tree builder", "verifier": "rule", "drafter": "drafter"}
 MARKS = {"impossible": "✕ incompatible", "lossy": "≠ lossy", "useless": "! no effect"}
 
 
-def offered(kind: str) -> dict[str, type[Any]]:
+def offered(kind: str) -> dict[str, type[Choice]]:
     """The strategies that may be chosen, by name; plain decoding is none, every run is compared
     with it."""
     return {
@@ -29,7 +29,7 @@ def offered(kind: str) -> dict[str, type[Any]]:
     }
 
 
-def drawn_menus() -> dict[str, list[dict[str, Any]]]:
+def drawn_menus() -> dict[str, list[JsonObject]]:
     """What the browser draws, by kind: name, title and parameters of every strategy that is
     offered."""
     return {
@@ -41,7 +41,7 @@ def drawn_menus() -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def fields(strategy: Strategy) -> list[dict[str, Any]]:
+def fields(strategy: Strategy) -> list[JsonObject]:
     """The parameters for the browser: each a "number" with its range, a "choice", a "flag" or a
     "text"."""
     parameters = []

@@ -3,8 +3,6 @@ temperatures."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import gradio as gr
 
 from specviz.config.run_config import RunConfig
@@ -51,7 +49,7 @@ def connect(settings: Controls, menus: list[gr.Radio]) -> None:
     temperature.input(None, temperature, number, js="value => value", api_visibility="private")
 
 
-def chosen(config: RunConfig) -> list[Any]:
+def chosen(config: RunConfig) -> list[object]:
     """What the menus show of a configuration: its preset and its temperature, None for one that is
     not offered."""
     # Compared as strategies and not as text: "sequoia" and "sequoia:size=auto" are the same.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, Field
 
 from .request import answer
@@ -17,7 +15,7 @@ class Link(BaseModel):
     link: str = Field(pattern=r"^https?://", max_length=MAX_LENGTH)
 
 
-def qr_code(request: Any) -> str:
+def qr_code(request: object) -> str:
     """The code as JSON, {"rows": each a text of 0 and 1}, or {"error": a sentence}."""
     return answer(Link, request, squares)
 

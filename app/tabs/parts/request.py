@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
@@ -39,7 +39,7 @@ Row = Annotated[
 ]
 
 
-def answer(model: type[Request], request: Any, work: Callable[[Request], Any]) -> str:
+def answer(model: type[Request], request: object, work: Callable[[Request], object]) -> str:
     """What `work` makes of a request as JSON, or {"error": a sentence}; its `ValueError`s are
     shown."""
     try:

@@ -3,8 +3,6 @@ and openers."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import gradio as gr
 
 from specviz.view.web import asset
@@ -66,7 +64,7 @@ def ask(prompt: str, name: str) -> tuple[gr.Textbox, gr.Button, gr.Button]:
     )
 
 
-def sentence(kind: str, text: str, **more: Any) -> str:
+def sentence(kind: str, text: str, **more: object) -> str:
     """The value of a notice, whose kind is a verdict of `menus.kind` or "error"; `more` is for
     other parts of the page.
 

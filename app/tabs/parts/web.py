@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from specviz.base.codec import JsonObject
 from specviz.view.web import exports, joined
 
 from .menus import drawn_menus
@@ -54,14 +55,14 @@ def script() -> tuple[str, bytes]:
     return f"web/{hashlib.sha256(code).hexdigest()[:16]}.js", code
 
 
-def dumps(data: Any) -> str:
+def dumps(data: object) -> str:
     """JSON in which "<" is escaped, so that no layer between here and the page can mistake it for
     markup."""
     return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
 
 
 def component(
-    name: str, template: str, value: str = "", options: dict[str, Any] | None = None, **more: Any
+    name: str, template: str, value: str = "", options: JsonObject | None = None, **more: Any
 ) -> Any:
     """A `gradio.HTML` with a fixed template, which an export of assets/web/index.js fills with text
     nodes.

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
+from typing import Any
 
 from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
@@ -14,7 +15,7 @@ from specviz.measure.timing import ROUNDS, measure_speedup
 from specviz.models.base import Pair
 from specviz.record.metrics import Counts
 from specviz.record.step import Step
-from specviz.record.trace import PairedSpeedup, Trace
+from specviz.record.trace import PairedSpeedup
 
 from .run import Turn
 
@@ -27,7 +28,7 @@ def is_due(unsent: Sequence[Step]) -> bool:
     return unsent[0].index == 0 or sum(step.seconds.total for step in unsent) >= PACE
 
 
-def decode(pair: Pair, config: RunConfig, warm_up: int = 0) -> Iterator[Trace | Step]:
+def decode(pair: Pair, config: RunConfig, warm_up: int = 0) -> Iterator[Any]:
     """The trace of a run before its first step, and then its steps; for `Turn.compute`.
 
     Args:

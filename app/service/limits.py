@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from specviz.base.errors import ParameterError
 from specviz.builders.base import TreeBuilder
@@ -85,7 +86,7 @@ def gpu_seconds(configs: Sequence[RunConfig]) -> int:
     return min(GPU_SECONDS, round(GPU_START + GPU_TOKEN * tokens))
 
 
-def number(value: object) -> object:
+def number(value: object) -> Any:
     """A number as it came from the browser: whole where it can be, None where a box was left
     empty."""
     # Some numbers are text boxes, because a number box cannot be left empty; and the browser has no

@@ -7,7 +7,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from specviz.models.base import Pair
 
@@ -17,6 +17,7 @@ from .pair_ref import PairRef
 from .queue import NOBODY, Visitor
 
 log = logging.getLogger(__name__)
+Item = TypeVar("Item")
 
 
 class Note(NamedTuple):
@@ -45,7 +46,7 @@ class Turn:
     load: Callable[[], Pair] | None = None
     note: str = ""
 
-    def compute(self, work: Callable[..., Iterator[object]], *args: object) -> Iterator[object]:
+    def compute(self, work: Callable[..., Iterator[Item]], *args: object) -> Iterator[Item]:
         """The items of work(pair, *args), computed where the models are: here, or on ZeroGPU.
 
         Args:
@@ -68,8 +69,8 @@ class Run:
     loop: asyncio.AbstractEventLoop
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     pair: Pair | None = None  # its models, once it may compute
-    items: Iterator[object] | None = None  # once it has begun
-    sent: deque[object] = field(default_factory=deque)  # what its page has not got yet
+    items: Iterator[Any] | None = None  # once it has begun
+    sent: deque[Any] = field(default_factory=deque)  # what its page has not got yet
     loading: Loading | None = None  # how far its pair is, where it waits for that
     error: Exception | None = None
     over: bool = False

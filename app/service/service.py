@@ -24,7 +24,7 @@ from .pair_ref import PairRef
 from .pairs import Pairs, load_by_number
 from .process import Answer, Process, Requests
 from .queue import Call, FairQueue, Visitor, current_visitor
-from .run import Note, Run, Turn
+from .run import Item, Note, Run, Turn
 from .runs import RunStore
 from .sizes import try_tokenizers
 from .worker import Worker
@@ -73,8 +73,12 @@ class RunService:
         self._stopping = False
 
     async def stream(
-        self, visitor: Visitor, ref: PairRef, work: Callable[..., Iterator[object]], *args: object
-    ) -> AsyncGenerator[object, None]:
+        self,
+        visitor: Visitor,
+        ref: PairRef,
+        work: Callable[..., Iterator[Item | None]],
+        *args: object,
+    ) -> AsyncGenerator[Item | Note, None]:
         """The items of work(turn, *args), computed when it is the visitor's turn, and a `Note`
         where it has to wait. Iterate within `contextlib.aclosing`, so that it ends with its page.
 

@@ -63,7 +63,7 @@ def _computed(
 
 def compute(
     load: Callable[[], Pair], work: Callable[..., Iterator[object]], args: tuple[object, ...]
-) -> Iterator[object]:
+) -> Iterator[Any]:
     """The items of work(pair, *args) on a borrowed GPU, where `load` returns the pair.
 
     Raises:

@@ -15,6 +15,7 @@ from functools import cache, partial
 from itertools import islice
 from os import cpu_count
 from pathlib import Path
+from typing import Any
 
 import specviz
 from specviz.base import codec
@@ -92,7 +93,7 @@ def write_lesson(lesson: Lesson) -> None:
         lesson.measured.write_text(codec.dumps(found[-1]) + "\n", encoding="utf-8")
 
 
-def record(pair: Pair, lesson: Lesson) -> list[object]:
+def record(pair: Pair, lesson: Lesson) -> list[Any]:
     """The runs of a lesson and what else it measures, with the first seed that suits it."""
     measured = [codec.json_data(lesson.measure(pair, SEEDS[0]))] if lesson.measure else []
     # A lesson is about something that most runs show and some do not: the first seed that does is

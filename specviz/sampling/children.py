@@ -57,7 +57,7 @@ def _draw_one_by_one(q: np.ndarray, count: int, scheme: str, rng: Randomness) ->
         if not (merges and token in tokens):
             tokens.append(token)
             order.append(proposal.part)
-    if merges:
+    if isinstance(q, Mixture) and merges:
         q.order = tuple(order)
     return tokens
 

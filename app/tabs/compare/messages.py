@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import Any
 
 from specviz.base import codec
 from specviz.base.codec import JsonObject
-from specviz.config.run_config import RunConfig
 from specviz.measure.timing import ROUNDS
 from specviz.models.base import Pair
 from specviz.proof.same_text import margin_at
@@ -77,7 +77,7 @@ def play(turn: Turn, entries: Sequence[Entry]) -> Iterator[str | None]:
     yield message(board.name, state="done", pairs=board.pairs(margins))
 
 
-def margin_after(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[float]:
+def margin_after(pair: Pair, config: Any, tokens: Sequence[int]) -> Iterator[float]:
     """How far apart the two best candidates were after these new tokens; for `Turn.compute`."""
     yield margin_at(pair, config, [*pair.encode(config.prompt), *tokens])
 
@@ -143,7 +143,7 @@ class Board:
         updates = [{"at": at, "clock": clocks[at]} for at in sorted(self.ended)]
         return message(self.name, updates=updates, state="done", note=note, **self.measured())
 
-    def _flush(self, state: str, **more: object) -> str:
+    def _flush(self, state: str, **more: Any) -> str:
         updates = self.pending
         self.pending = []
         return message(self.name, updates=updates, state=state, **more)

@@ -112,7 +112,7 @@ def compared(run: GrowingRun, same: Comparison, total: int) -> str | None:
     return message(run.name, same={"kind": "equal" if same.equal else "differs", "text": text})
 
 
-def page_message(item: object) -> object:
+def page_message(item: str | Note) -> str:
     """What the page gets of an item of a run's stream: a message, or a note while it waits."""
     if not isinstance(item, Note):
         return item

@@ -24,7 +24,7 @@ def sample(turn: Turn, config: RunConfig) -> Iterator[str]:
         yield json.dumps(json_data(result) | about)
 
 
-def noted(item: object) -> object:
+def noted(item: str | Note) -> str:
     """What the page gets of an item of the stream: a message, or a note while it waits."""
     if isinstance(item, Note):
         return json.dumps({"state": "running", "text": item.text})

@@ -66,8 +66,10 @@ class TreeRequest(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_file(cls, data: object) -> object:
-        text = data.get("file") if isinstance(data, dict) else None
-        if text and isinstance(text, str):
+        if not isinstance(data, dict):
+            return data  # which is refused as no request
+        text = data.get("file")
+        if isinstance(text, str) and text:
             return data | {"vector": vector_in(text, "The file").plan}
         return data
 

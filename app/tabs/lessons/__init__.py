@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from typing import Any
 
 from specviz.base import codec
 from specviz.record.trace import Trace
@@ -82,10 +83,10 @@ def _lesson(name: str) -> str:
     )
 
 
-def read(this: Lesson) -> list[object]:
+def read(this: Lesson) -> list[Any]:
     """The recorded traces of a lesson, and then what else it recorded."""
     # In the order in which `facts` takes them.
-    traces: list[object] = [
+    traces: list[Any] = [
         Trace.from_json(this.path(recording).read_text("utf-8")) for recording in this.recordings
     ]
     return [*traces, json.loads(this.measured.read_text("utf-8"))] if this.measure else traces

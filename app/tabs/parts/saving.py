@@ -69,7 +69,7 @@ def open_route(service: RunService) -> Route:
         except ValueError as error:
             reason = str(error)
             sentence = f"This file was not opened. {reason[:1].upper()}{reason[1:]}"
-            message = json.dumps({"error": sentence})
+            message = json.dumps({"error": sentence}).encode()
         return Response(message, media_type="application/json")
 
     return Route(OPEN, open_run, methods=["POST"])

@@ -12,7 +12,7 @@ from ..base.files import ASSETS
 from ..config import strategy
 from ..drafters import DRAFTERS
 from ..record.metrics import PARTS
-from .payload import LETTERS
+from .step_payload import LETTERS
 
 WORDS: dict[str, dict[str, str]] = tomllib.loads((ASSETS / "words.toml").read_text("utf-8"))
 OUTCOMES = WORDS["OUTCOMES"]

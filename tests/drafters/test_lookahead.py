@@ -8,7 +8,7 @@ import specviz
 from specviz.decode import speculate
 from specviz.sampling.randomness import Seeded
 from specviz.tree import Topology
-from specviz.view.payload import explained, step_payload
+from specviz.view.step_payload import explained, step_payload
 from tests.proof.proofs import error_of
 
 LOOKAHEAD, RULES = specviz.BUILDERS["lookahead"], specviz.VERIFIERS

@@ -11,7 +11,7 @@ import specviz
 from specviz.base import codec
 from specviz.base.files import TRACES
 from specviz.record.metrics import Counts
-from specviz.view.payload import order_of
+from specviz.view.step_payload import order_of
 
 FORMER_NAMES = {"pieces": "emitted_texts", "target_prob_plain": "target_prob_at_1"}
 

@@ -8,7 +8,7 @@ import pytest
 import specviz
 from specviz.decode import speculate
 from specviz.record.step import BEST
-from specviz.view.payload import explained
+from specviz.view.step_payload import explained
 from tests.growing import BUILDERS, VERIFIERS
 
 

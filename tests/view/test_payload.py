@@ -8,7 +8,7 @@ import pytest
 import specviz
 from specviz.base import codec
 from specviz.tree import Topology
-from specviz.view import payload
+from specviz.view import payload, step_payload
 from specviz.view.payload import described
 from tests.growing import BUILDERS
 
@@ -22,7 +22,7 @@ def trace():
 
 def test_a_step_is_sent_whole(trace):
     for step in trace.steps:
-        sent = payload.step_payload(step, specviz.VERIFIERS["sequoia"]())
+        sent = step_payload.step_payload(step, specviz.VERIFIERS["sequoia"]())
         n = len(step.parents)
         assert all(
             len(sent[name]) == n
@@ -37,7 +37,7 @@ def test_a_step_is_sent_whole(trace):
         assert (sent["last"] is None) == (step.bonus is None)
     assert (
         "".join(
-            "".join(payload.step_payload(s, specviz.VERIFIERS["sequoia"]())["pieces"])
+            "".join(step_payload.step_payload(s, specviz.VERIFIERS["sequoia"]())["pieces"])
             for s in trace.steps
         )
         == trace.text
@@ -56,7 +56,7 @@ PAIRS = [
 def test_every_combination_can_be_shown(builder, verifier):
     config = replace(CONFIG, builder=builder(), verifier=verifier(), max_new_tokens=12)
     for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
-        sent = payload.step_payload(step, verifier())
+        sent = step_payload.step_payload(step, verifier())
         assert len(sent["outcome"]) == len(step.parents)
         assert all(
             text.endswith((".", "?")) and "None" not in text and "nan" not in text
@@ -82,7 +82,7 @@ def test_what_a_rule_kept_is_sent_by_kind(builder, verifier, kinds):
     config = replace(CONFIG, builder=specviz.BUILDERS[builder](), verifier=rule)
     seen = set()
     for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
-        for node, facts in payload.step_payload(step, rule)["detail"].items():
+        for node, facts in step_payload.step_payload(step, rule)["detail"].items():
             seen |= set(facts)
             kept = step.detail[int(node)]
             assert facts.get("facts", {}).keys() == kept.facts.keys()
@@ -105,7 +105,7 @@ def test_the_growth_of_a_tree_is_sent(builder):
         CONFIG, builder=specviz.BUILDERS[builder](), verifier=specviz.VERIFIERS["target-match"]()
     )
     for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
-        sent = payload.growth_payload(step)
+        sent = step_payload.growth_payload(step)
         assert sent.get("keys", [None] * len(step.parents)) == codec.json_data(list(step.keys))
         if len(step.parents) > 1:
             for name in ("waiting", "split", "candidates", "length"):
@@ -140,7 +140,7 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
         found = set()
         for step in specviz.speculate(specviz.toy_pair(vocab=12), replace(CONFIG, drafter=drafter)):
             for node in range(1, len(step.parents)):
-                said = payload.guessed(step, node)
+                said = step_payload.guessed(step, node)
                 depth = Topology(step.parents).depth[node]
                 if step.drafter[node] == "medusa":
                     assert f"head {depth}," in said

@@ -21,7 +21,8 @@ from specviz.proof.same_text import margin_at
 from specviz.record.metrics import PARTS, Counts
 from specviz.record.step import Step
 from specviz.record.trace import PairedSpeedup, Trace
-from specviz.view.payload import described, figures, message, step_payload
+from specviz.view.payload import described, figures, message
+from specviz.view.step_payload import step_payload
 
 from ...service.decoding import decode, is_due, timing
 from ...service.failures import reason

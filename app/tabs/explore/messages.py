@@ -12,7 +12,8 @@ from specviz.proof.same_text import Comparison, comparing, promised
 from specviz.record.metrics import Counts
 from specviz.record.step import Step
 from specviz.record.trace import Trace
-from specviz.view.payload import figures, head, message, step_payload, worth_showing
+from specviz.view.payload import figures, head, message, worth_showing
+from specviz.view.step_payload import step_payload
 
 from ...service.decoding import decode, is_due, timing
 from ...service.failures import reason

@@ -29,7 +29,7 @@ from specviz.proof.bounds import path_ceiling
 from specviz.proof.enumerate import Outcome, enumerate_node
 from specviz.sampling.ceiling import ceiling
 from specviz.verifiers import VERIFIERS
-from specviz.view.payload import step_payload
+from specviz.view.step_payload import step_payload
 from specviz.view.web import asset
 
 from ..parts.request import MOST_TOKENS, Row, answer

@@ -27,7 +27,8 @@ from specviz.drafters import DRAFTERS
 from specviz.models.catalogue import default_drafter
 from specviz.proof.same_text import comparing
 from specviz.record.vectors import stored
-from specviz.view.payload import settings_text, step_payload
+from specviz.view.payload import settings_text
+from specviz.view.step_payload import step_payload
 from tests.app.tabs.test_compare import FAILURES, Breaking
 from tests.loops import in_a_loop, one_pair
 

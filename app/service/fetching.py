@@ -3,6 +3,7 @@ until everybody who waits has left."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from huggingface_hub import constants, snapshot_download
 from tqdm.auto import tqdm
 
 from specviz.base.errors import ParameterError
+from specviz.base.files import ASSETS
 from specviz.models import hub
 from specviz.models.base import Pair
 from specviz.models.catalogue import CATALOGUE
@@ -29,20 +31,8 @@ from .pair_ref import PairRef
 from .process import Requests
 from .sizes import ModelFiles, size
 
-OTHER = " (two vocabularies)"
-WELL_KNOWN = {  # label -> target, draft
-    "SmolLM2 1.7B + 135M": ("HuggingFaceTB/SmolLM2-1.7B", "HuggingFaceTB/SmolLM2-135M"),
-    "Qwen3 4B + 0.6B": ("Qwen/Qwen3-4B", "Qwen/Qwen3-0.6B"),
-    "Llama 3.2 3B + 1B": ("meta-llama/Llama-3.2-3B", "meta-llama/Llama-3.2-1B"),
-    "GPT-2 XL + DistilGPT-2": ("openai-community/gpt2-xl", "distilbert/distilgpt2"),
-    "Pythia 1.4B + 70M": ("EleutherAI/pythia-1.4b", "EleutherAI/pythia-70m"),
-    f"Qwen3 4B + SmolLM2 135M{OTHER}": ("Qwen/Qwen3-4B", "HuggingFaceTB/SmolLM2-135M"),
-    f"GPT-2 XL + SmolLM2 135M{OTHER}": ("openai-community/gpt2-xl", "HuggingFaceTB/SmolLM2-135M"),
-    f"TinyLlama 1.1B + SmolLM2 135M{OTHER}": (
-        "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
-        "HuggingFaceTB/SmolLM2-135M",
-    ),
-}
+# label -> target, draft
+WELL_KNOWN = json.loads((ASSETS / "well_known_pairs.json").read_text("utf-8"))
 AGAIN = 600.0  # seconds after which the hub is asked again
 NO_HUB = "The hub did not answer within a second, so well-known pairs are not available."
 ON_THE_HUB = re.compile(r"\w[\w.-]*/\w[\w.-]*|early-exit:\d+", re.ASCII)

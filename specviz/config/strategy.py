@@ -133,23 +133,19 @@ class Menu(Mapping[str, type[Choice]]):
         del self._classes[name]
 
     def __getitem__(self, name: str) -> type[Choice]:
-        classes = self._filled()
-        if name in classes:
-            return classes[name]
-        error = UnknownName(self.kind, name, classes)
+        import_module(self._package)  # fills the menu; later calls find the module loaded
+        if name in self._classes:
+            return self._classes[name]
+        error = UnknownName(self.kind, name, self._classes)
         error.hint = error.hint or "If it is a plugin, load it first, with --plugin say."
         raise error
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._filled())
+        import_module(self._package)
+        return iter(self._classes)
 
     def __len__(self) -> int:
-        return len(self._filled())
-
-    def _filled(self) -> dict[str, type[Choice]]:
-        # Importing fills the menu; later calls find the module loaded.
-        import_module(self._package)
-        return self._classes
+        return sum(1 for _ in self)
 
 
 BUILDERS = Menu("builder", "specviz.builders")

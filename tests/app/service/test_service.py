@@ -272,6 +272,40 @@ def test_others_compute_while_a_pair_is_loaded():
     assert found[0].text.startswith("Loading the models") and items_of(found) == [0]
 
 
+def test_who_waited_for_a_pair_is_before_those_who_came_meanwhile():
+    loads = Loads()
+    gate = Gate(pairs=loads.pairs)
+
+    async def all_three():
+        loads.go.release()
+        gate.permits.release(1)
+        await gate.visit(Visitor("10.0.1.1"), ref=PairRef("a"))
+        notes, late_notes = [], []
+        waits = asyncio.create_task(gate.visit(Visitor("10.0.2.1"), ref=PairRef("b"), items=notes))
+        await until_later(lambda: notes)  # its pair is being loaded
+        runs = asyncio.create_task(gate.visit(Visitor("10.0.1.1"), 2, ref=PairRef("a")))
+        await until_later(lambda: gate.service._running)
+        late = gate.visit(Visitor("10.0.3.1"), ref=PairRef("a"), items=late_notes)
+        comes = asyncio.create_task(late)
+        await until_later(lambda: late_notes)
+        loads.go.release()
+        await until_later(lambda: all(run.loading is None for run in gate.service._queue.order()))
+        gate.permits.release(9)
+        await asyncio.gather(waits, runs, comes)
+        return late_notes[0].text
+
+    # The one that loads its pair may be overtaken, so it counts before nobody.
+    assert in_a_loop(all_three()) == "Waiting: 1 run is before yours."
+    assert [name.split()[0] for name in gate.served] == [
+        "10.0.1.1",
+        "10.0.1.1",
+        "10.0.1.1",
+        "10.0.2.1",
+        "10.0.3.1",
+    ]
+    until(lambda: not gate.service.busy)
+
+
 def test_loading_can_be_left_at_once_and_the_next_run_has_what_it_loaded():
     loads = Loads()
     gate = Gate(pairs=loads.pairs)

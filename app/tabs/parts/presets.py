@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import gradio as gr
 
+from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
-from specviz.config.strategy import strategy_of
 
 from .controls import Controls
 from .web import dumps
 
 TREE = "Tree"
-PRESETS = {"Chain": "chain:depth=5", TREE: "sequoia", "Large tree": "sequoia:size=64,depth=10"}
+PRESETS = {
+    "Chain": BUILDERS["chain"](depth=5),
+    TREE: BUILDERS["sequoia"](),
+    "Large tree": BUILDERS["sequoia"](size=64, depth=10),
+}
 TEMPERATURES = (0.0, 0.6, 1.0)
 
 
@@ -37,7 +41,7 @@ def lay_out(opened: RunConfig) -> list[gr.Radio]:
 def connect(settings: Controls, menus: list[gr.Radio]) -> None:
     """Let the menus set the tree and the temperature, in the browser: no request is made."""
     tree, temperature = menus
-    builders = dumps({name: str(strategy_of("builder", text)) for name, text in PRESETS.items()})
+    builders = dumps({name: str(builder) for name, builder in PRESETS.items()})
     tree.input(
         None,
         tree,
@@ -52,9 +56,5 @@ def connect(settings: Controls, menus: list[gr.Radio]) -> None:
 def chosen(config: RunConfig) -> list[object]:
     """What the menus show of a configuration: its preset and its temperature, None for one that is
     not offered."""
-    # Compared as strategies and not as text: "sequoia" and "sequoia:size=auto" are the same.
-    tree = next(
-        (name for name, text in PRESETS.items() if config.builder == strategy_of("builder", text)),
-        None,
-    )
+    tree = next((name for name, builder in PRESETS.items() if config.builder == builder), None)
     return [tree, config.temperature if config.temperature in TEMPERATURES else None]

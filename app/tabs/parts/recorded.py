@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -33,7 +32,7 @@ class Recorded:
 @cache
 def read() -> Recorded:
     """The recorded measurements; raises a `ValueError` if the file is damaged."""
-    recorded = codec.read(Recorded, json.loads(CURVES.read_text(encoding="utf-8")), "curves")
+    recorded = codec.read(Recorded, CURVES.read_text(encoding="utf-8"), "curves")
     # Each table says on what it was measured, for the legends of the figures.
     costs = {}
     for weights, cost in recorded.costs.items():

@@ -36,8 +36,8 @@ def read_prompt(value: Any) -> str | tuple[int, ...] | tuple[Message, ...]:
         value = value["input_ids"]
     items = plain_value(list(value) if isinstance(value, tuple) else value)
     # A tokenizer returns a batch; of one text its only row is meant.
-    if isinstance(items, tuple) and len(items) == 1 and isinstance(items[0], tuple):
-        items = items[0] if not isinstance(items[0], Message) else items
+    if isinstance(items, tuple) and len(items) == 1 and type(items[0]) is tuple:
+        items = items[0]
     if items == () or items == "":
         hint = "Give a few words for the models to continue."
         raise ParameterError("prompt", "not be empty", hint=hint)

@@ -112,8 +112,7 @@ class RunConfig:
 
     def to_dict(self) -> JsonObject:
         """The configuration as plain JSON data, its strategies by name and parameters."""
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        values["prompt"] = json_data(self.prompt)
+        values = vars(self) | {"prompt": json_data(self.prompt)}
         for kind in REGISTRIES:
             values[kind] = values[kind].to_dict()
         return values

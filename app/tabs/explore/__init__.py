@@ -141,7 +141,7 @@ def events(
             compatible(config).required()
             # In place of what the run before may have failed with. Which settings the controls
             # hold is not said: they may have changed since Run was pressed.
-            yield {notice_box: sentence(*verdict_on(config, ref))}
+            yield {notice_box: sentence(*verdict(config, ref))}
             visitor = visitor_of(request)
             items = service.stream(visitor, ref, play, config, ref, service.runs)
             async with aclosing(items):
@@ -187,7 +187,7 @@ def recorded(pairs: Pairs, prompt: object, config: RunConfig, ref: PairRef) -> s
 def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) -> str:
     """The notice on a configuration: its verdict, a fix, and what shows the page whether the
     picture is of it."""
-    kind, text = verdict_on(config, ref)
+    kind, text = verdict(config, ref)
     more = fix["text"] if fix else ""
     settings = settings_text(config)
     return sentence(
@@ -200,15 +200,11 @@ def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) ->
     )
 
 
-def verdict_on(config: RunConfig, ref: PairRef) -> tuple[str, str]:
-    """`verdict` for a pair of the menus."""
-    embedded = ref.target == TALES  # for which vectors are stored
-    return verdict(config, EMBEDDED if embedded else ref.models)
-
-
-def verdict(config: RunConfig, pair: str = EMBEDDED) -> tuple[str, str]:
-    """What is to be said about a configuration before it runs on a pair: a kind of notice and its
-    sentence."""
+def verdict(config: RunConfig, ref: PairRef | None = None) -> tuple[str, str]:
+    """What is to be said about a configuration before it runs on a pair, the embedded one by
+    default: a kind of notice and its sentence."""
+    # Its vectors are stored under one name, whichever of its drafts is chosen.
+    pair = EMBEDDED if ref is None or ref.target == TALES else ref.models
     match = compatible(config)
     drafter = config.drafter
     if drafter.name == "model":  # the pair's own

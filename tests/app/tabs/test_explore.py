@@ -259,10 +259,12 @@ def test_a_tree_without_a_vector_of_its_own_is_called_learning():
     draft model's."""
     config = specviz.RunConfig(builder="sequoia")
     assert "Learning" not in explore.verdict(config)[1]
-    assert "Learning" in explore.verdict(config, "mine|other")[1]
+    assert "Learning" in explore.verdict(config, PairRef("mine", "other"))[1]
     own = DRAFTERS[default_drafter("smollm2", is_compiled=True)]
-    assert (own.title_in_sentence in explore.verdict(config, "smollm2")[1]) == (
+    assert (own.title_in_sentence in explore.verdict(config, PairRef("smollm2"))[1]) == (
         not stored(own.name, "smollm2")
     )
     ngram = specviz.RunConfig(builder="sequoia", drafter="ngram")
-    assert "with n-grams" in explore.verdict(ngram, "smollm2")[1] or stored("ngram", "smollm2")
+    assert "with n-grams" in explore.verdict(ngram, PairRef("smollm2"))[1] or stored(
+        "ngram", "smollm2"
+    )

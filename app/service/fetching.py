@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -78,14 +79,12 @@ def load_fetched(ref: PairRef, loading: Loading) -> Pair:
     """Load a pair whose files may have to be downloaded first; `loading.unwanted` ends that."""
     roles = {"target": ref.target, "draft": ref.draft}
     # Layers of the target, random weights, our own models and single files need no download.
-    names = {
-        role: name
-        for role, name in roles.items()
-        if name
-        and not name.startswith(("early-exit", RANDOM))
-        and name not in CATALOGUE
-        and not Path(name).expanduser().is_file()
-    }
+    names = {}
+    for role, name in roles.items():
+        is_here = name.startswith(("early-exit", RANDOM)) or name in CATALOGUE
+        if name and not is_here and not Path(name).expanduser().is_file():
+            names[role] = name
+    # Before anything is downloaded, which may take an hour for models that do not fit.
     try:
         problem = sizes.too_large([sizes.model_files(name) for name in names.values()])
     except Exception:  # offline, or a name is wrong: what follows says which, or takes what is here
@@ -135,9 +134,8 @@ def _progress_bar(report: Callable[[int, int], None]) -> type[tqdm]:
         def __init__(self, *args: object, **options: object) -> None:
             # The hub's client opens three bars: one counts files, one the bytes of files, and
             # "Downloading bytes" what travels for them, which is less where parts are known.
-            self.counts_bytes = options.get("unit") == "B" and "Download" not in str(
-                options.get("desc")
-            )
+            title = str(options.get("desc"))
+            self.counts_bytes = options.get("unit") == "B" and "Download" not in title
             super().__init__(*args, **options | {"disable": True})
 
         def update(self, n: float | None = 1) -> None:
@@ -171,7 +169,8 @@ class Hub:
     def _ask(self) -> dict[str, Offer]:
         if not sizes.hub_answers():
             return {}
-        names = list(dict.fromkeys(name for pair in WELL_KNOWN.values() for name in pair))
+        # All at once: a page that opens waits for the slowest answer and not for their sum.
+        names = list(dict.fromkeys(chain.from_iterable(WELL_KNOWN.values())))
         with ThreadPoolExecutor(len(names)) as pool:
             files = dict(zip(names, pool.map(_files_or_none, names), strict=True))
         offers = {}

@@ -82,7 +82,7 @@ def _load(ref: PairRef, options: JsonObject, loading: Loading) -> Pair:
         return specviz.load_pair(**options)
     try:
         return specviz.load_pair(**options, offload="disk")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError) as error:  # no room on the disk, or a family that is not streamed
         log.warning("%s loads its weights to memory: %s", ref.models, error)
         pair = specviz.load_pair(**options)  # or says what is wrong with it anywhere
         loading.notice = IN_MEMORY

@@ -66,6 +66,7 @@ class PairRef:
     @cached_property  # every turn asks for it, and it looks at the disk
     def resolved(self) -> PairRef:
         """The same pair by the folders that it is in, of which a name can have many spellings."""
+        # "./model" and "model/" are one pair, which must not be loaded twice.
         names = []
         for name in (self.target, self.draft):
             folder = Path(name).expanduser()

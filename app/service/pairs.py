@@ -62,6 +62,7 @@ class Pairs:
             models = models.removesuffix(OLD_DISK)
             weights = "disk"
         models = OLD_NAMES.get(models, models)
+        # Older links and programs name a pair by its label in the menu.
         by_label = {offer.label: name for name, offer in self.offers.items()}
         ref = PairRef.read(by_label.get(models, models) or self.first.models, weights)
         return ref if self.offer(ref).has_disk else replace(ref, weights="memory")

@@ -104,6 +104,7 @@ class RunStore:
         name = name if isinstance(name, str) else ""
         if name in self._shipped:
             return self._shipped[name]()
+        # A run that still decodes is saved as far as it got.
         growing = self._growing.get(name)
         if growing is not None and growing.steps:
             return growing.trace.to_json()
@@ -130,6 +131,7 @@ class RunStore:
                 for group in run.owner.groups:
                     bytes_of[group] += len(run.packed)
             owners = {run.owner for run in self._stored.values()}
+            # By network, then address, then session: the first that is larger decides.
             heaviest = max(owners, key=lambda owner: [bytes_of[group] for group in owner.groups])
             of_heaviest = (name for name, run in self._stored.items() if run.owner == heaviest)
             del self._stored[next(of_heaviest)]

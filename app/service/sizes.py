@@ -63,11 +63,13 @@ def model_files(name: str) -> ModelFiles:
         ignore_patterns=SUBFOLDERS,
         key=lambda file: file.rfilename,
     )
-    licences = (
-        tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")
-    )
     total = getattr(info.safetensors, "total", None)
-    return ModelFiles(name, sum(file.size or 0 for file in files), total, next(licences, "unknown"))
+    licence = "unknown"
+    for tag in info.tags or ():
+        if tag.startswith("license:"):
+            licence = tag.removeprefix("license:")
+            break
+    return ModelFiles(name, sum(file.size or 0 for file in files), total, licence)
 
 
 def weight_shapes(folder: Path) -> dict[str, list[int]]:
@@ -178,6 +180,7 @@ def describe(target: str, draft: str) -> Description:
     from specviz.models.pair import read_tokenizers
     from specviz.models.vocabulary import translation
 
+    # Early exit is layers of the target: no other files, and no other tokenizer.
     exit_layers = bool(draft) and count_layers(draft)
     roles = {"target": target} | ({"draft": draft} if draft and not exit_layers else {})
     tokenizer, draft_tokenizer = read_tokenizers(target, draft or None)
@@ -233,6 +236,7 @@ def _tokenizers(target: str, draft: str) -> list[Any]:
     from specviz.models.pair import read_tokenizers
 
     found = [one for one in read_tokenizers(target, draft or None) if hasattr(one, "get_vocab")]
+    # A token that a few kilobytes of file decode to megabytes of text would fill the page.
     for tokenizer in found:
         for token in range(len(tokenizer)):
             if len(tokenizer.decode([token])) > LONGEST_TOKEN:

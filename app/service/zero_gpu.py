@@ -35,7 +35,9 @@ class _Rejected(NamedTuple):
 
 def configs_in(args: tuple[object, ...]) -> list[RunConfig]:
     """The configurations among the arguments of a run, also those in a tuple."""
-    values = [value for arg in args for value in (arg if isinstance(arg, tuple) else (arg,))]
+    values: list[object] = []
+    for arg in args:
+        values += arg if isinstance(arg, tuple) else (arg,)
     return [value for value in values if isinstance(value, RunConfig)]
 
 
@@ -74,7 +76,7 @@ def compute(
             if isinstance(item, _Rejected):
                 raise ValueError(item.sentence)
             yield item
-    except gr.Error as error:
+    except gr.Error as error:  # of `spaces`, whose sentences are HTML
         raise ValueError(re.sub(r"<[^>]*>", "", f"{error.title}: {error.message}")) from error
 
 

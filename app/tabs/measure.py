@@ -298,7 +298,9 @@ def counted(accepted: list[int], depth: int) -> str:
 
 def held(points: dict[str, tuple[Point, ...]], pair: str) -> str:
     """How far predictions are off."""
-    errors = [abs(one.measured / one.predicted - 1) for group in points.values() for one in group]
+    errors: list[float] = []
+    for group in points.values():
+        errors += [abs(point.measured / point.predicted - 1) for point in group]
     places = " and ".join(where_of(place) for place in points)
     predictions = f"{len(errors)} predictions for {pair} {places}"
     return f"Of {predictions}, the worst is {100 * max(errors):.0f} % off."

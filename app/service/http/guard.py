@@ -136,6 +136,7 @@ class Guard:
             session = parse_qs(scope["query_string"].decode("latin-1")).get("session", [""])[0]
         else:
             data = fields(body)
+            # With the name of somebody's page a program could read what that page is sent.
             if path.startswith(f"{API}/call/") and data.pop("session_hash", None) is not None:
                 body = json.dumps(data).encode()  # its messages are asked for by its event alone
             session = str(data.get("session_hash") or "")
@@ -157,6 +158,7 @@ class Guard:
         if path != f"{API}/mcp":
             self.checks(path.removeprefix(API), data)
         elif data.get("method") == "tools/call":
+            # Each call takes a thread until it ends, so one network cannot take all of them.
             network = VISITOR.get().network
             try:
                 self.checks.call(data)
@@ -219,9 +221,8 @@ class Guard:
             address = forwarded[-1].decode("latin-1").rpartition(",")[2].strip()[:64]
             scope = {**scope, "client": (address, 0)}
         client = scope.get("client")
-        if (
-            not client or client[1] != 0
-        ):  # a port, which is 0 where a trusted proxy named the client
+        # The port of a client is 0 where a trusted proxy named it.
+        if not client or client[1] != 0:
             headers = [pair for pair in headers if pair[0] != b"x-forwarded-host"]
         if client and path == f"{API}/mcp":
             headers = [pair for pair in headers if pair[0] != b"x-forwarded-for"]

@@ -151,21 +151,20 @@ class Board:
 
     def about(self, prompt: str, pair: str, **more: object) -> JsonObject:
         """What is compared, sent once."""
-        kinds = [entry.kind for entry in self.entries]
-        columns = [
-            {
+        kinds: set[str] = set()
+        columns = []
+        for entry, title in zip(self.entries, titles(self.entries), strict=True):
+            column = {
                 "letter": entry.letter,
                 # a second one of a kind has a colour of its own
-                "kind": "other" if entry.kind in kinds[:at] else entry.kind,
+                "kind": "other" if entry.kind in kinds else entry.kind,
                 "title": title,
                 "details": entry.details,
                 "lossy": entry.lossy,
                 "plain": entry.autoregressive,
             }
-            for at, (entry, title) in enumerate(
-                zip(self.entries, titles(self.entries), strict=True)
-            )
-        ]
+            kinds.add(entry.kind)
+            columns.append(column)
         return {"columns": columns, "prompt": prompt, "pair": pair, **more}
 
     def add(self, at: int, steps: Sequence[Step]) -> JsonObject:
@@ -220,10 +219,11 @@ class Board:
         columns = [
             cells(figures(at_rate(counts, rate)), speedup) for counts, rate, speedup in measured
         ]
-        return [
-            {"name": name, "cells": [column.get(name, ("–", "")) for column in columns]}
-            for name in ROWS
-        ]
+        rows = []
+        for name in ROWS:
+            found = [column.get(name, ("–", "")) for column in columns]
+            rows.append({"name": name, "cells": found})
+        return rows
 
 
 ROWS = (  # of the table

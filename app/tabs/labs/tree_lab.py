@@ -40,8 +40,6 @@ OTHERS = tuple(
     if builder.reads_draft and not builder.autoregressive and name not in SIX
 )
 PAPER = "llama3-8b-70b-cnn"  # the vector of Sequoia's appendix E
-
-
 SIZES = ("size", "depth", "longest", "width", "widths")  # parameters that are fitted
 
 
@@ -121,7 +119,7 @@ def build(service: RunService) -> None:
     sizes = {}
     for name in ("nodes", "levels", "width"):
         field = TreeRequest.model_fields[name]
-        low, high = field.metadata
+        low, high = field.metadata  # what pydantic made of `ge` and `le`
         sizes[name] = {
             "title": field.title,
             "min": low.ge,
@@ -172,15 +170,16 @@ def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> Js
     pass."""
     builder, step = fitted(name, vector, nodes, levels, width)
     shape = Topology(step.parents)
-    chance = list(path_acceptance(shape, vector))
+    chance = path_acceptance(shape, vector)
+    settings = []
+    for key, value in builder.parameters.items():
+        # Of a planned tree the width is a bound, which its picture does not show.
+        if key in SIZES and (key != "width" or has_fixed_width(name)):
+            settings.append(f"{key} {value}")
     return {
         "name": name,
         "title": builder.title,
-        "settings": ", ".join(
-            f"{key} {value}"
-            for key, value in builder.parameters.items()
-            if key in SIZES and (key != "width" or has_fixed_width(name))
-        ),
+        "settings": ", ".join(settings),
         "parents": list(step.parents),
         "chance": chance,
         "tokens": sum(chance),

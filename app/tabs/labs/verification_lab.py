@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
 TITLE = "Verification lab"
 TOKENS = ascii_lowercase[:MOST_TOKENS]
-CHILDREN, LEVELS, SEEDS = 4, 3, 2**31
+CHILDREN = 4
+LEVELS = 3
+SEEDS = 2**31
 MOST_RUNS = 20_000  # of one rule, by the estimate of `outcomes`
 MOST_TEXTS = 12  # bars of a distribution
 EXACT = 1e-12
@@ -127,14 +129,15 @@ def one_rule(request: NodeRequest) -> JsonObject:
     if row["scheme"]:
         data["step"] = drawn(request, row["scheme"])
     if outcome:
-        texts = sorted(
-            outcome.texts, key=lambda text: -max(outcome.texts[text], outcome.target[text])
-        )[:MOST_TEXTS]
+        written = outcome.texts
+        # Those that either is likely to write: a text that only the rule writes is what is wrong.
+        likely = sorted(written, key=lambda text: -max(written[text], outcome.target[text]))
+        texts = sorted(likely[:MOST_TEXTS])
         data["law"] = {
-            "of": len(outcome.texts),
-            "texts": sorted(texts),
-            "target": [outcome.target[text] for text in sorted(texts)],
-            "rule": [outcome.texts[text] for text in sorted(texts)],
+            "of": len(written),
+            "texts": texts,
+            "target": [outcome.target[text] for text in texts],
+            "rule": [written[text] for text in texts],
         }
     return data
 
@@ -143,7 +146,8 @@ def drawn(request: NodeRequest, scheme: str) -> JsonObject:
     """One run of the chosen rule, for the page: a step of the real loop on a pair whose
     distributions are p and q after every text."""
     with np.errstate(divide="ignore"):  # of a probability of 0
-        target, draft = np.log(np.array(request.p)), np.log(np.array(request.q))
+        target = np.log(np.array(request.p))
+        draft = np.log(np.array(request.q))
     models = (TableModel(lambda context: target), TableModel(lambda context: draft))
     pair = TablePair(*models, len(target), (), "distributions typed by hand")
     rule = VERIFIERS[request.rule]()

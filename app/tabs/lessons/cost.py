@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from math import log2
 from statistics import median
 
@@ -88,15 +88,14 @@ def measure(pair, seed):
     timed in turns."""
     # Looked up in `specviz` only here: torch comes with it.
     pairs = {"memory": pair, "disk": specviz.load_pair(offload="disk")}
-    calls = {
-        (where, size): partial(time_step, pairs[where], size, seed)
-        for size in SIZES
-        for where in pairs
-    }
+    calls = {}
+    for size, where in product(SIZES, pairs):
+        calls[where, size] = partial(time_step, pairs[where], size, seed)
     seconds: dict[tuple[str, int], list[float]] = {name: [] for name in calls}
     tokens: dict[int, float] = {}
     for number, name, (median_s, expected) in interleave(calls, ROUNDS + 1):
-        seconds[name] += [median_s] if number else []  # the first passes of a process are slow
+        if number:  # the first passes of a process are slow
+            seconds[name].append(median_s)
         tokens[name[1]] = expected
     curves = []
     for where in pairs:
@@ -119,7 +118,8 @@ def time_step(pair, size, seed, number):
         config = replace(config, builder=tree, verifier="sequoia")
     # The first step reads the prompt, which costs more than any later one.
     first, *steps = islice(speculate(pair, config), STEPS + 1)
-    return median(step.seconds.total for step in steps), first.growth.expected if size > 1 else 1.0
+    expected = first.growth.expected if size > 1 else 1.0
+    return median(step.seconds.total for step in steps), expected
 
 
 def speedup_of(point, curve):

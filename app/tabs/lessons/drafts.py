@@ -49,7 +49,8 @@ def facts(mixed, heads, block):
     twins = best_step(heads.steps, lambda step: bool(twin_nodes(step)) + len(step.path))
     if step is None or twins is None or not twin_nodes(twins):
         return None
-    node, (one, other) = found_in_library(step)[0], twin_nodes(twins)
+    node = found_in_library(step)[0]
+    one, other = twin_nodes(twins)
     # What the library found, where, and how often it had seen it.
     guess = step.growth.guesses[node]
     seen = "once" if guess["seen"] == 1 else count(guess["seen"], "time")
@@ -64,14 +65,11 @@ def facts(mixed, heads, block):
         "other": quote(twins.texts[twins.parents[other]]),
     }
     for name, drafter in (("model", "model"), ("library", "retrieval")):
+        guesses = mixed.counts.guesses
+        right = guesses[drafter, "accepted"]
         # Nodes that the walk never reached were neither right nor wrong.
-        outcomes = [
-            outcome
-            for one_step in mixed.steps
-            for own, outcome in zip(one_step.drafter, one_step.outcome, strict=True)
-            if own == drafter and outcome != "unreached"
-        ]
-        values |= {f"{name}_right": outcomes.count("accepted"), f"{name}_tried": len(outcomes)}
+        tried = right + guesses[drafter, "rejected"] + guesses[drafter, "passed"]
+        values |= {f"{name}_right": right, f"{name}_tried": tried}
     for level in (1, 2):
         values[f"head_{level}"] = mean(len(one_step.path) >= level for one_step in heads.steps)
     # With the Markov head the row below a node follows from that node's token.
@@ -107,23 +105,28 @@ def found_in_library(step):
 def twin_nodes(step):
     """Two nodes with the same token after different children of the root, all words; () without
     any."""
-    below = [node for child in children(step) for node in children(step, child)]
+    below = []
+    for child in children(step):
+        below += children(step, child)
     for node in below:
         twins = [other for other in below if step.tokens[other] == step.tokens[node]]
-        words = [step.texts[place] for twin in twins for place in (twin, step.parents[twin])]
-        if len(twins) == 2 and readable(*words):
+        if len(twins) == 2 and readable(*words_of(step, twins)):
             return tuple(twins)
     return ()
 
 
+def words_of(step, nodes):
+    """The texts of nodes and of their parents, all of which a lesson quotes."""
+    return [step.texts[place] for place in (*nodes, *(step.parents[node] for node in nodes))]
+
+
 def differing_pair(step):
     """The first children of the two first guesses, where they differ and all are words; () else."""
-    below = [children(step, child)[:1] for child in children(step)[:2]]
-    nodes = [node for first in below for node in first]
-    words = [step.texts[place] for node in nodes for place in (node, step.parents[node])]
-    if len(nodes) == 2 and len({step.tokens[node] for node in nodes}) == 2 and readable(*words):
-        return tuple(nodes)
-    return ()
+    nodes = []
+    for child in children(step)[:2]:
+        nodes += children(step, child)[:1]
+    differ = len({step.tokens[node] for node in nodes}) == 2
+    return tuple(nodes) if differ and readable(*words_of(step, nodes)) else ()
 
 
 LESSON = Lesson(

@@ -87,11 +87,11 @@ class Opened(NamedTuple):
 def write(linked: Linked, values: Sequence[object]) -> str:
     """The parameters of a link that opens the page with these values; raises a `ValueError` if it
     is too long."""
-    texts = {
-        name: text_of(control, value)
-        for (name, control), value in zip(linked.named.items(), values, strict=True)
-    }
-    query = urlencode({name: text for name, text in texts.items() if text}, safe=":,=")
+    texts = {}
+    for (name, control), value in zip(linked.named.items(), values, strict=True):
+        if text := text_of(control, value):
+            texts[name] = text
+    query = urlencode(texts, safe=":,=")
     if len(query) > MAX_LENGTH:
         raise ValueError(
             f"This is too long for a link: {len(query):,} characters of at most "
@@ -170,9 +170,7 @@ def parameters(search: object, opening: JsonObject) -> tuple[dict[str, str], lis
     for name, text in pairs:
         if name in texts:
             repeated[name] = None
-        elif (
-            not name.startswith("__") and name not in OTHERS
-        ):  # those with underscores are gradio's
+        elif not name.startswith("__") and name not in OTHERS:  # with underscores: gradio's own
             texts[name] = text
     # "builder=sequoia&builder.size=16", as older links have it, becomes "builder=sequoia:size=16".
     for name in list(texts):

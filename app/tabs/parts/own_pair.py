@@ -19,9 +19,11 @@ from ...service.sizes import Description, describe
 from .card import status, status_text
 from .pairs import choices, menus_of
 
-TARGET, DRAFT, CHECK, USE, REPORT = (
-    f"sv-own-{part}" for part in ("target", "draft", "check", "use", "report")
-)
+TARGET = "sv-own-target"
+DRAFT = "sv-own-draft"
+CHECK = "sv-own-check"
+USE = "sv-own-use"
+REPORT = "sv-own-report"
 ABOUT = "A folder saved by save_pretrained, or a name on the hub. Weights must be safetensors."
 READING = "Reading configurations and tokenizers."
 

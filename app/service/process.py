@@ -64,6 +64,7 @@ class Process:
                 if not self._pipe.poll(WAITS * self._seconds):
                     self._end()
                     raise ValueError(SILENT.format(WAITS * self._seconds))
+                # What comes back is an answer, or an exception that is raised here.
                 success, answer = self._pipe.recv()
             except (EOFError, OSError):
                 self._end()
@@ -96,6 +97,7 @@ class Process:
         self._process = context.Process(target=serve, args=arguments, daemon=True)
         self._process.start()
         other.close()
+        # This request is the first of them.
         self._left = REQUESTS - 1
         if not (self._pipe.poll(STARTS) and self._pipe.recv()):
             self._end()

@@ -72,16 +72,19 @@ def run(args: Arguments) -> int:
     prompts = options.prompts_of(args)
     if profile and args.no_timing and args.prompts:
         raise ValueError("--prompts is not used with --profile and --no-timing. Omit it.")
+    # Rates that travel with a checkpoint name neither a pair nor a drafter.
     is_published = profile is not None and not profile.pair
     choices, failed = choices_of(args, is_published)
     # Calibrated on every second prompt, timed on the others.
     calibrated = prompts[0::2][:CALIBRATED]
+    # What was measured on must not decide how good it is; a single prompt has to do for both.
     timed = (prompts[1::2] or prompts)[: args.each]
     if args.no_timing or args.machine:
         timed = []
     watch = Watch()
     updates = advise(choices, config, calibrated, timed, profile, costs, args.texts)
     advice, stopped = until_stopped(updates, "parts")
+    # The busiest moment counts: one disturbed part is enough to doubt the whole.
     busy = [watch.cores, *(option.busy for option in advice.options)]
     pair, _ = next(iter(choices.values()))
     data = data_of(advice, heads_of(args, choices)) | {

@@ -142,6 +142,7 @@ def grid_of(args: Arguments) -> JsonObject:
         engines += TRANSFORMERS
     if engines:
         lists["builders"] = [*(lists["builders"] or ["all"]), *engines]
+    # A list that nobody gave is left out: the grid's own default stands for it.
     lists |= {"pairs": [pair or "embedded"], "temperatures": args.temperature, "sizes": args.size}
     numbers = {
         name: getattr(args, name) for name in ("max_new_tokens", "seed", "rounds", *grid.ROWS)
@@ -162,6 +163,7 @@ def measure(
         outcomes = (grid.measure_cell(cell, prompts) for cell in cells)
     for done, outcome in enumerate(outcomes, 1):
         if args.out:
+            # At once: a night's work that is ended loses one cell at most.
             append_result(args.out, outcome)
         results[json.dumps(outcome["cell"], sort_keys=True)] = outcome
         yield Progress(done, len(cells), result=outcome)
@@ -191,6 +193,7 @@ def rows_of(outcome: JsonObject) -> list[JsonObject]:
 
 
 def _figures(result: JsonObject) -> JsonObject:
+    # The rest are the rule's arithmetic and all that is neither.
     draft, target, *others = result["parts_ms"].values()
     tokens, speedup = timed_figures(result)
     return {
@@ -217,6 +220,7 @@ def print_outcomes(rows: list[JsonObject], outcomes: list[JsonObject]) -> None:
             "to each row"
         )
         alike = {}
+        # A column that says the same in every row goes above the table; "" is that of lossy rows.
         for name in ("pair", "drafter", ""):
             if len({row[name] for row in rows}) == 1:
                 alike[name] = rows[0][name]
@@ -231,6 +235,7 @@ def print_outcomes(rows: list[JsonObject], outcomes: list[JsonObject]) -> None:
         cell = outcome["cell"]
         result = outcome.get("result", {})
         busy.append(result.get("busy_cores") or 0.0)
+        # What each engine was fastest with, since a comparison is of the best that each can do.
         for side, used in result.get("settings", {}).items():
             where = f"{used['dtype']} on {used['threads']} threads"
             say(f"{cell['builder']}: {side} in {where}")

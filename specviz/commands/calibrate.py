@@ -70,6 +70,7 @@ def run(args: Arguments) -> int:
     drafter = options.strategy(args, "drafter", args.drafter)
     config = RunConfig(PROMPT, max_new_tokens=TOKENS, drafter=drafter, **options.sampling(args))
     named = options.strategies(args, "verifier")
+    # At temperature 0 all rules accept the same tokens, so another set is measured there.
     rules = {}
     for temperature in dict.fromkeys(args.temperature or (0.0, 0.8)):
         heated = replace(config, temperature=temperature)
@@ -91,6 +92,7 @@ def run(args: Arguments) -> int:
         """What the target writes, again with other seeds where a seed changes anything; or the
         text."""
         if text is None:
+            # Without chance a second continuation of a prompt would be the first one again.
             repeated = prompts * (1 if heated.temperature == 0 else ROUNDS)
             return limited(continuations(pair, repeated, heated), args.positions)
         return limited(windows(pair, text, name), args.positions)
@@ -130,6 +132,7 @@ def rules_for(named: Sequence[Verifier], config: RunConfig) -> list[Verifier]:
     rules = []
     for rule in named or [rule() for rule in VERIFIERS.values()]:
         match = compatible(replace(config, builder="chain", verifier=rule))
+        # A rule whose acceptance depends on the number of siblings has no vector.
         suits = rule.greedy_only == (config.temperature == 0) and not rule.depends_on_siblings
         if named:
             match.required()
@@ -145,6 +148,7 @@ def print_profile(profile: Profile) -> None:
     print(f"{first.positions} positions of {len(first.by_text)} texts; P[k] ± 95 % over texts\n")
     rows = []
     for vector in profile.vectors:
+        # Half of the interval of the first child: the number that decides what a chain is worth.
         margin = None if vector.low[0] is None else vector.acceptance[0] - vector.low[0]
         rows.append(_row(vector.verifier, f"{vector.temperature:g}", vector.plan, margin))
         for category, places in places_of(vector.categories).items():

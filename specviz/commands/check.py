@@ -56,6 +56,7 @@ def run(args: Arguments) -> int:
     if args.bound:
         print(text_table([gap_row(gap) for gap in gaps()]))
         return 0
+    # Ctrl-C keeps the rows that were proven so far; they are printed like whole results.
     (rows, refuted), stopped = until_stopped(prove(args), "rows")
     if args.json:
         print(pretty_json([record_of(row, refuted) for row in rows]))
@@ -73,10 +74,12 @@ def run(args: Arguments) -> int:
         if not row.lossless:
             group = ", ".join(getattr(row, name) for name in group_by)
             shown[group] = shown.get(group, False) or row.holds
+    # A lossy rule need not show it on every tree, but somewhere it must, or the word is wrong.
     hidden = sorted(group for group in shown if not shown[group])
     for group in hidden:
         warn(f"declared lossy, but no proof shows it: {group}")
     if not (hidden or args.json):
+        # As a check on the check: rounding alone may be in it.
         largest = max((row.error or 0.0 for row in rows if row.lossless), default=0.0)
         print(
             f"{len(rows)} rows, all as declared; the largest error of a lossless one is "
@@ -131,6 +134,7 @@ def cases_of(args: Arguments) -> Sequence[Case]:
     """What is to be proven: every builder and rule with the draft model, with other drafters a few
     builders."""
     candidates = [*cases(args.builder, args.verifier, args.drafter or ["model"])]
+    # All drafters with all builders would take hours and meet nothing new.
     some = [name for name in args.builder or BUILDERS if name in WITH_OTHERS]
     if some and not args.drafter:
         others = [name for name in drafter_cases() if name != "model"]
@@ -147,6 +151,7 @@ def _proven(candidates: Sequence[Case | SearchCase], jobs: int) -> Iterator[Row]
     # New processes and no forks: a fork copies locks that threads of torch may hold.
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _prepare_process, (sources(),))
     try:
+        # In the order of the cases, however long each takes, so that two runs print the same.
         yield from pool.map(prove_case, candidates)
     finally:
         pool.shutdown(cancel_futures=True)
@@ -215,6 +220,7 @@ def gap_row(gap: Gap) -> dict[str, str]:
 def markdown() -> str:
     """What `compatible` declares of each builder and rule above temperature 0, as a Markdown
     table."""
+    # (possible, lossless) -> its word; what is impossible is never lossless.
     marks = {(True, True): "lossless", (True, False): "lossy", (False, False): "–"}
     rules = [name for name, rule in VERIFIERS.items() if not rule.autoregressive]
     lines = [f"| | {' | '.join(rules)} |", f"|{' --- |' * (len(rules) + 1)}"]

@@ -47,6 +47,7 @@ def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tupl
             for update in updates:
                 bar.total = update.total
                 bar.set_description(update.stage, refresh=False)
+                # A measurement says how far it is, the bar wants to know how much came.
                 bar.update(update.done - bar.n)
                 # Progress without a result yet is no result of a stopped run.
                 last = update if update.result else last

@@ -51,6 +51,7 @@ def run(args: Arguments) -> None:
         check_output(args.trace, *vector_files)
     pair = options.load(args)
     config = config.for_pair(pair)
+    # A vector measured with any other setting plans a tree that is good for something else.
     settings = {
         "pair": pair.info["name"],
         "dtype": pair.info.get("dtype"),
@@ -71,6 +72,7 @@ def run(args: Arguments) -> None:
     with suppress(KeyboardInterrupt):  # what was written is kept
         for step in speculate(pair, config):
             if not args.json:
+                # The prompt stands before the first step only.
                 print(("" if steps else printable(before)) + paint(step), end="", flush=True)
             steps.append(step)
     # From the steps so far: Ctrl-C leaves a whole trace.

@@ -39,6 +39,7 @@ def advice_on(report: Report) -> Iterator[Advice]:
             "have been decoded, or what was drafted stands in a form that is not known here.",
         )
         return
+    # A log of simulated acceptance says nothing about the model, so that comes before its numbers.
     yield from _simulated(report)
     yield _verdict(report)
     yield from _shorter(report)
@@ -80,6 +81,8 @@ def _constant(report: Report) -> bool:
 
 def _verdict(report: Report) -> Advice:
     tau = report.acceptance_length
+    # tau tokens a step, s tokens/s, b those of plain decoding, c the price of a step in plain
+    # steps.
     s = report.throughput
     b = report.baseline
     c = report.step_price
@@ -211,6 +214,7 @@ def _alike_rates(report: Report) -> tuple[float, ...]:
 
 
 def _under_load(report: Report) -> Iterator[Advice]:
+    # Under load a pass is bound by arithmetic, and every rejected token costs its share.
     running = report.running_requests or 0.0
     each = report.drafted_per_step or 0.0
     rate = report.acceptance_rate
@@ -231,4 +235,5 @@ def _engine(report: Report, name: str) -> str | None:
 def _length(report: Report, length: int) -> str | None:
     """The setting for so many drafted tokens; SGLang counts the root among them as well."""
     flag = _engine(report, "length")
+    # The texts of settings have LENGTH or NODES where the number belongs.
     return flag and flag.replace("LENGTH", str(length)).replace("NODES", str(length + 1))

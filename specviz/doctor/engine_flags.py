@@ -62,6 +62,7 @@ class EngineSettings(NamedTuple):
 def vllm(config: JsonObject, shape: Topology, lengths: Sequence[tuple[int, int, int]]) -> str:
     """The JSON of --speculative-config, with the lengths by the number of requests."""
     config["num_speculative_tokens"] = int(shape.depth.max())
+    # Written with the engine's own table: it chooses the length at every pass by the load.
     if lengths:
         config["num_speculative_tokens"] = max(length for *_, length in lengths) or 1
         config["num_speculative_tokens_per_batch_size"] = [*map(list, lengths)]
@@ -89,6 +90,7 @@ def tree_width(shape: Topology, squared: bool) -> int:
 def tensorrt(config: JsonObject, shape: Topology, _lengths: Sequence[tuple]) -> str:
     """A `speculative_config` in YAML, which JSON is."""
     config["max_draft_len"] = int(shape.depth.max())
+    # A chain needs none of the settings of trees, and an older engine refuses them.
     width = tree_width(shape, squared=False)
     if width > 1:
         config["use_dynamic_tree"] = True
@@ -140,6 +142,7 @@ def engine_flags(
             width = tree_width(shape, squared=True)
             switch = method.switch if way == "sampled" else None
             if method.config:
+                # "{draft}" stands for the model; everything else is written as it is.
                 fields = {**method.config, **(switch or {})}
                 config = {key: draft if at == "{draft}" else at for key, at in fields.items()}
                 write = vllm if engine == "vLLM" else tensorrt

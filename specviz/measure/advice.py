@@ -104,6 +104,7 @@ def calibrate(
         width: most children per position.
         seconds: time limit of the costs; 0 leaves them out.
     """
+    # No node has more children than there are tokens.
     width = min(width, pair.vocab_size)
     for config, verifiers in rules.items():
         before = profile.vectors
@@ -195,6 +196,7 @@ def _time(
         runs[f"engines, {way}"] = choices[first.name][0], engine.config
     for update in time_runs(runs, timed, uncut=True):
         rows = {row.name: row for row in update.result}
+        # Engines were timed in the same rotation, so their rows are among these.
         ways = {
             way: replace(engine, timing=rows.get(f"engines, {way}"))
             for way, engine in first.engines.items()
@@ -219,6 +221,7 @@ def _options(
     ranked = candidates(acceptance.plan, costs, config)
     promise = held_out(acceptance, costs, config)
     engines = engine_ways(profile, config, costs, texts)
+    # Engines verify a chain by a rule of their own, where that was measured.
     chains = acceptance
     if CHAIN in engines:
         chains = profile.vector(engines[CHAIN].config.verifier.name, config.temperature)

@@ -86,6 +86,7 @@ def _llama_cpp(spec: JsonObject, model: str) -> Settings:
     cores = int(machine()[-1])
     settings = xllamacpp.CommonParams()
     settings.model.path = model
+    # Memory for a context that no prompt fills would only slow the start.
     settings.n_ctx = min(pair.max_positions, 4096)
     settings.n_parallel = 1
     settings.cpuparams.n_threads = cores
@@ -126,6 +127,7 @@ def _openvino(spec: JsonObject, model: str) -> Settings:
             settings.temperature = config.temperature
             settings.top_p = config.top_p
             settings.rng_seed = config.seed
+        # It takes a single token as the end of a text; the pair may have several.
         settings.eos_token_id = min(pair.eos_ids, default=-1)
         ids = openvino.Tensor(np.array([prompt_tokens(pair, config)], dtype=np.int64))
         metrics = pipeline.generate(ids, settings).perf_metrics

@@ -140,6 +140,7 @@ def transformers_side(spec: JsonObject, assisted: bool) -> Settings:
         raise ValueError(
             "transformers needs a draft model with the target's tokenizer as its assistant."
         )
+    # The same files once more, by transformers' own loader.
     names = [one.model.config._name_or_path for one in (pair.target, pair.draft)[: 1 + assisted]]
     device = pair.target.device
     dtypes = ("bfloat16", "float16")
@@ -210,6 +211,7 @@ def _continue(
     """The new tokens of transformers' `generate`, greedy unless `options` say otherwise."""
     import torch
 
+    # The tokens of this engine's own text side: another tokenization would be another prompt.
     ids = torch.tensor([prompt_tokens(pair, config)], device=pair.target.device)
     room = min(config.max_new_tokens, pair.max_positions - ids.shape[1])
     if room < 1:

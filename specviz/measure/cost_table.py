@@ -247,6 +247,7 @@ def _cost_of_row(groups: Iterable[Sequence[Shape]]) -> float:
 
     It is no more than any shape's whole overhead would allow.
     """
+    # The median over sizes, so that one disturbed size does not decide.
     slopes = []
     limits = []
     for shapes in groups:
@@ -254,6 +255,7 @@ def _cost_of_row(groups: Iterable[Sequence[Shape]]) -> float:
         if len(shapes) == 2 and shapes[1].inner > shapes[0].inner:
             flat, deep = shapes
             slopes.append((deep.overhead - flat.overhead) / (deep.inner - flat.inner))
+    # Noise may say that a row gives time back, or that it costs more than the whole step has.
     return max(0.0, min(median(slopes), *limits)) if slopes else 0.0
 
 

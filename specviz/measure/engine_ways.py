@@ -95,6 +95,7 @@ def engine_ways(
         ranked = candidates(acceptance.plan, costs, own)
         promise = held_out(acceptance, costs, own)
         for way in names:
+            # The best that the way may be: any tree, or the best of the chains.
             tree = next((tree for tree in ranked if way == TREE or tree.is_chain), None)
             # A chain that is the best of all is one way, not two.
             if tree is not None and not (way == TREE and tree.is_chain):
@@ -149,6 +150,7 @@ def adaptive_verification(
         """Plain steps of a step that drafts a chain and verifies a part of it."""
         # Drafting is paid for the whole chain, verifying only for the slots that are kept.
         drafting = length * (shared.draft(1) + shared.row_s) + shared.opening_s
+        # Everything that a step does, then in plain steps; it cannot cost less than one.
         step = drafting + shared.target(1 + verified) + shared.overhead(1 + verified)
         return max(1.0, step / shared.plain_s) if shared.plain_s else 1.0
 

@@ -63,6 +63,7 @@ def predict(
     >>> forecast.tokens_per_pass, round(forecast.speedup, 2)
     (1.75, 1.62)
     """
+    # The planner's table knows them already where the tree is one of its own.
     tokens = expected_tokens(shape, acceptance) if tokens is None else tokens
     parts = cost.parts(shape)
     step_s = sum(parts.values())

@@ -25,10 +25,12 @@ def ratio_interval(hits: ArrayLike, tries: ArrayLike) -> tuple[np.ndarray, np.nd
     [0.26, 0.87]
     """
     rows = np.stack(np.broadcast_arrays(np.asarray(hits, dtype=float), tries), -1)
+    # A text in which nothing was tried says nothing, and would count as one more text.
     rows = rows[..., np.asarray(tries) > 0, :]
     number = rows.shape[-2]
     if number < 2:
         return None
+    # How much texts differ from the common ratio, weighted by their tries (linearised ratio).
     hit, tried = np.moveaxis(rows, -1, 0)
     total = tried.sum(-1)
     ratio = np.clip(hit.sum(-1) / total, 0.0, 1.0)
@@ -42,6 +44,7 @@ def ratio_interval(hits: ArrayLike, tries: ArrayLike) -> tuple[np.ndarray, np.nd
 def wilson(ratio: np.ndarray, tries: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
     """Wilson's interval for a ratio of so many independent tries (1927); `t` standard errors to
     either side."""
+    # Wilson's centre lies nearer to a half than the ratio, the more so the fewer tries there were.
     centre = (ratio + t * t / (2 * tries)) / (1 + t * t / tries)
     error = np.sqrt(ratio * (1 - ratio) / tries + t * t / (4 * tries * tries))
     spread = t / (1 + t * t / tries) * error

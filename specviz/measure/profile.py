@@ -73,6 +73,7 @@ class Profile(Record):
                 f"the costs were measured with offload {measured}, not {used}. Run "
                 "`calibrate` again."
             )
+        # Acceptance changes with the temperature, but not within a twentieth of it.
         temperatures = sorted({vector.temperature or 0.0 for vector in self.vectors})
         if not any(abs(config.temperature - measured) <= 0.05 for measured in temperatures):
             listed = ", ".join(f"{measured:g}" for measured in temperatures)

@@ -65,6 +65,7 @@ def read_prompts(path: str | Path, column: str | None = None) -> list[str]:
     if "\0" in text:
         raise ParameterError(name, "be a text, JSON or a table", hint="It holds binary data.")
     if kind in TABLES:
+        # A prompt may be longer than the 128 kB that a cell has by default.
         csv.field_size_limit(MOST_TEXT)
         rows = csv.DictReader(io.StringIO(text), delimiter=TABLES[kind], strict=True)
         try:
@@ -136,6 +137,7 @@ def _known(record: JsonObject, key: str) -> object:
     """What a known entry of a record asks; () where nobody does."""
     value = record[key]
     if key in ("turns", "prompt"):  # the later ones follow answers that do not exist
+        # Only a list of texts is a conversation; anything else is refused with its value.
         is_texts = isinstance(value, list) and all(isinstance(turn, str) for turn in value)
         return value[0] if is_texts and value else value
     about = record.get("input")

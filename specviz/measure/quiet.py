@@ -38,6 +38,7 @@ class Watch:
     @property
     def cores(self) -> float:
         """How many cores others used since."""
+        # Clocks of the system tick in hundredths: a short watch may come out below 0.
         return max(0.0, used_by_others() - self.before) / max(1e-9, perf_counter() - self.began)
 
     def check(self) -> None:

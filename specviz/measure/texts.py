@@ -68,6 +68,7 @@ def continuations(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iter
 def windows(pair: Pair, text: str, source: str) -> Iterator[Text]:
     """A text in pieces that the models can read; they stay one text, named by `source`."""
     tokens = pair.encode(text)
+    # Longer windows cost more memory for a mask, shorter ones lose more first positions.
     length = min(WINDOW, pair.max_positions)
     for start in range(0, len(tokens), length):
         yield Text(tuple(tokens[start : start + length]), 1, source)

@@ -126,6 +126,7 @@ class _Run:
         self.passes: list[Pass] = []
         self._latest: list[Pass] = []
         config = replace(config, drafter=_clocked(config.drafter, self._latest))
+        # Without an end: a burst takes a few steps, wherever the text is by now.
         self._loop = chain.from_iterable(speculate(pair, config) for _ in count())
 
     def burst(self, steps: int, number: int) -> None:
@@ -225,6 +226,7 @@ def measure_machine(
         cells.append(cell)
         tree = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=acceptance)
         runs[f"{cell.size} nodes, {cell.depth} levels"] = pair, replace(config, builder=tree)
+    # Prompts that no model was trained on: on training texts a draft guesses too well.
     questions = prompts(rounds, chat=getattr(pair, "chat", False))
     for timing in time_runs(runs, questions, uncut=True):
         points = []

@@ -235,6 +235,7 @@ def steps_with_room(trace: Trace) -> list[Step]:
     end = len(trace.prompt_tokens)
     end += len(trace.tokens) if context else trace.config.max_new_tokens
     end = min(end, trace.pair.get("max_positions", end))
+    # How deep the builder goes where it has room: a tree that is shallower there was cut off.
     deepest = max((int(Topology(step.parents).depth.max()) for step in trace.steps), default=0)
     return [step for step in trace.steps if step.index > 0 and step.start + 1 + deepest < end]
 
@@ -248,6 +249,7 @@ def time_calls(
     for done, (number, name, result) in enumerate(interleave(calls, len(texts)), 1):
         counts[name].append(result)
         # Only whole rounds: a text counts once every run has continued it.
+        # A round that is under way would compare a run with nothing.
         finished = number + (done % len(calls) == 0)
         yield Progress(done, len(texts) * len(calls), result=summarise(counts, texts[:finished]))
 
@@ -270,6 +272,7 @@ def measure_speedup(
     counts: dict[str, list[Counts]] = {name: [] for name in calls}
     for number, name, steps in interleave(calls, rounds):
         # The run that the visitor saw is the first of its repetitions, and is not decoded again.
+        # Repetitions of one seed write the same text, so a round differs in its time alone.
         total = first if (number, name) == (0, "run") else Counts()
         for step in () if total is first else steps:
             total += Counts.of([step])

@@ -107,6 +107,7 @@ def path_ceiling(p: np.ndarray, q: np.ndarray) -> float:
     accepted = np.ones(1)  # the most that it can be accepted
     total = 0.0
     for above, below in zip(p, q, strict=True):
+        # Every text of this level: each of the level above with every next token.
         drafted = np.outer(drafted, below).ravel()
         accepted = np.minimum(drafted, np.outer(accepted, above).ravel())
         total += float(accepted.sum())

@@ -125,6 +125,7 @@ class Counterexample:
         return lines
 
     def _tree_text(self) -> str:
+        # At temperature 0 the drafted tokens matter, above it only the shape does.
         if self.tokens:
             nodes = map(self._node_text, range(1, len(self.parents)))
             return f"drafted: {', '.join(nodes)}"

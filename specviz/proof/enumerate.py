@@ -152,6 +152,7 @@ def compare_with_target(
         """Of the target to write `text` once its first tokens are there."""
         return float(np.prod([row(text[:i])[text[i]] for i in range(start, length)]))
 
+    # Every text there is, since a wrong rule may write what the target never would.
     texts = list(product(range(len(row(()))), repeat=length))
     target = {text: chance(text, 0) for text in texts}
     errors = {text: -prob for text, prob in target.items()}
@@ -215,6 +216,7 @@ def enumerate_tree(
 
     def write(rng: ScriptedRandomness) -> Text:
         nonlocal accepted, runs
+        # Drawing and deciding are enumerated together: an error may be in what one tells the other.
         tree = _draw_tree(shape, q, scheme, rng)
         target = GivenRows([rows[depth] for depth in tree.depths])
         verdict = rule(tree, target, rng)

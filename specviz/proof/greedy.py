@@ -123,6 +123,7 @@ def _try(rule: Verifier, given: GreedyTree) -> Counterexample | None:
         wrong = distribution_of(write, GreedyRandomness)
     except Exception as error:
         return replace(_example(rule, given), failure=failure_text(error))
+    # What is left was written although the target would not have.
     wrong.pop((), None)
     if not wrong:
         return None
@@ -150,6 +151,7 @@ def _merged(rows: list[Row]) -> Rows:
 
 def _shrink(rule: Verifier, tree: GreedyTree, example: Counterexample) -> Counterexample:
     """The counterexample without every leaf that the mistake does not need."""
+    # From the last node backwards: a leaf that goes may leave its parent as one.
     for leaf in reversed(range(1, len(tree.parents))):
         if leaf in tree.parents or len(tree.parents) == 2:
             continue
@@ -205,6 +207,7 @@ def _random_tree(generator: np.random.Generator, rule: Verifier) -> GreedyTree:
     for node, text in enumerate(texts):  # it grows within the loop
         tree.logits.setdefault(text, tuple(generator.integers(0, 3, size).tolist()))
         tree.q.setdefault(text, normalised(generator.integers(1, 5, size).tolist()))
+        # The tree has a shape that the rule is defined for.
         only_child = rule.chain_only or (rule.paths_only and node > 0)
         for _ in range(1 if only_child else generator.integers(1, 4)):
             token = tree.best(text) if generator.random() < 0.5 else int(generator.integers(size))

@@ -70,6 +70,7 @@ class Case:
     def prove(self) -> Row:
         """What is declared and what is found; a plugin that fails is refuted by its error."""
         config = self.config
+        # What is declared stands beside what is found: a row that differs is a bug in one of them.
         match = compatible(config, self.scheme)
         keyed = config.verifier.shared_noise and config.temperature > 0
         row = Row(
@@ -277,6 +278,7 @@ def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None) -> t
             pair.target.logits([*pair.encode(PROMPT), *text]), config.target_sampling
         )
 
+    # The largest of all differences, and not their mean: one wrong text is a wrong rule.
     comparison = compare_with_target(distribution_of(write), row, LENGTH)
     return comparison.deviation, comparison.runs
 

@@ -84,6 +84,7 @@ class NodeTries:
         """The chance of each child to be the accepted one, [k]: by its coin, or 1 for the one a
         rule took without."""
         if self.flips:
+            # A child is reached if those before it were rejected.
             reached = np.cumprod(np.append(1.0, 1 - self.accept_prob))[:-1]
             return reached * self.accept_prob
         accepted = np.zeros(len(self.accept_prob))

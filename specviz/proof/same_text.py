@@ -104,6 +104,7 @@ def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[
         config: its configuration.
         tokens: the new tokens it wrote, all of them.
     """
+    # Lazily: plain decoding goes on only as long as the texts agree.
     plain = (step.emitted[0] for step in speculate(pair, config.autoregressive()))
     for position, (token, expected) in enumerate(zip_longest(tokens, plain)):
         if token == expected:

@@ -167,6 +167,7 @@ def _trees_with_a_row_a_level() -> Iterator[tuple[Parents, Rows, Rows]]:
 
 def _larger_trees() -> Iterator[tuple[Parents, Rows, Rows]]:
     """Trees with branches below branches, with random fractions."""
+    # The same trees every time, so that a counterexample can be looked up again.
     generator = np.random.default_rng(0)
 
     def random_rows(count: int, tokens: int) -> Rows:

@@ -23,6 +23,7 @@ def to_csv(figure: go.Figure) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["series", "x", "y", "z"])
     for trace in figure.data:
+        # The name of a series may come from a visitor's file.
         name = _safe(trace.name or "")
         # A heat map has a value for each pair of its axes, anything else one y for each x.
         if trace.type == "heatmap":

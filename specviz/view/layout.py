@@ -32,9 +32,11 @@ def place(shape: Topology, path: Sequence[int] = ()) -> list[tuple[int, int]]:
             gaps = [above - top + 1 for above, top in zip(lowest, tops, strict=False)]
             down = max(gaps, default=0)
             shift[child] = down
+            # The outline below grows only where this child reaches deeper than those before it.
             highest += [row + down for row in tops[len(highest) :]]
             lowest[: len(bottoms)] = [row + down for row in bottoms]
         outlines[node] = [0, *highest], [0, *lowest]
+    # From the root on, each node at its parent's row and as far down as it was shifted.
     rows = [0] * len(shape)
     for node, parent in enumerate(shape.parents[1:], 1):
         rows[node] = rows[parent] + shift[node]

@@ -74,6 +74,7 @@ def heading(trace: Trace, link: str) -> str:
         gained += f", {trace.speedup.speedup:.1f}× plain decoding"
     setting = trace.pair.get("setting") or settings_title(trace.config)
     about = f"{gained}. {setting}. {described(trace.pair)}."
+    # Any other scheme could run a script in the file that somebody opens.
     is_address = link.startswith(("https://", "http://"))
     again = f' <a href="{html.escape(link)}">Open it again</a>' if is_address else ""
     return (

@@ -23,6 +23,7 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
     fig = theme.figure("n, nodes in the tree", "time / time for one node")
     for place, (name, table) in enumerate(tables.items()):
         unit, scale = table.display_unit
+        # Relative to one node, so that machines of very different speed share an axis.
         one = table.target_s[0]
         times = [seconds / one for seconds in table.target_s]
         spread = np.array(table.spread.get("target") or [(s, s) for s in table.target_s]) / one
@@ -78,6 +79,7 @@ def plot_speedup(forecast: Forecast) -> go.Figure:
     """Draw the predicted speedup of every tree size and depth as a heat map, with the best cell
     marked."""
     best = forecast.best
+    # The best tree may be less deep than the column that it stands in.
     depth = next(depth for depth in forecast.depths if depth >= best.depth)
     source = "projection for" if forecast.cost.projection else "costs of"
     verdict = f"Best {best.speedup:.2f} × at {best.size} nodes, {best.depth} levels"

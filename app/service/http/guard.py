@@ -103,6 +103,7 @@ class Guard:
         """Raise `Rejected` where the page is asked for by a name that is not its own, as by another
         site that points its name here, or by a script of another site."""
         headers = Headers(scope=scope)
+        # A proxy passes on the name that the visitor asked for beside its own.
         names = [headers.get("host", ""), headers.get("x-forwarded-host", "")]
         if not all(map(self.hosts.allow, filter(None, names))):
             raise Rejected(
@@ -206,6 +207,7 @@ class Guard:
             seconds = f"{limits.BODY_SECONDS:g} s"
             raise Rejected(408, f"A request must arrive within {seconds}.") from None
         finally:
+            # Counted while it arrives only: what has arrived is bounded by `limits.BODY`.
             self.received[network] -= len(body)
             self.received += Counter()  # without those that are done
         if too_large:

@@ -52,6 +52,7 @@ class Entry:
     @property
     def drafter(self) -> Drafter | None:
         """The drafter; None if there is none."""
+        # A look-up drafts without a model, and plain decoding not at all.
         reads = self.config.builder.reads_draft and not self.autoregressive
         return self.config.drafter if reads else None
 

@@ -265,6 +265,7 @@ def of_traces(
     """
     board = Board(entries, name)
     updates = [board.add(at, trace.steps) | {"state": "done"} for at, trace in enumerate(traces)]
+    # What a run was timed at travels in its trace.
     board.speedups = [trace.speedup for trace in traces]
     board.ended = set(range(len(traces)))
     for update, clock in zip(updates, board.clocks(), strict=True):

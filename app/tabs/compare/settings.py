@@ -130,6 +130,7 @@ class Settings:
     ) -> Iterator[tuple[Column, object, tuple[object, ...]]]:
         """Of the values of `inputs`, each column with what decodes it and the values of its
         `controls.inputs`."""
+        # Values come in one row, in the order of `named`.
         remaining = iter(values)
         shared = tuple(islice(remaining, 1 + len(self.scalars)))
         for column in self.columns:

@@ -59,6 +59,7 @@ class PathRatio(Verifier):
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         walk = Walk(tree)
         node = 0
+        # The mistake: carried down the path, where each guess has a ratio of its own.
         product = 1.0
         while children := tree.children[node]:
             q = tree.draft_distributions[node]

@@ -35,6 +35,7 @@ def ask_about(
         unless: those of `inputs` after whose change an answer is dropped. A change of theirs must
             be among the triggers, or nothing takes the place of the answer that was dropped.
     """
+    # The control itself counts, not another one that holds the same.
     compared = [any(control is other for other in unless) for control in inputs]
 
     @wraps(answer)

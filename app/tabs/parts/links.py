@@ -212,6 +212,7 @@ def value_of(control: gr.components.Component, text: str, changes: list[str]) ->
         case gr.Slider() | gr.Number():
             if not NUMBER.fullmatch(text.strip()):
                 raise ValueError(f"{control.label} must be a number; got {quoted(text)}")
+            # A box without a limit takes any number.
             low = -math.inf if control.minimum is None else control.minimum
             high = math.inf if control.maximum is None else control.maximum
             number = float(min(max(float(text), low), high))

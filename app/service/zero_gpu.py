@@ -34,11 +34,13 @@ class _Rejected(NamedTuple):
 
 
 def configs_in(args: tuple[object, ...]) -> list[RunConfig]:
-    """The configurations among the arguments of a run, also those in a tuple."""
+    """The configurations among the arguments of a run, also those in a tuple, and those of the
+    columns of a comparison."""
     values: list[object] = []
     for arg in args:
         values += arg if isinstance(arg, tuple) else (arg,)
-    return [value for value in values if isinstance(value, RunConfig)]
+    found = [getattr(value, "config", value) for value in values]
+    return [value for value in found if isinstance(value, RunConfig)]
 
 
 def gpu(duration: Callable[..., int]) -> Callable[[Any], Any]:
@@ -76,7 +78,7 @@ def compute(
             if isinstance(item, _Rejected):
                 raise ValueError(item.sentence)
             yield item
-    except gr.Error as error:  # of `spaces`, whose sentences are HTML
+    except gr.Error as error:
         raise ValueError(re.sub(r"<[^>]*>", "", f"{error.title}: {error.message}")) from error
 
 

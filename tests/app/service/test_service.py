@@ -15,6 +15,7 @@ from app.service.pairs import Pairs
 from app.service.queue import Full, Visitor
 from app.service.run import Note
 from app.service.service import RunService
+from app.tabs.compare.entry import Entry
 from tests.loops import WAIT, in_a_loop, one_pair, until, until_later
 
 REF = PairRef("This pair")
@@ -233,6 +234,34 @@ def test_a_step_that_never_ends_does_not_hold_up_short_calls(monkeypatch):
         return answer
 
     assert in_a_loop(both()) == 3
+
+
+class Trials:
+    """In place of the other process: what it was asked to look at."""
+
+    def __init__(self):
+        self.prompts = []
+
+    async def ask(self, visitor, work, target, draft, prompts):
+        self.prompts.append(prompts)
+
+
+def test_every_prompt_for_a_pair_of_a_visitor_is_tried_elsewhere_first():
+    pairs = one_pair(specviz.toy_pair)
+    pairs.offers = {name: offer._replace(trusted=False) for name, offer in pairs.offers.items()}
+    trials = Trials()
+    service = RunService(pairs, trials)
+    configs = [specviz.RunConfig(prompt) for prompt in ("one", "two")]
+    columns = tuple(Entry(letter, config) for letter, config in zip("AB", configs, strict=True))
+
+    async def visit(*args):
+        work = lambda turn, *args: iter(())  # noqa: E731
+        async with aclosing(service.stream(Visitor("a"), REF, work, *args)) as items:
+            return [item async for item in items]
+
+    in_a_loop(visit(configs[0], REF))  # as Explore runs
+    in_a_loop(visit(columns))  # as Compare does
+    assert trials.prompts == [["one"], ["one", "two"]]
 
 
 # ---- pairs ----

@@ -65,6 +65,7 @@ class RunService:
         self._changed = self._worker.changed
         self._queue: FairQueue[Run] = FairQueue(limit)
         self._calls: FairQueue[Call] = FairQueue(limit)
+        self._streams: set[Run] = set()  # that a page still listens to
         # Runs with caches in memory, or whose turn came before their pair was loaded: those stay in
         # the queue, where they keep their place until it is.
         self._begun: set[Run] = set()
@@ -78,6 +79,7 @@ class RunService:
         ref: PairRef,
         work: Callable[..., Iterator[Item | None]],
         *args: object,
+        replaces: bool = False,
     ) -> AsyncGenerator[Item | Note, None]:
         """The items of work(turn, *args), computed when it is the visitor's turn, and a `Note`
         where it has to wait. Iterate within `contextlib.aclosing`, so that it ends with its page.
@@ -86,6 +88,7 @@ class RunService:
             visitor: who asks.
             ref: the pair; it is loaded if need be, while others compute.
             work, args: a generator function and what else it takes; None is not sent.
+            replaces: whether it takes the place of the visitor's run of the same work, which ends.
 
         Raises:
             ValueError: if the queue is full, the pair cannot be had, or from the work.
@@ -96,6 +99,11 @@ class RunService:
             prompts = [config.prompt for config in zero_gpu.configs_in(args)]
             await self.trials.ask(visitor, try_tokenizers, ref.target, ref.draft, prompts)
         run = Run(visitor, ref, work, args, asyncio.get_running_loop())
+        if replaces:
+            for earlier in tuple(self._streams):
+                if earlier.visitor == visitor and earlier.work == work:
+                    earlier.end()  # and its own `stream` leaves it
+        self._streams.add(run)
         with self._changed:
             # Where too many wait this ends one of them, perhaps this one, whose error is then seen
             # below as any other is.
@@ -131,6 +139,7 @@ class RunService:
                         await asyncio.wait_for(run.changed.wait(), POLL)
         finally:
             # However it ends: its last item, an error, Stop, or a page that was closed.
+            self._streams.discard(run)
             self.leave(run)
 
     async def between_steps(self, work: Callable[..., Answer], *args: object) -> Answer:

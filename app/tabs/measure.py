@@ -116,7 +116,8 @@ def build(service: RunService) -> None:
             result: MachineMeasurement | None = None
             visitor = visitor_of(request)
             ref = service.pairs.first
-            async with aclosing(service.stream(visitor, ref, measure, nearest(value))) as items:
+            items = service.stream(visitor, ref, measure, nearest(value), replaces=True)
+            async with aclosing(items):
                 async for item in items:
                     if isinstance(item, Note):
                         yield {line: status_text(item.text)}

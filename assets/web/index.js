@@ -5,7 +5,7 @@ import { query } from './base/dom.js';
 import { strategyPicker } from './base/picker.js';
 import { onPage } from './base/page.js';
 import { placeOf } from './base/place.js';
-import { compareBoard } from './compare/board.js';
+import { COMPARE_PROMPT, compareBoard } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
@@ -25,7 +25,8 @@ import { checkSumOf, runLink } from './stage/share.js';
 /**
  * @typedef {object} Host
  * @property {HTMLElement} element
- * @property {{ value: string, marks?: string }} props gradio's own, like the next two
+ * @property {{ value: string, marks?: string, settings?: string }} props gradio's own, like the
+ *   next two
  * @property {(event: string, data?: object) => void} trigger
  * @property {Record<string, Ask>} server its functions
  * @property {(receive: (value: string) => void) => void} values calls with the value now and
@@ -89,11 +90,11 @@ export const trees = ({ element, props, server }) =>
 export const verification = ({ element, props, server }) =>
   verificationLab(element, JSON.parse(props.value), server);
 /** @type {Component} */
-export const compare = ({ element, server, values }) => {
-  const board = compareBoard(element, server);
+export const compare = ({ element, props, server, values, watch }) => {
+  const board = compareBoard(element, server, () => props.settings);
+  watch('settings', board.edited);
   onPage(element, 'input', ({ target }) => {
-    // Its own clock and speed are no settings of a run.
-    if (target.closest?.('.sv-compare-page') && !element.contains(target)) board.edited();
+    if (target.closest?.(COMPARE_PROMPT)) board.edited();
   });
   values(board.receive);
 };

@@ -1,6 +1,8 @@
 """For everyone: axe-core on every tab in light and dark, large type, and a keyboard that reaches
 everything."""
 
+import re
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
@@ -146,11 +148,29 @@ def test_what_a_tab_presents_is_on_the_screen_and_nothing_of_the_frame(serve, vi
     page = visit(serve(), width=width, height=height, settings=False)
     for title in each_tab(page, TABS):
         present(page)
-        expect(page.get_by_role("tab", name=title, exact=True)).to_be_hidden()
+        expect(page.locator(".tab-wrapper")).to_have_css("opacity", "0")
         picture = page.locator(SHOWN[title]).locator("visible=true").first
         expect(picture).to_be_in_viewport(ratio=0.99)
         assert picture.bounding_box()["width"] > 0.5 * width, title
         present(page)
+
+
+def test_tabs_can_be_changed_while_presenting(serve, visit):
+    page = visit(serve(), settings=False)
+    present(page)
+    for title in ("Compare", "Explore"):
+        page.locator(".sv-view summary").hover()
+        expect(page.locator(".tab-wrapper")).to_have_css("opacity", "1")
+        page.get_by_role("tab", name=title, exact=True).click()
+        expect(page.locator(SHOWN[title])).to_be_in_viewport(ratio=0.99)
+        page.mouse.move(400, 400)
+        expect(page.locator(".tab-wrapper")).to_have_css("opacity", "0")
+    for _ in range(9):  # the keyboard comes there as well
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.getAttribute('role')") == "tab":
+            break
+    expect(page.locator(".tab-wrapper")).to_have_css("opacity", "1")
+    expect(page.locator("html")).to_have_class(re.compile("sv-present"))
 
 
 CONTRAST = """() => {

@@ -94,6 +94,28 @@ def test_a_second_run_of_the_same_settings_takes_the_next_seed_and_says_so(serve
     expect(seed).to_have_value(following)
 
 
+def test_run_pressed_while_a_run_goes_on_begins_anew(serve, visit, step_by_step):
+    pair = Gated(permits=3)
+    page = visit(serve(pair))
+    chips = page.locator(f"{STAGE} .sv-history button")
+    seed = page.get_by_label("Seed")
+    page.locator("#sv-run").click()
+    expect(page.locator(f"{STAGE} .sv-where")).to_have_text("step 3 of 3")
+    first = seed.input_value()
+    seed.fill("123")
+    seed.press("Tab")
+    page.locator("#sv-run").click()
+    pair.gate.release(10**6)
+    expect(page.locator(f"{STAGE} .sv-about-run")).to_contain_text("seed 123")
+    state(page, "done")
+    expect(chips).to_have_count(3)  # what was decoded of the run before stays
+    expect(chips.nth(1)).to_contain_text(f"seed {first}")
+    expect(page.locator("#sv-stop")).to_be_disabled()
+    assert seed.input_value() == "123"
+    page.get_by_label("Prompt").first.press("Enter")
+    expect(seed).to_have_value("124")  # a whole run of the same settings has the next
+
+
 def test_a_run_is_there_again_after_a_reload(serve, visit):
     page = visit(serve(Gated()), settings=False)
     address = page.url

@@ -85,6 +85,26 @@ def test_weights_elsewhere_grey_the_race_and_say_so_above_it(serve, visit):
         expect(page.locator(f"{BOARD} .sv-run .sv-letter").nth(at)).to_have_text(f"{letter} ")
 
 
+def test_the_race_is_no_longer_grey_when_its_settings_are_back(serve, visit):
+    page = visit(f"{serve()}{LINK}", ready=READY, settings=False)
+    board = page.locator(f"{BOARD} .sv-compare")
+    prompt = page.locator("#sv-compare-prompt textarea")
+    page.locator("#sv-compare-opener button").click()
+    for box, other in (
+        (page.get_by_label("Seed").locator("visible=true"), "5"),
+        (prompt, "Why is grass green?"),
+    ):
+        before = box.input_value()
+        for value, grey in ((other, True), (before, False)):
+            box.fill(value)
+            box.press("Tab")
+            expect(board).to_have_class(re.compile("stale" if grey else r"^((?!stale).)*$"))
+    for value, grey in (("Off", True), ("Speculation", False)):
+        page.locator("#sv-side-C").get_by_label(value, exact=True).check()
+        expect(board).to_have_class(re.compile("stale" if grey else r"^((?!stale).)*$"))
+    expect(page.locator(f"{BOARD} .sv-state")).to_have_text("")
+
+
 def test_the_race_is_saved_as_a_picture_and_as_a_page_that_plays_offline(seen, tmp_path):
     for kind in ("png", "html"):
         seen.locator(f"{BOARD} .sv-save summary").click()

@@ -14,6 +14,7 @@ import specviz
 from app.service.pair_ref import SMOLLM2
 from app.tabs import explore
 from app.tabs.explore import prompts, recordings
+from app.tabs.parts import links
 from specviz.view.payload import worth_showing
 from tests.matrix import rest_of
 from tests.pages import (
@@ -358,6 +359,41 @@ def test_an_answer_that_comes_late_sets_nothing_that_was_chosen_since(serve, vis
     expect(about).to_contain_text("temperature 1")
     expect(page.locator("#sv-preset :checked")).to_have_value("Large tree")
     expect(page.locator("#sv-temperature :checked")).to_have_value("1")
+
+
+def test_a_link_sets_nothing_that_a_visitor_touched_before_its_answer(serve, visit, monkeypatch):
+    whole = links.read
+    gate, asked = threading.Event(), threading.Event()
+
+    def slow(*args):
+        asked.set()
+        assert gate.wait(60)
+        return whole(*args)
+
+    monkeypatch.setattr(links, "read", slow)
+    page = visit(f"{serve(Gated())}?temperature=1&seed=9&max_new_tokens=20")
+    assert asked.wait(60)
+    seed = page.get_by_label("Seed")
+    seed.fill("77")
+    seed.press("Tab")
+    gate.set()
+    expect(page.get_by_label("New tokens")).to_have_value("20")
+    expect(page.locator("#sv-temperature :checked")).to_have_value("1")
+    expect(seed).to_have_value("77")
+
+
+def test_a_phone_shows_prompt_headline_and_tree_on_its_first_screen(serve, visit):
+    page = visit(serve(), width=390, height=844, settings=False)
+    for part in ("#sv-headline em", "#sv-prompt textarea", "#sv-run", "#sv-settings-opener"):
+        expect(page.locator(part)).to_be_in_viewport(ratio=0.99)
+    for node in page.locator(f"{STAGE} .sv-svg .node").all():
+        expect(node).to_be_in_viewport()
+    lines = page.locator("#sv-headline em").evaluate(
+        "part => part.parentElement.querySelector('span').getBoundingClientRect().bottom"
+        " - part.getBoundingClientRect().top"
+    )
+    assert lines < 30  # one line
+    assert page.locator(f"{STAGE} .sv-scroll").get_attribute("data-fits") == "true"
 
 
 def test_what_is_seen_can_be_copied_as_python_and_as_a_command(serve, visit):

@@ -3,8 +3,9 @@ prompt and seed."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from typing import Any
 
 import gradio as gr
 
@@ -55,35 +56,57 @@ def build(service: RunService) -> None:
         with gr.Column(elem_id="sv-compare-settings", elem_classes="sv-fold"):
             models = models_menu(service, opening)
             chosen = lay_out(prompt)
+        linked = links.WithMenus({"models": models, "weights": weights}, chosen)
+        controls = list(linked.named.values())
         board = component(
             "compare",
             asset("compare/compare.html"),
+            settings=settings_text(linked, [control.value for control in controls]),
             server_functions=[recorded, page_around],
             elem_id="sv-compare",
         )
-    linked = links.WithMenus({"models": models, "weights": weights}, chosen)
     links.connect(link, linked, [go.click, prompt.submit])
+
+    def check(*values: object) -> list[Any]:
+        own = values[len(linked.menus) :]
+        return [
+            gr.Button(interactive=chosen.possible(own)),
+            gr.HTML(settings=settings_text(linked, values)),
+            *chosen.updates(own),
+        ]
+
     gr.on(
-        [control.change for control in (models, weights, *chosen.inputs[1:])],
-        lambda *values: [gr.Button(interactive=chosen.possible(values)), *chosen.updates(values)],
-        chosen.inputs,
-        [go, *chosen.outputs],
+        [control.change for control in controls if control is not prompt],
+        check,
+        controls,
+        [go, board, *chosen.outputs],
         trigger_mode="always_last",
         **QUIET,
     )
-    events(service, chosen, [models, weights], go, stop, line, board)
+    events(service, linked, go, stop, line, board)
+
+
+def settings_text(linked: links.WithMenus, values: Sequence[object]) -> str:
+    """All that the controls hold but the prompt, the same for equal settings; empty where they hold
+    no valid ones."""
+    at = list(linked.named).index("prompt")
+    try:
+        return links.write(linked, [*values[:at], "", *values[at + 1 :]])
+    except ValueError:
+        return ""
 
 
 def events(
     service: RunService,
-    chosen: Settings,
-    pairs: list[gr.components.Component],
+    linked: links.WithMenus,
     go: gr.Button,
     stop: gr.Button,
     line: gr.HTML,
     board: gr.HTML,
 ) -> None:
     """Every event of a run."""
+    chosen = linked.settings
+    assert isinstance(chosen, Settings)
 
     async def run(
         request: gr.Request, models: object, weights: object, *values: object
@@ -92,7 +115,9 @@ def events(
             entries = tuple(chosen.read(values))
             ref = service.pairs.find(models, weights)
             yield {line: status_text("")}
-            async with aclosing(service.stream(visitor_of(request), ref, play, entries)) as items:
+            settings = settings_text(linked, [models, weights, *values])
+            items = service.stream(visitor_of(request), ref, play, entries, settings, replaces=True)
+            async with aclosing(items):
                 async for item in items:
                     yield {board: page_message(item)}
         except Exception as error:
@@ -102,7 +127,7 @@ def events(
             yield {line: status_text(text, "error"), board: message("", state="done")}
 
     job = Job(stop, line, {board: message("", state="stopped")})
-    job.bind([go.click, chosen.prompt.submit], run, [*pairs, *chosen.inputs], [board, line])
+    job.bind([go.click, chosen.prompt.submit], run, list(linked.named.values()), [board, line])
 
 
 TAB = Tab(TITLE, build, styles=("compare/compare",))

@@ -35,14 +35,19 @@ from .texts import compare_texts
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
 
 
-def play(turn: Turn, entries: Sequence[Entry]) -> Iterator[str | None]:
+def play(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterator[str | None]:
     """Decode every entry, one at a time, and then time each against plain decoding; the page keeps
     the previous results until the first step arrives.
+
+    Args:
+        turn: what it computes with.
+        entries: what the columns run.
+        settings: what the controls hold as text, by which the page knows when they differ.
 
     Raises:
         ValueError: if none of them can even begin (the prompt is too long, say).
     """
-    board = Board(entries)
+    board = Board(entries, settings=settings)
     for at, entry in enumerate(entries):
         unsent = list[Step]()
         try:
@@ -87,9 +92,10 @@ class Board:
     """All that is known of a comparison, whose columns are the entries, and what the page is sent
     of it."""
 
-    def __init__(self, entries: Sequence[Entry], name: str = "") -> None:
+    def __init__(self, entries: Sequence[Entry], name: str = "", settings: str = "") -> None:
         self.entries = entries
         self.name = name or new_name("comparison")
+        self.settings = settings
         self.written: list[list[int]] = [[] for _ in entries]
         self.steps: list[list[tuple[float, int]]] = [[] for _ in entries]  # seconds and tokens
         self.counts = [Counts() for _ in entries]
@@ -104,7 +110,8 @@ class Board:
         """A column is about to decode; the first of them says what is compared."""
         # All have the same prompt; what is said of it travels with the first step of any of them.
         if not any(self.written) and not self.head:
-            self.head = self.about(blank.prompt_text, described(blank.pair))
+            pair = described(blank.pair)
+            self.head = self.about(blank.prompt_text, pair, settings=self.settings)
             self.dtype = blank.pair.get("dtype")
 
     def decoded(self, at: int, steps: Sequence[Step]) -> str:

@@ -143,7 +143,7 @@ def events(
             # hold is not said: they may have changed since Run was pressed.
             yield {notice_box: sentence(*verdict(config, ref))}
             visitor = visitor_of(request)
-            items = service.stream(visitor, ref, play, config, ref, service.runs)
+            items = service.stream(visitor, ref, play, config, ref, service.runs, replaces=True)
             async with aclosing(items):
                 async for item in items:
                     yield {stage_box: page_message(item)}
@@ -157,7 +157,9 @@ def events(
         try:
             config = settings.read(values)
             ref = service.pairs.find(models, weights)
-            async with aclosing(service.stream(visitor_of(request), ref, sample, config)) as items:
+            visitor = visitor_of(request)
+            items = service.stream(visitor, ref, sample, config, replaces=True)
+            async with aclosing(items):
                 async for item in items:
                     yield noted(item)
         except Exception as error:

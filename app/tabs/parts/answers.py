@@ -9,11 +9,17 @@ import gradio as gr
 
 from .web import QUIET, dumps
 
-# In the browser, with what the server answered and what the controls hold by then.
-APPLY = """(answer, ...now) => {
+# In the browser, with what the server answered and what the controls hold by then: all of the
+# answer, or nothing where one of them has changed; or all but the values of those that have.
+ALL = """(answer, ...now) => {
   const { inputs, values } = JSON.parse(answer);
   const isOld = JSON.stringify(inputs) !== JSON.stringify(now);
   return values.map(value => (isOld ? { __type__: 'update' } : value));
+}"""
+UNCHANGED = """(answer, ...now) => {
+  const { inputs, values: [note, ...values] } = JSON.parse(answer);
+  const same = i => JSON.stringify(inputs[i]) === JSON.stringify(now[i]);
+  return [note, ...values.map((value, i) => (same(i) ? value : { __type__: 'update' }))];
 }"""
 
 
@@ -35,18 +41,41 @@ def ask_about(
         unless: those of `inputs` after whose change an answer is dropped. A change of theirs must
             be among the triggers, or nothing takes the place of the answer that was dropped.
     """
+    _ask(triggers, answer, inputs, outputs, unless, ALL)
+
+
+def fill_in(
+    trigger: Callable,
+    answer: Callable[..., Sequence[object]],
+    note: gr.components.Component,
+    controls: Sequence[gr.components.Component],
+) -> None:
+    """Let a trigger set `note` and controls to what `answer` returns for the event and the values
+    of the controls, but none that a visitor has changed by then."""
+    _ask([trigger], answer, controls, [note, *controls], controls, UNCHANGED)
+
+
+def _ask(
+    triggers: Sequence[Callable],
+    answer: Callable[..., Sequence[object]],
+    inputs: Sequence[gr.components.Component],
+    outputs: Sequence[gr.components.Component],
+    compared: Sequence[gr.components.Component],
+    apply: str,
+) -> None:
     # The control itself counts, not another one that holds the same.
-    compared = [any(control is other for other in unless) for control in inputs]
+    is_compared = [any(control is other for other in compared) for control in inputs]
 
     @wraps(answer)
     def ask(*values: object) -> str:
-        compared_values = [value for value, counts in zip(values, compared, strict=True) if counts]
+        held = values[-len(inputs) :]  # without the event, where the answer takes one
+        compared_values = [value for value, counts in zip(held, is_compared, strict=True) if counts]
         answered = [browser_value(value) for value in answer(*values)]
         return dumps({"inputs": compared_values, "values": answered})
 
-    answered = gr.Textbox("", visible="hidden")
-    asking = gr.on(triggers, ask, inputs, answered, trigger_mode="always_last", **QUIET)
-    asking.success(None, [answered, *unless], outputs, js=APPLY, **QUIET)
+    box = gr.Textbox("", visible="hidden")
+    asking = gr.on(triggers, ask, inputs, box, trigger_mode="always_last", **QUIET)
+    asking.success(None, [box, *compared], outputs, js=apply, **QUIET)
 
 
 def browser_value(value: object) -> object:

@@ -32,7 +32,7 @@ class Job:
         outputs: Sequence[gr.components.Component],
     ) -> None:
         """Let triggers start `run`, an asynchronous generator that turns each of its failures into
-        a message."""
+        a message; a second start takes the place of the first (`RunService.stream`)."""
 
         def count(change: str, *values: object) -> str:
             """JavaScript that counts jobs at the Stop, where a click is seen before the queue
@@ -55,6 +55,7 @@ class Job:
             outputs,
             show_progress="minimal",
             show_progress_on=self.status,
+            trigger_mode="multiple",  # or gradio drops what is pressed while a run goes on
             preprocess=False,
             api_visibility="private",
             concurrency_limit=None,  # the service has a queue of its own

@@ -22,6 +22,7 @@ from specviz.config.strategy import REGISTRIES, strategy_of
 from specviz.view.web import asset
 
 from . import menus
+from .answers import fill_in
 from .opening import OLD
 from .stage import sentence as message
 from .web import QUIET, component
@@ -247,15 +248,14 @@ def bar(tab: str, elem_id: str) -> gr.HTML:
     return component("links", asset("page/links.html"), options=options, elem_id=elem_id)
 
 
-def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.events.Dependency:
-    """Open the address that the page came with, if it has parameters, and write links; returns the
-    event of opening.
+def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None:
+    """Open the address that the page came with, if it has parameters, and write links.
 
     The events in `begins` begin a run and remove the message about the link.
     """
     controls = list(linked.named.values())
 
-    def open_link(event: gr.EventData) -> list[object]:
+    def open_link(event: gr.EventData, *_: object) -> list[object]:
         unchanged = [gr.skip()] * len(controls)
         try:
             opened = read(linked, getattr(event, "search", None))
@@ -280,7 +280,6 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.e
         except ValueError as error:
             return message("error", str(error))
 
-    opened = button.select(open_link, None, [button, *controls], **QUIET)
+    fill_in(button.select, open_link, button, controls)
     button.click(copy_link, controls, button, **QUIET)
     gr.on(begins, None, None, button, js="() => '{}'", **QUIET)
-    return opened

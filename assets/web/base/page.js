@@ -88,7 +88,8 @@ function hintKeys() {
   const plays = [...document.querySelectorAll('[data-plays]')].some(part => part.checkVisibility());
   const hint = document.createElement('p');
   hint.className = 'sv-key-hint';
-  hint.textContent = plays ? 'Space plays · arrows change the step · Escape ends' : 'Escape ends';
+  const always = 'Point at ✕ for the tabs · Escape ends';
+  hint.textContent = plays ? `Space plays · Arrows change the step · ${always}` : always;
   document.body.append(hint);
   setTimeout(() => hint.remove(), HINT);
 }

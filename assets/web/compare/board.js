@@ -2,7 +2,7 @@
 // Each has a column with its text and its tree at that time; the race, remarks on the texts and the
 // table stand around them.
 
-import { finder, query, say } from '../base/dom.js';
+import { fieldIn, finder, query, say } from '../base/dom.js';
 import { sharedClock } from './clock.js';
 import { runColumn } from './column.js';
 import { savesComparison } from './save.js';
@@ -13,19 +13,22 @@ import { raceChart } from './tokens_over_time.js';
 /** @typedef {import('./types.js').About} About */
 /** @typedef {import('./types.js').Message} Message */
 
+export const COMPARE_PROMPT = '#sv-compare-prompt';
+
 /**
  * A comparison before its first run, from the message that opens it.
  * @param {Partial<Message>} message
  */
-const opened = ({ run: name, badge, pair, when }) => ({
+const opened = ({ run: name, prompt, settings, badge, pair, when }) => ({
   name,
+  prompt,
+  settings,
   badge,
   pair,
   when,
   state: 'running',
   note: '',
   basis: '',
-  isStale: false, // whether the controls hold something else than what is shown
   columns: /** @type {Column[]} */ ([]),
   pairs: /** @type {import('./types.js').Pair[]} */ ([]),
   table: /** @type {import('./types.js').Row[]} */ ([]),
@@ -36,8 +39,9 @@ const opened = ({ run: name, badge, pair, when }) => ({
  * @param {object} server what there is beside the page, each only where there is one
  * @param {Ask} [server.recorded] what the tab opens with
  * @param {Ask} [server.page_around] a page that plays offline, without a comparison
+ * @param {() => string | undefined} [settings] what the controls hold, where there are some
  */
-export function compareBoard(element, server) {
+export function compareBoard(element, server, settings = () => undefined) {
   const root = query(element, '.sv-compare', HTMLElement);
   const $ = finder(root);
   const race = raceChart($('race-svg', SVGSVGElement), seconds => clock.seek(seconds));
@@ -46,6 +50,7 @@ export function compareBoard(element, server) {
     running: () => run.state === 'running',
     changed: () => schedule(),
   });
+  const first = settings();
   let run = { ...opened({}), state: '' };
   let frame = /** @type {number | null} */ (null);
   let whole = false;
@@ -100,7 +105,7 @@ export function compareBoard(element, server) {
     const box = $('runs');
     // on a phone Run is far above
     if (run.name !== undefined && !badge && innerWidth < 760) element.scrollIntoView();
-    run = opened(message);
+    run = opened({ settings: first, ...message });
     messages = [];
     box.replaceChildren();
     box.style.setProperty('--columns', String(columns.length));
@@ -159,11 +164,20 @@ export function compareBoard(element, server) {
   }
 
   function head() {
+    const isStale = differs();
     $('title-line').textContent = [run.badge, run.when, run.pair].filter(Boolean).join(' · ');
-    say($('state'), run.isStale ? staleText() : run.note || stateText());
+    say($('state'), isStale ? staleText() : run.note || stateText());
     $('basis').textContent = run.basis;
-    root.classList.toggle('stale', run.isStale);
+    root.classList.toggle('stale', isStale);
     $('state').dataset.state = run.state;
+  }
+
+  /** Whether the controls hold something else than what is shown. */
+  function differs() {
+    const now = settings();
+    if (now === undefined || run.state === 'running' || !run.columns.length) return false;
+    // a model's template may end the text of a prompt with lines of its own
+    return now !== run.settings || fieldIn(COMPARE_PROMPT)?.value.trim() !== run.prompt?.trim();
   }
 
   function staleText() {
@@ -180,12 +194,8 @@ export function compareBoard(element, server) {
 
   return {
     receive,
-    /** The controls hold something else than what is shown. */
-    edited() {
-      if (run.state === 'running') return;
-      run.isStale = run.columns.length > 0;
-      schedule(true);
-    },
+    /** The controls hold something else than before. */
+    edited: () => schedule(true),
   };
 }
 
@@ -216,7 +226,7 @@ function tieText(order, length) {
  * @param {number} time
  */
 export function standing(columns, time) {
-  const runs = columns.filter(column => column.ends.length);
+  const runs = columns.filter(({ ends, state }) => ends.length && state !== 'running');
   const length = (/** @type {Column} */ { ends }) => ends[ends.length - 1];
   const order = [...runs].sort((a, b) => length(a) - length(b));
   const through = order.filter(column => length(column) <= time);
@@ -224,6 +234,8 @@ export function standing(columns, time) {
   if (!through.length) return '';
   const done = through.map(column => `${column.about.title} in ${length(column).toFixed(2)} s`);
   const ties = tieText(order, length);
+  const isDecoding = columns.some(({ state }) => state === 'running' || state === 'waiting');
+  if (isDecoding) return `Done: ${done.join(', ')}.`;
   if (!others.length) return `All are done: ${done.join(', ')}.${ties}`;
   const behind = others.map(({ about, ends, totals }) => {
     const step = ends.filter(end => end <= time).length - 1;

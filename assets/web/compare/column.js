@@ -158,6 +158,7 @@ function heading(about) {
  */
 export function largeText({ totals, state, factor }, at) {
   if (!totals.length) return '';
+  if (state === 'running') return `${at < 0 ? 0 : totals[at]} tokens`; // of how many, its end says
   if (factor && at === totals.length - 1 && state === 'done') return factor;
   return `${at < 0 ? 0 : totals[at]} of ${totals[totals.length - 1]}`;
 }
@@ -182,10 +183,9 @@ export function nodeText(step, key, plain) {
 export function clockText({ state, note, steps, ends, totals }, at) {
   const failed = state === 'error' ? `This run failed. ${note}` : '';
   if (!steps.length) return failed || BEFORE[state] || 'begins';
-  const all = at === steps.length - 1,
-    tokens = at < 0 ? 0 : totals[at];
+  const all = at === steps.length - 1;
   if (all && state === 'done')
-    return `${tokens} tokens in ${steps.length} steps, ${ends[at].toFixed(3)} s`;
-  const progress = `${tokens} of ${totals.at(-1)} tokens, step ${at + 1}`;
+    return `${totals[at]} tokens in ${steps.length} steps, ${ends[at].toFixed(3)} s`;
+  const progress = `step ${at + 1} of ${steps.length}`;
   return failed ? `${progress}. ${failed}` : progress + ((all && AFTER[state]) || '');
 }

@@ -56,6 +56,8 @@ export interface Message {
   note?: string;
   columns?: About[];
   prompt?: string;
+  /** What the controls held; of a recorded comparison what they hold as the page opens. */
+  settings?: string;
   pair?: string;
   /** Of a comparison that was not decoded now: what it is, and when and where it was recorded. */
   badge?: string;

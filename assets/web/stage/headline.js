@@ -58,6 +58,7 @@ export function opener(element) {
 // the controls of Explore
 const PROMPT = '#sv-prompt';
 const RUN = '#sv-run';
+const STOP = '#sv-stop:not(:disabled)'; // while something goes on
 const SEED = '#sv-settings input[aria-label="Seed"]';
 
 /**
@@ -96,7 +97,9 @@ export function freshness(element, changed, currentRun) {
         : event.key === 'Enter' && !event.shiftKey && event.target === box();
     if (begins) isAwaited = true;
     const seed = /** @type {HTMLInputElement | null} */ (document.querySelector(SEED));
-    if (!begins || !seed || originOf(run) !== 'run' || !isOver(run) || differs(run)) return;
+    const goesOn = document.querySelector(STOP) !== null;
+    if (!begins || goesOn || !seed) return;
+    if (originOf(run) !== 'run' || !isOver(run) || differs(run)) return;
     seed.value = String(Number(seed.value) + 1);
     seed.dispatchEvent(new Event('input', { bubbles: true }));
     isNext = true;

@@ -1,6 +1,6 @@
 // The last runs, as their messages come; which of them is on the screen is the player's business.
 
-import { emptyRun, isBusy, originOf, takeMessage } from './run.js';
+import { emptyRun, isBusy, originOf, takeMessage, takeStop } from './run.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
@@ -31,6 +31,8 @@ export function runHistory() {
       if (message.run === '') run = runs.findLast(isBusy) ?? (isAwaited ? shown : undefined);
       const isBegun = !run && message.head !== undefined;
       if (isBegun) {
+        // It took the place of the one that went on: nothing more comes of that.
+        if (!message.head?.recorded) runs.filter(isBusy).forEach(takeStop);
         run = emptyRun(message.run);
         runs.push(run);
         if (runs.length > MOST) runs.shift();

@@ -23,6 +23,9 @@ test('who is through, and how far the others are', () => {
   assert.equal(standing([plain, tree], 0.2), 'Done: Tree in 0.20 s. Plain is at 1 of 8.');
   assert.equal(standing([plain, tree], 0.8), 'All are done: Tree in 0.20 s, Plain in 0.80 s.');
   assert.equal(standing([], 1), '');
+  const decoding = { ...tree, state: 'running' };
+  assert.equal(standing([plain, decoding], 0.8), 'Done: Plain in 0.80 s.', 'the other is not');
+  assert.equal(standing([decoding], 0.8), '');
 });
 
 test('two runs that end within a few percent of each other are called so', () => {
@@ -40,6 +43,7 @@ test('in large type stands how far a run is, and at its end how many times as fa
   assert.equal(largeText(tree, 0), '5 of 8');
   assert.equal(largeText(tree, 1), '4.0×');
   assert.equal(largeText({ ...tree, factor: '' }, 1), '8 of 8', 'not timed');
+  assert.equal(largeText({ ...tree, state: 'running' }, 1), '8 tokens', 'of how many is not known');
 });
 
 test('the last two runs on one prompt can be compared', () => {

@@ -64,6 +64,23 @@ test('labels of wide letters end before the next column, as measured', () => {
   assert.ok(texts[0].endsWith('…') && texts[2].endsWith('…'));
 });
 
+test('a long label takes a wider column, and edges to other rows have room to bend', () => {
+  const texts = ['extraordinarily', ' of', ' a', ' long', ' in', ' the'];
+  const fan = step([-1, 0, 1, 2, 0, 4], 'raaauu', { texts });
+  for (const width of [1000, 620]) {
+    const { svg, labels } = drawTree(fan, { width });
+    const x = [...svg.querySelectorAll('.node')].map(node =>
+      Number(/translate\(([\d.]+)/.exec(node.getAttribute('transform'))[1]),
+    );
+    assert.equal(labels()[0], 'extraordinarily');
+    assert.ok(x[1] - x[0] > x[2] - x[1], 'a short one leaves it the room');
+    for (const edge of svg.querySelectorAll('.edge')) {
+      const [, begin, , end] = /^M([\d.]+) ([\d.]+)C.* ([\d.]+) [\d.]+$/.exec(edge.getAttribute('d')) ?? [];
+      assert.ok(!begin || end - begin > 25, `${edge.getAttribute('d')} is a wall`);
+    }
+  }
+});
+
 test('nine columns of numbers fit where they are all that is drawn', () => {
   const numbers = chain(Array.from({ length: 9 }, () => '0.08'));
   for (const width of [350, 720]) {

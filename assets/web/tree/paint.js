@@ -9,11 +9,12 @@ import { differ, outlineOf } from './sources.js';
 /** @typedef {import('./layout.js').Mark} Mark */
 
 /**
- * Sizes in pixels: between columns, between rows, where the last labels end, at least between
- * columns and rows, of type, of one unit (large type has larger ones); whether labels stand below
- * their marks, not beside them; and how wide text is.
- * @typedef {{ dx: number, dy: number, end: number, least: { dx: number, dy: number },
- *   size: number, unit: number, below: boolean, width: (text: string) => number }} Sizes
+ * Sizes in pixels: how wide each column is and where its marks are, between rows, where the last
+ * labels end, at least of a column and between rows, of type, of one unit (large type has larger
+ * ones); whether labels stand below their marks, not beside them; and how wide text is.
+ * @typedef {{ widths: number[], xs: number[], dy: number, end: number,
+ *   least: { dx: number, dy: number }, size: number, unit: number, below: boolean,
+ *   width: (text: string) => number }} Sizes
  */
 
 /** @type {Record<string, string>} */
@@ -30,6 +31,8 @@ const LONGEST = 14; // a label that nothing follows may be as wide as this many 
 const LEAF = 1.4; // and below its mark, as this many columns
 const PILL = 60; // pixels for the number of what is folded
 const LABEL_GAP = 5; // pixels between labels below their marks
+const LINE = 17; // units from a label to the next mark
+const FAN = 44; // where edges to other rows begin, which would be steep in less
 const SMALL = 12; // pixels of what stands beside a mark; the view may draw all a little smaller
 
 /**
@@ -57,7 +60,7 @@ export function paint(marks, step, sizes, frame) {
   const ends = /** @type {Map<Mark, number>} */ (new Map()); // where the edges to children begin
   for (const mark of marks) {
     const label = labelOf(mark, step, sizes);
-    const x = mark.x * sizes.dx;
+    const x = sizes.xs[mark.x];
     ends.set(mark, sizes.below ? x + 9 * sizes.unit : x + label.start + label.wide + 4);
     const letter = mark.node && frame?.later.has(mark.node) ? 'u' : mark.letter;
     if (mark.from) paintEdge(edges, mark, letter, ends.get(mark.from) ?? 0, step, sizes);
@@ -67,31 +70,75 @@ export function paint(marks, step, sizes, frame) {
 }
 
 /**
- * How far to the right marks reach.
+ * Where marks begin and how wide all of them are.
  * @param {Mark[]} marks
  * @param {Step} step
  * @param {Sizes} sizes
  */
-export function rightOf(marks, step, sizes) {
-  const ends = marks.map(
-    mark => mark.x * sizes.dx + reachOf(mark, labelOf(mark, step, sizes), sizes) + 8,
-  );
-  return Math.max(...ends);
+export function endsOf(marks, step, sizes) {
+  let [left, right] = [0, 0];
+  for (const mark of marks) {
+    const label = labelOf(mark, step, sizes);
+    const x = sizes.xs[mark.x];
+    left = Math.min(left, x - 14 * sizes.unit, x + label.start - 4);
+    right = Math.max(right, x + reachOf(mark, label, sizes) + 8);
+  }
+  return { left, wide: right - left };
 }
 
 /**
- * How wide columns are in which every label is whole.
+ * How wide each column is in which every label is whole and edges to other rows are no walls.
  * @param {Mark[]} marks
  * @param {Step} step
  * @param {Sizes} sizes
  */
-export function columnOf(marks, step, sizes) {
-  const widths = marks.map(mark => {
+export function widthsOf(marks, step, sizes) {
+  const fans = new Set(marks.filter(({ from, y }) => from && from.y !== y).map(({ from }) => from));
+  const widths = /** @type {number[]} */ ([]);
+  for (const mark of marks) {
     const wide = sizes.width(wholeLabel(mark, step));
-    if (sizes.below) return (wide + LABEL_GAP) / (mark.leaf ? LEAF : 1);
-    return mark.leaf ? 0 : wide + labelOffset(step, sizes) + 17 * sizes.unit;
+    let needed = wide + labelOffset(step, sizes) + (fans.has(mark) ? FAN : LINE) * sizes.unit;
+    if (sizes.below) needed = (wide + LABEL_GAP) / (mark.leaf ? LEAF : 1);
+    else if (mark.leaf) needed = 0; // its label may reach into the next columns
+    widths[mark.x] = Math.max(widths[mark.x] ?? sizes.least.dx, Math.ceil(needed));
+  }
+  return widths;
+}
+
+/**
+ * Lets columns be so wide: a mark is in the middle of its column, or at its left with its label
+ * beside it.
+ * @param {Sizes} sizes
+ * @param {number[]} widths
+ */
+export function setWidths(sizes, widths) {
+  let left = 0;
+  sizes.widths = widths;
+  sizes.xs = widths.map(wide => {
+    const x = sizes.below ? left + (wide - widths[0]) / 2 : left;
+    left += wide;
+    return x;
   });
-  return Math.ceil(Math.max(...widths));
+}
+
+/**
+ * Makes the widest columns narrower until marks fit, or until none can be; then the labels that
+ * nothing follows end where the room does, but not where marks themselves do not fit.
+ * @param {Mark[]} marks
+ * @param {Step} step
+ * @param {Sizes} sizes
+ * @param {number} room
+ */
+export function narrow(marks, step, sizes, room) {
+  const { widths, least, size } = sizes;
+  let ends = endsOf(marks, step, sizes);
+  for (let most = Math.max(...widths); most > least.dx && ends.wide > room; ) {
+    most = Math.max(least.dx, most - 4);
+    setWidths(sizes, widths.map(wide => Math.min(wide, most)));
+    ends = endsOf(marks, step, sizes);
+  }
+  const end = ends.left + room;
+  if (ends.wide > room && sizes.xs[sizes.xs.length - 1] + 6 * size < end) sizes.end = end;
 }
 
 /**
@@ -110,19 +157,20 @@ const labelOffset = (step, { unit }) => (differ(step.guessed) ? 16 : 13) * unit;
 
 /** @param {Mark} mark @param {Step} step @param {Sizes} sizes @returns {Label} */
 function labelOf(mark, step, sizes) {
-  const { dx, size, unit, below, width } = sizes;
+  const { size, unit, below, width } = sizes;
+  const column = sizes.widths[mark.x];
   const whole = wholeLabel(mark, step);
   const offset = labelOffset(step, sizes);
-  let room = dx - 17 * unit - offset;
-  if (below) room = dx * (mark.leaf ? LEAF : 1) - LABEL_GAP;
+  let room = column - LINE * unit - offset;
+  if (below) room = column * (mark.leaf ? LEAF : 1) - LABEL_GAP;
   else if (mark.leaf) room = LONGEST * size;
   if (mark.leaf) {
-    const begin = mark.x * dx + (below ? -dx / 2 : offset);
+    const begin = sizes.xs[mark.x] + (below ? -column / 2 : offset);
     room = Math.min(room, sizes.end - begin - 12 - (mark.hidden ? PILL : 0));
   }
   const text = fitted(whole, room, width);
   const wide = width(text);
-  return { text, whole, wide, start: below ? -Math.min(wide, dx - LABEL_GAP) / 2 : offset };
+  return { text, whole, wide, start: below ? -Math.min(wide, column - LABEL_GAP) / 2 : offset };
 }
 
 /** Where what stands beside a mark may begin. @param {Label} label @param {Sizes} sizes */
@@ -143,8 +191,8 @@ function reachOf(mark, label, sizes) {
  * @param {Step} step
  * @param {Sizes} sizes
  */
-function paintEdge(parent, mark, letter, begin, step, { dx, dy, unit }) {
-  const end = mark.x * dx - (mark.letter === 'more' ? 14 : 10) * unit;
+function paintEdge(parent, mark, letter, begin, step, { xs, dy, unit }) {
+  const end = xs[mark.x] - (mark.letter === 'more' ? 14 : 10) * unit;
   const q = step.q[mark.node ?? -1] ?? 0.1;
   const wide = ((letter === 'a' ? 2.5 : 1.2) + 5 * q) * unit;
   const d = curve(begin, (mark.from?.y ?? 0) * dy, end, mark.y * dy);
@@ -163,10 +211,10 @@ function paintEdge(parent, mark, letter, begin, step, { dx, dy, unit }) {
  * @param {Frame | null} frame
  */
 function paintNode(parent, mark, letter, label, step, sizes, frame) {
-  const { dx, dy, size, unit, below } = sizes;
+  const { dy, size, unit, below } = sizes;
   const kind = mark.key === 'last' ? step.last : letter;
   const current = frame && mark.node === frame.at ? ' current' : '';
-  const transform = `translate(${mark.x * dx} ${mark.y * dy})`;
+  const transform = `translate(${sizes.xs[mark.x]} ${mark.y * dy})`;
   const kinds = `node ${kind}${current}`;
   const node = makeSvg('g', { class: kinds, 'data-key': mark.key, transform }, parent);
   const reach = reachOf(mark, label, sizes);

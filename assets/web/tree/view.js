@@ -6,7 +6,7 @@ import { makeSvg } from '../base/dom.js';
 import { ruler } from '../base/text.js';
 import { presents } from '../base/page.js';
 import { roomyLayout, treeLayout } from './layout.js';
-import { columnOf, paint, rightOf } from './paint.js';
+import { endsOf, narrow, paint, setWidths, widthsOf } from './paint.js';
 
 /** @typedef {import('../stage/frames.js').Frame} Frame */
 /** @typedef {import('./layout.js').Layout} Layout */
@@ -20,6 +20,7 @@ const NARROW = 560; // pixels; a picture as narrow has its labels below the mark
 const SMALLEST = 0.85,
   LARGEST = 1.5; // scales; with the smallest no text has less than 10 pixels
 const PAD = 10; // pixels around the tree
+const BROAD = 190; // units of the widest column, but for longer labels
 const EDGE = 40; // pixels between a mark that is scrolled to and the edge of the box
 
 /** Keys of marks that stand for folded siblings. @param {string | null} key */
@@ -58,31 +59,23 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
             rows: Math.floor((room.high / smallest - low) / least.dy),
             columns: Math.floor(room.wide / least.dx),
           });
-    const { rows, columns } = layout;
-    // First the scale at which rows and columns fill the room, columns with whole labels before
-    // type is larger than usual; then as much space between them as is left; then the scale again,
-    // by what labels really take.
-    const column = Math.max(least.dx, columnOf(layout.marks, step, sizes));
-    const fillingAt = (/** @type {number} */ dx) =>
-      Math.min(room.wide / (columns * dx), room.high / (rows * least.dy + low));
-    const filling = Math.max(Math.min(1, fillingAt(least.dx)), fillingAt(column));
+    const { rows, marks } = layout;
+    // First the scale at which rows, and columns with whole labels, fill the room; then as much
+    // space between them as is left.
+    const widths = widthsOf(marks, step, sizes);
+    setWidths(sizes, widths);
+    const natural = endsOf(marks, step, sizes).wide;
+    const filling = Math.min(room.wide / natural, room.high / (rows * least.dy + low));
     let scale = Math.min(most, Math.max(smallest, filling));
     sizes.dy = Math.min(size * 3.5, Math.max(least.dy, (room.high / scale - low) / rows));
-    sizes.dx = Math.max(least.dx, room.wide / scale / columns);
-    sizes.dx = Math.min(sizes.dx, Math.max(190 * unit, column));
-    const left = -14 * unit;
-    // Labels of the last column may be longer than it: columns are narrower then, and if that is
-    // not enough these labels end where the box does, but not where it has to scroll anyway.
-    const end = left + room.wide / smallest;
-    const excess = rightOf(layout.marks, step, sizes) - end;
-    if (excess > 0 && !whole) {
-      sizes.dx = Math.max(least.dx, sizes.dx - excess / Math.max(1, columns - 1));
-      if ((columns - 1) * sizes.dx + 6 * size < end) sizes.end = end;
-    }
+    const spare = (room.wide / scale - natural) / widths.length;
+    const broader = (/** @type {number} */ wide) => Math.min(wide + spare, BROAD * unit);
+    if (spare > 0) setWidths(sizes, widths.map(wide => Math.max(wide, broader(wide))));
+    else if (spare < -1 && !whole) narrow(marks, step, sizes, room.wide / scale);
     // By the whole tree, so that nothing moves while its frames play.
-    const wide = rightOf(layout.marks, step, sizes) - left;
-    const marks = layout.marks.filter(mark => visibleIn(mark, frame));
-    const { edges, nodes } = paint(marks, step, sizes, frame);
+    const { left, wide } = endsOf(marks, step, sizes);
+    const there = marks.filter(mark => visibleIn(mark, frame));
+    const { edges, nodes } = paint(there, step, sizes, frame);
     canvas.replaceChildren(edges, nodes);
     const top = -sizes.dy / 2;
     const high = rows * sizes.dy + low;
@@ -120,9 +113,9 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
     const mark = markOf(key);
     if (!mark || !drawn) return;
     const { sizes, scale, left } = drawn;
-    const x = (mark.x * sizes.dx - left) * scale + PAD;
+    const x = (sizes.xs[mark.x] - left) * scale + PAD;
     const y = (mark.y + 0.5) * sizes.dy * scale + PAD;
-    const wide = sizes.dx * scale;
+    const wide = sizes.widths[mark.x] * scale;
     box.scrollLeft = Math.min(x - EDGE, Math.max(box.scrollLeft, x + wide - box.clientWidth));
     box.scrollTop = Math.min(y - EDGE, Math.max(box.scrollTop, y + EDGE - box.clientHeight));
   }
@@ -226,10 +219,10 @@ function measure(svg, wide, short, before) {
   const unit = below ? 1 : size / 14.5;
   const font = `${size}px ${getComputedStyle(svg).fontFamily}`;
   const width = before?.font === font ? before.width : ruler(font);
-  const [narrow, broad] = short ? [44, 80] : [64, presents() ? 92 : 112];
+  const broad = short ? 80 : 112; // numbers need less than tokens with what was drawn
   const line = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
-  const least = { dx: (below ? narrow : broad) * unit, dy: size * (below ? 2.5 : line) };
-  return { size, font, unit, width, below, dx: 0, dy: 0, end: Infinity, least };
+  const least = { dx: (below ? 44 : broad) * unit, dy: size * (below ? 2.5 : line) };
+  return { size, font, unit, width, below, widths: [], xs: [], dy: 0, end: Infinity, least };
 }
 
 /** In pixels. @param {boolean} below whether labels stand below their marks */

@@ -40,11 +40,11 @@ class Gate:
             self.served.append(name)
             yield part
 
-    async def visit(self, visitor, parts=1, ref=REF, work=None, items=None):
+    async def visit(self, visitor, parts=1, ref=REF, work=None, items=None, **options):
         """All that a visitor gets, notes included; `items` shows it as it comes."""
         items = [] if items is None else items
         name = f"{visitor.address} {visitor.session}"
-        stream = self.service.stream(visitor, ref, work or self.work, name, parts)
+        stream = self.service.stream(visitor, ref, work or self.work, name, parts, **options)
         async with aclosing(stream):
             async for item in stream:
                 items.append(item)
@@ -262,6 +262,36 @@ def test_every_prompt_for_a_pair_of_a_visitor_is_tried_elsewhere_first():
     in_a_loop(visit(configs[0], REF))  # as Explore runs
     in_a_loop(visit(columns))  # as Compare does
     assert trials.prompts == [["one"], ["one", "two"]]
+
+
+@pytest.mark.parametrize("permits", [0, 2])
+def test_a_run_takes_the_place_of_the_same_visitor_s_before(permits):
+    gate = Gate()
+    me, other = Visitor("a", "1"), Visitor("a", "2")
+
+    def short(turn, *_):
+        yield "short"
+
+    async def pressed_again():
+        items = [[], []]
+        runs = [asyncio.create_task(gate.visit(me, 9, items=items[0], replaces=True))]
+        for _ in range(permits):
+            gate.permits.release()
+        await until_later(lambda: len(items[0]) == permits and gate.service._running)
+        rest = [
+            gate.visit(me, 3, items=items[1], replaces=True),
+            gate.visit(other, 2, replaces=True),
+            gate.visit(me, work=short, replaces=True),
+        ]
+        runs += [asyncio.create_task(run) for run in rest]
+        await runs[0]  # ends by itself, before any further part
+        gate.permits.release(10**6)
+        return await asyncio.gather(*runs)
+
+    found = in_a_loop(pressed_again())
+    parts = [[item for item in items if not isinstance(item, Note)] for items in found]
+    assert parts == [list(range(permits)), [0, 1, 2], [0, 1], ["short"]]
+    assert not gate.service.busy and not gate.service._streams
 
 
 # ---- pairs ----

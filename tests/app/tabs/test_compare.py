@@ -25,7 +25,7 @@ RACE = replace(TREE, verifier=V["race"]())
 
 
 def sent(entries, pair=PAIR):
-    return [json.loads(text) for text in messages.play(Turn(pair), entries) if text is not None]
+    return [json.loads(text) for text in messages.play(Turn(pair), entries, "") if text is not None]
 
 
 def updates_of(sent, at, key):

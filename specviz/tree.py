@@ -102,7 +102,9 @@ class Topology:
         weight = self.weight.tolist()
         # A path compares as the sizes of its subtrees, so a subtree stays together, the largest
         # first.
-        keys = [[(-weight[step], step) for step in self.path(node)] for node in range(len(self))]
+        keys = []
+        for node in range(len(self)):
+            keys.append([(-weight[step], step) for step in self.path(node)])
         return tuple(sorted(range(len(self)), key=keys.__getitem__))
 
 

@@ -55,9 +55,11 @@ class Pairs:
         Raises:
             ValueError: if there is none of that name.
         """
-        if not isinstance(models, str) or weights not in WEIGHTS:
-            name, got = ("weights", weights) if isinstance(models, str) else ("models", models)
-            raise ParameterError(name, "be one of the choices of the page", got)
+        choice = "be one of the choices of the page"
+        if not isinstance(models, str):
+            raise ParameterError("models", choice, models)
+        if weights not in WEIGHTS:
+            raise ParameterError("weights", choice, weights)
         if models.endswith(OLD_DISK):
             models = models.removesuffix(OLD_DISK)
             weights = "disk"

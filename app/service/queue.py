@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from contextvars import ContextVar
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from itertools import count, zip_longest
+from itertools import chain, count, zip_longest
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class FairQueue(Generic[Item]):
         self._ordered = None
         # A group without items is forgotten, or memory would grow with every address that
         # ever came; who comes back stands at the end, as a newcomer does.
-        remaining = {group for other in self._places.values() for group in other.groups}
+        remaining = set(chain.from_iterable(other.groups for other in self._places.values()))
         for group in place.groups:
             if group not in remaining:
                 self._turns.pop(group, None)
@@ -215,4 +215,4 @@ class FairQueue(Generic[Item]):
         ]
         # The first of each line, then the second of each: whoever had a turn goes to the end.
         rounds = zip_longest(*lines)
-        return [item for round_ in rounds for item in round_ if item is not None]
+        return [item for item in chain.from_iterable(rounds) if item is not None]

@@ -160,7 +160,9 @@ def needed(models: Sequence[ModelFiles]) -> float:
 
 def size(count: float) -> str:
     """Bytes in words."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
+    if count >= 1e9:
+        return f"{count / 1e9:.1f} GB"
+    return f"{count / 1e6:.1f} MB"
 
 
 # ---- in the other process ----

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
+from itertools import chain
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -84,7 +85,7 @@ def build(service: RunService) -> None:
                 label="Rules in this figure",
                 elem_id="sv-rules",
             )
-    outputs = [line, measurement, *(part for card in cards.values() for part in card.outputs)]
+    outputs = [line, measurement, *chain.from_iterable(card.outputs for card in cards.values())]
 
     def filled(value: object, names: object, result: MachineMeasurement | None) -> dict:
         updates: dict[gr.components.Component, object] = {}

@@ -199,7 +199,9 @@ def parameter_error(
     where = prefix + name if name else prefix.rstrip(".")
     if raised:
         reason = str(first["ctx"]["error"]).strip().rstrip(".")
-        must = reason.removeprefix("must ") if reason.startswith("must ") else f"be valid: {reason}"
+        must = f"be valid: {reason}"
+        if reason.startswith("must "):  # a sentence of a record of ours
+            must = reason.removeprefix("must ")
         return ParameterError(where, must, first["input"] if name else ...)
     # "list numbers from 0 to 1" is a verb already, "a whole number from 1" needs one.
     values = _values(schema.get(name, {}), many=False)

@@ -26,9 +26,12 @@ class ParameterError(ValueError):
         return ParameterError(name, self.must, self.got, self.hint)
 
     def __str__(self) -> str:
-        number_as_text = ", text" if isinstance(self.got, str) and "number" in self.must else ""
-        got = "" if self.got is ... else f"; got {short_repr(self.got)}{number_as_text}"
-        return f"{self.name} must {self.must}{got}. {self.hint}".rstrip()
+        sentence = f"{self.name} must {self.must}"
+        if self.got is not ...:
+            sentence += f"; got {short_repr(self.got)}"
+            if isinstance(self.got, str) and "number" in self.must:
+                sentence += ", text"  # '5' reads like a number
+        return f"{sentence}. {self.hint}".rstrip()
 
 
 class UnknownName(ParameterError, KeyError):
@@ -36,9 +39,11 @@ class UnknownName(ParameterError, KeyError):
 
     def __init__(self, name: str, got: object, options: Iterable[str]) -> None:
         options = list(options)
+        hint = ""
         # Only short texts: the comparison takes the square of their length.
-        near = get_close_matches(got, options, 1) if isinstance(got, str) and len(got) < 100 else []
-        hint = f"Did you mean {near[0]!r}?" if near else ""
+        if isinstance(got, str) and len(got) < 100:
+            for near in get_close_matches(got, options, 1):
+                hint = f"Did you mean {near!r}?"
         super().__init__(name, f"be one of {', '.join(options)}", got, hint)
         self.args = (name, got, options)  # those of this class, by which pickle makes it again
 

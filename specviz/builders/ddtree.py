@@ -23,7 +23,8 @@ class DDTree(RankedBuilder):
     `depth` passes.
     """
 
-    name, title = "ddtree", "DDTree"
+    name = "ddtree"
+    title = "DDTree"
     small: ClassVar[JsonObject] = {"size": 4, "depth": 2}
     depth: int = max_depth(8)
 

@@ -26,7 +26,8 @@ from .base import Draft, TreeBuilder, max_depth, tree_size
 from .worth import Rate, RatedBuilder, is_worth
 
 WAITING = 3  # how many of the waiting slots are recorded at each choice
-LOW, HIGH = 1e-5, 0.999  # of a threshold
+LOW = 1e-5  # of a threshold
+HIGH = 0.999
 GAIN = 0.5  # how much of a tree's lack of nodes, as a ratio, the next threshold makes up for
 RISE = 1.25  # by how much the threshold rises after a tree that was cut
 
@@ -113,7 +114,8 @@ class DySpec(RatedBuilder, SlotBuilder):
     known before the token is drawn, so the stop depends on no token that is dropped.
     """
 
-    name, title = "dyspec", "DySpec"
+    name = "dyspec"
+    title = "DySpec"
     small: ClassVar[JsonObject] = {"size": 4, "depth": 2}
     depth: int = max_depth(16)
     batch: int = number(
@@ -154,7 +156,8 @@ class DySpecThreshold(SlotBuilder):
     before their tokens are drawn.
     """
 
-    name, title = "dyspec-threshold", "DySpec by threshold"
+    name = "dyspec-threshold"
+    title = "DySpec by threshold"
     small: ClassVar[JsonObject] = {"size": 4, "depth": 2, "threshold": 0.2}
     threshold: Literal["auto"] | Annotated[float, Field(ge=LOW, le=HIGH)] = Field(
         "auto",

@@ -71,7 +71,8 @@ class Eagle2(LevelBuilder):
     > h (Zhang et al. 2024, section 3.3).
     """
 
-    name, title = "eagle2", "EAGLE-2"
+    name = "eagle2"
+    title = "EAGLE-2"
     small: ClassVar[JsonObject] = {"size": 5, "depth": 2, "width": 2}
     h: float = number(
         0.0, 0.0, 3.0, "Stop at entropy h", "Stop where sqrt(entropy) is above; 0 never stops."
@@ -86,7 +87,8 @@ class Ddd(LevelBuilder):
     """EAGLE-2's tree, stopped before a level whose paths are together less likely than `mass`
     (Brown et al. 2024)."""
 
-    name, title = "ddd", "Dynamic depth"
+    name = "ddd"
+    title = "Dynamic depth"
     small: ClassVar[JsonObject] = {"size": 5, "depth": 3, "width": 2, "mass": 0.6}
     mass: float = number(
         0.3, 0.0, 1.0, "Least probability", "Stop if a level's paths together are less likely."

@@ -46,7 +46,8 @@ class PromptLookup(TreeBuilder):
     recent.
     """
 
-    name, title = "prompt-lookup", "Prompt lookup"
+    name = "prompt-lookup"
+    title = "Prompt lookup"
     key_title = "length of the match"
     schemes = ("top",)
     reads_draft = False
@@ -102,7 +103,8 @@ class Lookahead(TreeBuilder):
     tokens long goes into a pool. A window of 0 is plain decoding.
     """
 
-    name, title = "lookahead", "Lookahead"
+    name = "lookahead"
+    title = "Lookahead"
     schemes = ("top",)
     reads_draft = False
     small: ClassVar[JsonObject] = {"window": 2, "ngram": 2, "guesses": 2}

@@ -140,7 +140,8 @@ class Sequoia(SizedByCost, PlannedBuilder):
     is `size=64, depth=11`. With size "auto" it is the tree with the most tokens per cost of a step.
     """
 
-    name, title = "sequoia", "Sequoia"
+    name = "sequoia"
+    title = "Sequoia"
 
     def plan(self, acceptance: tuple) -> Topology:
         size = self.size
@@ -159,7 +160,8 @@ class Optimal(PlannedBuilder):
     planned from the nearest one that does not; `smoothed` in the record of growth says so.
     """
 
-    name, title = "optimal", "Optimal by priority queue"
+    name = "optimal"
+    title = "Optimal by priority queue"
     smooths = True
 
     def plan(self, acceptance: tuple) -> Topology:
@@ -171,7 +173,8 @@ class EqualGrowth(PlannedBuilder):
     likely to be accepted: every draft pass has one shape and can be a static graph (Yggdrasil,
     arXiv 2512.23858)."""
 
-    name, title = "equal-growth", "Equal growth"
+    name = "equal-growth"
+    title = "Equal growth"
     smooths = True
     small: ClassVar[JsonObject] = PlannedBuilder.small | {"size": 5}
 

@@ -131,7 +131,8 @@ class Chain(LevelWidths):
     """A chain of `depth` tokens: speculative decoding as first published (Leviathan et al. 2023;
     Chen et al. 2023)."""
 
-    name, title = "chain", "Chain"
+    name = "chain"
+    title = "Chain"
     small: ClassVar[JsonObject] = {"depth": 2}
     depth: int = number(4, 1, 64, "Length", "Number of drafted tokens.")
 
@@ -140,7 +141,8 @@ class KAry(LevelWidths):
     """Every node has `width` children, `depth` levels (Medusa's Cartesian tree; Sequoia, section
     2.1)."""
 
-    name, title = "k-ary", "k-ary"
+    name = "k-ary"
+    title = "k-ary"
     small: ClassVar[JsonObject] = {"width": 2, "depth": 2}
     width: int = number(2, 1, 32, "Branching", "Number of children per node.")
     depth: int = number(3, 1, 64, "Depth", "Number of levels below the root.")
@@ -154,7 +156,8 @@ class Branching(LevelWidths):
     """Every node of level i has `widths[i]` children: SpecInfer's expansion (Miao et al. 2023,
     section 3)."""
 
-    name, title = "branching", "Branching"
+    name = "branching"
+    title = "Branching"
     small: ClassVar[JsonObject] = {"widths": (2, 1)}
     widths: tuple[Annotated[int, Field(ge=1, le=64)], ...] = Field(
         (3, 2, 1, 1),
@@ -172,7 +175,8 @@ class Batch(LevelWidths):
     """`width` alternatives for the next token, one draft pass (the "batch" of Kobus and Gündüz
     2025, section 2)."""
 
-    name, title = "batch", "Batch"
+    name = "batch"
+    title = "Batch"
     small: ClassVar[JsonObject] = {"width": 2}
     width: int = number(8, 1, 256, "Children", "Number of drafted alternatives for the next token.")
 
@@ -184,7 +188,8 @@ class KSequences(LevelWidths):
     Equal first tokens stay separate nodes: merging them would drop tries that the rule relies on.
     """
 
-    name, title = "k-sequences", "k sequences"
+    name = "k-sequences"
+    title = "k sequences"
     small: ClassVar[JsonObject] = {"width": 2, "depth": 2}
     width: int = number(3, 1, 64, "Sequences", "Number of chains.")
     depth: int = number(4, 1, 64, "Length", "Number of tokens per chain.")
@@ -204,7 +209,8 @@ class Heuristic(TreeBuilder):
     (Zhang et al. 2024, section 3.1.1). The length is decided before anything is drawn.
     """
 
-    name, title = "heuristic", "Heuristic chain"
+    name = "heuristic"
+    title = "Heuristic chain"
     is_chain: ClassVar[bool] = True
     small: ClassVar[JsonObject] = {"depth": 2}
     depth: int = number(5, 1, 64, "Initial length", "Number of tokens of the first draft.")
@@ -233,7 +239,8 @@ class Heuristic(TreeBuilder):
 class Plain(TreeBuilder):
     """Plain decoding: only the root, so every pass of the target writes one token."""
 
-    name, title = "plain", "Plain decoding"
+    name = "plain"
+    title = "Plain decoding"
     is_chain: ClassVar[bool] = True
     reads_draft = False
     autoregressive = True

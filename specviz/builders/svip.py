@@ -76,7 +76,8 @@ class Svip(CertaintyBuilder):
     procedure, as the fastest on eight held-out prompts.
     """
 
-    name, title = "svip", "SVIP chain"
+    name = "svip"
+    title = "SVIP chain"
     is_chain: ClassVar[bool] = True
     key_title = "draft entropy"
     small: ClassVar[JsonObject] = {"depth": 2, "h": 1.0}
@@ -100,7 +101,8 @@ class SvipTree(CertaintyBuilder):
     """`width` children for every node whose row has low entropy; the others, but for the root, stay
     leaves."""
 
-    name, title = "svip-tree", "SVIP tree"
+    name = "svip-tree"
+    title = "SVIP tree"
     key_title = "draft entropy before it"
     small: ClassVar[JsonObject] = {"size": 4, "depth": 2, "h": 1.0}
     size: int = tree_size(32)
@@ -126,7 +128,8 @@ class Cape(CertaintyBuilder):
     list in the authors' code.
     """
 
-    name, title = "cape", "CaPE"
+    name = "cape"
+    title = "CaPE"
     key_title = "draft confidence"
     small: ClassVar[JsonObject] = {"depth": 2, "counts": (3, 2, 1)}
     size: int = tree_size(64)

@@ -163,8 +163,10 @@ def sentence_of(best: Option) -> str:
     what = f"{with_interval(best.speedup, ' x')}, {best.tree.name}, {size} nodes, with {best.name}"
     if best.timing is None:
         return f"predicted, not timed: {what}"
-    if best.verdict != "undecided":
-        return f"pays: {what}" if best.verdict == "pays" else f"does not pay: the best is {what}"
+    if best.verdict == "pays":
+        return f"pays: {what}"
+    if best.verdict == "does-not-pay":
+        return f"does not pay: the best is {what}"
     margin = best.timing.margin
     distance = abs(best.timing.speedup - 1)
     why = "the interval contains 1"

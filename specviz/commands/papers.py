@@ -67,9 +67,9 @@ def run(args: Arguments) -> None:
                 bar.n = update.done
                 bar.total = update.total
                 bar.set_description_str(update.stage[:80])
-    decided = [
-        (source, finding) for source, entry in entries for finding in papers.decide(entry, store)
-    ]
+    decided = []
+    for source, entry in entries:
+        decided += [(source, finding) for finding in papers.decide(entry, store)]
     if args.json:
         rows = [
             {

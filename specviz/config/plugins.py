@@ -61,15 +61,13 @@ def load(name: str) -> None:
         module = _run(Path(source)) if name.endswith(".py") else import_module(name)
     except (Exception, SystemExit) as error:
         # The line of the plugin itself, however deep the error came from.
-        lines = [
-            frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == source
-        ]
-        where = f"line {lines[-1]}: " if lines else ""
-        reason = (
-            str(error)
-            if isinstance(error, ValueError)
-            else f"{type(error).__name__}: {cause(error)}"
-        )
+        where = ""
+        for frame in extract_tb(error.__traceback__):
+            if frame.filename == source:
+                where = f"line {frame.lineno}: "
+        reason = f"{type(error).__name__}: {cause(error)}"
+        if isinstance(error, ValueError):  # a sentence already
+            reason = str(error)
         raise ValueError(
             f"plugin {name!r} cannot be loaded: {where}{' '.join(reason.split()).rstrip('.')}."
         ) from error

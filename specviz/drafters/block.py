@@ -23,7 +23,8 @@ class Block(Drafter):
     all nodes of a level have one row, and what stands below different parents does not fit them.
     """
 
-    name, title = "block", "Block"
+    name = "block"
+    title = "Block"
     title_in_sentence = "a block drafter"
     reads_features = True
     depends_on_depth = True

@@ -81,7 +81,8 @@ class Several(Drafter):
     tries that rules with ratios rely on.
     """
 
-    name, title = "several", "Several drafters"
+    name = "several"
+    title = "Several drafters"
     small: ClassVar[JsonObject] = {"drafters": ("model", "early-exit")}
     drafters: Annotated[tuple[Part, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
         ("model", "retrieval"),
@@ -112,7 +113,8 @@ class Cascade(Drafter):
     """`first` for `at` levels, a cheaper drafter `then` below them (CS Drafting, Chen et al. 2023:
     horizontal)."""
 
-    name, title = "cascade", "Cascade"
+    name = "cascade"
+    title = "Cascade"
     title_in_sentence = "a cascade"
     small: ClassVar[JsonObject] = {"at": 1, "then": "ngram"}
     depends_on_depth = True
@@ -144,7 +146,8 @@ class Staged(Drafter):
     builder then draws that token, its row is already computed and a pass is saved; no row changes.
     """
 
-    name, title = "staged", "Staged draft"
+    name = "staged"
+    title = "Staged draft"
     title_in_sentence = "a staged draft"
     small: ClassVar[JsonObject] = {"ahead": 2}
     guesser: Literal["ngram", "retrieval"] = Field(

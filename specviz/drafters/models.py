@@ -64,7 +64,8 @@ class ModelSession(DrafterSession):
 class Model(Drafter):
     """The pair's own small draft model (Leviathan et al. 2023; Chen et al. 2023)."""
 
-    name, title = "model", "Draft model"
+    name = "model"
+    title = "Draft model"
     title_in_sentence = "the draft model"
 
     def open(self, context: DrafterContext) -> DrafterSession:
@@ -79,7 +80,8 @@ class Online(Drafter):
     before anything is learnt of it, so every rule stays exact.
     """
 
-    name, title = "online", "Learning draft"
+    name = "online"
+    title = "Learning draft"
     title_in_sentence = "a learning draft"
     small: ClassVar[JsonObject] = {"every": 1}
     every: int = number(4, 1, 64, "Learn every", "Number of decoding steps per optimizer step.")
@@ -133,7 +135,8 @@ class EarlyExit(Drafter):
     draft filled.
     """
 
-    name, title = "early-exit", "Early exit"
+    name = "early-exit"
+    title = "Early exit"
     small: ClassVar[JsonObject] = {"layers": 1}
     layers: int = LAYERS
 
@@ -148,7 +151,8 @@ class LayerSkip(Drafter):
     here whole layers.
     """
 
-    name, title = "layer-skip", "Skipped layers"
+    name = "layer-skip"
+    title = "Skipped layers"
     title_in_sentence = "the target without some layers"
     small: ClassVar[JsonObject] = {"skip": (2,)}
     skip: tuple[Annotated[int, Field(ge=2, le=128)], ...] = Field(
@@ -170,7 +174,8 @@ class Quantized(Drafter):
     it pays most where the target's weights come from a slow disk.
     """
 
-    name, title = "quantized", "Quantised target"
+    name = "quantized"
+    title = "Quantised target"
     title_in_sentence = "the target in low precision"
     small: ClassVar[JsonObject] = {"bits": 4}
     bits: Literal[4, 8] = Field(4, title="Bits", description="Bits of a weight.")
@@ -189,7 +194,8 @@ class Eagle(Drafter):
     of its own over the most frequent tokens.
     """
 
-    name, title = "eagle", "EAGLE"
+    name = "eagle"
+    title = "EAGLE"
     title_in_sentence = "EAGLE"
     reads_features = True
     depends_on_depth = True
@@ -230,7 +236,8 @@ class Medusa(Drafter):
     there. So all nodes of a level share one row, which costs no draft pass.
     """
 
-    name, title = "medusa", "Medusa heads"
+    name = "medusa"
+    title = "Medusa heads"
     title_in_sentence = "Medusa heads"
     reads_features = True
     small: ClassVar[JsonObject] = {"heads": 2}

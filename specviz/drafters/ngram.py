@@ -28,7 +28,8 @@ DISCOUNT = 0.75
 class NGram(Drafter):
     """The continuations of the last `order` tokens, and of fewer."""
 
-    name, title = "ngram", "n-grams"
+    name = "ngram"
+    title = "n-grams"
     small: ClassVar[JsonObject] = {"order": 2}
     order: int = number(
         4, 1, 8, "Order", "Maximum length of the history; shorter if it was not seen."

@@ -55,7 +55,8 @@ MODULES = (  # of the standard library, some 180,000 tokens
 class Retrieval(Drafter):
     """The counted continuations of the longest end of the text that is found."""
 
-    name, title = "retrieval", "Retrieval"
+    name = "retrieval"
+    title = "Retrieval"
     sparse = True
     small: ClassVar[JsonObject] = {"shortest": 1}
     longest: int = number(16, 1, 64, "Max match", "Maximum number of last tokens to match.")
@@ -93,7 +94,9 @@ class Retrieval(Drafter):
         return self
 
     def open(self, context: DrafterContext) -> RetrievalSession:
-        stored = library(context.pair, self.code) if self.library else NO_LIBRARY
+        stored = NO_LIBRARY
+        if self.library:
+            stored = library(context.pair, self.code)
         return RetrievalSession(self, stored, context.context, context.pair.vocab_size)
 
 

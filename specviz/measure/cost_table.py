@@ -102,7 +102,9 @@ class CostTable(Record):
     def price(self, shape: Topology) -> float:
         """Plain steps that a step with a tree of this shape costs; at least 1, for it makes the
         same pass."""
-        return max(1.0, self.step(shape) / self.plain_s) if self.plain_s else 1.0
+        if not self.plain_s:
+            return 1.0
+        return max(1.0, self.step(shape) / self.plain_s)
 
     def price_range(self, shape: Topology) -> tuple[float, float]:
         """The price of a step with each time at a quartile: about a 95 % interval of medians over

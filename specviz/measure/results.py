@@ -22,8 +22,10 @@ def read_results(path: str | Path | None) -> dict[str, JsonObject]:
     Raises:
         ValueError: if it holds anything else.
     """
-    outcomes = {}
-    rows = Path(path).read_bytes().splitlines() if path and Path(path).exists() else []
+    outcomes: dict[str, JsonObject] = {}
+    if not (path and Path(path).exists()):
+        return outcomes
+    rows = Path(path).read_bytes().splitlines()
     for number, row in enumerate(rows, 1):
         try:
             outcome = parse_json(row)

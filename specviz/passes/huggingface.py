@@ -50,9 +50,10 @@ class HuggingFaceModel:
         config = model.config.get_text_config()
         self.model = model.eval()
         embed = model.get_input_embeddings()
-        # accelerate's hook knows the device of weights that are away.
-        hook = getattr(embed, "_hf_hook", None) if embed.weight.is_meta else None
-        self.device = embed.weight.device if hook is None else torch.device(hook.execution_device)
+        self.device = embed.weight.device
+        if embed.weight.is_meta and hasattr(embed, "_hf_hook"):
+            # accelerate's hook knows the device of weights that are away.
+            self.device = torch.device(embed._hf_hook.execution_device)
         self.dtype = model.dtype
         self.embeddings = embed.weight.shape[0]
         self.vocab_size = vocab_size or model.get_output_embeddings().weight.shape[0]
@@ -206,8 +207,8 @@ class HuggingFaceModel:
         if masked is not None or self.direct is not None:  # transformers knows its own windows
             window_masked = work.cache.window_mask(work.positions, masked, self.window)
         dtype = self.dtype if self.direct is None else self.direct.kv_dtype
-        mask, window_mask = (
-            None if some is None else additive_mask(some, work.end, dtype, self.device)
-            for some in (masked, window_masked)
-        )
-        return mask, window_mask
+        masks: list[torch.Tensor | None] = [None, None]
+        for place, some in enumerate((masked, window_masked)):
+            if some is not None:
+                masks[place] = additive_mask(some, work.end, dtype, self.device)
+        return masks[0], masks[1]

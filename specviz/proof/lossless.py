@@ -181,11 +181,9 @@ def cases(
     for name in drafters:
         if name not in small_drafters:
             raise UnknownName("drafter", name, small_drafters)
-    menus = [
-        [name for name, cls in menu.items() if not cls.autoregressive]
-        for menu in (BUILDERS, VERIFIERS)
-    ]
-    for d, b, v in product(drafters, builders or menus[0], verifiers or menus[1]):
+    builders = builders or [name for name, cls in BUILDERS.items() if not cls.autoregressive]
+    verifiers = verifiers or [name for name, cls in VERIFIERS.items() if not cls.autoregressive]
+    for d, b, v in product(drafters, builders, verifiers):
         small = BUILDERS[b].proof_instance()
         verifier = VERIFIERS[v]()
         # Two merged children would be exact; it takes three to show what merging breaks.

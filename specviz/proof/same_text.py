@@ -73,7 +73,9 @@ class Comparison:
         sentence = (
             f"Equal to plain decoding up to token {self.position}{parted(self.margin, dtype)}."
         )
-        return f"{sentence} {WHY_ROUNDING}" if tied(self.margin, dtype) else sentence
+        if tied(self.margin, dtype):
+            sentence += f" {WHY_ROUNDING}"
+        return sentence
 
 
 def tied(margin: float | None, dtype: str | None) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -67,9 +67,8 @@ class Sampled:
         """Whether the chi-square of counts is larger than that of 999 in 1,000 exact samples."""
         samples = np.random.default_rng(0).multinomial(self.runs, self.exact, 10_000)
         expected = self.runs * np.array(self.exact)
-        with np.errstate(
-            divide="ignore", invalid="ignore"
-        ):  # infinite where the impossible was written
+        # Infinite where the impossible was written.
+        with np.errstate(divide="ignore", invalid="ignore"):
             squares = np.nansum((np.vstack([counts, samples]) - expected) ** 2 / expected, axis=1)
         return bool(squares[0] > np.quantile(squares[1:], 0.999))
 
@@ -114,11 +113,10 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
             )
         if run < runs:
             for kind, (counts, models, settings) in enumerate(kinds, 1):
-                seed = config.seed_after(
-                    2 * run + kind
-                )  # never one for both: keyed rules follow it
+                # Never one seed for both: keyed rules follow it.
+                seed = config.seed_after(2 * run + kind)
                 steps = speculate(models, replace(settings, seed=seed))
-                text = tuple(islice((token for step in steps for token in step.emitted), 2))
+                text = tuple(islice(chain.from_iterable(step.emitted for step in steps), 2))
                 counts[text if text in texts else ()] += 1
 
 
@@ -142,10 +140,11 @@ class _CachedPair:
     read its cache."""
 
     def __init__(self, pair: Any, prompt: Sequence[int]) -> None:
-        self.pair, rows = pair, MAX_NUMBERS // pair.vocab_size
-        self.target, self.draft = (
-            session and cached_model(session, rows) for session in pair.open(prompt)
-        )
+        self.pair = pair
+        rows = MAX_NUMBERS // pair.vocab_size
+        target, draft = pair.open(prompt)
+        self.target = cached_model(target, rows)
+        self.draft = draft and cached_model(draft, rows)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.pair, name)
@@ -179,10 +178,9 @@ def exact_texts(pair: Any, config: RunConfig) -> dict[Text, float]:
         if first not in pair.eos_ids and len(prompt) + 1 < pair.max_positions:
             after = probabilities(pair.target.logits([*prompt, first]), config.target_sampling)
             likely = np.argsort(-after, kind="stable")[:BARS].tolist()
-            texts = {
-                (first, second): float(p[first] * after[second])
-                for second in likely
-                if after[second] > 0
-            }
+            texts = {}
+            for second in likely:
+                if after[second] > 0:
+                    texts[first, second] = float(p[first] * after[second])
         best = dict(sorted((best | texts).items(), key=lambda item: -item[1])[:BARS])
     return best

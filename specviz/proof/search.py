@@ -130,7 +130,9 @@ def _by_depth(rows: Rows, levels: int) -> np.ndarray:
 
 def _lossless_schemes(rule: Verifier, shape: Topology) -> list[str]:
     """The schemes for which a rule is declared lossless on trees like this one."""
-    builder = BUILDERS["batch"](width=2) if shape.rank.any() else BUILDERS["chain"]()
+    builder = BUILDERS["chain"]()
+    if shape.rank.any():  # a node has siblings
+        builder = BUILDERS["batch"](width=2)
     config = RunConfig(builder=builder, verifier=rule, temperature=1.0)
     return [scheme for scheme in SCHEMES if compatible(config, scheme).lossless]
 

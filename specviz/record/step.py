@@ -180,7 +180,9 @@ class Step(Record):
         for name, column in columns.items():
             if column is not None and len(column) != n:
                 raise ValueError(f"must have {n} values in {name}, one a node; got {len(column)}")
-        parents = {parent for slots in self.growth.waiting or () for parent, _ in slots}
+        parents: set[int] = set()
+        for slots in self.growth.waiting or ():
+            parents.update(parent for parent, _ in slots)
         named = {"detail": self.detail, "growth.waiting": parents, "order": self.order}
         for name, nodes in named.items():
             wrong = set(nodes) - set(range(n))

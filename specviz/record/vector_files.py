@@ -76,7 +76,9 @@ def mismatch(path: str | Path, settings: JsonObject) -> str:
         measured = getattr(vector, name)
         if None not in (value, measured) and measured not in ("", {}, value):
             other.append(f"{name} {measured!s:.80}, not {value!s:.80}")
-    return f"the vector in {str(path)!r} was measured with {'; '.join(other)}" if other else ""
+    if not other:
+        return ""
+    return f"the vector in {str(path)!r} was measured with {'; '.join(other)}"
 
 
 def published() -> dict[str, AcceptanceVector]:

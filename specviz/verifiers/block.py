@@ -29,7 +29,8 @@ class Block(Verifier):
     joint probabilities.
     """
 
-    name, title = "block", "Block verification"
+    name = "block"
+    title = "Block verification"
     schemes: ClassVar[tuple[str, ...]] = ("iid", "distinct")
     chain_only = True
 
@@ -65,7 +66,8 @@ class GreedyMultiPath(Block):
     accepted 2.11 at a time with two chains, all 3 with one.
     """
 
-    name, title = "gbv", "Greedy multi-path block verification"
+    name = "gbv"
+    title = "Greedy multi-path block verification"
     schemes = ("iid",)
     chain_only = False
     paths_only = True

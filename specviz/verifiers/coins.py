@@ -44,7 +44,8 @@ class SequoiaRule(CoinRule, TopDown):
     remaining children were drawn uniformly, and are compared with that.
     """
 
-    name, title = "sequoia", "Sequoia"
+    name = "sequoia"
+    title = "Sequoia"
     schemes = ("distinct",)
 
 
@@ -55,7 +56,8 @@ class DySpecRule(CoinRule, TopDown):
     but stays exact, because the number of tried children is fixed before any is drawn.
     """
 
-    name, title = "dyspec", "DySpec"
+    name = "dyspec"
+    title = "DySpec"
     schemes = ("distinct",)
     only_support = True
 
@@ -68,7 +70,8 @@ class SpecInfer(CoinRule, TopDown):
     q is the row of the one that drew the child (4.3).
     """
 
-    name, title = "specinfer", "SpecInfer"
+    name = "specinfer"
+    title = "SpecInfer"
     schemes = ("iid",)
     formula: ClassVar[str] = "min(1, residual/q)"
 
@@ -77,7 +80,8 @@ class SpeculativeSampling(CoinRule, TopDown):
     """Speculative sampling on a chain (Leviathan et al. 2023, algorithm 1; Chen et al. 2023,
     algorithm 2)."""
 
-    name, title = "speculative-sampling", "Speculative sampling"
+    name = "speculative-sampling"
+    title = "Speculative sampling"
     schemes = ("iid", "distinct")
     chain_only = True
     formula: ClassVar[str] = "min(1, p/q)"
@@ -92,5 +96,6 @@ class Traversal(CoinRule, LeavesFirst):
     residual.
     """
 
-    name, title = "traversal", "Traversal verification"
+    name = "traversal"
+    title = "Traversal verification"
     schemes = ("distinct",)

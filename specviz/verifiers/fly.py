@@ -23,7 +23,8 @@ TOP = 3  # tokens whose entropy says how unsure the target is
 class Fly(Verifier):
     """Speculative sampling that forgives a token if the next `window` tokens are accepted."""
 
-    name, title = "fly", "FLy"
+    name = "fly"
+    title = "FLy"
     schemes = ("iid", "top", "distinct")
     chain_only = True
     lossless = False

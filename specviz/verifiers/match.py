@@ -60,7 +60,8 @@ class TargetMatch(MatchRule):
     can reach.
     """
 
-    name, title = "target-match", "Target match"
+    name = "target-match"
+    title = "Target match"
     schemes = ("top", "top-draw", "distinct", "iid", "race")
     keyed: bool = Field(
         False,
@@ -70,7 +71,9 @@ class TargetMatch(MatchRule):
     shared_noise = property(lambda self: self.keyed)
 
     def draw(self, tree: TokenTree, p: Distributions, rng: Randomness, node: int) -> int:
-        return race_winner(tree, p, rng, node) if self.keyed else rng.draw(p[node])
+        if self.keyed:
+            return race_winner(tree, p, rng, node)
+        return rng.draw(p[node])
 
 
 class Naive(MatchRule):
@@ -81,7 +84,8 @@ class Naive(MatchRule):
     Sequoia (section 2.2).
     """
 
-    name, title = "naive", "Naive sampling"
+    name = "naive"
+    title = "Naive sampling"
     schemes = ("iid", "distinct", "top-draw", "top", "race")
 
 
@@ -92,7 +96,8 @@ class Race(MatchRule):
     winners.
     """
 
-    name, title = "race", "Race"
+    name = "race"
+    title = "Race"
     schemes = ("race", "top", "top-draw", "distinct", "iid")
     shared_noise = True
     match_reason = "it won the target's race"
@@ -126,7 +131,8 @@ class ExactMatch(MatchRule):
     """Greedy verification: accept the target's most probable token, at temperature 0 only (SVIP,
     algorithm 3)."""
 
-    name, title = "exact-match", "Exact match"
+    name = "exact-match"
+    title = "Exact match"
     schemes = ("top", "top-draw", "distinct", "iid")
     greedy_only = True
     match_reason = "it is the target's most probable token"
@@ -143,7 +149,8 @@ class PlainRule(Verifier):
     Rules with shared noise (`race`, keyed `target-match`) promise the same text.
     """
 
-    name, title = "plain", "Plain decoding"
+    name = "plain"
+    title = "Plain decoding"
     reads_draft = False
     shared_noise = True
     autoregressive = True

@@ -23,7 +23,8 @@ class SpecTr(TopDown):
     """One draw per child, with p divided by rho; rho is computed at every node from its number of
     children."""
 
-    name, title = "spectr", "SpecTr"
+    name = "spectr"
+    title = "SpecTr"
     schemes = ("iid",)
     depends_on_siblings = True
     one_row = True
@@ -57,7 +58,8 @@ def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
     rounding would decide, so what both sides lack of 1 is compared: 1 - rho beta is sum [p - rho
     q]+. A token that lacks nothing at one rho lacks nothing at any larger one.
     """
-    low, high = 1.0, float(k)
+    low = 1.0
+    high = float(k)
     while high - low > CLOSE * high:
         rho = (low + high) / 2
         left, lack = excess(p, rho * q)
@@ -68,7 +70,8 @@ def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
             low = rho
             # The others lack nothing at any larger rho, so a large vocabulary soon shrinks.
             lacking = left > 0
-            p, q = p[lacking], q[lacking]
+            p = p[lacking]
+            q = q[lacking]
     return high
 
 

@@ -57,7 +57,8 @@ class GreedyDraft(TransportRule, TopDown):
     Its paper calls it Greedy, after the draft's most probable tokens; it works at any temperature.
     """
 
-    name, title = "greedy-draft", "Greedy draft"
+    name = "greedy-draft"
+    title = "Greedy draft"
     formula: ClassVar[str] = "share/what the children before it left"
     first_formula: ClassVar[str] = "its share"
 
@@ -69,5 +70,6 @@ class Transport(TransportRule, LeavesFirst):
     itself is tested with S / (S + 1 - weight), S the target's excess over the shares.
     """
 
-    name, title = "transport", "Transport"
+    name = "transport"
+    title = "Transport"
     number: ClassVar[str] = "share"

@@ -23,7 +23,8 @@ from .walk import Walk, untried
 class Typical(Verifier):
     """The longest path of tokens with high enough target probability."""
 
-    name, title = "typical", "Typical acceptance"
+    name = "typical"
+    title = "Typical acceptance"
     schemes = ("top", "top-draw", "distinct", "iid")
     reads_draft = False
     lossless = False

@@ -215,4 +215,6 @@ def _fraction(step: Step, node: int, prob: float) -> str | None:
 def _digits(number: float) -> str:
     """A probability with two digits that count at least, so that a reader who divides two of them
     finds the third."""
-    return f"{number:.3f}" if number == 0 or number >= 0.1 else f"{number:#.2g}"
+    if number == 0 or number >= 0.1:
+        return f"{number:.3f}"
+    return f"{number:#.2g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 import plotly.graph_objects as go
@@ -39,7 +40,9 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
 
 def powers_of_two(measured: Iterable[CostTable | Forecast]) -> list[int]:
     """The sizes that are ticks of an axis."""
-    sizes = {size for each in measured for size in each.sizes}
+    sizes: set[int] = set()
+    for each in measured:
+        sizes.update(each.sizes)
     return sorted(size for size in sizes if size.bit_count() == 1)
 
 
@@ -140,7 +143,7 @@ def plot_predicted(
         axis: what their `size` means, "temperature" say (Sequoia, figure 4).
     """
     groups = points if isinstance(points, Mapping) else {"": points}
-    every = [point for group in groups.values() for point in group]
+    every = list(chain.from_iterable(groups.values()))
     if not every:
         return theme.empty("Nothing was timed.")
     # The worst of all points: a mean would hide it.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
+from itertools import chain
 
 import plotly.graph_objects as go
 
@@ -126,9 +127,8 @@ def label_lines(fig: go.Figure) -> go.Figure:
     legend."""
     lines = [trace for trace in fig.data if "lines" in (trace.mode or "") and trace.name]
     right = max(line.x[-1] for line in lines)
-    drawn: list[float] = []
-    for trace in fig.data:
-        drawn += [_on_axis(fig.layout.yaxis, y) for y in trace.y]
+    heights = chain.from_iterable(trace.y for trace in fig.data)
+    drawn = [_on_axis(fig.layout.yaxis, y) for y in heights]
     above = -math.inf
 
     def end_of(line: go.Scatter) -> float:
@@ -157,7 +157,7 @@ def _on_axis(axis: go.layout.XAxis | go.layout.YAxis, value: float) -> float:
 
 def plain_line(fig: go.Figure) -> None:
     """A line where plain decoding is, at 1, through all that is drawn so far."""
-    places = [x for trace in fig.data for x in trace.x]
+    places = list(chain.from_iterable(trace.x for trace in fig.data))
     line = {"color": TEXT, "dash": "dash", "width": 1.2}
     fig.add_scatter(
         x=[min(places), max(places)],

@@ -282,4 +282,6 @@ def read_session(scope: Scope, path: str) -> str:
     if path == f"{API}/queue/data":
         query = parse_qs(scope["query_string"].decode("latin-1"))
         return query.get("session_hash", [""])[0]
-    return path.rpartition("/")[2] if path.startswith(f"{API}/call/") else ""
+    if path.startswith(f"{API}/call/"):
+        return path.rpartition("/")[2]
+    return ""

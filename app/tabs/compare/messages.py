@@ -181,7 +181,7 @@ class Board:
             self.counts[at] += Counts.of([step])
             self.steps[at].append((step.seconds.total, len(step.emitted)))
             clock.append((self.counts[at].elapsed, self.counts[at].tokens))
-        self.written[at] += [token for step in steps for token in step.emitted]
+            self.written[at] += step.emitted
         payloads = [step_payload(step, self.entries[at].config.verifier) for step in steps]
         return {"at": at, "state": "running", "steps": payloads, "clock": codec.json_data(clock)}
 

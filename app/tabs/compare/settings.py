@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 import gradio as gr
 
@@ -123,7 +123,7 @@ class Settings:
     @property
     def outputs(self) -> list[object]:
         """The components that `updates` is for."""
-        return [part for column in self.columns for part in column.outputs]
+        return list(chain.from_iterable(column.outputs for column in self.columns))
 
     def split(
         self, values: Sequence[object]

@@ -120,7 +120,9 @@ def events(
         """Of another pair, the prompt that it opens with in place of one for the pair before."""
         # Only a prompt that the page brought itself is replaced, never one that somebody wrote.
         example = prompts.EXAMPLES.get(models)
-        known = [text for other in prompts.EXAMPLES.values() for text in other["prompts"].values()]
+        known: list[object] = []
+        for other in prompts.EXAMPLES.values():
+            known += other["prompts"].values()
         if example is None or prompt not in known or prompt in example["prompts"].values():
             return [gr.skip(), gr.skip(), gr.skip()]
         opening = recordings.OPENINGS[models]

@@ -203,7 +203,8 @@ def result(request: NodeRequest, name: str) -> tuple[JsonObject, Outcome | None]
 def best_possible(request: NodeRequest, scheme: str) -> float | None:
     """The most tokens of these drafts that any lossless rule accepts on average; None where that is
     not known."""
-    p, q = np.array(request.p), np.array(request.q)
+    p = np.array(request.p)
+    q = np.array(request.q)
     if request.levels > 1:
         return path_ceiling(np.tile(p, (request.levels, 1)), np.tile(q, (request.levels, 1)))
     # Beyond its tokens the draft's children are drawn uniformly, which is another law.
@@ -222,12 +223,15 @@ def builder(request: NodeRequest) -> TreeBuilder:
 def outcomes(request: NodeRequest, scheme: str) -> int:
     """About how many outcomes an enumeration visits: every draft, and for each some coins and the
     last token."""
-    size, support, k = len(request.q), sum(prob > 0 for prob in request.q), request.children
-    drafts = {
-        "iid": support ** (k * request.levels),
-        "distinct": math.perm(size, min(k, size))
-        if request.levels == 1
-        else support**request.levels,
-        "top": 1,
-    }.get(scheme, support ** (k * request.levels))
+    size = len(request.q)
+    support = sum(prob > 0 for prob in request.q)
+    k = request.children
+    # How many trees can be drawn; of schemes that are not named, at most as many as of iid draws.
+    drafts = support ** (k * request.levels)
+    if scheme == "top":
+        drafts = 1
+    elif scheme == "distinct" and request.levels == 1:
+        drafts = math.perm(size, min(k, size))
+    elif scheme == "distinct":
+        drafts = support**request.levels
     return drafts * request.levels * (k + size)

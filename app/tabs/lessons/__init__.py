@@ -67,13 +67,11 @@ def _lesson(name: str) -> str:
     this = LESSONS[name]
     recorded = read(this)
     facts = this.facts(*recorded)
-    runs = [
-        {
-            "label": recording.label,
-            "message": json.loads(recorded_message(trace, f"{name}, {recording.name}")),
-        }
-        for recording, trace in zip(this.recordings, recorded, strict=False)
-    ]
+    runs = []
+    # Behind the traces may stand what else the lesson recorded.
+    for recording, trace in zip(this.recordings, recorded, strict=False):
+        message = json.loads(recorded_message(trace, f"{name}, {recording.name}"))
+        runs.append({"label": recording.label, "message": message})
     pictures = [*runs, *(figure._asdict() for figure in facts.figures)]
     places = {"opens": facts.opens._asdict(), "shows": facts.shows._asdict()}
     return codec.dumps(

@@ -22,12 +22,9 @@ Q = np.array([0.5, 0.5])
 
 def facts(trace):
     step = best_step(trace.steps, clearness)
-    accepted = [
-        (one.index, node)
-        for one in trace.steps
-        for node in one.path
-        if (one.accept_prob[node] or 1) < 0.95
-    ]
+    accepted = []  # of those for which the draw mattered
+    for one in trace.steps:
+        accepted += [(one.index, node) for node in one.path if (one.accept_prob[node] or 1) < 0.95]
     if step is None or not accepted:
         return None
     (node,) = nodes_with(step, "rejected")

@@ -29,18 +29,19 @@ def facts(tree, alone):
         "tree_passes": len(tree.steps),
         "plain_passes": len(alone.steps),
     }
-    verdicts = Counter(row.verdict for source in papers.SOURCES for row in papers.table(source))
+    verdicts: Counter[str] = Counter()
+    differing = []
+    for name, source in papers.SOURCES.items():
+        for claim_row in papers.table(name):
+            verdicts[claim_row.verdict] += 1
+            if claim_row.verdict == "differs":
+                differing.append(f"{source.short}: {claim_row.claim.text}")
     values |= {
         "claims": verdicts.total(),
         "proven": verdicts["holds by proof"],
         "reproduced": verdicts["reproduced"],
         "differ": verdicts["differs"],
-        "differing": "; ".join(
-            f"{papers.SOURCES[source].short}: {row.claim.text}"
-            for source in papers.SOURCES
-            for row in papers.table(source)
-            if row.verdict == "differs"
-        ),
+        "differing": "; ".join(differing),
     }
     for name, row in (("p", P), ("q", Q)):
         values |= {f"{name}_{token}": prob for token, prob in enumerate(row)}

@@ -9,7 +9,9 @@ from .lossy_figure import CANDIDATES, TREES, Setting, judged
 def facts():
     first = judged(Setting())
     trees = {name: judged(Setting(tree=name)) for name in TREES}
-    lossy = {rule["words"] for data in trees.values() for rule in data["rules"] if rule["wrong_on"]}
+    lossy = set()
+    for data in trees.values():
+        lossy |= {rule["words"] for rule in data["rules"] if rule["wrong_on"]}
     # One wrong rule shows itself only with two guesses, the other only below an accepted one.
     two = trees["two guesses"]["rules"][1]
     path = trees["a guess after a guess"]["rules"][3]

@@ -41,7 +41,8 @@ ThreeTokens = Annotated[Row, Field(min_length=len(TOKENS), max_length=len(TOKENS
 class SameTarget(TopDown):
     """Every guess is compared with p itself, although those before it were rejected."""
 
-    name, title = "same-target", "Same target"
+    name = "same-target"
+    title = "Same target"
 
     def plan(
         self, weight: float, p: np.ndarray, q: np.ndarray, tokens: Sequence[int]
@@ -54,7 +55,8 @@ class SameTarget(TopDown):
 class PathRatio(Verifier):
     """A guess is compared with the product of the ratios on its path, and not with its own."""
 
-    name, title = "path-ratio", "Ratio of the path"
+    name = "path-ratio"
+    title = "Ratio of the path"
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         walk = Walk(tree)

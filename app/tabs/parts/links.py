@@ -267,10 +267,11 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None
         # Of a comparison only what can run is read.
         runs = not isinstance(settings, RunConfig) or compatible(settings).possible
         text = sentence(opened, getattr(event, "opened", None), runs)
-        updates = [
-            gr.update(value=opened.values[name]) if name in opened.changed else gr.skip()
-            for name in linked.named
-        ]
+        updates = []
+        for name in linked.named:
+            # What the link does not set stays as the visitor has it.
+            is_set = name in opened.changed
+            updates.append(gr.update(value=opened.values[name]) if is_set else gr.skip())
         kind = "link" if text else ""
         return [message("error" if opened.changes else kind, text), *updates]
 

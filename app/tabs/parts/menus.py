@@ -32,13 +32,11 @@ def offered(kind: str) -> dict[str, type[Choice]]:
 def drawn_menus() -> dict[str, list[JsonObject]]:
     """What the browser draws, by kind: name, title and parameters of every strategy that is
     offered."""
-    return {
-        kind: [
-            {"name": name, "title": cls.title, "fields": fields(cls())}
-            for name, cls in offered(kind).items()
-        ]
-        for kind in REGISTRIES
-    }
+    menus: dict[str, list[JsonObject]] = {kind: [] for kind in REGISTRIES}
+    for kind, entries in menus.items():
+        for name, cls in offered(kind).items():
+            entries.append({"name": name, "title": cls.title, "fields": fields(cls())})
+    return menus
 
 
 def fields(strategy: Strategy) -> list[JsonObject]:
@@ -62,9 +60,9 @@ def fields(strategy: Strategy) -> list[JsonObject]:
                 field["word"] = word
         match schema:
             case {"type": "integer" | "number" as number, "minimum": low, "maximum": high}:
-                step = (
-                    1 if number == "integer" else 10.0 ** math.floor(math.log10((high - low) / 50))
-                )
+                step = 1.0
+                if number == "number":  # a power of ten, some fifty steps from end to end
+                    step = 10.0 ** math.floor(math.log10((high - low) / 50))
                 field |= {"type": "number", "min": low, "max": high, "step": step}
             case {"type": "string", "enum": options}:
                 field |= {"type": "choice", "options": options}
@@ -78,11 +76,11 @@ def fields(strategy: Strategy) -> list[JsonObject]:
 
 def labels(kind: str) -> dict[str, str]:
     """What the page calls each parameter, such as "sequoia.size"."""
-    return {
-        f"{name}.{key}": f"{cls.title}: {schema.get('title', key)}"
-        for name, cls in offered(kind).items()
-        for key, schema in cls.parameter_schema().items()
-    }
+    titles = {}
+    for name, cls in offered(kind).items():
+        for key, schema in cls.parameter_schema().items():
+            titles[f"{name}.{key}"] = f"{cls.title}: {schema.get('title', key)}"
+    return titles
 
 
 def kind(match: Compatibility) -> str:

@@ -25,6 +25,7 @@ def first_admitted(waiting: Iterable[Run], begun: Collection[Run]) -> Run | None
         begun: the runs that have begun, or load their pair.
     """
     networks = Counter(run.visitor.network for run in begun)
+    # By folder: two names of one pair do not need memory twice.
     pairs = {run.ref.resolved for run in begun}
     is_open = len(begun) < BEGUN  # to new ones
     for run in waiting:

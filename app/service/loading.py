@@ -58,6 +58,7 @@ class Loading:
 
     def leave(self) -> None:
         """One who waited has left."""
+        # Others may wait for the same pair: only the last one who leaves stops its loading.
         self.waiting -= 1
         if not self.waiting:
             self.unwanted.set()

@@ -31,6 +31,8 @@ class Worker:
     def _work(self) -> None:
         while True:
             with self.changed:
+                # Looked for and waited for with the lock held, so that no call to `wake` is missed
+                # between the two.
                 while (job := self.next_job()) is None:
                     self.changed.wait()
             job()  # without the lock, so that others may ask for more meanwhile

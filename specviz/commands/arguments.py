@@ -32,6 +32,7 @@ def option(
         several: whether it may be given several times.
     """
     name, _, metavar = usage.partition(" ")
+    # A usage with a word behind the option takes a value; one without is a flag.
     if metavar:
         if "default" not in text and "required" not in text:
             text += f" (default: {'none' if default in (None, []) else default})"

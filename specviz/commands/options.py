@@ -150,6 +150,7 @@ def load(args: Arguments, **other: Any) -> HuggingFacePair:
     check_draft(args, other.get("draft", getattr(args, "draft", None)))
     from ..models.pair import load_pair  # torch, which parsing does not need
 
+    # Every option of `add_pair` has the name of an argument of `load_pair`.
     pair = load_pair(**{name: getattr(args, name) for name in LOADING} | other)
     if pair.chat and args.chat is None:
         warn(
@@ -169,6 +170,7 @@ def check_draft(args: Arguments, draft: str | None) -> None:
                 f"--draft {draft} needs its target. Add --target, or use --draft early-exit:N "
                 "alone."
             )
+    # The option may be given once or several times, by the command.
     builders = getattr(args, "builder", "sequoia") or ()
     names = [builders] if isinstance(builders, str) else builders
     trees = [BUILDERS[name.partition(":")[0]] for name in names if name != "all"]
@@ -193,6 +195,8 @@ def strategy(args: Arguments, kind: str, text: str) -> Any:
     file."""
 
     def read(path: str) -> tuple:
+        # A file on the command line, so it is read here and nowhere where a page or a link could
+        # name one.
         args.vector_files = [*getattr(args, "vector_files", []), path]  # for messages about them
         rule = getattr(args, "verifier", None)
         temperature = getattr(args, "temperature", None)

@@ -45,6 +45,7 @@ def model_folder(
                 "with save_pretrained, or name a .gguf file itself."
             )
         return folder
+    # What people try: the weights themselves in place of their folder.
     if folder.is_file():
         raise ValueError(f"{role} {name!r} is a file. Give the folder that it is in.")
     if is_gguf(name):
@@ -108,6 +109,7 @@ def weight_files(folder: Path) -> list[Path]:
     other spellings, may lie beside them."""
     index = folder / "model.safetensors.index.json"
     if index.is_file():
+        # A large model is in several files, and the index says which tensor is in which.
         names = set(json.loads(index.read_text())["weight_map"].values())
         return [folder / name for name in sorted(names)]
     whole = folder / "model.safetensors"

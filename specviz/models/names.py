@@ -21,10 +21,9 @@ def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str
         target = PAIR / "target"
         embedded = PAIR / "draft"
         draft = embedded if draft is None else draft
-        if (
-            not count_layers(str(draft))
-            and Path(draft).expanduser().resolve() != embedded.resolve()
-        ):
+        is_embedded = Path(draft).expanduser().resolve() == embedded.resolve()
+        # Another draft has another vocabulary than the embedded target, or other texts to guess.
+        if not count_layers(str(draft)) and not is_embedded:
             must = (
                 f"be given with the draft {str(draft)!r}, which was not made for the embedded "
                 "target"
@@ -46,6 +45,7 @@ def short_name(name: str) -> str:
     """A hub name unchanged, a folder or file by its last part, without its location on this
     machine."""
     folder = Path(name).expanduser()
+    # Where a package is installed is nobody's business in a file that is shared.
     if folder.parent == PAIR:
         return f"embedded {folder.name}"
     # `os.path.exists` is false for a name that no file can have, where `Path.exists` raises.

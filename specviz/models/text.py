@@ -26,9 +26,8 @@ QUESTIONS = (
 )
 OPENING = 24  # tokens of the sample that other models go on from
 WINDOW = 8  # tokens before the first new one that are decoded with it
-BYTE_OF_LETTER = {
-    letter: byte for byte, letter in bytes_to_unicode().items()
-}  # as byte-level vocabularies write them
+# As byte-level vocabularies write them.
+BYTE_OF_LETTER = {letter: byte for byte, letter in bytes_to_unicode().items()}
 
 
 class TokenText:
@@ -49,9 +48,8 @@ class TokenText:
             raise ValueError(
                 f"text must be valid Unicode; character {error.start + 1} is not. Use UTF-8."
             ) from None
-        return list(
-            self.tokenizer.encode(text, verbose=False)
-        )  # a text too long is rejected elsewhere
+        # Without its warning of a text that is too long, which is rejected elsewhere.
+        return list(self.tokenizer.encode(text, verbose=False))
 
     @property
     def is_chat(self) -> bool:
@@ -91,12 +89,12 @@ class TokenText:
         whole = {"tokenize": True, "return_dict": False}
         with suppress(Exception):  # a template that wants other roles
             ids = self.tokenizer.apply_chat_template([one._asdict() for one in chat], **whole)
+            # A chat whose last answer is closed, and the same one left open: what comes next in the
+            # closed one is what ends an answer.
             opening = self.encode_messages(chat)
-            if (
-                ids[: len(opening)] == opening
-                and ids[len(opening)] in self.tokenizer.all_special_ids
-            ):
-                return int(ids[len(opening)])
+            end = ids[len(opening)]
+            if ids[: len(opening)] == opening and end in self.tokenizer.all_special_ids:
+                return int(end)
         return None
 
     def decode(self, tokens: Sequence[int]) -> str:
@@ -124,7 +122,9 @@ class TokenText:
         if REPLACEMENT in text:
             return bytes_of(written).decode("utf-8", errors="backslashreplace")
         # A decoder drops the space before the first word, which here is not the first.
-        return " " + text if written.startswith("▁") and not text.startswith(" ") else text
+        if written.startswith("▁") and not text.startswith(" "):
+            return " " + text
+        return text
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
         """See `Pair.stream`."""
@@ -156,6 +156,7 @@ def questions_of(text: TokenText | NumberText) -> list[list[int]]:
         with suppress(ValueError):  # a template that wants other roles
             return [text.encode([Message("user", question)]) for question in QUESTIONS]
     sample = sample_of(text)
+    # Several beginnings: a head that does well after one may not after another.
     starts = range(0, len(sample), OPENING)
     return [sample[start : start + OPENING] for start in starts[: len(QUESTIONS)]]
 

@@ -43,6 +43,7 @@ def speedup(sums: Sums, builder: str, *others: str) -> float:
 @statistic
 def expected_tokens(sums: Sums, builder: str, temperature: float) -> float:
     """F(T) of a tree with the acceptance vector of the texts."""
+    # As acceptance itself is counted: children of a rank that were accepted, over all positions.
     of_rank = [sums.get(f"rank {k}", 0.0) / sums["positions"] for k in range(1, WIDEST + 1)]
     vector = tuple(min(1.0, chance) for chance in of_rank)
     return vectors.expected_tokens(shape_of(builder, temperature), vector)

@@ -129,6 +129,7 @@ def estimate(
     def value_of(counted: Sequence[str]) -> float:
         sums = {}
         for call, rows in tables.items():
+            # Every text of a measurement has the same sums.
             names = rows[counted[0]]
             sums[call] = {name: sum(rows[text][name] for text in counted) for name in names}
         return evaluate(number, sums)
@@ -143,6 +144,7 @@ def estimate(
 
 def compare(low: float, high: float, claim: Claim) -> str:
     """Whether an interval fulfils a claim as a whole, violates it as a whole, or neither."""
+    # The whole interval has to be inside, or outside: what overlaps an end decides nothing.
     least, greatest = claim.interval
     if least <= low and high <= greatest:
         return REPRODUCED

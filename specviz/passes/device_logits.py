@@ -164,5 +164,6 @@ def probabilities(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
         # A token is kept while those before it have not reached the threshold, so the one that
         # crosses it stays.
         falling[:, 1:].masked_fill_(mass[:, :-1] >= sampling.top_p * mass[:, -1:], 0.0)
+    # What was cut off is shared out among the rest, in proportion.
     falling /= falling.sum(dim=1, keepdim=True)
     return torch.zeros_like(row).scatter_(1, order, falling)

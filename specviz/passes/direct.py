@@ -104,6 +104,7 @@ class DirectForward:
     def of(self, layer_ids: Sequence[int], model: PreTrainedModel) -> DirectForward | None:
         """The same with some of its layers, in memory; `model` is a shortened copy of this one's
         and has no others."""
+        # All of them once, in order: a stream from disk has no other way.
         layers = list(self.layers)
         some = DirectForward(model, [layers[layer] for layer in layer_ids])
         some.compiled = self.compiled and self.compiled.of(layer_ids)
@@ -134,6 +135,7 @@ class DirectForward:
         positions = torch.arange(length, device=self.embed.device)[None]
         of_kind = () if kind is None else (kind,)
         cos, sin = self.model.model.rotary_emb(self.embed, positions, *of_kind)
+        # The rolled vector has its halves swapped, and the first of them with the other sign.
         half = sin.shape[-1] // 2
         sin = torch.cat([-sin[..., :half], sin[..., half:]], dim=-1)
         return torch.stack([cos[0], sin[0]], dim=1)[:, :, None].to(self.kv_dtype)

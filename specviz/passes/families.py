@@ -56,6 +56,7 @@ def rotary_kinds(config: PreTrainedConfig) -> dict[str | None, JsonObject]:
 def _is_plain(module: torch.nn.Module) -> bool:
     """Whether a module is torch's or transformers' own, without a hook; accelerate's hooks replace
     its forward."""
+    # Somebody else's module may compute anything under the same name.
     is_library = type(module).__module__.startswith(
         ("torch.nn.modules.", "transformers.models.", "transformers.activations")
     )

@@ -88,6 +88,7 @@ class HuggingFaceModel:
     def with_features(self, layers: Sequence[int]) -> HuggingFaceModel:
         """The same weights with other features: the inputs of some layers, counted from 0, and then
         the last hidden state."""
+        # A shallow copy: the weights and the compiled passes are shared.
         model = copy(self)
         model.feature_layers = tuple(layers)
         return model
@@ -168,6 +169,7 @@ class HuggingFaceModel:
         """Logits [len(rows), V'] and features of a pass through torch."""
         tokens = self._push(work.ids)
         places = self._push(work.positions)
+        # Picking out all rows in order would copy them for nothing.
         is_whole = list(work.rows) == list(range(len(work.ids)))
         rows = None if is_whole else self._push(work.rows)
         # Positions come from the tree and not from the slots: siblings have the same one.

@@ -119,6 +119,7 @@ class HuggingFaceSession:
     def watch(self) -> torch.Tensor:
         """Read the context but its last token, return the features there, [n - 1, width], and keep
         them from now on."""
+        # A long prompt comes in several passes, whose features are joined at the end.
         runs = []
         while self._read < self._base:
             runs.append(self._read_run(wants_features=True))

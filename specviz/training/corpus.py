@@ -35,6 +35,7 @@ def read_texts(
         if not text.strip():
             raise ValueError(f"text must name non-empty files; {str(path)!r} is empty.")
         texts["prose"] += split_text(text)
+    # Python's own library is text that every machine has.
     root = Path(code_folder or sysconfig.get_paths()["stdlib"])
     for path in sorted(root.rglob("*.py")) if code else ():
         if not SKIPPED_FOLDERS & set(path.relative_to(root).parts):

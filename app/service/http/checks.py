@@ -15,9 +15,8 @@ from pydantic_core import from_json
 
 from specviz.base.codec import JsonObject
 
-MAX_NESTED = (
-    4_000  # characters of a list or an object as JSON, which a control keeps at 20 times its size
-)
+# Characters of a list or an object as JSON, which a control keeps at 20 times its size.
+MAX_NESTED = 4_000
 MAX_DIGITS = 300  # more do not fit into a float
 LISTS = (gr.CheckboxGroup, gr.JSON, gr.State, Api)  # what may be sent a list or an object
 
@@ -61,8 +60,11 @@ class Checks:
         self._arguments(arguments)
 
     def _event(self, data: JsonObject) -> None:
+        event = None
+        number = data.get("fn_index")
         # `type`, because True is an int too, and would be event 1.
-        event = self.demo.fns.get(data["fn_index"]) if type(data.get("fn_index")) is int else None
+        if type(number) is int:
+            event = self.demo.fns.get(number)
         if event is None or event.fn is None:
             raise Rejected(
                 404, "fn_index must be the number of an event that this page has on its server."
@@ -73,6 +75,7 @@ class Checks:
         check_plain("event_data", data.get("event_data"), limit=2**20)
 
     def _arguments(self, data: JsonObject) -> None:
+        # A misspelt name would otherwise be left out without a word, and a default stand for it.
         unknown = [name for name in data if name not in self.parameters]
         if unknown:
             raise Rejected(
@@ -91,6 +94,7 @@ class Checks:
         name = data.get("fn_name")
         number = data.get("component_id")
         block = self.demo.blocks.get(number) if type(number) is int else None
+        # Only functions that a component of this page was made with.
         exists = isinstance(name, str) and name in getattr(block, "served", ())
         if not exists or "session_hash" not in data or "data" not in data:
             raise Rejected(
@@ -122,12 +126,11 @@ def check_values(event: BlockFunction, data: object, names: Sequence[str] = ()) 
     labels are its names."""
     if not isinstance(data, list) or len(data) != len(event.inputs):
         raise Rejected(400, f"data must be a list of {len(event.inputs)} values for this event.")
-    for block, name, value in zip(
-        event.inputs, names or [block.label for block in event.inputs], data, strict=True
-    ):
-        if isinstance(value, list | dict) and not (
-            isinstance(block, LISTS) or getattr(block, "multiselect", False)
-        ):
+    names = names or [block.label for block in event.inputs]
+    for block, name, value in zip(event.inputs, names, data, strict=True):
+        takes_lists = isinstance(block, LISTS) or getattr(block, "multiselect", False)
+        # Gradio would keep a list as the value of a text box, and pass it on to whoever reads it.
+        if isinstance(value, list | dict) and not takes_lists:
             raise Rejected(400, f"{name} must be text or a number, not a list or an object.")
         check_plain(name, value)
 
@@ -148,7 +151,8 @@ def check_plain(name: object, value: object, limit: int = MAX_NESTED) -> None:
             400,
             f"{name} must have finite numbers of at most {MAX_DIGITS} digits and little nesting.",
         )
-    if len(text) > limit or '"path":' in text:  # which gradio would take for a file of this machine
+    # Gradio takes an object with a path for a file of this machine.
+    if len(text) > limit or '"path":' in text:
         raise Rejected(
             400, f"{name} must have at most {limit:,} characters as JSON and must not name a file."
         )

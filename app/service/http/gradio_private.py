@@ -25,6 +25,7 @@ def has_messages(demo: gr.Blocks, session: str) -> bool:
 def has_event(demo: gr.Blocks, event: str) -> bool:
     """Whether an event waits, computes, or has messages that were not read."""
     queue = demo._queue
+    # Waiting, computing, or done with messages that are still to be read.
     pending = queue.pending_event_ids_session.values()
     return (
         has_messages(demo, event)

@@ -50,10 +50,11 @@ SAFE = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 def with_hashes(page: bytes) -> str:
     """The policy of a page, which allows the inline scripts that it was sent with, and the one that
     gradio adds."""
+    # Inline scripts of gradio's page change with its version, so their hashes are taken as it is
+    # sent.
     scripts = re.findall(rb"<script[^>]*>(.*?)</script>", page, re.DOTALL)
-    hashes = {
-        f"'sha256-{b64encode(sha256(script).digest()).decode()}'"
-        for script in scripts
-        if script.strip()
-    }
+    hashes = set()
+    for script in scripts:
+        if script.strip():  # else it is one with an address, which 'self' is about
+            hashes.add(f"'sha256-{b64encode(sha256(script).digest()).decode()}'")
     return POLICY.replace("script-src 'self'", " ".join(["script-src 'self'", *sorted(hashes)]))

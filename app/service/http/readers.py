@@ -43,13 +43,11 @@ class Readers:
     def gone(self) -> list[str]:
         """The pages that read nothing for long, which are forgotten."""
         now = monotonic()
-        names = [
-            name
-            for name, page in self._pages.items()
-            if not page.streams and now - page.left > FORGET
-        ]
-        for name in names:
-            del self._pages[name]
+        names = []
+        for name, page in list(self._pages.items()):
+            if not page.streams and now - page.left > FORGET:
+                del self._pages[name]
+                names.append(name)
         return names
 
     async def reading(
@@ -67,6 +65,7 @@ class Readers:
         try:
             await app(scope, receive, send_and_wait)
         finally:
+            # However the stream ended: a page that was closed, a network that broke.
             page.streams -= 1
             page.left = monotonic()
 

@@ -97,6 +97,7 @@ def raise_descriptor_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     except (ImportError, ValueError, OSError):  # not on this system
         pass
+    # In a flood the event loop logs each connection that it cannot take.
     logger = logging.getLogger("asyncio")
     if not any(isinstance(one, _OncePerMinute) for one in logger.filters):
         logger.addFilter(_OncePerMinute())
@@ -121,6 +122,7 @@ class _OncePerMinute(logging.Filter):
 def _bind(host: str, port: int, name: str, got: str | int) -> None:
     must = "be a free port" if port else "be a name or address of this machine"
     try:
+        # Asked of the system: the port is taken for a moment and given back.
         family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         socket.create_server(place[:2], family=family).close()
     except (OSError, UnicodeError) as error:

@@ -62,6 +62,7 @@ class Entry:
         if self.autoregressive:
             return "the target alone, one token a pass"
         parts = [f"{self.config.verifier.title}’s rule"]
+        # Only what differs from the defaults: a column has room for a few words.
         for strategy in filter(None, (self.config.builder, self.config.verifier, self.drafter)):
             schema = strategy.parameter_schema()
             for name, value in strategy.parameters.items():

@@ -183,7 +183,9 @@ def recorded(pairs: Pairs, prompt: object, config: RunConfig, ref: PairRef) -> s
         return None
     # A page of another pair, such as toy tables, opens with recordings of SmolLM2 as its own.
     opens = recordings.opening(pairs.first.target).ref.target
-    recorded_as = replace(ref, target=opens, draft="") if ref.models == pairs.first.models else ref
+    recorded_as = ref
+    if ref.models == pairs.first.models:
+        recorded_as = replace(ref, target=opens, draft="")
     recording = recordings.find(replace(config, prompt=prompt), recorded_as)
     return recording and recording.message(ref)
 
@@ -216,8 +218,10 @@ def verdict(config: RunConfig, ref: PairRef | None = None) -> tuple[str, str]:
         torch = sys.modules.get("torch")
         on_gpu = torch is not None and torch.cuda.is_available()
         drafter = DRAFTERS[default_drafter(pair, is_compiled=not on_gpu)]()
-    planned = planned_with(config.builder, drafter, pair) if match.possible else ""
-    return menus.kind(match), f"{match.reason} {planned}".rstrip()
+    sentence = match.reason
+    if match.possible:  # else it is never planned
+        sentence = f"{sentence} {planned_with(config.builder, drafter, pair)}".rstrip()
+    return menus.kind(match), sentence
 
 
 TAB = Tab(TITLE, build, styles=("stage/explore",))

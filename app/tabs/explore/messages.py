@@ -109,6 +109,7 @@ def compared(run: GrowingRun, same: Comparison, total: int) -> str | None:
             return None
         text = f"Comparing with plain decoding: {same.compared} of {total} tokens."
         return message(run.name, same={"kind": "checking", "text": text})
+    # All tokens were compared, or one differs: this is the last word.
     text = same.sentence(run.blank.pair.get("dtype"))
     return message(run.name, same={"kind": "equal" if same.equal else "differs", "text": text})
 

@@ -46,6 +46,7 @@ def preparing(service: RunService) -> Callable[[object], str]:
         pairs = service.pairs
         if pairs.problem:
             return json.dumps({"text": pairs.problem, "instead": TALES})
+        # Nothing is said where nothing is prepared, or where it is done.
         loading = pairs.preparing
         if loading is None or loading.result.done():
             return "{}"

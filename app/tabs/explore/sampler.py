@@ -18,6 +18,7 @@ STOPPED = json.dumps({"state": "stopped"})
 
 def sample(turn: Turn, config: RunConfig) -> Iterator[str]:
     """A sampling as messages to the page; raises a `ValueError` if it cannot begin."""
+    # Every report has all counts so far: a page that missed one has lost nothing.
     for result in turn.compute(sampling, config):
         state = "done" if result.runs == result.of else "running"
         about = {"state": state, "about": settings_title(config), "text": verdict(result)}

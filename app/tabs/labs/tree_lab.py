@@ -153,6 +153,7 @@ def trees(request: object) -> str:
     """The trees as JSON, or {"error": a sentence}; `request` has the fields of `TreeRequest`."""
 
     def draw(sizes: TreeRequest) -> JsonObject:
+        # The six side by side, and a seventh where another is shown large.
         names = dict.fromkeys((*SIX, sizes.builder))
         return {
             "vector": sizes.vector,

@@ -150,6 +150,7 @@ def drawn(request: NodeRequest, scheme: str) -> JsonObject:
         draft = np.log(np.array(request.q))
     models = (TableModel(lambda context: target), TableModel(lambda context: draft))
     pair = TablePair(*models, len(target), (), "distributions typed by hand")
+    # A rule with its default parameters: the lab is about rules, not about their settings.
     rule = VERIFIERS[request.rule]()
     config = RunConfig(
         [0], builder(request), rule, temperature=1.0, max_new_tokens=8, seed=request.seed

@@ -64,11 +64,11 @@ def weights_menu(service: RunService, opening: PairRef) -> gr.Radio:
 
 def menus_of(demo: gr.Blocks) -> list[gr.Dropdown]:
     """Every menu of pairs on the page."""
-    return [
-        block
-        for block in demo.blocks.values()
-        if MODELS in (getattr(block, "elem_classes", None) or ())
-    ]
+    found = []
+    for block in demo.blocks.values():
+        if MODELS in (getattr(block, "elem_classes", None) or ()):
+            found.append(block)
+    return found
 
 
 def connect(demo: gr.Blocks, service: RunService) -> None:
@@ -78,9 +78,8 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
     if not menus or (hub is None and not local()):
         return
 
-    async def add_choices() -> dict[
-        gr.Dropdown, gr.Dropdown
-    ]:  # nothing waits: a hub may take seconds to answer
+    # Nothing waits for it: a hub may take seconds to answer.
+    async def add_choices() -> dict[gr.Dropdown, gr.Dropdown]:
         info = ""
         if hub is not None:
             offers = await asyncio.to_thread(hub.offers)

@@ -24,5 +24,6 @@ def squares(request: Link) -> dict[str, list[str]]:
     """The squares of the code, row by row; 1 is dark."""
     import segno  # only when somebody asks
 
+    # The lowest error correction, as the squares are largest then; a projector does not tear.
     code = segno.make(request.link, error="l", micro=False, boost_error=False)
     return {"rows": ["".join(map(str, row)) for row in code.matrix]}

@@ -18,9 +18,8 @@ class Recorded:
     "memory" or "disk"."""
 
     costs: dict[str, CostTable]
-    points: dict[
-        str, tuple[Point, ...]
-    ]  # trees with their predicted and measured speedup, at temperature 0.8
+    # Trees with their predicted and measured speedup, at temperature 0.8.
+    points: dict[str, tuple[Point, ...]]
     machine: str
     date: str
 

@@ -31,6 +31,7 @@ def saver(service: RunService) -> Callable[[object], Awaitable[str]]:
             if kind not in KINDS:
                 raise ValueError(f"A run can be saved as {' or '.join(KINDS)}.")
             text = await service.between_steps(service.runs.text, data.get("run"))
+            # A page is made in the other process; JSON is there already.
             if kind == "html":
                 link = str(data.get("link") or "")[:MAX_LINK]
                 text = await service.requests.ask(current_visitor(), export_run, text, link)
@@ -60,6 +61,7 @@ def open_route(service: RunService) -> Route:
     {"error"}, as JSON."""
 
     async def open_run(request: Request) -> Response:
+        # Stored under a new name, so that the visitor can save it again like a run of this page.
         name = new_name("file")
         owner = current_visitor()
         try:

@@ -16,6 +16,7 @@ def read_run(body: bytes, name: str) -> tuple[bytes, bytes]:
     """A run from a file as a message to the page, and as compressed JSON; raises a `ValueError` if
     it is no run."""
     try:
+        # Every field is checked here, before anything is drawn of it.
         trace = Trace.from_json(body.decode())
         message = recorded_message(trace, name=name, badge="opened from a file")
         return message.encode(), zlib.compress(trace.to_json().encode())

@@ -28,6 +28,8 @@ UNUSED = 30 * 24 * 3600  # seconds after its last opening when a file is deleted
 
 def layout(layer: Layer) -> np.dtype:
     """How the arrays of a layer lie in its part of the file: a record that has a field for each."""
+    # Each array begins at a multiple of 64 bytes, which vector instructions read fastest, and each
+    # layer at a multiple of a page.
     ends = np.cumsum([-(-array.nbytes // 64) * 64 for array in layer]).tolist()
     formats = [(array.dtype, array.shape) for array in layer]
     size = -(-ends[-1] // ALIGN) * ALIGN
@@ -77,6 +79,8 @@ class LayerFile:
 
     def _write(self, layers: Callable[[], Iterable[Layer]]) -> None:
         free = shutil.disk_usage(self.path.parent).free
+        # Under another name until it is complete: a run that is stopped leaves nothing that looks
+        # whole.
         part = self.path.with_suffix(".part")
         if free < self.bytes + SPARE:
             raise ValueError(

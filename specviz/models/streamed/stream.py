@@ -122,6 +122,8 @@ class LayerStream:
         view = memoryview(buffer)
         with disk_errors(self.file.path):
             if not self._is_direct:
+                # Else the next read of these bytes would come from memory, and say nothing about
+                # the disk.
                 os.posix_fadvise(self._fd, start, len(view), os.POSIX_FADV_DONTNEED)
             while view:
                 count = os.preadv(self._fd, [view], start)
@@ -129,6 +131,7 @@ class LayerStream:
                     raise ValueError(
                         f"The layers on disk ({self.file.path.name}) were cut. Load the pair again."
                     )
+                # A read may return less than was asked for.
                 start = start + count
                 view = view[count:]
 

@@ -21,6 +21,7 @@ from huggingface_hub.utils import filter_repo_objects, get_session
 from safetensors import SafetensorError, safe_open
 
 from specviz.base.errors import cause
+from specviz.config.prompt import Message
 from specviz.models.hub import FILES, RANDOM, SUBFOLDERS
 
 ROOM = 1.3  # memory that loading takes beyond the weights
@@ -212,23 +213,31 @@ def describe(target: str, draft: str) -> Description:
     return Description(label, " ".join(filter(None, [*sentences, problem])), not problem)
 
 
-def try_tokenizers(target: str, draft: str, prompts: Sequence[object]) -> None:
-    """Turn prompts into tokens and back as a run would: whoever made a tokenizer may have made it
-    to grow without end, or to fail.
+def try_tokenizers(target: str, draft: str, prompts: Sequence[str | Sequence[Message]]) -> None:
+    """Turn prompts into tokens and back as a run would: whoever made a tokenizer, or the template
+    of a chat, may have made it to grow without end, or to fail.
 
     Raises:
-        ValueError: if a text gets far too many tokens, or a token is far too long.
+        ValueError: if a text gets far too many tokens, a token is far too long, or a chat does not
+            fit the template.
     """
-    for tokenizer in _tokenizers(target, draft):
+    from specviz.models.text import TokenText
+
+    texts = [TokenText(tokenizer) for tokenizer in _tokenizers(target, draft)]
+    for text in texts[:1]:  # the target reads the prompt, by its template where it has one
+        text.end_of_turn()  # loading asks for it
+        for prompt in prompts if text.is_chat else ():
+            text.encode([Message("user", prompt)] if isinstance(prompt, str) else prompt)
+    for text in texts:
         for prompt in prompts:
             if isinstance(prompt, str):
                 # A token may be shorter than a character (a byte of it), but not by much.
-                ids = tokenizer.encode(prompt)
+                ids = text.encode(prompt)
                 if len(ids) > LONGER * len(prompt) + 100:
                     raise ValueError(
                         f"The tokenizer makes {len(ids):,} tokens of {len(prompt):,} characters."
                     )
-                tokenizer.decode(ids)
+                text.tokenizer.decode(ids)
 
 
 @cache  # of the other process, which may ask for the same pair once for every run

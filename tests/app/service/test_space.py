@@ -27,6 +27,7 @@ from app.service.queue import Visitor
 from app.service.service import RunService
 from app.service.sizes import describe, try_tokenizers
 from app.tabs import explore
+from specviz.config.prompt import Message
 from tests.loops import SameProcess, in_a_loop, until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -283,6 +284,19 @@ def test_a_tokenizer_that_multiplies_text_ends_only_another_process(service, tmp
     with pytest.raises(ValueError, match=r"process ended|CPU time|makes [\d,]+ tokens"):
         visit(service, ref, explore.play, config, ref, service.runs)
     assert visit(service, PairRef("tales"), lambda turn: iter([1]))[-1] == 1
+
+
+@pytest.mark.adapter
+def test_the_template_of_a_chat_model_is_tried_before_a_run_is_asked_by_it(tmp_path):
+    from tests.models.test_chat import tokenizer
+    from tests.models.test_pair import save
+
+    bad = tokenizer("{% for m in messages %}{{ raise_exception('never') }}{% endfor %}")
+    chat = (Message("user", "b"),)
+    for prompt in ("a", chat):
+        with pytest.raises(ValueError, match="chat template"):
+            try_tokenizers(save(tmp_path / "bad", tokenizer=bad), "", [prompt])
+    try_tokenizers(save(tmp_path / "good", tokenizer=tokenizer()), "", ["a", chat])
 
 
 @pytest.mark.adapter

@@ -93,6 +93,7 @@ def build(service: RunService) -> None:
                 raise ParameterError(
                     "plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", plain_rounds
                 )
+            # The best tree of this machine, where the caller left that to the builder.
             config = fastest(config, builder, ref)
             items = service.stream(visitor_of(request), ref, answers, config, plain_rounds)
             waits = False
@@ -118,6 +119,7 @@ def config_of(**values: Any) -> RunConfig:
     """The configuration of a request, checked as the page checks it; raises a `ValueError` for the
     caller."""
     for name in TEXTS:
+        # Everything else is refused by `RunConfig`; here only what it would take for another form.
         is_chat = name == "prompt" and isinstance(values[name], list)
         if not isinstance(values[name], str) and not is_chat:
             raise ParameterError(name, "be text", values[name])
@@ -147,6 +149,8 @@ def messages_of(text: str) -> list[JsonObject]:
 def pair_for(pairs: Pairs, models: object, weights: object) -> PairRef:
     """The requested pair; raises a `ParameterError` where there is none."""
     ref = pairs.find(models, weights)
+    # The page quietly takes memory instead; a program is told, as its times would be of something
+    # else.
     if weights != ref.weights and weights == "disk":
         raise ParameterError("weights", "be memory for this pair", weights)
     return ref
@@ -177,6 +181,7 @@ def answers(
     text = ""
     written = []
     items = turn.compute(decode, config)
+    # The trace without its steps comes first, as for the page.
     blank = next(items)
     try:
         for step in items:

@@ -96,6 +96,8 @@ def build_demo(load: Callable[[], Pair] | None = None, tabs: Sequence[Tab] = TAB
 
 def build_service(load: Callable[[], Pair] | None = None) -> RunService:
     """What runs everything, with one pair or with all that are offered here."""
+    # Looking at models that strangers name is apart from what visitors wait for, and may take its
+    # time.
     trials = Requests(Process(limits.SECONDS), limits.QUEUE)
     if load is not None:
         only = Offer("This pair", lambda ref, loading: load(), has_disk=False)

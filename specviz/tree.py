@@ -61,6 +61,7 @@ class Topology:
         """The number of edges between the root and each node, int [n]."""
         depth = [0] * len(self.parents)
         for node, parent in enumerate(self.parents[1:], 1):
+            # Parents come first, so a parent's depth is known here.
             depth[node] = depth[parent] + 1
         return np.array(depth)
 
@@ -202,6 +203,7 @@ class TokenTree:
     def add(self, parent: int, token: int, key: float | None = None) -> int:
         """Add a drafted `token` below `parent`, chosen by its `key`, and return the new node's
         index."""
+        # One entry in each column: a node is its place in all of them.
         self.parents.append(parent)
         self.tokens.append(int(token))
         self.depths.append(self.depths[parent] + 1)

@@ -76,7 +76,6 @@ def write_timed(path: Path, ref: PairRef, config: specviz.RunConfig, rounds: int
     decoding in alternating rounds."""
     pair = pair_of(ref)
     runs = [specviz.run(pair, config) for _ in range(2)]
-    # The faster of two, since a machine only ever disturbs.
     trace = min(runs, key=lambda run: run.counts.elapsed)
     speedup = None
     if config.builder.name != "plain":

@@ -111,6 +111,7 @@ def check_output(path: str | Path, *inputs: str | Path | None) -> None:
     content."""
     place = Path(path)
     with file_errors(f"{str(path)!r} cannot be written"):
+        # Before the work: an hour of measuring must not end at a misspelt folder.
         if not place.parent.is_dir():
             raise OSError(f"there is no folder {str(place.parent)!r}")
         if place.is_dir():
@@ -169,6 +170,7 @@ def to_cache(name: str, content: str | bytes) -> None:
     """Write a file of the cache; where that fails, it is not kept."""
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
+        # A cache that cannot be written costs time, and is no error of the run.
         data = content if isinstance(content, bytes) else content.encode("utf-8")
         write_bytes(cache_folder() / name, data)
     except (OSError, RuntimeError, ValueError) as error:

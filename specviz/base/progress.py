@@ -35,6 +35,7 @@ class Progress(Generic[AnyResult]):
 
 def final_result(updates: Iterable[Progress[Result | None]]) -> Result:
     """The result of the last of a measurement's `updates`; a `ValueError` if there is none."""
+    # Of all reports only the last is needed, and only it is kept in memory.
     last = deque(updates, maxlen=1)
     if not last or last[0].result is None:
         raise ValueError("the measurement ended without a result. Give it more to measure.")

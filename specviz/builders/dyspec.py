@@ -204,6 +204,7 @@ class DySpecThreshold(SlotBuilder):
     ) -> float | None:
         if state is None or len(tree) == 1:
             return state  # a number was given, or the text had no room for a tree
+        # A full tree was cut off, so the threshold was too low; by how much is not known.
         change = RISE
         if len(tree) < self.size:
             change = ((len(tree) - 1) / max(1, self.size - 1)) ** GAIN

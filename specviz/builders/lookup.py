@@ -62,7 +62,9 @@ class PromptLookup(TreeBuilder):
     def __call__(
         self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: object
     ) -> TokenTree:
+        # The target's own token takes the last place that the text has.
         count = min(self.depth, tokens_left - 1)
+        # Lazily: matches behind the first few are never looked for.
         matches = islice(self._matches(draft.context), self.width)
         sequences = ((draft.context[end : end + count], float(length)) for length, end in matches)
         add_sequences(draft.tree, sequences, self.size)

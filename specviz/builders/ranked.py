@@ -52,6 +52,7 @@ class RankedBuilder(RatedBuilder):
 def subtree(tree: TokenTree, nodes: Sequence[int], keys: Sequence[float]) -> TokenTree:
     """Some `nodes` of a tree as a tree, numbered in this order: the root first, parents before
     children."""
+    # A new tree of the same root: the drafter still holds the one that it has read.
     best = TokenTree(tree.tokens[0], tree.start, tree.scheme)
     number = {0: 0}
     for node in nodes[1:]:

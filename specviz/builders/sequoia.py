@@ -69,6 +69,7 @@ class PlannedBuilder(StaticBuilder):
 
     @property
     def is_chain(self) -> bool:
+        # A bounded plan may have one child everywhere although it may have more.
         return self.size in (1, 2) or all(
             len(level) == 1 for level in levels_of(self.vector, self.depth, self.width)
         )
@@ -109,6 +110,7 @@ class PlannedBuilder(StaticBuilder):
     ) -> TokenTree:
         vector = state.vector if state else self.vector
         shape = self.plan(vector)
+        # What the shape was planned by: shown as each node's key.
         chance = _reach(shape, vector)
         tree = fill(draft, shape, scheme, rng, tokens_left, keys=chance)
         tree.record_growth(

@@ -33,6 +33,7 @@ class StaticBuilder(TreeBuilder):
 
     @property
     def is_chain(self) -> bool:
+        # A second child anywhere has rank 1.
         return not self.shape.rank.any()
 
     def __call__(
@@ -108,6 +109,7 @@ class LevelWidths(StaticBuilder):
     def level_widths(self) -> Sequence[int]:
         """How many children the nodes of each level have: chains of `depth` tokens, `width` of
         them, one by default."""
+        # Alternatives at the root only, and each of them goes on as a chain.
         return [getattr(self, "width", 1)] + [1] * (getattr(self, "depth", 1) - 1)
 
     @property

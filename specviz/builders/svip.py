@@ -44,6 +44,7 @@ class CertaintyBuilder(TreeBuilder):
     ) -> TokenTree:
         tree = draft.tree
         level = [0]
+        # A chain is bounded by its depth alone.
         size = getattr(self, "size", MAX_NODES)
         for _ in range(min(getattr(self, "depth", 1), tokens_left - 1)):
             if not level or len(tree) >= size:

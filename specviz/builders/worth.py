@@ -62,7 +62,10 @@ def is_worth(weight: float, nodes: int, costs: np.ndarray, rate: Rate) -> bool:
         costs: what a step over 1, 2, ... nodes costs, [most nodes].
         rate: of the steps so far; before the first one that of plain decoding, 1.
     """
+    # What a unit of cost brings elsewhere: a node has to bring more than it costs at that price.
     price = rate.written / rate.cost if rate.cost else 1.0
+    # Further nodes are no heavier than the next one, so this is the most that 1, 2, ... of them
+    # bring.
     more = costs[nodes:] - costs[nodes - 1]
     return bool((weight * np.arange(1, len(more) + 1) > price * more).any())
 
@@ -101,6 +104,7 @@ class SizedByCost(TreeBuilder):
     @property
     def step_costs(self) -> np.ndarray:
         """What a step over 1, 2, ... nodes costs, linear between the given numbers, [limit]."""
+        # Measured at powers of two, where passes change their speed; straight lines lie between.
         sizes = 2 ** np.arange(len(self.costs))
         return self.draft_cost + np.interp(np.arange(1, self.limit + 1), sizes, self.costs)
 

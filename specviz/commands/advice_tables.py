@@ -75,6 +75,7 @@ def print_best(data: JsonObject) -> None:
         print(data["faster"])
     print("\nsettings of engines that do this, whose own costs differ:")
     for engine in data["engines"]:
+        # An engine that differs too much from what was measured has no prediction.
         speedup = "" if engine["speedup"] is None else f"{engine['speedup']:.2f} x"
         note = f"  ({engine['note']})" if engine["note"] else ""
         name = f"{engine['engine']:12} {engine['algorithm']:8}"

@@ -26,5 +26,6 @@ def run(args: Arguments) -> None:
     if not inside:
         sys.path.insert(0, str(HERE.parent))
     app = "specviz.app" if inside else "app"
+    # Before gradio is imported, which takes seconds: a port that is taken is reported at once.
     import_module(f"{app}.service.http.server").check_address(args.port)
     import_module(f"{app}.page").serve(args.port, args.host_allowed)

@@ -68,6 +68,7 @@ def read_source(source: str) -> str:
     with file_errors(f"{source!r} cannot be read"):
         # Bytes, since a log may hold what is no text.
         with nullcontext(sys.stdin.buffer) if source == "-" else open(source, "rb") as file:
+            # A pipe has no size: one byte more than is allowed says that it is longer.
             data = file.read(MOST_TEXT + 1)
         if len(data) > MOST_TEXT:
             raise OSError(f"it must have at most {MOST_TEXT:,} bytes. Use a shorter part of it")

@@ -35,6 +35,7 @@ def run(args: Arguments) -> None:
     if args.steps:
         for step in trace.steps:
             print(step_line(step))
+    # Whoever writes files wants no text on the terminal.
     elif not outputs:
         print(printable(trace.prompt_text) + "".join(map(paint, trace.steps)))
     print(f"\n{summary(trace)}")

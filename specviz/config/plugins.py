@@ -98,6 +98,7 @@ def _registered() -> list[type]:
 
 
 def _run(path: Path) -> ModuleType:
+    # The path is in it, so that two files of one name are two modules.
     name = f"{PREFIX}{path.stem}_{crc32(str(path).encode()):08x}"
     spec = spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None  # the name ends in .py

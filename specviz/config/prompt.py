@@ -44,6 +44,7 @@ def read_prompt(value: Any) -> str | tuple[int, ...] | tuple[Message, ...]:
     if isinstance(items, tuple):
         if all(type(item) is int and item >= 0 for item in items):
             return items
+        # All of them, or the list is none of messages.
         messages = [message for message in map(_message, items) if message is not None]
         if len(messages) == len(items):
             return tuple(messages)

@@ -68,6 +68,7 @@ class RunConfig:
 
     @model_validator(mode="after")
     def _choose_verifier(self) -> RunConfig:
+        # Now that builder and temperature are checked: a rule suits both.
         if self.verifier is None:
             object.__setattr__(self, "verifier", default_rule(self))
         return self
@@ -205,6 +206,7 @@ def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
     bias = None if greedy and verifier.exact_at_zero else _bias(config, scheme, exact)
     # Siblings repeat the only token there is, instead of being others that the rule tries.
     others = scheme != "iid" and not verifier.only_support
+    # Whether every choice shows in what is drafted.
     useful = not one_token or builder.is_chain or builder.stops_at_support or others
     reason = bias or _reason(config, scheme, declared, useful)
     if bias is None and not all(one.is_built_in() for one in (builder, verifier, drafter)):

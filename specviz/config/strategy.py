@@ -53,6 +53,8 @@ class Strategy(BaseModel):
     needs: ClassVar[str] = "__call__"  # the method that a subclass must define
 
     def __init__(self, /, *values: object, **parameters: object) -> None:
+        # Checked here and not left to pydantic: its sentences are about models, not about
+        # parameters.
         fields = type(self).model_fields
         if len(values) > len(fields):
             raise ParameterError(self.name, f"have up to {len(fields)} parameters", len(values))

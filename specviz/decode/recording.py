@@ -44,6 +44,7 @@ def find_sources(drafting: DrafterSession | None, tree: TokenTree) -> Sources:
     guesses: dict[int, JsonObject] = {}
     for node, row in tree.draft_distributions.items():
         assert drafting is not None  # who else made the row
+        # Without probes: nobody drafted those.
         children = tree.children[node]
         tokens = [tree.tokens[child] for child in children]
         if isinstance(row, Mixture):

@@ -60,6 +60,8 @@ def _vllm_window(**found: Any) -> Window:
         length = sum(rates) or found.get("acceptance_length", 1.0) - 1
         found["steps"] = steps_of(found["accepted"], length)
         if found["steps"] is None and rates:
+            # Where nothing was accepted the length says nothing; the draft has a place for each
+            # rate.
             found["steps"] = found["drafted"] / len(rates)
     return Window("vllm", "log", **found)
 
@@ -128,6 +130,7 @@ def read_llama_log(text: str) -> Iterator[Window]:
         found = _numbers(line, "llama_totals")
         if found.get("drafted"):
             totals[line.partition("statistics ")[2].partition(":")[0].strip()] = found
+    # Of all drafters together since the start: a request has its part by what was drafted for it.
     drafting = sum(total.pop("milliseconds", 0.0) for total in totals.values()) / 1000
     drafted = sum(total["drafted"] for total in totals.values())
     lines = _lines_with(text, "eval time =", "draft acceptance")
@@ -145,6 +148,8 @@ def read_llama_log(text: str) -> Iterator[Window]:
                 found["steps"] = max(1.0, tokens - 1 - accepted)
             if timed and drafting and totals.keys() <= TOKEN_BY_TOKEN:
                 found["draft_share"] = min(1.0, drafting / drafted * found["drafted"] / seconds)
+            # With one drafter its totals are those of the request's own, as far as the request
+            # lacks them.
             if len(totals) == 1:
                 found = totals[min(totals)] | found
         yield window_of("llama.cpp", "log", found)
@@ -224,6 +229,7 @@ def _numbers(text: str, form: str) -> Numbers:
     for name, pattern in PATTERNS[form].items():
         match = pattern.search(text)
         if match:
+            # A format may be spelt in several ways, each with a group of its own.
             found[name] = float([group for group in match.groups() if group][-1])
     rates = RATES.search(text)
     if rates:

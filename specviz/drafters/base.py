@@ -153,5 +153,6 @@ def open_drafter(
     drafter: Drafter, pair: Pair, target: Session, draft: Session | None, context: Sequence[int]
 ) -> DrafterSession:
     """A drafter at work on a text; a `ValueError` if the pair has not what it takes."""
+    # Asked for before the drafter opens: the target keeps features only once somebody watches.
     features = target.watch() if drafter.reads_features else None
     return drafter.open(DrafterContext(pair, target, draft, context, features))

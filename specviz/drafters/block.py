@@ -35,6 +35,7 @@ class Block(Drafter):
 
     def open(self, context: DrafterContext) -> DrafterSession:
         session = context.model(self.name, markov=self.markov)
+        # A head reads the text as the target saw it, before the first block.
         session.take(context.prompt_features)
         return BlockDrafting(self.name, session, context.pair.vocab_size, self.markov)
 

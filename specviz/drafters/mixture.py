@@ -69,6 +69,7 @@ class MixtureSession(DrafterSession):
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    # Two of one kind would be two sessions with one name, and the record could not tell them apart.
     if len(set(names)) < len(names):
         raise ParameterError("several.drafters", "list each drafter once", names)
     return names
@@ -205,6 +206,8 @@ class StagedSession(DrafterSession):
         """The unread nodes that a chain of guesses below a path comes to."""
         guesses = []
         for _ in range(self.ahead):
+            # One token at a time, the most probable: it only has to hit what the builder then
+            # draws.
             (row,) = self.guesser.expand(self._tree, [self._add(path)], sampling)
             if not row.any():
                 break

@@ -247,6 +247,7 @@ class Medusa(Drafter):
     )
 
     def open(self, context: DrafterContext) -> DrafterSession:
+        # A function and no session: heads read no tokens, so there is nothing to commit.
         heads = context.pair.drafter(self.name, heads=self.heads)
         features = context.prompt_features
         feature = features[-1] if len(features) else None
@@ -274,6 +275,7 @@ class HeadSession(DrafterSession):
             self._levels = distributions_of(logits, sampling, ahead=len(logits)).all_rows()
         rows = []
         for node in nodes:
+            # The root's row is that of the first head; below the last head nothing is known.
             depth = tree.depths[node]
             rows.append(self._levels[depth] if depth < len(self._levels) else self._zeros)
         return rows

@@ -92,6 +92,7 @@ class NGramSession(DrafterSession):
 
     def row(self, text: Sequence[int]) -> np.ndarray:
         """The row after `text`, float64 [V]."""
+        # From the shortest history on: nothing is known but how many tokens there are.
         row = np.full(self.vocab_size, 1 / self.vocab_size)
         for length in range(min(self.order, len(text)) + 1):
             table = self._table(tuple(text[len(text) - length :]))
@@ -132,4 +133,5 @@ class NGramSession(DrafterSession):
         recent = self.recent.after.get(history, {})
         if not (stored and recent):
             return stored or recent
+        # Counts of the shipped text and of this text add up.
         return stored | {token: count + stored.get(token, 0) for token, count in recent.items()}

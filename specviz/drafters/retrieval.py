@@ -116,6 +116,7 @@ class Library:
 
     def after(self, token: int) -> np.ndarray:
         """One past every occurrence of a token, in order."""
+        # Between them lie all places of the token, since `_order` sorts places by their token.
         first, last = np.searchsorted(
             self.tokens, np.array([token, token + 1], np.int32), sorter=self._order
         )

@@ -43,6 +43,7 @@ class Cell:
     @property
     def speedup(self) -> float:
         """Predicted, against plain decoding."""
+        # Tokens of a step over what it costs, where a plain step brings one token and costs one.
         return self.tokens_per_pass / self.price
 
 

@@ -128,6 +128,7 @@ def mixture_of_experts(active: int, experts: int, draft_cost: float = 0.05) -> C
             f"{active}/{experts}",
         )
     idle = 1 - active / experts  # the chance that a token leaves an expert alone
+    # Experts that are read at all, in passes of a single token.
     target = tuple(experts * (1 - idle**size) / active for size in MOE_SIZES)
     return CostTable(
         machine=f"mixture of experts, {active} of {experts} active",

@@ -113,6 +113,7 @@ def _on_one_text(
 ) -> TextAcceptance:
     drafter = config.drafter
     levels = LEVELS if drafter.depends_on_depth else 1
+    # A drafter whose rows do not depend on the depth has one level for all.
     hits = np.zeros((levels, 1 if rule.chain_only else width))
     tries = np.zeros(levels)
     expected = True

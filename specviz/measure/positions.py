@@ -53,6 +53,7 @@ def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Nod
     """
     text = text_of(text)
     first = text.start - 1
+    # What lies behind the longest text that the pair can hold is left out.
     tokens = list(text.tokens)[: pair.max_positions]
     if first >= len(tokens) - 1:
         return

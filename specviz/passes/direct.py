@@ -236,6 +236,7 @@ def attend(
         causal: whether each query sees only the slots up to its own; without a mask.
         scale: factor of the products.
     """
+    # How many heads of queries share one of keys.
     group = q.shape[1] // k.shape[1]
     if mask is None or group == 1:
         return scaled_dot_product_attention(

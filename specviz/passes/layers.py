@@ -118,6 +118,7 @@ def tensor_of(array: np.ndarray) -> torch.Tensor:
 
 def raw_layer(layer: Layer) -> Layer:
     """The weights of a layer as numpy sees them; an empty array for one that is missing."""
+    # Of the same type as the others: a compiled function has one signature.
     none = raw(layer.down)[0, :0]
     return Layer(*(none if weight is None else raw(weight) for weight in layer))
 

@@ -160,6 +160,7 @@ class HuggingFaceSession:
             assert self._tree is not None
             ids.append(self._tree.tokens[node])
             positions.append(self._base + self._tree.depths[node])
+        # Only heads read hidden states beside their tokens.
         hidden = self._target_hidden(run, order)
         return self.model.read(
             Pass(ids, positions, masked, self.cache, rows, hidden, wants_features)

@@ -38,6 +38,7 @@ class Gap:
 
 def random_rows() -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Rows p and q of the target and the draft, float64 [V]; q is p with noise."""
+    # Rows with a few likely tokens, and a draft that is wrong by a factor here and there.
     generator = np.random.default_rng(0)
     for _ in range(PAIRS):
         p = generator.dirichlet(np.full(TOKENS, 0.6))

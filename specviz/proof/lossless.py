@@ -226,6 +226,7 @@ def cover(candidates: Iterable[Case]) -> list[Case]:
         branches = case.scheme == "iid" and not config.builder.is_chain
         return config.top_k is None or branches
 
+    # Each case with what it would add to the few that are chosen.
     cheap: dict[Case, set[tuple]] = {}
     expensive: dict[Case, set[tuple]] = {}
     for case in candidates:

@@ -65,6 +65,8 @@ class Sampled:
 
     def deviates(self, counts: tuple[int, ...]) -> bool:
         """Whether the chi-square of counts is larger than that of 999 in 1,000 exact samples."""
+        # What exact samples would give, drawn ten thousand times: no table of a distribution is
+        # needed.
         samples = np.random.default_rng(0).multinomial(self.runs, self.exact, 10_000)
         expected = self.runs * np.array(self.exact)
         # Infinite where the impossible was written.
@@ -127,6 +129,7 @@ def cached_model(session: Session, rows: int) -> Any:
 
     @lru_cache(rows)
     def read(text: Text) -> np.ndarray:
+        # A continuation as a chain below the last token, read like any tree.
         tree = TokenTree(session.context[-1], start=start - 1)
         for parent, token in enumerate(text):
             tree.add(parent, token)

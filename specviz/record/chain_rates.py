@@ -38,6 +38,7 @@ def to_profile(
     conditional: Sequence[float], method: str, samples: int, **conditions: object
 ) -> JsonObject:
     """Rates in the form of an acceptance profile."""
+    # Both lists are written, so that a reader who confuses them sees that they differ.
     marginal = marginal_rates(conditional)
     return {
         "schema_version": SCHEMA,

@@ -193,6 +193,8 @@ def estimate(
 def jackknife_margin(left: np.ndarray) -> np.ndarray:
     """Half of a number's 95 % interval (Tukey 1958, Student's t), from its values without each
     text, [..., texts]."""
+    # Each value without one text moves by that text's part: how much they spread is how uncertain
+    # the whole is.
     number = left.shape[-1]
     squares = ((left - left.mean(-1, keepdims=True)) ** 2).sum(-1)
     return t_quantile(number - 1) * np.sqrt((number - 1) / number * squares)

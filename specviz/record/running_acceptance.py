@@ -36,6 +36,7 @@ class RunningAcceptance:
         """The estimate before the first step; of one vector per level it is the first."""
         first = by_level(prior)[0]
         zeros = (0,) * len(first)
+        # Nothing was seen: the estimate is the stored vector itself.
         return cls(first, zeros, zeros, 0, first)
 
     def learn(self, children: Sequence[Sequence[int]], path: Sequence[int]) -> RunningAcceptance:

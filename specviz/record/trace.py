@@ -103,6 +103,7 @@ class Trace(Record):
 
     def to_dict(self) -> JsonObject:
         """The trace as plain JSON data."""
+        # Under names of its own, which older files have: the fields of this class may be renamed.
         data = {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict()}
         for name in ("pair", "prompt_tokens", "prompt_text", "text", "stop"):
             data[name] = getattr(self, name)

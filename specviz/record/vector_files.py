@@ -42,6 +42,7 @@ def vector_in(
     if isinstance(rows := data.get("vectors"), list):
         vectors = codec.read(tuple[AcceptanceVector, ...], rows, f"{name}.vectors")
         if vectors:
+            # Of a rule and temperature that nobody named, those of the first vector.
             nearest = vectors[0].temperature or 0.0 if temperature is None else temperature
             return find_vector(vectors, verifier or vectors[0].verifier, nearest)
     if "acceptance" not in data:

@@ -130,6 +130,7 @@ def mean_plan(texts: Sequence[tuple[int, Plan]]) -> Plan:
 
     A text of n positions shows level d + 1 only n - d times.
     """
+    # A text counts by how many positions it has.
     counts = np.array([count for count, _ in texts])
     levels = []
     for depth, level in enumerate(zip(*(by_level(plan) for _, plan in texts), strict=True)):

@@ -24,6 +24,7 @@ def ceiling(p: np.ndarray, q: np.ndarray, k: int, scheme: str) -> float:
     if scheme == "top":  # the children are given: at best the target's own draw is one of them
         return float(p[most_probable(q, k)].sum())
     if scheme == "top-draw":
+        # The given tokens at best all count; of the draw what p and its own chance have in common.
         top = most_probable(q, min(k, len(q)) - 1)
         drawn = np.minimum(without(q, top), p)
         drawn[top] = 0.0

@@ -223,6 +223,7 @@ class Mixture(np.ndarray):
         # A drafter that had nothing to say has a row of zeros; the mean is over the others.
         speaking = [row for row in components if row.any()]
         mean = np.mean(speaking, axis=0) if speaking else np.zeros_like(components[0])
+        # An array to whoever only wants the mean; what draws children looks at the components.
         mixture = mean.view(cls)
         mixture.components = tuple(components)
         mixture.drafters = tuple(drafters)

@@ -66,6 +66,7 @@ class Seeded(Randomness):
 
 @lru_cache(maxsize=64)  # draft and target ask for the same positions
 def _noise(seed: int, position: int, size: int) -> np.ndarray:
+    # A generator of its own for each position, so that draft and target get the same numbers.
     noise = np.random.default_rng([seed, 1, position]).exponential(size=size)
     noise.flags.writeable = False
     return noise

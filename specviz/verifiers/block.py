@@ -75,6 +75,7 @@ class GreedyMultiPath(Block):
     one_row = True
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
+        # Each chain begins with a child of the root.
         chains = len(tree.children[0])
         path: list[int] = []
         rows: list[np.ndarray] = []

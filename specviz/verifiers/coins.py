@@ -23,6 +23,7 @@ class CoinRule(PlannedRule):
         self, weight: float, p: np.ndarray, q: np.ndarray, tokens: Sequence[int]
     ) -> Iterator[Try]:
         r = p
+        # Walks through the draft's own draws, child by child, as they were made.
         proposal = SequentialProposal(q, self.schemes[0])
         for token in tokens:
             d = proposal.row

@@ -53,6 +53,8 @@ class Fly(Verifier):
             q = tree.draft_distributions.get(node - 1)
             drafted = 1.0 if q is None else q[token]  # of a look-up, which is sure of its token
             passed.append(walk.toss(node, ratio(p[node - 1][token], drafted), rng))
+        # A second pass: a token is forgiven by what follows it, which the first pass had to toss
+        # first.
         accepted = 0
         for node in range(1, last + 1):
             agrees = node + window <= last and all(passed[node + 1 : node + window + 1])

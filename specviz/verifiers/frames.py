@@ -73,6 +73,7 @@ class TopDown(PlannedRule):
                     node = child
                     break
             else:  # no child was accepted
+                # The plan goes on behind the last child: what is left for the target's own token.
                 rows = next(plan).rows
                 bonus = rng.draw(rows["residual"])
                 walk.note(node, after=chart(tokens[-1], bonus, **rows))

@@ -48,6 +48,8 @@ class Typical(Verifier):
         for node in range(len(tree)):
             if node not in log_prob or not tree.children[node]:
                 continue
+            # The threshold is of the row after the parent: high where the target is sure, low where
+            # it is not.
             row = p[node]
             threshold = min(self.epsilon, self.delta * math.exp(-entropy(row)))
             walk.note(node, facts={"threshold": threshold})

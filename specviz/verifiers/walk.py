@@ -53,6 +53,7 @@ class Walk:
 
     def __init__(self, tree: TokenTree) -> None:
         n = len(tree)
+        # What the walk never comes to stays "unreached".
         self.outcome = ["root"] + ["unreached"] * (n - 1)
         for node in tree.probes:
             self.outcome[node] = "probe"

@@ -53,6 +53,7 @@ def comparison_page() -> str:
 
 def _page(title: str, styles: Sequence[str], body: str, data: str, script: str) -> str:
     """A page that needs no other file: `data` is JSON, `script` a module that plays it."""
+    # Everything within the file: it is opened from a disk, without a server.
     style = "".join(asset(f"{name}.css") for name in styles)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'

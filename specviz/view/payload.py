@@ -69,6 +69,7 @@ def figures(counts: Counts) -> JsonObject:
 def worth_showing(steps: Sequence[Step]) -> int:
     """The step that a run is opened at: one with a rejection, and of those the one with the most
     tokens."""
+    # A rejection first, then length: what a visitor learns most from.
     worth = [("rejected" in step.outcome, len(step.emitted)) for step in steps]
     return worth.index(max(worth))
 

@@ -73,6 +73,7 @@ def plot_tree(step: Step) -> go.Figure:
     path = list(step.path)
     if step.bonus is not None:  # the target's own token extends the accepted path
         parents.append(path[-1] if path else 0)
+        # A node behind all others, which the step itself does not have.
         path.append(len(step.parents))
     # The path is laid out first among siblings, so it is the straight line on top.
     places = place(Topology(tuple(parents)), path)

@@ -181,6 +181,7 @@ def _add_predicted(fig: go.Figure, machine: str, place: int, points: Sequence[Po
         (slower, "measured, slower than plain", "x"),
     ):
         if group:
+            # The fields of a `Point`, of which the prediction is drawn as a line already.
             names, sizes, _, values, low, high = zip(*group, strict=True)
             fig.add_scatter(
                 x=sizes,

@@ -115,6 +115,7 @@ def curve(
 def machine_series(name: str, place: int) -> dict:
     """Colour and mark of a machine, the same in every figure; `place` is for one without a colour
     of its own."""
+    # By its place among the machines of the figure where it has no colour of its own.
     style = series(place)
     colour = MACHINES.get(name, style["line"]["color"])
     style["line"] = {"color": colour}
@@ -186,6 +187,7 @@ def visible(text: str, max_length: int = 24) -> str:
     signed = ""
     for letter in text.translate(SIGNS):
         signed += letter if letter.isprintable() else f"\\x{ord(letter):02x}"
+    # A token may be a hundred spaces or a whole word of signs; a mark has room for a few.
     if len(signed) > max_length:
         signed = signed[: max_length - 1] + "…"
     return html.escape(signed or "∅", quote=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from typing import Any
 
 import gradio as gr
 
@@ -67,7 +66,8 @@ def build(service: RunService) -> None:
         )
     links.connect(link, linked, [go.click, prompt.submit])
 
-    def check(*values: object) -> list[Any]:
+    def check(*values: object) -> list[object]:
+        # Menus of pair and weights come first; a column knows nothing of them.
         own = values[len(linked.menus) :]
         return [
             gr.Button(interactive=chosen.possible(own)),
@@ -89,6 +89,7 @@ def build(service: RunService) -> None:
 def settings_text(linked: links.WithMenus, values: Sequence[object]) -> str:
     """All that the controls hold but the prompt, the same for equal settings; empty where they hold
     no valid ones."""
+    # Without the prompt: two races are alike where only their texts differ.
     at = list(linked.named).index("prompt")
     try:
         return links.write(linked, [*values[:at], "", *values[at + 1 :]])

@@ -20,6 +20,7 @@ def rates(
     entries: Sequence[Entry], counts: Sequence[Counts], speedups: Sequence[PairedSpeedup | None]
 ) -> list[float]:
     """Tokens per second of each run; nan where nothing was timed."""
+    # One rate of plain decoding for all columns, though each was timed against rounds of its own.
     rounds = [speedup.plain_tokens_per_s for speedup in speedups if speedup]
     found = []
     for entry, own, speedup in zip(entries, counts, speedups, strict=True):

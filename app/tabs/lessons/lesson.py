@@ -138,6 +138,7 @@ def readable(*texts: str) -> bool:
 
 def best_step(steps: Iterable[Step], score: Callable[[Step], float]) -> Step | None:
     """The first step with the highest score; None if no score is above 0."""
+    # The first of equal ones, so that a new recording changes as little as possible.
     best = max(steps, key=score, default=None)
     return best if best is not None and score(best) > 0 else None
 

@@ -45,6 +45,7 @@ def parsed(name: str) -> list[Token]:
 
 def title_of(name: str) -> str:
     """The title of a lesson."""
+    # A text begins with its title: a token that opens the heading, then its words.
     tokens = parsed(name)
     return tokens[1].content
 

@@ -34,6 +34,7 @@ def two_races(request: object) -> str:
 
 def race(dials: Dials) -> JsonObject:
     """The rows, the arrival times and the winners, and how often the winners are equal."""
+    # The dial moves the draft from the target's own row to a wrong one.
     q = (1 - dials.error) * P + dials.error * WRONG
     noise = Seeded(dials.seed).noise(0, len(P))
     winners = {name: int(first_arrivals(row, noise)[0]) for name, row in (("p", P), ("q", q))}

@@ -57,6 +57,7 @@ class Card:
 
     def _values(self, content: Content) -> tuple[str, go.Figure]:
         figure = content.figure
+        # What is drawn, as numbers: a figure that one cannot check is a claim.
         file = {"label": "CSV", "name": f"{self.name}.csv", "text": to_csv(figure)}
         words = {
             "title": self.question,

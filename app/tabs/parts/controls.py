@@ -103,6 +103,7 @@ class Controls:
                 got = ...  # which leaves out what it was: nothing was typed
                 hint = f"The box is empty. {hint}"
             error = ParameterError(name, error.must, got, hint)
+        # The label may begin with a small letter, a sentence does not.
         sentence = str(error)
         return sentence[:1].upper() + sentence[1:]
 

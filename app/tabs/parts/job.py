@@ -37,6 +37,7 @@ class Job:
         def count(change: str, *values: object) -> str:
             """JavaScript that counts jobs at the Stop, where a click is seen before the queue
             is."""
+            # What Stop writes beside it, as values in the script.
             texts = "".join(f", {json.dumps(value)}" for value in values)
             return (
                 f"() => {{ const data = "

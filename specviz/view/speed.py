@@ -65,12 +65,16 @@ def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
             customdata=[cell.depth for cell in best],
         )
         top = predicted.best
+        colour = theme.MACHINES.get(name, theme.GREY)
         fig.add_scatter(
             x=[top.size],
             y=[top.speedup],
-            mode="markers",
+            mode="markers+text",
+            text=f"{top.size} nodes: {top.speedup:.1f} ×",
+            textposition="top right",
+            textfont={"color": colour, "size": 13},
             hoverinfo="skip",
-            marker={"symbol": "star", "size": 16, "color": theme.MACHINES.get(name, theme.GREY)},
+            marker={"symbol": "star", "size": 16, "color": colour},
         )
     theme.plain_line(fig)
     theme.logarithmic("x", fig, powers_of_two(forecasts.values()))

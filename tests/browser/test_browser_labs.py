@@ -44,6 +44,23 @@ def test_six_trees_one_of_them_large_with_its_mask(lab):
     expect(page.locator(".sv-lab-name")).to_contain_text("Optimal")
 
 
+def test_on_a_phone_the_sliders_stay_in_view_beside_what_they_change(lab):
+    page = lab("lab=tree", TREES, width=390, height=844)
+    answer = page.locator(".sv-lab-answer")
+    expect(answer).to_have_text(re.compile("weights in memory, .* on disk, "))
+    page.locator(".sv-lab-cards figure").nth(3).scroll_into_view_if_needed()
+    page.evaluate("scrollBy(0, 500)")
+    expect(page.get_by_role("slider", name="Nodes", exact=True)).to_be_in_viewport()
+    before = page.locator(".sv-lab-cards").inner_text()
+    page.get_by_role("slider", name="Nodes", exact=True).fill("8")
+    expect(page.locator(".sv-lab-cards")).not_to_have_text(before)
+    page = lab("lab=verification", NODE, width=390, height=844)
+    page.get_by_label("target p of c", exact=True).evaluate(
+        "track => track.scrollIntoView({ block: 'center' })"
+    )
+    expect(page.locator(".sv-v-verdict")).to_be_in_viewport(ratio=0.99)
+
+
 def test_what_is_typed_is_drawn_or_answered_by_a_sentence(lab):
     page = lab("lab=tree", TREES)
     page.locator(".sv-lab-own summary").click()

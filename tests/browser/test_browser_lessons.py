@@ -185,21 +185,14 @@ COVERED = """() => {
 }"""
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "is_presented"),
-    [(1280, 800, False), (390, 844, False)],
-)
-def test_the_card_at_a_node_leaves_the_path_the_legend_and_the_buttons(
-    book, width, height, is_presented
-):
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_the_card_at_a_node_leaves_the_path_the_legend_and_the_buttons(book, width, height):
     page = book("lesson=accept", width=width, height=height)
     card = page.locator("#sv-lessons .sv-node-card")
     for name in ("accept", "trees", "one-pass"):
         page.locator(".sv-lessons-list button").nth(NAMES.index(name)).click()
         lesson = opened(page, name)
         steps = lesson["pictures"][lesson["opens"]["picture"]]["message"]["steps"]
-        if is_presented:
-            present(page)
         page.locator("#sv-lessons .sv-canvas").evaluate("box => box.scrollIntoView()")
         for step in [step for step in steps if "x" in step["outcome"]][:3]:
             page.locator("#sv-lessons .sv-scrub").evaluate(
@@ -213,8 +206,33 @@ def test_the_card_at_a_node_leaves_the_path_the_legend_and_the_buttons(
             expect(card).to_contain_text("rejected")
             # a sentence that takes another line moves the tree, a frame later
             page.wait_for_function(f"({COVERED})().length === 0")
-        page.keyboard.press("Escape")
-        expect(page.locator("html")).not_to_have_class(re.compile("sv-present"))
+
+
+def test_presented_no_card_covers_the_tree_and_every_rule_of_the_lossy_lesson_is_on_the_screen(
+    book,
+):
+    page = book("lesson=accept", width=1280, height=720)
+    opened(page, "accept")  # which opens with a node selected
+    present(page)
+    expect(page.locator("#sv-lessons .node.selected")).to_be_visible()
+    expect(page.locator("#sv-lessons .sv-node-card")).to_be_hidden()
+    page.keyboard.press("Escape")
+    page.locator(".sv-lessons-list button").nth(NAMES.index("lossy")).click()
+    opened(page, "lossy")
+    for choice in page.locator(".sv-lossy-choice").all():
+        choice.get_by_role("button", name="exact").click()
+    present(page)
+    for part in [*page.locator(".sv-lossy-rules p").all(), page.locator(".sv-lossy-score")]:
+        expect(part).to_be_in_viewport(ratio=0.99)
+        expect(part).not_to_be_empty()
+
+
+def test_on_a_phone_the_picture_stays_in_view_beside_the_text_that_speaks_of_it(book):
+    page = book("lesson=trees", width=390, height=844)
+    opened(page, "trees")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    for part in (".sv-lesson-exercise .sv-plain", ".sv-caption", ".sv-scroll", ".sv-forward"):
+        expect(page.locator(f"#sv-lessons {part}")).to_be_in_viewport(ratio=0.99)
 
 
 def test_links_lead_to_a_step_and_older_numbers_to_their_lesson(book):

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 import specviz
 from app.tabs import measure
 from app.tabs.measure import QUESTIONS
-from tests.pages import open_tab
+from tests.pages import open_tab, present
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore", "Measure")
@@ -27,24 +27,43 @@ def test_every_question_is_answered_in_a_sentence_and_follows_the_temperature(se
             timeout=30_000
         )
         expect(answer(seen, name)).to_have_text(re.compile(r"\d.*\.$"))
-    expect(answer(seen, "sizes")).to_contain_text(re.compile("in memory, .* on disk, "))
+    expect(answer(seen, "sizes")).to_contain_text(re.compile("in memory: .* on disk: "))
     figure = seen.locator("#sv-figure-sizes .sv-plot").bounding_box()
     assert figure["y"] + figure["height"] <= 800, "the first answer and its figure on one screen"
     before = answer(seen, "sizes").inner_text()
-    slider = seen.locator("#sv-measure-temperature input[type=range]")
-    opening = measure.nearest(measure.OPENING)
-    other = next(value for value in measure.TEMPERATURES if value != opening)
-    slider.fill(f"{other:g}")
-    slider.dispatch_event("change")
-    expect(answer(seen, "sizes")).to_contain_text(f"At temperature {other:g},")
+    seen.locator("#sv-measure-temperature").get_by_label("0", exact=True).check()
+    expect(seen.locator("#sv-figure-sizes .sv-source")).to_have_text(re.compile("temperature 0$"))
+    expect(seen.locator("#sv-figure-sizes .sv-source")).to_contain_text("SmolLM2 135M")
     assert answer(seen, "sizes").inner_text() != before
+
+
+def test_presented_a_question_its_answer_and_its_figure_fill_the_screen_and_keys_turn(seen):
+    seen.set_viewport_size({"width": 1280, "height": 720})
+    open_tab(seen, "Measure")
+    present(seen)
+    turns = [None, *["ArrowRight", "PageDown", " ", "ArrowRight"]]
+    for name, key in zip(QUESTIONS, turns, strict=True):
+        if key:
+            seen.keyboard.press(key)
+        for part in ("h2", ".sv-answer", ".sv-source", ".js-plotly-plot .main-svg >> nth=0"):
+            expect(seen.locator(f"#sv-figure-{name} {part}")).to_be_in_viewport(ratio=0.99)
+        size = answer(seen, name).evaluate("line => parseFloat(getComputedStyle(line).fontSize)")
+        assert size >= 28, name
+        shown = seen.locator(".sv-figure h2").evaluate_all(
+            "lines => lines.filter(line => { const { top } = line.getBoundingClientRect();"
+            " return top >= 0 && top < innerHeight; }).length"
+        )
+        assert shown == 1, name
+    seen.keyboard.press("ArrowLeft")
+    expect(seen.locator("#sv-figure-positions h2")).to_be_in_viewport()
+    seen.keyboard.press("Escape")
 
 
 def test_on_a_phone_an_answer_is_followed_by_its_figure(seen):
     seen.set_viewport_size({"width": 390, "height": 844})
     open_tab(seen, "Measure")
     for name in QUESTIONS:
-        parts = [".sv-answer", ".js-plotly-plot .main-svg >> nth=0", ".sv-read"]
+        parts = [".sv-answer", ".sv-source", ".js-plotly-plot .main-svg >> nth=0", ".sv-read"]
         tops = [seen.locator(f"#sv-figure-{name} {part}").bounding_box()["y"] for part in parts]
         assert tops == sorted(tops), name
 

@@ -17,15 +17,22 @@ from specviz.builders import BUILDERS
 from specviz.builders.base import TreeBuilder
 from specviz.config.run_config import RunConfig
 from specviz.decode import speculate
+from specviz.measure.forecast import predict
 from specviz.models.table import TableModel, TablePair
 from specviz.record.step import Step
 from specviz.record.vector_files import published, vector_in
-from specviz.record.vectors import Plan, check_acceptance, find_acceptance, path_acceptance
+from specviz.record.vectors import (
+    PAIR_TITLES,
+    Plan,
+    check_acceptance,
+    find_acceptance,
+    path_acceptance,
+)
 from specviz.tree import Topology
 from specviz.verifiers import VERIFIERS
 from specviz.view.web import asset
 
-from ...service.pair_ref import LABELS, TALES
+from ..parts import recorded
 from ..parts.request import answer
 from ..parts.web import component
 
@@ -56,7 +63,8 @@ class TreeRequest(BaseModel):
 
     vector: Levels
     file: str = Field("", max_length=200_000, title="The file")
-    nodes: int = Field(32, ge=2, le=256, title="Nodes")
+    # Up to twice the largest tree whose cost is recorded, as `forecast` has it.
+    nodes: int = Field(32, ge=2, le=128, title="Nodes")
     levels: int = Field(8, ge=1, le=32, title="Levels")
     width: int = Field(3, ge=1, le=16, title="Children per node")
     builder: str = Field("sequoia", max_length=40)
@@ -87,15 +95,15 @@ class TreeRequest(BaseModel):
 def presets() -> list[JsonObject]:
     """The vectors to start from, each with sizes."""
     paper = published()[PAPER]
+    settings = recorded.read().costs["memory"].settings
+    title = PAIR_TITLES[settings["pair"]]
     return [
         {
-            "title": LABELS[TALES],
-            "vector": find_acceptance("sequoia", 0.6),
+            "title": title,
+            "vector": find_acceptance("sequoia", 0.6, settings["drafter"], settings["pair"]),
             "nodes": 32,
             "levels": 8,
-            "about": (
-                f"The vector of Sequoia’s rule at temperature 0.6, measured on {LABELS[TALES]}."
-            ),
+            "about": f"The vector of Sequoia’s rule at temperature 0.6, measured on {title}.",
         },
         {
             "title": "Sequoia’s figure 2",
@@ -155,23 +163,57 @@ def trees(request: object) -> str:
     def draw(sizes: TreeRequest) -> JsonObject:
         # The six side by side, and a seventh where another is shown large.
         names = dict.fromkeys((*SIX, sizes.builder))
+        drawn = [
+            tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width) for name in names
+        ]
         return {
             "vector": sizes.vector,
-            "trees": [
-                tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width)
-                for name in names
-            ],
+            "trees": drawn,
+            "answer": fastest(drawn),
+            "caption": caption_of(drawn),
         }
 
     return answer(TreeRequest, request, draw)
 
 
+def fastest(drawn: list[JsonObject]) -> str:
+    """Which of the trees is fastest, for each place of the weights."""
+    sentences = []
+    than_what = " as plain decoding"  # said once
+    for place in recorded.PLACES.values():
+        best = max(drawn, key=lambda tree: tree["speeds"][place])
+        fact = "none of these trees is faster than plain decoding"
+        if best["speeds"][place] > 1:
+            times = f"{best['speeds'][place]:.1f} times as fast"
+            fact = f"{best['title']} is fastest, {times}{than_what}"
+            than_what = ""
+        sentences.append(f"With the weights {place}, {fact}.")
+    return " ".join(sentences)
+
+
+def caption_of(drawn: list[JsonObject]) -> str:
+    """Where the speeds come from, and which trees are smaller than the others."""
+    past = recorded.read()
+    caption = (
+        "Speed: expected tokens per pass of this vector over the time of a step. The times are "
+        f"those of {recorded.source_of(past.costs['memory'])}, {past.label}."
+    )
+    most = max(tree["nodes"] for tree in drawn)
+    smaller = [f"{tree['title']} has {tree['nodes']}" for tree in drawn if tree["nodes"] < most]
+    if smaller:
+        caption += f" Their sizes differ: {', '.join(smaller)}, the others {most} nodes."
+    return caption
+
+
 def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> JsonObject:
-    """One tree: its shape, the acceptance probability of each node, and its expected tokens per
-    pass."""
+    """One tree: its shape, the acceptance probability of each node, its expected tokens per pass,
+    and how many times as fast as plain decoding that is."""
     builder, step = fitted(name, vector, nodes, levels, width)
     shape = Topology(step.parents)
     chance = path_acceptance(shape, vector)
+    speeds = {}
+    for place, cost in recorded.read().costs.items():
+        speeds[recorded.PLACES[place]] = predict(shape, vector, cost, sum(chance)).speedup
     settings = []
     for key, value in builder.parameters.items():
         # Of a planned tree the width is a bound, which its picture does not show.
@@ -184,6 +226,7 @@ def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> Js
         "parents": list(step.parents),
         "chance": chance,
         "tokens": sum(chance),
+        "speeds": speeds,
         "nodes": len(shape),
         "levels": int(shape.depth.max()),
         "passes": step.draft_passes,

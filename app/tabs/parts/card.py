@@ -12,8 +12,9 @@ from specviz.view.export import to_csv
 from .web import component, dumps
 
 WORDS = (
-    '<section class="sv-card"><h2></h2><p class="sv-answer"></p><p class="sv-read"></p>'
-    '<p class="sv-files sv-ui"><span class="sv-source"></span></p></section>'
+    '<section class="sv-card"><h2 data-plays="Arrows change the question"></h2>'
+    '<p class="sv-answer"></p><p class="sv-source"></p><p class="sv-read"></p>'
+    '<p class="sv-files sv-ui"></p></section>'
 )
 STATUS = (
     '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>'

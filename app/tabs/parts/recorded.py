@@ -8,8 +8,14 @@ from functools import cache
 
 from specviz.base import codec
 from specviz.base.files import CURVES
+from specviz.drafters import DRAFTERS
 from specviz.measure.cost_table import CostTable
 from specviz.measure.this_machine import Point
+from specviz.record.vectors import PAIR_TITLES
+
+from ...service.pair_ref import LABELS
+
+PLACES = {"memory": "in memory", "disk": "on disk"}  # of the target's weights
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,14 @@ def read() -> Recorded:
     # Each table says on what it was measured, for the legends of the figures.
     costs = {}
     for weights, cost in recorded.costs.items():
-        place = "on disk" if weights == "disk" else "in memory"
-        costs[weights] = replace(cost, machine=f"{recorded.machine}, weights {place}")
+        machine = f"{recorded.machine}, weights {PLACES[weights]}"
+        costs[weights] = replace(cost, machine=machine)
     return replace(recorded, costs=costs)
+
+
+def source_of(cost: CostTable) -> str:
+    """What people read of the pair and the drafter whose costs were measured."""
+    pair = cost.settings["pair"]
+    title = PAIR_TITLES.get(pair) or LABELS.get(pair, pair)
+    drafter = DRAFTERS[cost.settings["drafter"]]
+    return f"{title}, drafted by {drafter.title_in_sentence}"

@@ -83,13 +83,15 @@ export function present(on) {
 
 const HINT = 3000; // milliseconds that the keys are named
 
-/** What the keys do, for a moment; only what has data-plays has something to play. */
+/** What the keys do, for a moment: what data-plays says of the part on the screen. */
 function hintKeys() {
-  const plays = [...document.querySelectorAll('[data-plays]')].some(part => part.checkVisibility());
+  /** @type {NodeListOf<HTMLElement>} */
+  const playing = document.querySelectorAll('[data-plays]');
+  const plays = [...playing].find(part => part.checkVisibility())?.dataset.plays;
   const hint = document.createElement('p');
   hint.className = 'sv-key-hint';
   const always = 'Point at ✕ for the tabs · Escape ends';
-  hint.textContent = plays ? `Space plays · Arrows change the step · ${always}` : always;
+  hint.textContent = plays ? `${plays} · ${always}` : always;
   document.body.append(hint);
   setTimeout(() => hint.remove(), HINT);
 }

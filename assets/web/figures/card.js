@@ -3,6 +3,8 @@
 
 import { publish } from '../base/bus.js';
 import { button, downloadFile, query } from '../base/dom.js';
+import { keys } from '../base/keys.js';
+import { presents } from '../base/page.js';
 import { termed } from '../base/terms.js';
 
 /**
@@ -12,18 +14,32 @@ import { termed } from '../base/terms.js';
 
 /** @param {Element} element @param {string} value what app/tabs/parts/card.py fills a card with */
 export function figureCard(element, value) {
-  const card = JSON.parse(value || '{}');
+  const card = JSON.parse(value);
   const find = (/** @type {string} */ selector) => query(element, selector);
-  find('h2').textContent = card.title || '';
-  const source = find('.sv-source');
-  source.textContent = card.source ? card.source.label : '';
-  source.dataset.kind = card.source ? card.source.kind : '';
-  find('.sv-answer').textContent = card.answer || '';
-  find('.sv-read').replaceChildren(...termed(card.read || ''));
-  find('.sv-files').replaceChildren(
-    source,
-    ...(card.file ? [downloadButton(card.file, card.title)] : []),
-  );
+  find('h2').textContent = card.title;
+  find('.sv-answer').textContent = card.answer;
+  find('.sv-source').textContent = card.source.label;
+  find('.sv-source').dataset.kind = card.source.kind;
+  find('.sv-read').replaceChildren(...termed(card.read));
+  find('.sv-files').replaceChildren(downloadButton(card.file, card.title));
+}
+
+/**
+ * The figures of a tab. Presented, each fills the screen, and keys go to the next one.
+ * @param {Element} element of a card
+ */
+export function figureKeys(element) {
+  const figures = /** @type {HTMLElement} */ (element.closest('.sv-figures'));
+  if (figures.querySelector('.sv-card') !== element.querySelector('.sv-card')) return; // once
+  const turn = (/** @type {number} */ by) => () => figures.scrollBy(0, by * figures.clientHeight);
+  const acts = {
+    ' ': turn(1),
+    ArrowRight: turn(1),
+    PageDown: turn(1),
+    ArrowLeft: turn(-1),
+    PageUp: turn(-1),
+  };
+  keys(figures, () => (presents() ? acts : {}));
 }
 
 /**
@@ -42,7 +58,7 @@ export function keepsWidth(element) {
 }
 
 /** @param {File} file @param {string} title of the figure */
-export function downloadButton(file, title) {
+function downloadButton(file, title) {
   const control = button(file.label, () =>
     downloadFile(file.name, new Blob([file.text], { type: 'application/octet-stream' })),
   );

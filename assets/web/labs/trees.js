@@ -44,7 +44,7 @@ export function treeLab(element, start, askTrees) {
       shown.textContent = String(now);
       ask(60);
     });
-    label.append(shown, sizes[size]);
+    label.append(sizes[size], shown); // the label names the first of them
     $('sizes').append(label);
   }
   $('builder').append(...start.builders.map(([value, title]) => new Option(title, value)));
@@ -100,24 +100,26 @@ export function treeLab(element, start, askTrees) {
     return askTrees({ vector: vectorOf($('vector').value), builder: name, file, ...numbers });
   }
 
-  /** @param {{ trees: LabTree[], vector: number[] | number[][] }} answer */
-  function answered({ trees: grown, vector }) {
-    if (!file) return show(grown);
+  /** @param {import('./types.js').Trees} answer */
+  function answered(answer) {
+    if (file) about = 'The vector of the file; a chain’s has first children only.';
+    show(answer);
+    if (!file) return;
     file = '';
+    const { vector } = answer;
     $('vector').value = textOf(vector);
     if (Array.isArray(vector[0])) setSize('levels', vector.length - 1);
-    about = 'The vector of the file; a chain’s has first children only.';
-    show(grown);
     ask(); // with as many levels as it has
   }
 
-  /** @param {LabTree[]} grown */
-  function show(grown) {
+  /** @param {import('./types.js').Trees} answer */
+  function show(answer) {
     $('status').textContent = about;
-    trees = grown;
+    trees = answer.trees;
     const max = Math.max(...trees.map(tree => tree.tokens));
     $('cards').replaceChildren(...trees.map(tree => card(tree, max)));
-    $('caption').textContent = captionOf(trees);
+    $('answer').textContent = answer.answer;
+    $('caption').textContent = answer.caption;
     open(trees.some(tree => tree.name === name) ? name : 'sequoia');
   }
 
@@ -134,6 +136,9 @@ export function treeLab(element, start, askTrees) {
       treePicture(tree),
       bar,
       make('span', `${tree.tokens.toFixed(2)} tokens per pass`),
+      ...Object.entries(tree.speeds).map(([place, speed]) =>
+        make('span', `${place} ${speed.toFixed(2)}\u00a0×`),
+      ),
       make('small', `${tree.nodes} nodes, ${tree.levels} levels, ${passes}`),
     );
     return figure;
@@ -168,20 +173,8 @@ export function treeLab(element, start, askTrees) {
   });
 
   load(0, false);
-  show(JSON.parse(start.first).trees);
+  show(JSON.parse(start.first));
   root.setAttribute('aria-busy', 'false');
-}
-
-/**
- * What the trees are compared by, and which of them are smaller.
- * @param {Pick<LabTree, 'title' | 'nodes'>[]} trees
- */
-export function captionOf(trees) {
-  const most = Math.max(...trees.map(tree => tree.nodes));
-  const smaller = trees.filter(tree => tree.nodes < most);
-  const listed = smaller.map(({ title, nodes }) => `${title} has ${nodes}`).join(', ');
-  const sizes = smaller.length ? ` Their sizes differ: ${listed}, the others ${most} nodes.` : '';
-  return `Expected tokens per pass for this vector, whatever the machine and the weights.${sizes}`;
 }
 
 /**

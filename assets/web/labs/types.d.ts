@@ -9,9 +9,19 @@ export interface LabTree {
   /** With which each node is accepted. */
   chance: number[];
   tokens: number;
+  /** Times plain decoding, by where the weights lie. */
+  speeds: Record<string, number>;
   nodes: number;
   levels: number;
   passes: number;
+}
+
+/** The trees of a vector, with the sentences about them. */
+export interface Trees {
+  vector: number[] | number[][];
+  trees: LabTree[];
+  answer: string;
+  caption: string;
 }
 
 /**

@@ -8,7 +8,6 @@ import { normalised, withProbability } from '../labs/rows.js';
 import { verdictOf } from '../labs/results.js';
 import { decidedBy } from '../labs/tries.js';
 import { nodeText } from '../labs/tree_picture.js';
-import { captionOf } from '../labs/trees.js';
 import { lessonOf } from '../lessons/lessons.js';
 import { step } from './page.js';
 
@@ -132,12 +131,6 @@ test('a node of a tree is described in words', () => {
     nodeText(tree, 3),
     'Node 3, child 1 of node 1: accepted with probability 0.20, and with 0.40 if node 1 is accepted.',
   );
-});
-
-test('trees of different sizes are said to be so', () => {
-  const trees = [9, 13, 32, 32].map((nodes, i) => ({ title: `Tree ${i}`, nodes }));
-  assert.match(captionOf(trees), /Tree 0 has 9, Tree 1 has 13, the others 32 nodes\.$/);
-  assert.doesNotMatch(captionOf(trees.slice(2)), /differ/);
 });
 
 test('what is said of a rule is what was computed; a declaration is called one', () => {

@@ -60,11 +60,12 @@ test('a profile that is dropped into the Tree lab is what its trees are made of'
     parents: [-1, 0],
     chance: [1, 0.5],
     tokens: 1.5,
+    speeds: { 'in memory': 1.2 },
     nodes: 2,
     levels: 1,
     passes: 1,
   };
-  const answer = vector => JSON.stringify({ vector, trees: [tree] });
+  const answer = vector => JSON.stringify({ vector, trees: [tree], answer: 'Fast.' });
   const size = { title: 'Levels', min: 1, max: 8, value: 2 };
   const start = {
     sizes: { nodes: size, levels: size },
@@ -84,6 +85,8 @@ test('a profile that is dropped into the Tree lab is what its trees are made of'
   assert.equal(body.querySelector('.sv-lab-vector').value, '0.8, 0.1');
   assert.match(body.querySelector('.sv-lab-status').textContent, /vector of the file/);
   assert.equal(asked.at(-1).file, '', 'it is read once');
+  assert.match(body.querySelector('.sv-lab-cards').textContent, /in memory 1\.20\u00a0×/);
+  assert.equal(body.querySelector('.sv-lab-answer').textContent, 'Fast.');
 });
 
 test('a node of a run opens with what was drawn there, until somebody draws again', async () => {

@@ -11,6 +11,7 @@ import pytest
 from app.tabs.labs import tree_lab, verification_lab
 from app.tabs.labs.tree_lab import OTHERS, SIX, presets, tree_of, trees
 from app.tabs.labs.verification_lab import EXAMPLES, RULES, preview, table
+from app.tabs.parts import recorded
 from specviz import VERIFIERS
 from specviz.record.vectors import expected_tokens
 from specviz.sampling.distributions import residual
@@ -187,7 +188,7 @@ def answer(**changes):
     return json.loads(trees(TREE | changes))
 
 
-@pytest.mark.parametrize("sizes", [(2, 1, 1), (16, 5, 3), (64, 11, 3), (200, 4, 16)])
+@pytest.mark.parametrize("sizes", [(2, 1, 1), (16, 5, 3), (64, 11, 3), (128, 4, 16)])
 @pytest.mark.parametrize("name", [*SIX, *OTHERS])
 def test_every_tree_keeps_to_its_sizes_and_brings_what_its_shape_is_worth(name, sizes):
     tree, (nodes, levels, width) = tree_of(name, VECTOR, *sizes), sizes
@@ -213,6 +214,32 @@ def test_no_tree_is_worth_more_than_sequoias(preset):
         all(tree["tokens"] <= best["tokens"] + 1e-9 for tree in data)
         and best["nodes"] == preset["nodes"]
     )
+
+
+def test_each_tree_has_its_speed_and_the_answer_names_the_fastest():
+    data = answer(**{name: presets()[0][name] for name in ("vector", "nodes", "levels")})
+    costs = recorded.read().costs
+    for place, words in recorded.PLACES.items():
+        for tree in data["trees"]:
+            price = costs[place].price(Topology(tuple(tree["parents"])))
+            assert tree["speeds"][words] == pytest.approx(tree["tokens"] / price, rel=1e-4)
+        best = max(data["trees"], key=lambda tree: tree["speeds"][words])
+        assert f"With the weights {words}, {best['title']} is fastest" in data["answer"]
+    assert "SmolLM2 135M (chat)" in data["caption"] and "2 cores" in data["caption"]
+
+
+def test_a_vector_of_wrong_guesses_makes_no_tree_faster():
+    data = answer(vector=[0.01], nodes=64)
+    assert "none of these trees is faster than plain decoding" in data["answer"]
+
+
+def test_trees_of_different_sizes_are_said_to_be_so():
+    data = answer()
+    smaller = [tree for tree in data["trees"] if tree["nodes"] < 16]
+    assert smaller and all(
+        f"{tree['title']} has {tree['nodes']}" in data["caption"] for tree in smaller
+    )
+    assert "sizes differ" not in answer(nodes=2, levels=1)["caption"]
 
 
 def test_another_builder_stands_beside_the_six():

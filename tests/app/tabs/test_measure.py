@@ -1,14 +1,17 @@
 """The tab Measure without a browser."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from app.service.pair_ref import LABELS, SMOLLM2, TALES
 from app.tabs import measure
+from app.tabs.measure.answers import fastest_tree, four_rates
 from app.tabs.parts import recorded
 from app.tabs.parts.web import dumps
 from specviz.base.files import CURVES
+from specviz.measure.forecast import forecast
 from specviz.measure.this_machine import MachineMeasurement
 from specviz.view.payload import described
 
@@ -23,10 +26,16 @@ def test_recorded_measurements_open_and_are_of_this_form(tmp_path, monkeypatch):
         recorded.read.__wrapped__()
 
 
-@pytest.mark.parametrize("value", ["0.8", None, [], {}, True])
-def test_only_a_number_is_a_temperature(value):
-    with pytest.raises(ValueError, match="Temperature must be a number"):
-        measure.nearest(value)
+@pytest.mark.parametrize("value", ["0.8", None, [], {}, 0.7])
+def test_only_a_temperature_at_which_acceptance_was_measured_is_taken(value):
+    with pytest.raises(ValueError, match="Temperature must be one of 0, "):
+        measure.checked(value)
+
+
+def test_acceptance_and_costs_are_of_one_drafter():
+    for cost in recorded.read().costs.values():
+        assert cost.settings["drafter"] == measure.DRAFTER
+        assert cost.settings["pair"] == measure.PAIR
 
 
 def test_answers_follow_the_temperature_and_name_what_was_measured_here():
@@ -39,29 +48,37 @@ def test_answers_follow_the_temperature_and_name_what_was_measured_here():
     assert all(re.search(r"\d.*\.$", text) for text in answers[1.0].values())
     table = recorded.read().costs["memory"]
     here = measure.contents(1.0, [], MachineMeasurement(table))
-    assert "on this machine, with the weights in memory, a tree" in here["sizes"][0]
+    assert "Weights in memory on this machine: a tree" in here["sizes"][0]
     assert here["sizes"][0].count("in memory") == 1, "what was recorded gives way"
     assert here["cost"][3] == "measured" and here["positions"][3] == "recorded"
-    assert measure.nearest(0.05) == 0.0
 
 
 def test_every_number_names_its_model_as_the_menu_does_and_where_the_weights_are():
     shown = measure.contents(0.6, [], None)
     for name, content in shown.items():
         label = LABELS[TALES if name == "positions" else SMOLLM2]
-        assert label in content.answer and content.source.startswith(label), name
+        assert content.source.startswith(f"{label}, drafted by "), name
         assert not re.search("smollm2|tales|embedded", content.answer + content.source)
-    for name in ("sizes", "cost", "predicted"):
-        assert "weights in memory" in shown[name].answer and "weights on disk" in shown[name].answer
-    assert "takes as long as" in shown["cost"].answer
+        if name in ("sizes", "cost", "predicted"):
+            assert "recorded on 2 cores" in content.source, "the machine"
+    for name in ("sizes", "cost"):
+        answer = shown[name].answer.lower()
+        assert "weights in memory" in answer and "weights on disk" in answer
+    assert "times as long as one over a single node" in shown["cost"].answer
     assert "times as fast as plain decoding" in shown["sizes"].answer
     assert LABELS[TALES] in described({"name": "embedded pair"})
 
 
 def test_what_acceptance_means_is_counted_in_one_run():
-    text = measure.counted([0, 2, 2, 1], 2)  # 7 tokens were reached of 8 drafted, 5 accepted
-    assert "2.2 tokens per pass" in text and "71\u00a0% of the tokens that were" in text
-    assert "62\u00a0% of those drafted" in text
+    text = four_rates([0, 2, 2, 1], 2)  # 7 guesses were reached of 8, 5 accepted
+    assert "2.2 tokens per pass" in text and "71\u00a0% of the guesses that were" in text
+    assert "62\u00a0% of all guesses" in text and "50\u00a0% of the guesses at position 2" in text
+
+
+def test_where_no_tree_is_faster_the_answer_says_so():
+    slow = replace(recorded.read().costs["memory"], target_s=(10.0,) * 7, spread={})
+    text = fastest_tree({"in memory": forecast((0.5,), slow, (2, 4), (1, 2))})
+    assert text == "Weights in memory: no tree is faster than plain decoding."
 
 
 def test_json_for_the_page_cannot_be_markup():

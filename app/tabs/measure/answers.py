@@ -1,0 +1,81 @@
+"""The sentences that answer the questions of Measure."""
+
+from __future__ import annotations
+
+from specviz.measure.cost_table import CostTable
+from specviz.measure.forecast import Forecast
+from specviz.measure.this_machine import Point
+from specviz.record.vectors import Plan, by_level
+
+HERE = "this machine"
+WIDE = 64  # nodes, whose cost the answer names
+
+
+def where_of(place: str) -> str:
+    """Where the weights are, in words, of a value of `PLACES` or of this machine."""
+    if place == HERE:
+        return "weights in memory on this machine"
+    return f"weights {place}"
+
+
+def fastest_tree(forecasts: dict[str, Forecast]) -> str:
+    """Which tree is fastest, in each place."""
+    sentences = []
+    than_what = " as plain decoding"  # said once
+    for place, predicted in forecasts.items():
+        best = predicted.best
+        answer = "no tree is faster than plain decoding"
+        if best.speedup > 1:
+            answer = f"a tree of {best.size} nodes, {best.speedup:.1f} times as fast{than_what}"
+            than_what = ""
+        sentences.append(f"{where_of(place).capitalize()}: {answer}.")
+    return " ".join(sentences)
+
+
+def cost_of_a_pass(costs: dict[str, CostTable]) -> str:
+    """What a pass over many nodes costs, in each place."""
+    parts = []
+    than_what = " as long as one over a single node"  # said once
+    for place, table in costs.items():
+        ratio = table.target(WIDE) / table.target(1)
+        parts.append(f"{ratio:.1f} times{than_what} with {where_of(place)}")
+        than_what = ""
+    return f"A pass over {WIDE} nodes takes {', and '.join(parts)}."
+
+
+def accepted_by_rank(acceptance: Plan) -> str:
+    """How often the first guess for a token is right, and how often any of the first four."""
+    first, *_ = by_level(acceptance)
+    return (
+        f"The first guess for a token is accepted in {100 * first[0]:.0f} % of the cases, "
+        f"one of the first four in {100 * sum(first[:4]):.0f} %."
+    )
+
+
+def four_rates(accepted: list[int], depth: int) -> str:
+    """The four meanings of acceptance, in one run.
+
+    Args:
+        accepted: of each step of a chain, how many of its guesses were accepted.
+        depth: guesses of a step.
+    """
+    steps = len(accepted)
+    total = sum(accepted)
+    # A step reaches one guess more than it accepts, the rejected one, unless it accepts all.
+    reached = sum(min(length + 1, depth) for length in accepted)
+    last = sum(length == depth for length in accepted)
+    return (
+        f"One run, four numbers: {100 * total / reached:.0f} % of the guesses that were reached, "
+        f"{100 * total / (depth * steps):.0f} % of all guesses, "
+        f"{100 * last / steps:.0f} % of the guesses at position {depth}, "
+        f"{total / steps + 1:.1f} tokens per pass."
+    )
+
+
+def prediction_error(points: dict[str, tuple[Point, ...]]) -> str:
+    """How far predictions are off."""
+    errors = [abs(one.measured / one.predicted - 1) for group in points.values() for one in group]
+    return (
+        f"Of {len(errors)} predicted speedups, the worst is {100 * max(errors):.0f} % off the "
+        "one that was timed."
+    )

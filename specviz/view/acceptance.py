@@ -18,7 +18,8 @@ def plot_acceptance(vectors: Sequence[AcceptanceVector]) -> go.Figure:
     """
     if not vectors:
         return theme.empty("No acceptance vector. Measure one with `specviz calibrate`.")
-    fig = theme.figure("k, rank of the guess for one token", "P[k], share accepted")
+    axes = ("k, rank of the guess for one token", "P[k], share accepted")
+    fig = theme.figure(*axes, showlegend=True)  # also of a single rule
     rules = [vector.verifier for vector in vectors]
     for place, vector in enumerate(vectors):
         values = list(vector.acceptance)
@@ -34,7 +35,7 @@ def plot_acceptance(vectors: Sequence[AcceptanceVector]) -> go.Figure:
         range=[0.5, min(12, max(len(vector.acceptance) for vector in vectors)) + 0.5], dtick=1
     )
     fig.update_yaxes(rangemode="tozero")
-    return fig.update_layout(showlegend=True)  # also of a single rule
+    return fig
 
 
 def plot_positions(accepted: Sequence[int], depth: int = 5) -> go.Figure:

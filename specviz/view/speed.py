@@ -55,26 +55,26 @@ def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
     fig = theme.figure("tree size (nodes, including the root)", "times as fast as plain decoding")
     for place, (name, predicted) in enumerate(forecasts.items()):
         best = [max(filter(None, row), key=lambda cell: cell.speedup) for row in predicted.cells]
+        style = theme.machine_series(name, place)
         theme.curve(
             fig,
             [cell.size for cell in best],
             [cell.speedup for cell in best],
             name,
-            theme.machine_series(name, place),
+            style,
             "%{x} nodes, %{customdata} levels: %{y:.2f} ×",
             customdata=[cell.depth for cell in best],
         )
         top = predicted.best
-        colour = theme.MACHINES.get(name, theme.GREY)
         fig.add_scatter(
             x=[top.size],
             y=[top.speedup],
-            mode="markers+text",
             text=f"{top.size} nodes: {top.speedup:.1f} ×",
             textposition="top right",
-            textfont={"color": colour, "size": 13},
+            textfont=style["line"],
             hoverinfo="skip",
-            marker={"symbol": "star", "size": 16, "color": colour},
+            mode="markers+text",
+            marker=style["marker"] | {"symbol": "star", "size": 16},
         )
     theme.plain_line(fig)
     theme.logarithmic("x", fig, powers_of_two(forecasts.values()))

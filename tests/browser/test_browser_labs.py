@@ -47,7 +47,7 @@ def test_six_trees_one_of_them_large_with_its_mask(lab):
 def test_on_a_phone_the_sliders_stay_in_view_beside_what_they_change(lab):
     page = lab("lab=tree", TREES, width=390, height=844)
     answer = page.locator(".sv-lab-answer")
-    expect(answer).to_have_text(re.compile("weights in memory, .* on disk, "))
+    expect(answer).to_have_text(re.compile("in memory: .* on disk: "))
     page.locator(".sv-lab-cards figure").nth(3).scroll_into_view_if_needed()
     page.evaluate("scrollBy(0, 500)")
     expect(page.get_by_role("slider", name="Nodes", exact=True)).to_be_in_viewport()

@@ -33,6 +33,7 @@ from specviz.verifiers import VERIFIERS
 from specviz.view.web import asset
 
 from ..parts import recorded
+from ..parts.fastest import fastest
 from ..parts.request import answer
 from ..parts.web import component
 
@@ -166,29 +167,18 @@ def trees(request: object) -> str:
         drawn = [
             tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width) for name in names
         ]
+        best = {}
+        for place in recorded.PLACES.values():
+            tree = max(drawn, key=lambda tree: tree["speeds"][place])
+            best[place] = (tree["title"], tree["speeds"][place])
         return {
             "vector": sizes.vector,
             "trees": drawn,
-            "answer": fastest(drawn),
+            "answer": fastest(best),
             "caption": caption_of(drawn),
         }
 
     return answer(TreeRequest, request, draw)
-
-
-def fastest(drawn: list[JsonObject]) -> str:
-    """Which of the trees is fastest, for each place of the weights."""
-    sentences = []
-    than_what = " as plain decoding"  # said once
-    for place in recorded.PLACES.values():
-        best = max(drawn, key=lambda tree: tree["speeds"][place])
-        fact = "none of these trees is faster than plain decoding"
-        if best["speeds"][place] > 1:
-            times = f"{best['speeds'][place]:.1f} times as fast"
-            fact = f"{best['title']} is fastest, {times}{than_what}"
-            than_what = ""
-        sentences.append(f"With the weights {place}, {fact}.")
-    return " ".join(sentences)
 
 
 def caption_of(drawn: list[JsonObject]) -> str:

@@ -26,11 +26,11 @@ from ...service.service import RunService
 from ..explore.recordings import Recording
 from ..parts import recorded
 from ..parts.card import Card, Content, status, status_text
+from ..parts.fastest import HERE
 from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.web import QUIET
 from .answers import (
-    HERE,
     accepted_by_rank,
     cost_of_a_pass,
     fastest_tree,

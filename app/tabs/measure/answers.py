@@ -7,29 +7,18 @@ from specviz.measure.forecast import Forecast
 from specviz.measure.this_machine import Point
 from specviz.record.vectors import Plan, by_level
 
-HERE = "this machine"
+from ..parts.fastest import fastest, where_of
+
 WIDE = 64  # nodes, whose cost the answer names
-
-
-def where_of(place: str) -> str:
-    """Where the weights are, in words, of a value of `PLACES` or of this machine."""
-    if place == HERE:
-        return "weights in memory on this machine"
-    return f"weights {place}"
 
 
 def fastest_tree(forecasts: dict[str, Forecast]) -> str:
     """Which tree is fastest, in each place."""
-    sentences = []
-    than_what = " as plain decoding"  # said once
+    best = {}
     for place, predicted in forecasts.items():
-        best = predicted.best
-        answer = "no tree is faster than plain decoding"
-        if best.speedup > 1:
-            answer = f"a tree of {best.size} nodes, {best.speedup:.1f} times as fast{than_what}"
-            than_what = ""
-        sentences.append(f"{where_of(place).capitalize()}: {answer}.")
-    return " ".join(sentences)
+        tree = predicted.best
+        best[place] = (f"a tree of {tree.size} nodes", tree.speedup)
+    return fastest(best)
 
 
 def cost_of_a_pass(costs: dict[str, CostTable]) -> str:

@@ -1,0 +1,30 @@
+"""The sentence that says what is fastest, for each place of the target's weights."""
+
+from __future__ import annotations
+
+HERE = "this machine"  # a place beside the values of `recorded.PLACES`
+
+
+def where_of(place: str) -> str:
+    """Where the weights are, in words."""
+    if place == HERE:
+        return "weights in memory on this machine"
+    return f"weights {place}"
+
+
+def fastest(best: dict[str, tuple[str, float]]) -> str:
+    """What is fastest in each place.
+
+    Args:
+        best: of each place the fastest tree in words, and how many times as fast as plain decoding
+            it is.
+    """
+    sentences = []
+    than_what = " as plain decoding"  # said once
+    for place, (tree, speed) in best.items():
+        fact = "no tree is faster than plain decoding"
+        if speed > 1:
+            fact = f"{tree}, {speed:.1f} times as fast{than_what}"
+            than_what = ""
+        sentences.append(f"{where_of(place).capitalize()}: {fact}.")
+    return " ".join(sentences)

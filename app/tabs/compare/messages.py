@@ -161,17 +161,18 @@ class Board:
         kinds: set[str] = set()
         columns = []
         for entry, title in zip(self.entries, titles(self.entries), strict=True):
-            column = {
-                "letter": entry.letter,
-                # a second one of a kind has a colour of its own
-                "kind": "other" if entry.kind in kinds else entry.kind,
-                "title": title,
-                "details": entry.details,
-                "lossy": entry.lossy,
-                "plain": entry.autoregressive,
-            }
+            columns.append(
+                {
+                    "letter": entry.letter,
+                    # a second one of a kind has a colour of its own
+                    "kind": "other" if entry.kind in kinds else entry.kind,
+                    "title": title,
+                    "details": entry.details,
+                    "lossy": entry.lossy,
+                    "plain": entry.autoregressive,
+                }
+            )
             kinds.add(entry.kind)
-            columns.append(column)
         return {"columns": columns, "prompt": prompt, "pair": pair, **more}
 
     def add(self, at: int, steps: Sequence[Step]) -> JsonObject:
@@ -228,8 +229,9 @@ class Board:
         ]
         rows = []
         for name in ROWS:
-            found = [column.get(name, ("–", "")) for column in columns]
-            rows.append({"name": name, "cells": found})
+            rows.append(
+                {"name": name, "cells": [column.get(name, ("–", "")) for column in columns]}
+            )
         return rows
 
 

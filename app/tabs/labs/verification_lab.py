@@ -227,12 +227,10 @@ def outcomes(request: NodeRequest, scheme: str) -> int:
     size = len(request.q)
     support = sum(prob > 0 for prob in request.q)
     k = request.children
-    # How many trees can be drawn; of schemes that are not named, at most as many as of iid draws.
+    # How many trees can be drawn; of other schemes at most as many as of iid draws.
     drafts = support ** (k * request.levels)
     if scheme == "top":
         drafts = 1
-    elif scheme == "distinct" and request.levels == 1:
+    elif scheme == "distinct" and request.levels == 1:  # of several levels each has one child
         drafts = math.perm(size, min(k, size))
-    elif scheme == "distinct":
-        drafts = support**request.levels
     return drafts * request.levels * (k + size)

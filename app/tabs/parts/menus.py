@@ -32,10 +32,12 @@ def offered(kind: str) -> dict[str, type[Choice]]:
 def drawn_menus() -> dict[str, list[JsonObject]]:
     """What the browser draws, by kind: name, title and parameters of every strategy that is
     offered."""
-    menus: dict[str, list[JsonObject]] = {kind: [] for kind in REGISTRIES}
-    for kind, entries in menus.items():
-        for name, cls in offered(kind).items():
-            entries.append({"name": name, "title": cls.title, "fields": fields(cls())})
+    menus = {}
+    for kind in REGISTRIES:
+        menus[kind] = [
+            {"name": name, "title": cls.title, "fields": fields(cls())}
+            for name, cls in offered(kind).items()
+        ]
     return menus
 
 

@@ -64,11 +64,8 @@ def weights_menu(service: RunService, opening: PairRef) -> gr.Radio:
 
 def menus_of(demo: gr.Blocks) -> list[gr.Dropdown]:
     """Every menu of pairs on the page."""
-    found = []
-    for block in demo.blocks.values():
-        if MODELS in (getattr(block, "elem_classes", None) or ()):
-            found.append(block)
-    return found
+    blocks = demo.blocks.values()
+    return [block for block in blocks if MODELS in (getattr(block, "elem_classes", None) or ())]
 
 
 def connect(demo: gr.Blocks, service: RunService) -> None:

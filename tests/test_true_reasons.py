@@ -16,7 +16,7 @@ from specviz.doctor import diagnose
 from specviz.measure import against_engines, prompt_files
 from specviz.models import catalogue, hub, selftest
 from specviz.models.formats import checkpoint
-from specviz.models.heads.medusa import load_drafter
+from specviz.models.heads.folder import load_drafter
 from specviz.sampling.randomness import Seeded
 from specviz.training.conversations import ChatTemplate
 

@@ -103,21 +103,21 @@ def run(args: Arguments) -> int:
     seconds = 60 * args.minutes
     try:
         if args.drafter:
-            from ..training.eagle3 import train_eagle3
-            from ..training.heads import train_heads
+            from ..training.heads import train_drafter
 
-            common: JsonObject = {
-                "out": out,
-                "samples": args.samples,
-                "state": args.state,
-                "device": args.device,
-                "seed": args.seed,
-            }
-            if args.drafter == "eagle3":
-                line = train_eagle3(args.target, seconds, **common)
-            else:
-                common |= {"text_files": args.text, "code_folder": args.code, "heads": args.heads}
-                line = train_heads(args.drafter, args.target, seconds, **common)
+            line = train_drafter(
+                args.drafter,
+                args.target,
+                seconds,
+                samples=args.samples,
+                text_files=args.text,
+                code_folder=args.code,
+                out=out,
+                state=args.state,
+                heads=args.heads,
+                device=args.device,
+                seed=args.seed,
+            )
         else:
             from ..training.pair import Recipe, train_pair
 

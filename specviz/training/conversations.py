@@ -7,7 +7,7 @@ The question too is drawn from the model, after what its chat template puts befo
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
-from ..base.files import write_bytes
-from .loop import rounds
+from .loop import generator_of, shards, write_shards
 from .samples import draw
 
 TEMPERATURES = (0.0, 0.0, 0.6, 0.8, 0.8, 1.0)  # of answers; questions are drawn at 1
+SUFFIX = ".npz"  # of a shard's name
 ROWS = 64  # conversations of a shard
 QUESTION = 48  # tokens at most
 SHORTEST_QUESTION = 6
@@ -149,18 +149,17 @@ def write_conversations(
         ValueError: if the model has no chat template, or a file cannot be written.
     """
     template = ChatTemplate(tokenizer)
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, bar in rounds("conversations", seconds, clock, len(shards(folder))):
-        rng = np.random.default_rng([seed, number])
+
+    def shard(number: int, rng: np.random.Generator) -> bytes:
         temperatures = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
-        generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        done = converse(target, template, temperatures.to(target.device), generator)
-        write_shard(folder / f"{number:05d}.npz", done)
-        bar.set_postfix_str(f"{(number + 1) * rows:,} started", refresh=False)
+        heat = temperatures.to(target.device)
+        return packed(converse(target, template, heat, generator_of(rng)))
+
+    write_shards("conversations", folder, SUFFIX, seconds, clock, seed, shard)
 
 
-def write_shard(path: Path, conversations: list[Conversation]) -> None:
-    """Write conversations to a file, all tokens one behind the other."""
+def packed(conversations: list[Conversation]) -> bytes:
+    """A file of conversations, all tokens one behind the other."""
     tokens = [conversation.tokens for conversation in conversations]
     content = BytesIO()
     np.savez(
@@ -170,12 +169,7 @@ def write_shard(path: Path, conversations: list[Conversation]) -> None:
         answer=np.array([one.answer for one in conversations], np.int64),
         temperature=np.array([one.temperature for one in conversations], np.float32),
     )
-    write_bytes(path, content.getvalue())
-
-
-def shards(folder: Path) -> list[Path]:
-    """The finished shards in a folder, in order."""
-    return sorted(folder.glob("*.npz"))
+    return content.getvalue()
 
 
 def read_conversations(folder: Path, longest: int) -> list[Conversation]:
@@ -185,7 +179,7 @@ def read_conversations(folder: Path, longest: int) -> list[Conversation]:
         ValueError: if a file is no shard of conversations.
     """
     found: dict[bytes, Conversation] = {}
-    for path in shards(folder):
+    for path in shards(folder, SUFFIX):
         try:
             with np.load(path, allow_pickle=False) as shard:
                 tokens = shard["tokens"]
@@ -209,3 +203,36 @@ def neighbours(conversations: list[Conversation], rng: np.random.Generator) -> l
     pool = conversations[max(0, place - 4 * count) : place + 4 * count]
     chosen = rng.permutation(len(pool))[:count]
     return [pool[i] for i in chosen]
+
+
+@torch.no_grad()
+def read_again(
+    teacher: PreTrainedModel, conversations: list[Conversation], layers: Sequence[int]
+) -> dict[str, torch.Tensor]:
+    """Conversations side by side, padded with 0 behind, and what the target computes of them.
+
+    Args:
+        teacher: the target.
+        conversations: those that are read.
+        layers: of the target, whose inputs come before its last hidden state, for every token.
+
+    Returns:
+        "tokens" [rows, m], "states" [rows, m, width of all], and "counts", bool [rows, m]: whether
+        the token after a place belongs to the answer.
+    """
+    length = max(len(one.tokens) for one in conversations)
+    tokens = np.zeros((len(conversations), length), np.int64)
+    counts = np.zeros(tokens.shape, bool)
+    for row, one in enumerate(conversations):
+        tokens[row, : len(one.tokens)] = one.tokens
+        # Questions are the model's own, but nobody will draft them: only answers are learnt.
+        counts[row, one.answer - 1 : len(one.tokens) - 1] = True
+    ids = torch.from_numpy(tokens).to(teacher.device)
+    # Padding is behind the text, where causal attention does not see it.
+    output = teacher.base_model(ids, output_hidden_states=bool(layers), use_cache=False)
+    states = [output.hidden_states[layer] for layer in layers]
+    return {
+        "tokens": ids,
+        "states": torch.cat([*states, output.last_hidden_state], dim=-1),
+        "counts": torch.from_numpy(counts).to(teacher.device),
+    }

@@ -1,22 +1,27 @@
-"""Medusa's heads, EAGLE's layer and the block drafter, trained on samples of the frozen target.
+"""Drafters for a frozen target: Medusa's heads, EAGLE's layer, the block drafter, an EAGLE-3 head.
 
-Samples of a target of this project hold its last hidden states. Those of a chat model are
-conversations, which it reads again in every step.
+All are trained by one loop. They learn from samples with the last hidden states of a target of this
+project, or from conversations of a chat model, which it reads again in every step.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import nn
 from transformers import PreTrainedModel
 
 from ..models.formats.checkpoint import hash_of
+from ..models.heads.eagle3 import rotary_table
+from ..models.heads.folder import save_drafter
 from ..models.heads.format import usual_layers
-from ..models.heads.medusa import MedusaHeads, save_drafter
+from ..models.heads.medusa import MedusaHeads
 from ..models.hub import model_folder
 from ..models.loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from ..models.text import end_of_text
@@ -24,23 +29,93 @@ from .conversations import (
     LONGEST,
     Conversation,
     neighbours,
+    read_again,
     read_conversations,
     write_conversations,
 )
 from .corpus import checksum, encode, read_texts
-from .loop import check_same_run, fit
-from .losses import block_loss, heads_loss, layer_loss, new_block, new_layer
-from .new_head import frequent_tokens
-from .samples import random_rows, shards, write_samples
+from .eagle3 import CHECKED_LEVELS, LEVELS, accepted, head_loss
+from .loop import check_same_run, fit, generator_of, shards
+from .losses import block_loss, heads_loss, layer_loss
+from .new_head import begin, frequent_tokens, save_head
+from .samples import SUFFIX, random_rows, write_samples
+from .starts import new_block, new_layer
 
 SAMPLE_TIME = 0.3  # fraction of the time, where samples are made
 BATCH = 1024  # tokens of a step
-# Heads begin at 0 and are one matrix deep: they bear large steps.
-RATE = {"medusa": 3e-2, "eagle": 1e-3, "block": 1e-3}
 MATRIX_RATE = 0.02  # Muon's, of the matrices of a block's layers
+# Of a head that goes on: at the rate of a new one its loss rises for an hour.
+LATER_RATE = 1.5e-4
 
 
-def train_heads(
+class Trainee(NamedTuple):
+    """A drafter that is trained.
+
+    Attributes:
+        model: its weights.
+        loss: of a batch, as `heads_loss` is called.
+        rate: AdamW's at its peak.
+        matrix_rate: Muon's for the matrices of its layers, if any.
+        layers: those of the target whose inputs it reads beside the last hidden state.
+        save: writes it where it is not written by `save_drafter`.
+        check: what it does on conversations that were not trained on, in words.
+    """
+
+    model: nn.Module
+    loss: Callable[..., torch.Tensor]
+    rate: float
+    matrix_rate: float | None = None
+    layers: Sequence[int] = ()
+    save: Callable[[], None] | None = None
+    check: Callable[[list[Conversation]], str] | None = None
+
+
+def new_trainee(
+    kind: str,
+    teacher: PreTrainedModel,
+    conversations: list[Conversation],
+    out: Path,
+    state: Path,
+    heads: int,
+    name: str,
+) -> Trainee:
+    """A drafter as its training begins.
+
+    Args:
+        kind, teacher, out, state, heads: as for `train_drafter`.
+        conversations: what it is trained on; none where that is samples.
+        name: of the target.
+    """
+    if kind == "medusa":
+        width = teacher.get_output_embeddings().weight.shape[1]
+        # Heads begin at 0 and are one matrix deep: they bear large steps.
+        return Trainee(MedusaHeads(heads, width), heads_loss, 3e-2)
+    if kind == "eagle":
+        return Trainee(new_layer(teacher), layer_loss, 1e-3)
+    if kind == "block":
+        layers: list[int] = []
+        ids = None
+        if conversations:
+            config = teacher.config.get_text_config()
+            layers = sorted(set(usual_layers(config.num_hidden_layers)))
+            ids = frequent_tokens(state / "draft_tokens.npy", conversations, config.vocab_size)
+        return Trainee(new_block(teacher, layers, ids), block_loss, 1e-3, MATRIX_RATE, layers)
+    goes_on = (out / "model.safetensors").is_file()
+    head, form, ids = begin(out, state, teacher, conversations)
+    rotary = rotary_table(form.layer, LONGEST + LEVELS + CHECKED_LEVELS, torch.float32)
+    reads = {"ids": ids.to(teacher.device), "rotary": rotary.to(teacher.device)}
+    layers_read = form.feature_layers(teacher.config.num_hidden_layers)
+    return Trainee(
+        head,
+        partial(head_loss, **reads, first_levels=LEVELS if goes_on else 1),
+        LATER_RATE if goes_on else 6e-4,
+        layers=layers_read,
+        save=partial(save_head, head, form, ids, out, name),
+        check=partial(accepted, head, teacher, layers_read, **reads),
+    )
+
+
+def train_drafter(
     kind: str,
     target: str | Path,
     seconds: float,
@@ -55,11 +130,10 @@ def train_heads(
     seed: int = 0,
     clock: Callable[[], float] = time.monotonic,
 ) -> str:
-    """Train Medusa's heads, EAGLE's layer or a block drafter for a target; the same call again
-    continues an interrupted run.
+    """Train a drafter for a target; the same call again continues an interrupted run.
 
     Args:
-        kind: "medusa", "eagle" or "block".
+        kind: "medusa", "eagle", "block", or "eagle3", for a chat model only.
         target: the folder with the target, or a name that `load_pair` knows.
         seconds: how long in all, as `clock` counts them.
         samples: the folder with its samples, or with conversations; None for
@@ -68,7 +142,7 @@ def train_heads(
         text_files, code_folder: prose, and Python files if a folder is given, to make samples from
             instead.
         out: where to write; None for a folder of that name beside the target's, where `load_pair`
-            looks.
+            looks. An EAGLE-3 head that is there, without a state, is trained further.
         state: the folder of what a run needs to continue; None for `checkpoint` in `out`.
         heads: how many heads Medusa has.
         device: "auto", "cpu", "cuda" or "mps".
@@ -76,7 +150,8 @@ def train_heads(
         clock: a function that returns seconds.
 
     Returns:
-        A line on what was done.
+        A line on what was done, for EAGLE-3 with what it does on conversations that were not
+        trained on.
 
     Raises:
         ValueError: if there are no samples, something cannot be written, or `state` holds another
@@ -98,6 +173,8 @@ def train_heads(
     began = clock()
     pair_samples = folder.parent / "checkpoint" / "samples"
     own = state / "samples"
+    is_chat_only = kind == "eagle3"
+    has_samples = samples or (shards(pair_samples, SUFFIX) and not is_chat_only)
     if text_files:
         samples = own
         tokenizer = load_tokenizer("target", str(folder))
@@ -119,75 +196,50 @@ def train_heads(
             seed=seed,
             code_share=0.5 if code_folder is not None else 0.0,
         )
-    elif samples is None and not shards(pair_samples) and (folder / "tokenizer.json").is_file():
+    elif not has_samples and (is_chat_only or (folder / "tokenizer.json").is_file()):
         samples = own
         tokenizer = load_tokenizer("target", str(folder))
         write_conversations(teacher, tokenizer, samples, SAMPLE_TIME * seconds, clock, seed)
+    # What the samples took is not for training.
     seconds = max(1.0, seconds - (clock() - began))
     samples = samples or pair_samples
-    paths = shards(samples)
-    conversations = [one for one in read_conversations(samples, LONGEST) if not one.is_held_out]
-    if not (paths or conversations):
+    paths = [] if is_chat_only else shards(samples, SUFFIX)
+    conversations = read_conversations(
+        samples, min(LONGEST, longest_text("target", teacher.config))
+    )
+    trained = [one for one in conversations if not one.is_held_out]
+    if not (paths or trained):
         raise ValueError(
             f"samples must be a folder of the target's samples; {str(samples)!r} has none. "
-            "Give --text to make samples "
-            "from, or the checkpoint folder of a run of train."
+            "Give --text to make samples from, the checkpoint folder of a run of train, or for a "
+            "chat model nothing."
         )
-    torch.manual_seed(seed)
-    layers: list[int] = []  # whose inputs are read beside the last hidden state
-    ids = None
-    if not paths:
-        conversations.sort(key=lambda one: len(one.tokens))
-        config = teacher.config.get_text_config()
-        if kind == "block":
-            layers = sorted(set(usual_layers(config.num_hidden_layers)))
-            table = state / "draft_tokens.npy"
-            ids = frequent_tokens(table, conversations, config.vocab_size)
-    width = teacher.get_output_embeddings().weight.shape[1]
-    model: torch.nn.Module
-    if kind == "medusa":
-        model = MedusaHeads(heads, width)
-        loss = heads_loss
-    elif kind == "block":
-        model = new_block(teacher, layers, ids)
-        loss = block_loss
-    else:
-        model = new_layer(teacher)
-        loss = layer_loss
-    model.to(teacher.device)
+    trained.sort(key=lambda one: len(one.tokens))  # neighbours need little padding
+    torch.manual_seed(seed)  # before the weights are made, so that the same call begins alike
+    learnt = [] if paths else trained
+    trainee = new_trainee(kind, teacher, learnt, out, state, heads, str(target))
+    trainee.model.to(place)
 
     def batch_loss(step: int, done: float) -> torch.Tensor:
         rng = np.random.default_rng([seed, 3, step])
         if paths:
             rows = random_rows(paths, rng, BATCH)
         else:
-            rows = read_again(teacher, neighbours(conversations, rng), layers)
-        return loss(
-            model, teacher, rows, torch.Generator().manual_seed(int(rng.integers(2**62))), done
-        )
+            chosen = neighbours(trained, rng)
+            if not is_chat_only:  # the other losses know no padding
+                length = min(len(one.tokens) for one in chosen)
+                chosen = [one._replace(tokens=one.tokens[:length]) for one in chosen]
+            rows = read_again(teacher, chosen, trainee.layers)
+        return trainee.loss(trainee.model, teacher, rows, generator_of(rng), done)
 
-    matrix_rate = MATRIX_RATE if kind == "block" else None
     checkpoint = state / "state.pt"
-    line = fit(kind, model, batch_loss, checkpoint, seconds, RATE[kind], clock, matrix_rate)
-    save_drafter(kind, model, out)
-    return line
-
-
-@torch.no_grad()
-def read_again(
-    teacher: PreTrainedModel, conversations: list[Conversation], layers: Sequence[int]
-) -> dict[str, torch.Tensor]:
-    """Conversations cut to the shortest of them, and what the target computes of them.
-
-    Args:
-        teacher: the target.
-        conversations: of about one length.
-        layers: those whose inputs come before the last hidden state, for every token.
-    """
-    length = min(len(one.tokens) for one in conversations)
-    tokens = torch.from_numpy(np.stack([one.tokens[:length] for one in conversations]))
-    output = teacher.base_model(
-        tokens.to(teacher.device), output_hidden_states=bool(layers), use_cache=False
-    )
-    states = [output.hidden_states[layer] for layer in layers]
-    return {"tokens": tokens, "states": torch.cat([*states, output.last_hidden_state], dim=-1)}
+    rates = (trainee.rate, clock, trainee.matrix_rate)
+    line = fit(kind, trainee.model, batch_loss, checkpoint, seconds, *rates)
+    if trainee.save is None:
+        save_drafter(kind, trainee.model, out)
+    else:
+        trainee.save()
+    if trainee.check is None:
+        return line
+    held_out = [one for one in conversations if one.is_held_out and one.temperature == 0]
+    return f"{line}; {trainee.check(held_out)}"

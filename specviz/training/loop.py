@@ -1,20 +1,22 @@
-"""One training phase: a time budget, a cosine schedule, a progress bar, and a checkpoint."""
+"""The loops of training, each with a time budget and a progress bar: a phase with its checkpoint,
+and the samples that are written before it."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import nn
 from tqdm import tqdm
 
 from ..base.codec import JsonObject
-from ..base.files import write_text
+from ..base.files import write_bytes, write_text
 from ..models.loading import choose_dtype
 
 WARM_UP_STEPS = 50
@@ -105,18 +107,48 @@ def fit(
     return f"{name}: {step:,} steps in {spent / 60:.1f} minutes, loss {mean:.3f}"
 
 
-def rounds(
-    name: str, seconds: float, clock: Callable[[], float], first: int
-) -> Iterator[tuple[int, tqdm]]:
-    """Numbers from `first` on, each with the progress bar, until the time is over; 0 comes even
-    without time."""
+def write_shards(
+    name: str,
+    folder: Path,
+    suffix: str,
+    seconds: float,
+    clock: Callable[[], float],
+    seed: int,
+    make: Callable[[int, np.random.Generator], bytes],
+    most: float = math.inf,
+) -> None:
+    """Fill a folder with numbered files for some time, after those already there; there is one in
+    the end even without time.
+
+    Args:
+        name: what the progress bar says.
+        folder, suffix: where the files go, and how their names end.
+        seconds: how long, as `clock` counts them.
+        seed: of all randomness.
+        make: a file's content from its number and its randomness; it must follow from these alone,
+            so that a run that was interrupted makes the files it would have made.
+        most: how many files at most.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    number = len(shards(folder, suffix))
     began = clock()
     with tqdm(desc=name, total=round(seconds), bar_format=BAR) as bar:
-        number = first
-        while not number or clock() - began < seconds:
-            yield number, bar
+        while (not number or clock() - began < seconds) and number < most:
+            content = make(number, np.random.default_rng([seed, number]))
+            write_bytes(folder / f"{number:05d}{suffix}", content)
             number += 1
+            bar.set_postfix_str(f"{number:,} files", refresh=False)
             bar.update(min(round(clock() - began), bar.total) - bar.n)
+
+
+def shards(folder: Path, suffix: str) -> list[Path]:
+    """The finished files of `write_shards` in a folder, in order."""
+    return sorted(folder.glob(f"*{suffix}"))
+
+
+def generator_of(rng: np.random.Generator) -> torch.Generator:
+    """Randomness for torch that follows from numpy's; on the CPU, so the same on every machine."""
+    return torch.Generator().manual_seed(int(rng.integers(2**62)))
 
 
 def _optimizers(

@@ -8,14 +8,16 @@ from pathlib import Path
 import numpy as np
 import torch
 from safetensors.torch import save
-from transformers import LlamaConfig, PreTrainedConfig, PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from ..base.codec import JsonObject
 from ..base.files import write_bytes, write_text
 from ..models.heads.eagle3 import Eagle3Head
+from ..models.heads.folder import layer_config
 from ..models.heads.format import IDS, HeadFormat, read_format, read_tensors
 from ..models.heads.loading import target_ids
 from .conversations import Conversation
+from .starts import copy_weights, layer_sizes
 
 DRAFT_VOCABULARY = 8192  # tokens at most
 PROPOSED = 4  # tokens a step that engines are told to ask for
@@ -41,7 +43,7 @@ def begin(
         np.save(table, ids.numpy())
         return head, form, ids
     ids = frequent_tokens(table, conversations, config.vocab_size)
-    form = HeadFormat(layer_of(config), len(ids), None, frozenset(), None)
+    form = HeadFormat(layer_of(teacher), len(ids), None, frozenset(), None)
     return new_head(form, teacher, ids), form, ids
 
 
@@ -64,19 +66,14 @@ def frequent_tokens(
     return torch.from_numpy(np.load(table, allow_pickle=False))
 
 
-def layer_of(config: PreTrainedConfig) -> PreTrainedConfig:
+def layer_of(target: PreTrainedModel) -> PreTrainedConfig:
     """The configuration of a layer of a target's own sizes."""
-    heads = config.num_attention_heads
-    return LlamaConfig(
-        hidden_size=config.hidden_size,
-        intermediate_size=getattr(config, "intermediate_size", None) or 4 * config.hidden_size,
-        num_attention_heads=heads,
-        num_key_value_heads=getattr(config, "num_key_value_heads", None) or heads,
-        head_dim=getattr(config, "head_dim", None) or config.hidden_size // heads,
-        num_hidden_layers=1,
-        rms_norm_eps=getattr(config, "rms_norm_eps", 1e-6),
+    config = target.config.get_text_config()
+    sizes = layer_sizes(target)
+    return layer_config(
+        sizes,
+        head_dim=getattr(config, "head_dim", None) or sizes["width"] // sizes["heads"],
         vocab_size=config.vocab_size,
-        max_position_embeddings=config.max_position_embeddings,
         rope_parameters=getattr(config, "rope_parameters", None),
     )
 
@@ -89,18 +86,22 @@ def new_head(form: HeadFormat, teacher: PreTrainedModel, ids: torch.Tensor) -> E
     head = Eagle3Head(form, 3 * width)
     head.fc.weight.normal_(0, 0.01)
     head.fc.weight[:, 2 * width :] += torch.eye(width)
-    last = dict(teacher.base_model.named_parameters())
-    prefix = f"layers.{teacher.config.num_hidden_layers - 1}."
+    weights = dict(teacher.base_model.named_parameters())
+    last = f"layers.{teacher.config.num_hidden_layers - 1}."
+
+    def source(name: str) -> str:
+        # The state goes through the norm of the layer's input; that of the embedding is its own.
+        is_own = name == "input_layernorm.weight"
+        return "" if is_own else last + name.replace("hidden_norm", "input_layernorm")
+
+    copy_weights(head.midlayer, weights, source)
     for name, parameter in head.midlayer.named_parameters():
-        source = last.get(prefix + name.replace("hidden_norm", "input_layernorm"))
-        if source is None:
-            continue
-        if source.shape == parameter.shape and name != "input_layernorm.weight":
-            parameter.copy_(source)
-        elif 2 * source.shape[-1] == parameter.shape[-1]:  # embedding first, then the state
-            parameter.copy_(torch.cat([0.5 * source, source], dim=1))
-    if "norm.weight" in last:
-        head.norm.weight.copy_(last["norm.weight"])
+        wide = weights.get(source(name))
+        if wide is not None and 2 * wide.shape[-1] == parameter.shape[-1]:
+            # Embedding first, then the state.
+            parameter.copy_(torch.cat([0.5 * wide, wide], dim=1))
+    if "norm.weight" in weights:
+        head.norm.weight.copy_(weights["norm.weight"])
     head.lm_head.weight.copy_(teacher.get_output_embeddings().weight[ids.to(teacher.device)])
     return head
 

@@ -20,8 +20,10 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrai
 from ..models.formats.checkpoint import hash_of
 from ..models.loading import choose_device, choose_dtype, load_model
 from .corpus import END_OF_TEXT, checksum, encode, random_windows, read_texts, train_tokenizer
-from .loop import check_same_run, fit
-from .samples import random_rows, shards, write_samples
+from .loop import check_same_run, fit, shards
+from .losses import distance
+from .samples import SUFFIX, random_rows, write_samples
+from .starts import copy_weights
 
 MIN_TEMPERATURE = 0.5  # of the draft's loss: below it gradients vanish
 CHUNK = 1024  # rows over the vocabulary that the loss holds at a time
@@ -154,7 +156,7 @@ def train_pair(
     # Tokens that are near each other in the target are so in the draft from the first step on.
     warm_start(draft, teacher)
     head = teacher.get_output_embeddings().weight.detach()
-    paths = shards(work / "samples")
+    paths = shards(work / "samples", SUFFIX)
 
     def loss(step: int, done: float) -> torch.Tensor:
         rng = np.random.default_rng([recipe.seed, 2, step])
@@ -205,20 +207,13 @@ def warm_start(draft: PreTrainedModel, target: PreTrainedModel) -> None:
     if width != embeddings.shape[1]:
         directions = torch.linalg.svd(embeddings, full_matrices=False).Vh[:width]
         theirs = {"embed_tokens.weight": embeddings @ directions.T}
-    for name, ours in draft.model.named_parameters():
-        if name in theirs and theirs[name].shape == ours.shape:
-            ours.copy_(theirs[name])
+    copy_weights(draft.model, theirs)
 
 
 def draft_loss(
     draft: PreTrainedModel, head: torch.Tensor, rows: dict[str, torch.Tensor], done: float
 ) -> torch.Tensor:
-    """From cross-entropy with the target's distributions to total variation, as `done` goes from 0
-    to 1.
-
-    Cross-entropy teaches quickly where the draft is far off; 1 - total variation is the acceptance
-    rate itself (Leviathan et al. 2023, arXiv:2211.17192, section 3.2).
-    """
+    """The mean `distance` to the target's distributions."""
     tokens = rows["tokens"].to(head.device, torch.long)
     temperatures = (
         rows["temperatures"]
@@ -238,7 +233,7 @@ def draft_loss(
     ) -> torch.Tensor:
         p = torch.softmax((theirs @ head.T).float() / temperature, -1)
         log_q = torch.log_softmax(draft.lm_head(ours).float() / temperature, -1)
-        return (1 - done) * -(p * log_q).sum() + done * (p - log_q.exp()).abs().sum()
+        return distance(p, log_q, done).sum()
 
     # A distribution is ten times larger than the states it is made from: it is computed again for
     # the gradient.

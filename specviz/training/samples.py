@@ -14,14 +14,14 @@ from safetensors import safe_open
 from safetensors.torch import save
 from transformers import DynamicCache, PreTrainedModel
 
-from ..base.files import write_bytes
 from .corpus import Streams, random_windows
-from .loop import rounds
+from .loop import generator_of, write_shards
 
 TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0, 1.0)
 TEXT_EVERY = 3
 LONGEST_PROMPT = 48
 ROWS = 128  # samples of a shard
+SUFFIX = ".safetensors"  # of a shard's name
 MAX_BYTES = 6_000_000_000  # of all hidden states on disk
 
 
@@ -79,7 +79,6 @@ def write_samples(
     Every third is running text in full windows; the others are short prompts that the target
     continues.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     # States in bfloat16 are nearly all of a shard.
     size = 2 * rows * length * target.get_output_embeddings().weight.shape[1]
 
@@ -88,10 +87,7 @@ def write_samples(
             target.device, torch.long
         )
 
-    for number, bar in rounds("samples", seconds, clock, len(shards(folder))):
-        if number and (number + 1) * size > max_bytes:
-            break
-        rng = np.random.default_rng([seed, number])
+    def shard(number: int, rng: np.random.Generator) -> bytes:
         # Running text keeps the draft fit for prompts; the rest is what it will draft, the target's
         # own.
         if number % TEXT_EVERY == TEXT_EVERY - 1:
@@ -104,22 +100,18 @@ def write_samples(
             longest = min(LONGEST_PROMPT, length // 2)
             prompts = windows(rng, rows, int(rng.integers(4, longest + 1)))
             temperature = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
-            # Its seed follows from the shard's number, so a continued run makes the same shards.
-            generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
             heat = temperature.to(target.device)
-            tokens, states = continue_text(target, prompts, length, heat, generator)
-        shard = {
-            "tokens": tokens.int().cpu(),
-            "states": states.bfloat16().cpu(),
-            "temperatures": temperature,
-        }
-        write_bytes(folder / f"{number:05d}.safetensors", save(shard))
-        bar.set_postfix_str(f"{(number + 1) * rows * length:,} tokens", refresh=False)
+            tokens, states = continue_text(target, prompts, length, heat, generator_of(rng))
+        return save(
+            {
+                "tokens": tokens.int().cpu(),
+                "states": states.bfloat16().cpu(),
+                "temperatures": temperature,
+            }
+        )
 
-
-def shards(folder: Path) -> list[Path]:
-    """The finished shards in a folder, in order."""
-    return sorted(folder.glob("*.safetensors"))
+    most = max(1, max_bytes // size)
+    write_shards("samples", folder, SUFFIX, seconds, clock, seed, shard, most)
 
 
 def random_rows(

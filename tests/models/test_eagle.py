@@ -10,11 +10,12 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from specviz.models.heads.eagle import EagleLayer, EagleModel, load_layer
-from specviz.models.heads.medusa import MedusaHeads, load_heads, save_drafter
+from specviz.models.heads.folder import save_drafter
+from specviz.models.heads.medusa import MedusaHeads, load_heads
 from specviz.passes.families import MOST_POSITIONS
 from specviz.passes.huggingface import HuggingFaceModel
-from specviz.training.heads import new_layer
 from specviz.training.pair import new_model
+from specviz.training.starts import new_layer
 from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter

@@ -13,9 +13,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from specviz.commands.cli import main
 from specviz.training import corpus as corpora
 from specviz.training.corpus import KINDS, encode, random_windows, read_texts, split_text
-from specviz.training.loop import fit
+from specviz.training.loop import fit, shards
 from specviz.training.pair import Recipe, draft_loss, new_model, train_pair, warm_start
-from specviz.training.samples import continue_text, draw, random_rows, shards, write_samples
+from specviz.training.samples import SUFFIX, continue_text, draw, random_rows, write_samples
 
 pytestmark = pytest.mark.adapter
 
@@ -108,9 +108,9 @@ def test_interrupted_sampling_goes_on_with_the_shards_it_would_have_written(libr
     model, corpus = new_model(300, 64, (32, 1, 2, 32)).eval(), corpus_of(library)[2]
     write_samples(model, corpus, tmp_path / "straight", 7, ticks(), **SIZES)
     write_samples(model, corpus, tmp_path / "broken", 3, ticks(), **SIZES)
-    assert len(shards(tmp_path / "broken")) < 3
+    assert len(shards(tmp_path / "broken", SUFFIX)) < 3
     write_samples(model, corpus, tmp_path / "broken", 5, ticks(), **SIZES)
-    one, other = shards(tmp_path / "straight"), shards(tmp_path / "broken")
+    one, other = shards(tmp_path / "straight", SUFFIX), shards(tmp_path / "broken", SUFFIX)
     shapes = []
     for a, b in zip(one, other, strict=False):
         rows, again = (random_rows([path], np.random.default_rng(0), 10_000) for path in (a, b))
@@ -120,7 +120,7 @@ def test_interrupted_sampling_goes_on_with_the_shards_it_would_have_written(libr
     write_samples(
         model, corpus, tmp_path / "few", 100, ticks(), max_bytes=2 * 8 * 32 * 32 * 3, **SIZES
     )
-    assert len(shards(tmp_path / "few")) == 3
+    assert len(shards(tmp_path / "few", SUFFIX)) == 3
 
 
 @pytest.mark.parametrize("done", [0.0, 0.4, 1.0])

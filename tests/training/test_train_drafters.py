@@ -17,9 +17,10 @@ from specviz.models.heads.medusa import MedusaHeads
 from specviz.models.huggingface_pair import HuggingFacePair
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.training import heads as training
-from specviz.training.heads import train_heads
-from specviz.training.losses import block_loss, heads_loss, layer_loss, new_block, new_layer
+from specviz.training.heads import train_drafter
+from specviz.training.losses import block_loss, heads_loss, layer_loss
 from specviz.training.pair import new_model
+from specviz.training.starts import new_block, new_layer
 from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter
@@ -81,7 +82,9 @@ def pair(place):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "BATCH", 144)
         for kind in KINDS:
-            line = train_heads(kind, place / "target", 240, device="cpu", clock=count(0.0).__next__)
+            line = train_drafter(
+                kind, place / "target", 240, device="cpu", clock=count(0.0).__next__
+            )
             assert kind in line and (place / kind / "model.safetensors").is_file()
     model = AutoModelForCausalLM.from_pretrained(place / "target", dtype=torch.float32)
     target = HuggingFaceModel(model)
@@ -98,10 +101,13 @@ def prompt(place):
 def test_heads_and_layer_learn_to_look_ahead(place, kind):
     from transformers import AutoModelForCausalLM
 
-    from specviz.training.samples import random_rows, shards
+    from specviz.training.loop import shards
+    from specviz.training.samples import random_rows
 
     teacher = AutoModelForCausalLM.from_pretrained(place / "target", dtype=torch.float32)
-    rows = random_rows(shards(place / "checkpoint" / "samples")[:1], np.random.default_rng(0), 200)
+    rows = random_rows(
+        shards(place / "checkpoint" / "samples", ".safetensors")[:1], np.random.default_rng(0), 200
+    )
     states, losses = rows["states"].float(), []
     model, loss_of, rate = MedusaHeads(3, 32), heads_loss, 3e-2
     torch.testing.assert_close(model(states[0])[2], states[0])  # heads begin as the target
@@ -121,14 +127,14 @@ def test_heads_and_layer_learn_to_look_ahead(place, kind):
 
 def test_a_run_that_is_continued_is_the_same_run(place, tmp_path):
     options = {"out": tmp_path, "device": "cpu", "samples": place / "checkpoint" / "samples"}
-    train_heads("medusa", place / "target", 1e-9, heads=2, **options)
-    train_heads("medusa", place / "target", 1e-9, heads=2, **options)
+    train_drafter("medusa", place / "target", 1e-9, heads=2, **options)
+    train_drafter("medusa", place / "target", 1e-9, heads=2, **options)
     with pytest.raises(ValueError, match="another heads"):
-        train_heads("medusa", place / "target", 1e-9, heads=4, **options)
+        train_drafter("medusa", place / "target", 1e-9, heads=4, **options)
     torch.manual_seed(1)
     new_model(V, 128, (32, 2, 2, 64)).save_pretrained(tmp_path / "newer")
     with pytest.raises(ValueError, match="another target"):
-        train_heads("medusa", tmp_path / "newer", 1e-9, heads=2, **options)
+        train_drafter("medusa", tmp_path / "newer", 1e-9, heads=2, **options)
 
 
 @pytest.mark.parametrize("drafter", KINDS)
@@ -191,7 +197,9 @@ def test_what_was_not_trained_is_rejected_in_a_sentence(pair, place, tmp_path):
         with pytest.raises(ValueError, match=f"train --drafter {kind}"):
             specviz.run(other, specviz.RunConfig([1, 2, 3], drafter=kind))
     with pytest.raises(ValueError, match="samples must be"):
-        train_heads("medusa", place / "target", 1, samples=tmp_path / "none", out=tmp_path / "new")
+        train_drafter(
+            "medusa", place / "target", 1, samples=tmp_path / "none", out=tmp_path / "new"
+        )
 
 
 def test_a_text_of_one_token_is_drafted_for(pair, place: Path):
@@ -221,7 +229,7 @@ def test_heads_for_an_own_target_are_made_from_text_alone(tmp_path):
     text = tmp_path / "mine.txt"
     text.write_text("abc def. " * 60)
     ask = dict(text_files=[text], device="cpu", clock=count(0.0).__next__)
-    assert "medusa" in train_heads("medusa", tmp_path / "own", 12, **ask)
+    assert "medusa" in train_drafter("medusa", tmp_path / "own", 12, **ask)
     assert (tmp_path / "medusa" / "model.safetensors").is_file()
     folder = tmp_path / "medusa" / "checkpoint" / "samples"
     shards = sorted(folder.glob("*.safetensors"))
@@ -231,4 +239,4 @@ def test_heads_for_an_own_target_are_made_from_text_alone(tmp_path):
     )
     text.write_text("hgf. " * 60)
     with pytest.raises(ValueError, match="another text"):
-        train_heads("medusa", tmp_path / "own", 12, **ask)
+        train_drafter("medusa", tmp_path / "own", 12, **ask)

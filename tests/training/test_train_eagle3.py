@@ -18,12 +18,17 @@ from specviz.models.heads.loading import with_features
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.sampling.distributions import Sampling
 from specviz.training import conversations as talk
-from specviz.training import eagle3 as training
+from specviz.training import heads as training
 from specviz.training import losses
 from specviz.training import new_head as new_heads
-from specviz.training.conversations import ChatTemplate, Conversation, read_conversations
-from specviz.training.eagle3 import Batch, train_eagle3, unroll
-from specviz.training.heads import train_heads
+from specviz.training.conversations import (
+    ChatTemplate,
+    Conversation,
+    read_again,
+    read_conversations,
+)
+from specviz.training.eagle3 import unroll
+from specviz.training.heads import train_drafter
 from specviz.training.new_head import layer_of, new_head
 from specviz.training.pair import new_model
 from specviz.tree import TokenTree
@@ -66,7 +71,7 @@ def head(place):
         patch.setattr(training, "SAMPLE_TIME", 0.05)
         patch.setattr(talk, "BATCH", 200)
         options = {"device": "cpu", "clock": count(0.0).__next__, "state": place.parent / "state"}
-        line = train_eagle3(str(place), 120, out, **options)
+        line = train_drafter("eagle3", str(place), 120, out=out, **options)
     assert "eagle3" in line
     return out
 
@@ -110,7 +115,7 @@ def test_a_block_for_a_chat_model_proposes_its_frequent_tokens(place, head, monk
     monkeypatch.setattr(new_heads, "DRAFT_VOCABULARY", 12)
     samples = place.parent / "state" / "samples"
     clock = count(0.0).__next__
-    train_heads("block", str(place), 240, samples=samples, device="cpu", clock=clock)
+    train_drafter("block", str(place), 240, samples=samples, device="cpu", clock=clock)
     pair = specviz.load_pair(place, head, device="cpu", dtype="float32")
     question = [{"role": "user", "content": LETTERS[:8]}]
     rows = []
@@ -137,7 +142,8 @@ def test_a_block_for_a_chat_model_proposes_its_frequent_tokens(place, head, monk
 
 def test_another_run_in_the_same_state_is_refused(place, head):
     with pytest.raises(ValueError, match="another seed"):
-        train_eagle3(str(place), 1, head, device="cpu", state=place.parent / "state", seed=7)
+        options = {"device": "cpu", "state": place.parent / "state", "seed": 7}
+        train_drafter("eagle3", str(place), 1, out=head, **options)
 
 
 @torch.no_grad()
@@ -147,15 +153,15 @@ def test_levels_of_training_are_the_levels_of_drafting(place):
 
     teacher = AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32)
     ids = torch.arange(0, 19, 2)
-    form = HeadFormat(layer_of(teacher.config), len(ids), None, frozenset(), None)
+    form = HeadFormat(layer_of(teacher), len(ids), None, frozenset(), None)
     torch.manual_seed(3)
     head = new_head(form, teacher, ids)
     for parameter in head.parameters():
         parameter.add_(0.1 * torch.randn(parameter.shape))
     text = np.array([16, 3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5])
-    batch = Batch([Conversation(text, 3, 0.0)], teacher, form)
+    batch = read_again(teacher, [Conversation(text, 3, 0.0)], form.feature_layers(6))
     rotary = rotary_table(form.layer, 64, torch.float32)
-    levels = [head.logits(states)[0].numpy() for states in unroll(head, batch, rotary, 4)]
+    levels = [head.logits(states)[0].numpy() for states in unroll(head, teacher, batch, rotary, 4)]
     target = with_features(HuggingFaceModel(teacher), form)
     from specviz.models.heads.eagle3 import Eagle3Model
 
@@ -176,7 +182,7 @@ def test_a_head_begins_as_the_targets_last_layer(place):
 
     teacher = AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32)
     ids = torch.arange(19)
-    form = HeadFormat(layer_of(teacher.config), 19, None, frozenset(), None)
+    form = HeadFormat(layer_of(teacher), 19, None, frozenset(), None)
     head = new_head(form, teacher, ids)
     assert isinstance(head, Eagle3Head)
     last = teacher.model.layers[-1]

@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import nn
-from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
 from ...base.codec import JsonObject
@@ -29,7 +28,7 @@ from ...passes.huggingface import HuggingFaceModel
 from ...tree import TokenTree
 from .draft_logits import DraftLogits, on_target_vocabulary
 from .eagle3 import attention_dtype, rotary_table, rotate
-from .medusa import load_drafter
+from .folder import layer_config, load_drafter
 
 # (number of a layer, its queries, keys and values of the block) -> what attention makes of them
 Attention = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
@@ -50,14 +49,7 @@ class BlockHead(nn.Module):
         super().__init__()
         self.sizes = sizes
         width = sizes["width"]
-        layer = LlamaConfig(
-            hidden_size=width,
-            intermediate_size=sizes["mlp"],
-            num_attention_heads=sizes["heads"],
-            num_key_value_heads=sizes["kv_heads"],
-            rms_norm_eps=sizes["eps"],
-            max_position_embeddings=sizes["positions"],
-        )
+        layer = layer_config(sizes)
         self.block: int = sizes["block"]
         features = sizes.get("features", [])
         if features:

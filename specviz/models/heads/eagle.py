@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaForCausalLM
 
 from ...base.codec import JsonObject
 from ...base.errors import ParameterError
@@ -24,7 +24,7 @@ from ...passes.families import MOST_POSITIONS
 from ...passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ...sampling.distributions import Logits
 from ...tree import TokenTree
-from .medusa import load_drafter
+from .folder import layer_config, load_drafter
 
 if TYPE_CHECKING:
     from ...passes.compiled.passes import CompiledPasses
@@ -41,18 +41,8 @@ class EagleLayer(nn.Module):
         if sizes["positions"] > MOST_POSITIONS:
             raise ParameterError("positions", f"be at most {MOST_POSITIONS:,}", sizes["positions"])
         self.join = nn.Linear(2 * width, width, bias=False)
-        config = LlamaConfig(
-            hidden_size=width,
-            num_hidden_layers=1,
-            num_attention_heads=sizes["heads"],
-            vocab_size=1,
-            num_key_value_heads=sizes["kv_heads"],
-            intermediate_size=sizes["mlp"],
-            rms_norm_eps=sizes["eps"],
-            max_position_embeddings=sizes["positions"],
-            tie_word_embeddings=True,
-            bos_token_id=None,
-            eos_token_id=None,
+        config = layer_config(
+            sizes, vocab_size=1, tie_word_embeddings=True, bos_token_id=None, eos_token_id=None
         )
         self.llama = LlamaForCausalLM(config)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..record.vectors import expected_tokens
 from ..sampling.distributions import entropy, total_variation
 from ..sampling.randomness import Seeded
 from .along import planned
-from .number import measurement
+from .number import proof
 from .workbench import Workbench
 
 PAIRS = 120
@@ -50,14 +50,15 @@ def rows() -> list[tuple[np.ndarray, np.ndarray]]:
     return pairs
 
 
-@measurement("proof")
-def bound_holds(workbench: Workbench, name: str) -> float:
+@proof
+def bound_holds(name: str, workbench: Workbench) -> Iterator[float]:
     """By how much a bound, or an identity, fails on 120 pairs of distributions and on the rows of
     two texts."""
     pairs = rows()
     for text in list(workbench.texts())[:2]:
         pairs += [(row.p, row.q) for row in workbench.rows(text, temperature=1.0)]
-    return max(EXCESS[name](p, q) for p, q in pairs)
+    for p, q in pairs:
+        yield EXCESS[name](p, q)
 
 
 def rejection_index_entropy(p: np.ndarray, q: np.ndarray) -> float:
@@ -85,33 +86,31 @@ def rejection_index_entropy(p: np.ndarray, q: np.ndarray) -> float:
         reached = left
 
 
-@measurement("proof")
-def index_bound(workbench: Workbench, method: str) -> float:
+@proof
+def index_bound(method: str) -> Iterator[float]:
     """By how many bits the entropy of the accepted index falls below KL.
 
     Args:
-        workbench: not used.
         method: "rejection" of independent drafts, or "distinct", drawn without replacement.
     """
     entropy_of = {
         "rejection": rejection_index_entropy,
         "distinct": lambda p, q: entropy(sequoia_acceptance(p, q, len(p))),
     }[method]
-    return max(kl_divergence(p, q) - entropy_of(p, q) for p, q in rows()) / math.log(2)
+    for p, q in rows():
+        yield (kl_divergence(p, q) - entropy_of(p, q)) / math.log(2)
 
 
-@measurement("proof")
-def tree_bound(workbench: Workbench, name: str) -> float:
+@proof
+def tree_bound(name: str, workbench: Workbench) -> Iterator[float]:
     """By how much the tokens of the optimal tree exceed a bound, at any number of drafts."""
     vector = isotonic(planned(1.0))
     tail_size = max(1, workbench.pair.vocab_size - len(vector))
     tail = max(0.0, 1 - sum(vector)) / tail_size
-    error = -math.inf
     for k in (1, 2, 4, 8, 16, 32, 64, 128):
         tree = priority_queue_tree(vector, k + 1, 64, 32)
         if name == "theorem 4.1":
             bound = tunstall_bound((*vector, *([tail] * tail_size)), k)
         else:
             bound = tail_bound(vector, k, int(tree.rank.max()) + 1)
-        error = max(error, expected_tokens(tree, vector) - bound)
-    return error
+        yield expected_tokens(tree, vector) - bound

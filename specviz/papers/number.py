@@ -8,9 +8,12 @@ measurement, `runs`, whose sums are stored under the text of that call, and a st
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from .workbench import Text, Workbench
 
 Sums = Mapping[str, float]  # name -> sum; a proof's only name is "error"
 Function = Callable[..., Any]
@@ -20,8 +23,8 @@ class Measurement(NamedTuple):
     """A registered function, and its kind.
 
     Attributes:
-        function: from (workbench, text, **arguments) to the sums of one text; of a proof from
-            (workbench, **arguments) to the largest error that it found.
+        function: from (workbench, text, **arguments) to the sums of one text; the only one of a
+            proof, which reads no text, is the largest "error".
         kind: "counted" (on texts, no clock), "timed" or "proof".
     """
 
@@ -54,6 +57,18 @@ def measurement(kind: str) -> Callable[[Function], Function]:
         return function
 
     return register
+
+
+def proof(errors: Callable[..., Iterator[float]]) -> Callable[..., Iterator[float]]:
+    """Register a function that yields errors as a proof; it may ask for the `workbench`."""
+
+    def largest(workbench: Workbench, text: Text | None, **arguments: object) -> Sums:
+        if "workbench" in errors.__annotations__:
+            arguments["workbench"] = workbench
+        return {"error": max(errors(**arguments))}
+
+    MEASUREMENTS[errors.__name__] = Measurement(largest, "proof")
+    return errors
 
 
 def statistic(function: Callable[..., float]) -> Callable[..., float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
 import numpy as np
@@ -24,53 +24,50 @@ from ..sampling.randomness import Seeded
 from ..tree import Topology
 from ..verifiers import VERIFIERS
 from .along import planned
-from .number import measurement
-from .workbench import Workbench
+from .number import proof
 
-exact = measurement("proof")
+Errors = Iterator[float]
 
 
-@exact
-def lossless(workbench: Workbench, builder: str, verifier: str) -> float:
+@proof
+def lossless(builder: str, verifier: str) -> Errors:
     """The error of the row of `check` for a builder and a rule; 1 where a text differs that must be
     equal."""
     # `check` proves a rule under every scheme that it knows; a claim is about the usual one.
     found = cases([builder], [verifier])
     row = next(case for case in found if case.scheme == compatible(case.config).scheme).prove()
-    return float(row.difference is not None) if row.error is None else row.error
+    yield float(row.difference is not None) if row.error is None else row.error
 
 
-@exact
-def corrected_law(workbench: Workbench, residual: str) -> float:
+@proof
+def corrected_law(residual: str) -> Errors:
     """How far one token's distribution is from the target's, in total variation, if corrections are
     drawn from this."""
     p, q = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
     weights = {"p - q": np.maximum(p - q, 0), "q - p": np.maximum(q - p, 0), "p": p}[residual]
     accepted = np.minimum(p, q)
-    return total_variation(accepted + (1 - accepted.sum()) * weights / weights.sum(), p)
+    yield total_variation(accepted + (1 - accepted.sum()) * weights / weights.sum(), p)
 
 
-@exact
+@proof
 def closed_form(
-    workbench: Workbench, rule: str, p: Sequence[float], q: Sequence[float], k: int, printed: float
-) -> float:
+    rule: str, p: Sequence[float], q: Sequence[float], k: int, printed: float
+) -> Errors:
     """How far the chance that one of k children is accepted is from what is printed."""
-    return abs(float(ACCEPTANCE[rule](np.array(p), np.array(q), k).sum()) - printed)
+    yield abs(float(ACCEPTANCE[rule](np.array(p), np.array(q), k).sum()) - printed)
 
 
-@exact
-def one_path(workbench: Workbench) -> float:
+@proof
+def one_path() -> Errors:
     """What block verification lacks to the most that can be accepted of one path of random rows."""
     rng = Seeded(7)
-    error = 0.0
     for levels, number in product((1, 2), range(8)):
         shape = Topology(tuple(range(-1, levels)))
         drawn = [rng.noise(100 * levels + 10 * number + row, 3) for row in range(2 * levels + 1)]
         rows = np.array([row / row.sum() for row in drawn])
         p, q = rows[: levels + 1], rows[levels + 1 :]
         accepted = enumerate_tree(VERIFIERS["block"](), shape, p, q, "iid").accepted
-        error = max(error, path_ceiling(p[:levels], q) - accepted)
-    return error
+        yield path_ceiling(p[:levels], q) - accepted
 
 
 def vectors() -> list[np.ndarray]:
@@ -85,17 +82,15 @@ def labelled_trees(nodes: int) -> list[Topology]:
     return [Topology((-1, *parents)) for parents in product(*map(range, range(1, nodes)))]
 
 
-@exact
-def best_of_all(workbench: Workbench) -> float:
+@proof
+def best_of_all() -> Errors:
     """What the dynamic programme lacks to the best of all trees of up to seven nodes."""
-    error = 0.0
     for n in range(2, 8):
         trees = labelled_trees(n)
         for vector in map(tuple, vectors()):
             most = max(expected_tokens(tree, vector) for tree in trees)
             planned = expected_tokens(best_tree(vector, n, n - 1, 5)[0], vector)
-            error = max(error, abs(most - planned))
-    return error
+            yield abs(most - planned)
 
 
 def mean_length(tree: Topology, vector: Sequence[float]) -> float:
@@ -106,20 +101,18 @@ def mean_length(tree: Topology, vector: Sequence[float]) -> float:
     )
 
 
-@exact
-def scores(workbench: Workbench) -> float:
+@proof
+def scores() -> Errors:
     """The sum of the nodes' scores against the mean number of tokens over everything that can be
     accepted."""
-    error = 0.0
     for tree, values in product(labelled_trees(5), vectors()):
         vector = tuple(values / max(1.0, values.sum()))
         mean = mean_length(tree, (*vector, 1 - sum(vector)))
-        error = max(error, abs(mean - expected_tokens(tree, vector)))
-    return error
+        yield abs(mean - expected_tokens(tree, vector))
 
 
-@exact
-def tunstall_code(workbench: Workbench) -> float:
+@proof
+def tunstall_code() -> Errors:
     """The optimal tree of six drafts as the inside of a Tunstall tree: its leaves' mean length
     against its tokens."""
     # What six ranks leave is put on equal ranks, each at most as likely as the last of the six.
@@ -127,24 +120,23 @@ def tunstall_code(workbench: Workbench) -> float:
     ranks = max(1, math.ceil((1 - sum(head)) / max(head[-1], 1e-3)))
     vector = (*head, *([(1 - sum(head)) / ranks] * ranks))
     tree = priority_queue_tree(vector, 7, 6, len(vector))
-    return abs(mean_length(tree, vector) - expected_tokens(tree, vector))
+    yield abs(mean_length(tree, vector) - expected_tokens(tree, vector))
 
 
-@exact
-def queue(workbench: Workbench) -> float:
+@proof
+def queue() -> Errors:
     """What the priority queue lacks to the dynamic programme, for falling vectors."""
     falling = [tuple(np.sort(v / max(1.0, v.sum()))[::-1].tolist()) for v in vectors()]
-    return max(
-        abs(lack_of_queue(vector, n, min(n - 1, 8)))
-        for vector, n in product(falling, (4, 8, 16, 64))
-    )
+    for vector, n in product(falling, (4, 8, 16, 64)):
+        yield abs(lack_of_queue(vector, n, min(n - 1, 8)))
 
 
-@exact
-def queue_of_print(workbench: Workbench) -> float:
+@proof
+def queue_of_print() -> Errors:
     """What Sequoia's trees for its printed vector lack to those of a priority queue."""
     vector = published()["llama3-8b-70b-cnn"].acceptance
-    return max(-lack_of_queue(vector, n, min(64, n - 1)) for n in (8, 16, 32, 64, 128, 256))
+    for n in (8, 16, 32, 64, 128, 256):
+        yield -lack_of_queue(vector, n, min(64, n - 1))
 
 
 def lack_of_queue(vector: tuple[float, ...], size: int, depth: int) -> float:
@@ -154,11 +146,10 @@ def lack_of_queue(vector: tuple[float, ...], size: int, depth: int) -> float:
     return best_tree(vector, size, depth, len(vector))[1] - expected_tokens(tree, vector)
 
 
-@exact
-def theorem_f2(workbench: Workbench) -> float:
+@proof
+def theorem_f2() -> Errors:
     """By how much the proof's k-ary tree falls below b log n / (10 log log n) from its n_0 on, for
     rejection k^-b; log n_0 = (1 + exp(2^(b + 1) / log 1.9))^b."""
-    error = 0.0
     for b in (0.3, 0.5, 0.71, 1.0):
         log_n_0 = (1 + math.exp(2 ** (b + 1) / math.log(1.9))) ** b
         for log_n in np.geomspace(log_n_0, 20 * log_n_0, 20):
@@ -166,8 +157,7 @@ def theorem_f2(workbench: Workbench) -> float:
             levels = math.floor(log_n / math.log(k))
             rejected = k**-b
             tokens = (1 - (1 - rejected) ** (levels + 1)) / rejected
-            error = max(error, b * log_n / (10 * math.log(log_n)) - tokens)
-    return error
+            yield b * log_n / (10 * math.log(log_n)) - tokens
 
 
 def grown(builder: str, seed: int, vocab: int = 3) -> Step:
@@ -181,11 +171,10 @@ def keys_of(step: Step) -> list[float]:
     return sorted((key for key in step.keys if key is not None), reverse=True)
 
 
-@exact
-def greedy_sum(workbench: Workbench) -> float:
+@proof
+def greedy_sum() -> Errors:
     """What the greedy tree of six nodes lacks to the largest sum of slot chances (equation 11) of
     all trees."""
-    error = 0.0
     for seed in range(8):
         full = grown("k-ary:width=3,depth=2", seed)
         below = range(1, len(full.parents))
@@ -204,23 +193,20 @@ def greedy_sum(workbench: Workbench) -> float:
             for subset in combinations(below, 5)
             if all(needs[node] <= set(subset) for node in subset)
         )
-        error = max(error, most - sum(keys_of(grown("dyspec:size=6,depth=2", seed))))
-    return error
+        yield most - sum(keys_of(grown("dyspec:size=6,depth=2", seed)))
 
 
-@exact
-def by_threshold(workbench: Workbench) -> float:
-    """How many of the trees grown with the last greedy key as threshold are not the greedy tree."""
+@proof
+def by_threshold() -> Errors:
+    """Whether a tree that is grown with the last greedy key as threshold is not the greedy tree."""
 
     def paths(step: Step) -> set[tuple[int, ...]]:
         shape = Topology(step.parents)
         return {tuple(step.tokens[i] for i in shape.path(node)) for node in range(1, len(shape))}
 
-    different = 0
     for seed in range(12):
         greedy = grown("dyspec:size=14,depth=4", seed, vocab=6)
         # The last node that the greedy tree took is just above the threshold.
         threshold = min(0.99, keys_of(greedy)[-1] * (1 - 1e-9))
         level = grown(f"dyspec-threshold:threshold={threshold!r},size=1000,depth=4", seed, vocab=6)
-        different += paths(greedy) != paths(level)
-    return different
+        yield paths(greedy) != paths(level)

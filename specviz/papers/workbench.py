@@ -89,12 +89,8 @@ class Workbench:
 
     def config(self, text: Text, **settings: Any) -> RunConfig:
         """The configuration that continues a text."""
-        own: dict[str, Any] = {
-            "prompt": text.prompt,
-            "max_new_tokens": self.tokens,
-            "seed": text.seed,
-        }
-        return RunConfig(**own | settings)
+        settings.setdefault("max_new_tokens", self.tokens)
+        return RunConfig(text.prompt, seed=text.seed, **settings)
 
     def rows(self, text: Text, **settings: Any) -> list[Row]:
         """Both models' distributions at every token of the target's own continuation."""
@@ -118,22 +114,16 @@ class Workbench:
             Texts done, of how many, and the sums so far; of a proof its one result.
         """
         (function, kind), arguments = parse_call(call)
-        if kind == "proof":
-            if not measured:
-                yield Progress(1, 1, call, {"": {"error": rounded(function(self, **arguments))}})
-            return
-        texts = self.texts(arguments.pop("kind", ""))
-        missing = [text for text in texts if text.name not in measured]
+        texts: dict[str, Text | None] = {"": None}  # that a proof reads
+        if kind != "proof":
+            texts = {text.name: text for text in self.texts(arguments.pop("kind", ""))}
+        missing = [name for name in texts if name not in measured]
         columns = dict(measured)
         for number, text in enumerate(missing, 1):
-            sums = function(self, text, **arguments)
-            columns[text.name] = {name: rounded(value) for name, value in sums.items()}
+            sums = function(self, texts[text], **arguments)
+            # Six digits, so that the file is small.
+            columns[text] = {name: float(f"{float(sums[name]):.6g}") for name in sums}
             yield Progress(number, len(missing), call, columns)
-
-
-def rounded(value: Any) -> float:
-    """A number to six digits."""
-    return float(f"{float(value):.6g}")
 
 
 @lru_cache

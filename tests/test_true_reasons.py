@@ -117,7 +117,7 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(monkeypatch, tmp_path
 
     (tmp_path / "model.safetensors").write_bytes(b"")
     monkeypatch.setattr(checkpoint, "safe_open", fail)
-    sentence = refusal(lambda: checkpoint.tensor_types(tmp_path))
+    sentence = refusal(lambda: checkpoint.Checkpoint(tmp_path))
     assert "cannot be read" in sentence and "damaged" not in sentence
 
 

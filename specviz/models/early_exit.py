@@ -13,7 +13,7 @@ import copy
 import re
 from collections.abc import Sequence
 
-import torch
+from torch import nn
 
 from ..base.errors import ParameterError
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
@@ -99,13 +99,11 @@ def _with_layers(
     return draft
 
 
-def shortened(
-    module: torch.nn.Module, path: list[str], layer_ids: Sequence[int]
-) -> torch.nn.Module:
+def shortened(module: nn.Module, path: list[str], layer_ids: Sequence[int]) -> nn.Module:
     """`module` with the list at `path` cut to `layer_ids`; only the modules along the path are new
     objects."""
     if not path:
-        return torch.nn.ModuleList(module[layer] for layer in layer_ids)
+        return nn.ModuleList(module[layer] for layer in layer_ids)
     # A shallow copy along the path only: every weight stays the target's own.
     clone = copy.copy(module)
     # Dictionaries of their own: what is hooked to the draft later must not reach the target.

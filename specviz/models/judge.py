@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import torch
+from torch import nn
 
 from ..passes.huggingface import HuggingFaceModel
 from .stored import Arrays, computed_once
@@ -103,18 +104,18 @@ class Judge:
 
 
 @contextmanager
-def in_float32(model: torch.nn.Module) -> Iterator[None]:
+def in_float32(model: nn.Module) -> Iterator[None]:
     """Let a model compute in float32; each module's weights are widened while it is used, and no
     longer."""
-    narrow_weights: dict[torch.nn.Module, dict[str, torch.nn.Parameter]] = {}
+    narrow_weights: dict[nn.Module, dict[str, nn.Parameter]] = {}
 
-    def widen(module: torch.nn.Module, inputs: object) -> None:
+    def widen(module: nn.Module, inputs: object) -> None:
         narrow_weights[module] = dict(module._parameters)
         for name, weight in narrow_weights[module].items():
             if weight is not None and weight.is_floating_point():
-                module._parameters[name] = torch.nn.Parameter(weight.float(), requires_grad=False)
+                module._parameters[name] = nn.Parameter(weight.float(), requires_grad=False)
 
-    def narrow(module: torch.nn.Module, inputs: object, output: object) -> None:
+    def narrow(module: nn.Module, inputs: object, output: object) -> None:
         module._parameters.update(narrow_weights.pop(module))
 
     hooks = []

@@ -20,6 +20,7 @@ from ..passes.device_logits import DeviceLogits
 from ..passes.huggingface import HuggingFaceModel
 from ..sampling.distributions import Logits, softmax
 from ..tree import TokenTree
+from .heads.draft_logits import on_target_vocabulary
 from .text import bytes_of
 
 Vocabulary = Sequence[
@@ -97,13 +98,10 @@ class Translation:
         if not common."""
         on_device = isinstance(logits, DeviceLogits)
         tensor = logits.tensor if on_device else torch.from_numpy(np.asarray(logits))
-        device = tensor.device
+        target_ids = torch.from_numpy(self.target_ids).to(tensor.device)
         # What the draft cannot say has no probability; over the rest softmax renormalises.
-        columns = torch.full((len(rows), self.width), -torch.inf, dtype=tensor.dtype, device=device)
-        target_ids = torch.from_numpy(self.target_ids).to(device)
-        draft_ids = torch.from_numpy(self.draft_ids).to(device)
-        columns[:, target_ids] = tensor[torch.tensor(rows, device=device)][:, draft_ids]
-        return DeviceLogits(columns) if on_device else columns.numpy()
+        columns = tensor[rows][:, torch.from_numpy(self.draft_ids).to(tensor.device)]
+        return on_target_vocabulary(columns, target_ids, self.width, on_device)
 
     def common_mass(self, target: HuggingFaceModel, text: Sequence[int]) -> float:
         """The mean probability that the target gives to common tokens along a text, token ids, at

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
 from .loop import generator_of, shards, write_shards
@@ -79,7 +80,7 @@ class ChatTemplate:
 def converse(
     target: PreTrainedModel,
     template: ChatTemplate,
-    temperatures: torch.Tensor,
+    temperatures: Tensor,
     generator: torch.Generator,
 ) -> list[Conversation]:
     """One conversation for each of `temperatures`, [rows]; those that come to nothing are left
@@ -208,7 +209,7 @@ def neighbours(conversations: list[Conversation], rng: np.random.Generator) -> l
 @torch.no_grad()
 def read_again(
     teacher: PreTrainedModel, conversations: list[Conversation], layers: Sequence[int]
-) -> dict[str, torch.Tensor]:
+) -> dict[str, Tensor]:
     """Conversations side by side, padded with 0 behind, and what the target computes of them.
 
     Args:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn import functional
 from transformers import PreTrainedModel
 
@@ -23,8 +24,8 @@ CHECKED_LEVELS = 5  # in the evaluation
 
 
 def unroll(
-    head: Eagle3Head, teacher: PreTrainedModel, rows: Rows, rotary: torch.Tensor, levels: int
-) -> Iterator[torch.Tensor]:
+    head: Eagle3Head, teacher: PreTrainedModel, rows: Rows, rotary: Tensor, levels: int
+) -> Iterator[Tensor]:
     """The guessed states of each level, [rows, m, width]; place i of level j guesses token
     i + 2 + j.
 
@@ -42,8 +43,8 @@ def unroll(
     states = head.text_states(features)
     with torch.no_grad():
         embeddings = teacher.get_input_embeddings()(tokens).to(features.dtype)
-    keys: list[torch.Tensor] = []
-    values: list[torch.Tensor] = []
+    keys: list[Tensor] = []
+    values: list[Tensor] = []
     for level in range(levels):
         # At level j the token to embed stands j places further on.
         next_embeddings = embeddings.roll(-1 - level, dims=1)
@@ -71,10 +72,10 @@ def head_loss(
     rows: Rows,
     generator: torch.Generator,
     done: float,
-    ids: torch.Tensor,
-    rotary: torch.Tensor,
+    ids: Tensor,
+    rotary: Tensor,
     first_levels: int,
-) -> torch.Tensor:
+) -> Tensor:
     """Cross-entropy of every level with the target's distribution over the draft's tokens, with
     falling weights.
 
@@ -107,8 +108,8 @@ def accepted(
     teacher: PreTrainedModel,
     layers: Sequence[int],
     conversations: list[Conversation],
-    ids: torch.Tensor,
-    rotary: torch.Tensor,
+    ids: Tensor,
+    rotary: Tensor,
 ) -> str:
     """In words: how often each level's first choice is the text's next token where the levels
     before were right, along greedy conversations."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from ..models.formats.checkpoint import hash_of
@@ -62,7 +62,7 @@ class Trainee(NamedTuple):
     """
 
     model: nn.Module
-    loss: Callable[..., torch.Tensor]
+    loss: Callable[..., Tensor]
     rate: float
     matrix_rate: float | None = None
     layers: Sequence[int] = ()
@@ -220,7 +220,7 @@ def train_drafter(
     trainee = new_trainee(kind, teacher, learnt, out, state, heads, str(target))
     trainee.model.to(place)
 
-    def batch_loss(step: int, done: float) -> torch.Tensor:
+    def batch_loss(step: int, done: float) -> Tensor:
         rng = np.random.default_rng([seed, 3, step])
         if paths:
             rows = random_rows(paths, rng, BATCH)

@@ -7,6 +7,7 @@ of the cost.
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 from transformers import PreTrainedModel
 
@@ -14,7 +15,7 @@ from ..models.heads.block import BlockHead
 from ..models.heads.eagle import EagleLayer
 from ..models.heads.medusa import MedusaHeads
 
-Rows = dict[str, torch.Tensor]  # "tokens" [rows, m] and the target's "states" [rows, m, width]
+Rows = dict[str, Tensor]  # "tokens" [rows, m] and the target's "states" [rows, m, width]
 OTHERS = 256  # tokens at random that a batch is scored on besides its own
 DECAY = 0.8  # a head counts this much less than the one before
 # Of a feature's spread: what a layer reads below the root is never exactly the target's.
@@ -30,7 +31,7 @@ def heads_loss(
     rows: Rows,
     generator: torch.Generator,
     done: float = 0.0,
-) -> torch.Tensor:
+) -> Tensor:
     """Cross-entropy of head i at t with the target's distribution at t + i, summed with falling
     weights."""
     states, head, p = _targets(teacher, rows, generator)
@@ -50,7 +51,7 @@ def layer_loss(
     rows: Rows,
     generator: torch.Generator,
     done: float = 0.0,
-) -> torch.Tensor:
+) -> Tensor:
     """Smooth-L1 on the next feature and cross-entropy with the target's distribution there.
 
     In the second half of the time every other feature it reads, at random, is a guess of its own,
@@ -83,7 +84,7 @@ def block_loss(
     rows: Rows,
     generator: torch.Generator,
     done: float = 0.0,
-) -> torch.Tensor:
+) -> Tensor:
     """From cross-entropy to total variation with the target's distributions behind random anchors,
     as `done` goes from 0 to 1.
 
@@ -111,7 +112,7 @@ def block_loss(
     cos, sin = rotary[:, :length]
     text = model.text_keys_values(states, cos, sin)
 
-    def attention(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    def attention(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         keys = torch.cat([text[layer][0], k], dim=2)
         values = torch.cat([text[layer][1], v], dim=2)
         group = q.shape[1] // keys.shape[1]
@@ -140,7 +141,7 @@ def block_loss(
 
 def _targets(
     teacher: PreTrainedModel, rows: Rows, generator: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """The states, the output rows of the tokens that the batch is scored on, and the target's
     distributions over them."""
     head = _output_rows(teacher, _scored_tokens(rows["tokens"], teacher, generator))
@@ -149,13 +150,11 @@ def _targets(
         return states, head, torch.softmax((states @ head.T).float(), -1)
 
 
-def _output_rows(teacher: PreTrainedModel, ids: torch.Tensor) -> torch.Tensor:
+def _output_rows(teacher: PreTrainedModel, ids: Tensor) -> Tensor:
     return teacher.get_output_embeddings().weight[ids].detach().float()
 
 
-def _scored_tokens(
-    tokens: torch.Tensor, teacher: PreTrainedModel, generator: torch.Generator
-) -> torch.Tensor:
+def _scored_tokens(tokens: Tensor, teacher: PreTrainedModel, generator: torch.Generator) -> Tensor:
     """The ids of a batch's own tokens and of `OTHERS`, ascending, on the target's device."""
     vocabulary = len(teacher.get_output_embeddings().weight)
     # The batch's own tokens alone would never push down a wrong token that is not among them.
@@ -163,12 +162,12 @@ def _scored_tokens(
     return torch.cat([tokens.flatten().long().cpu(), others]).unique().to(teacher.device)
 
 
-def cross_entropy(logits: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+def cross_entropy(logits: Tensor, p: Tensor) -> Tensor:
     """The mean cross-entropy of rows with the target's distributions, in nats."""
     return -(p * torch.log_softmax(logits.float(), -1)).sum(-1).mean()
 
 
-def distance(p: torch.Tensor, log_q: torch.Tensor, done: float) -> torch.Tensor:
+def distance(p: Tensor, log_q: Tensor, done: float) -> Tensor:
     """Of each row, from cross-entropy with the target's distribution to twice the total variation,
     as `done` goes from 0 to 1.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from safetensors.torch import save
+from torch import Tensor
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from ..base.codec import JsonObject
@@ -25,7 +26,7 @@ PROPOSED = 4  # tokens a step that engines are told to ask for
 
 def begin(
     out: Path, state: Path, teacher: PreTrainedModel, conversations: list[Conversation]
-) -> tuple[Eagle3Head, HeadFormat, torch.Tensor]:
+) -> tuple[Eagle3Head, HeadFormat, Tensor]:
     """The head that training begins with, its format, and the target's ids of its tokens.
 
     It goes on from the head in `out`, or begins as the target's last layer and output rows.
@@ -47,9 +48,7 @@ def begin(
     return new_head(form, teacher, ids), form, ids
 
 
-def frequent_tokens(
-    table: Path, conversations: list[Conversation], vocabulary: int
-) -> torch.Tensor:
+def frequent_tokens(table: Path, conversations: list[Conversation], vocabulary: int) -> Tensor:
     """The ids that answers contain most often, ascending, at most `DRAFT_VOCABULARY`.
 
     Args:
@@ -79,7 +78,7 @@ def layer_of(target: PreTrainedModel) -> PreTrainedConfig:
 
 
 @torch.no_grad()
-def new_head(form: HeadFormat, teacher: PreTrainedModel, ids: torch.Tensor) -> Eagle3Head:
+def new_head(form: HeadFormat, teacher: PreTrainedModel, ids: Tensor) -> Eagle3Head:
     """A head that begins as the target's last layer, fed with the latest state, and its output
     rows."""
     width = form.layer.hidden_size
@@ -106,9 +105,7 @@ def new_head(form: HeadFormat, teacher: PreTrainedModel, ids: torch.Tensor) -> E
     return head
 
 
-def save_head(
-    head: Eagle3Head, form: HeadFormat, ids: torch.Tensor, out: Path, target: str
-) -> None:
+def save_head(head: Eagle3Head, form: HeadFormat, ids: Tensor, out: Path, target: str) -> None:
     """Write a head in the form of the `speculators` library, which engines load as well.
 
     Args:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from tokenizers import Tokenizer
+from torch import Tensor
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
@@ -120,7 +121,7 @@ def train_pair(
         torch.manual_seed(recipe.seed)
         model = new_model(recipe.vocabulary, recipe.window, recipe.target).to(place)
 
-        def target_loss(step: int, done: float) -> torch.Tensor:
+        def target_loss(step: int, done: float) -> Tensor:
             rng = np.random.default_rng([recipe.seed, 1, step])
             ids = random_windows(text, rng, recipe.rows, recipe.window, recipe.code_share)
             return next_token_loss(model, torch.from_numpy(ids).to(place, torch.long))
@@ -158,7 +159,7 @@ def train_pair(
     head = teacher.get_output_embeddings().weight.detach()
     paths = shards(work / "samples", SUFFIX)
 
-    def loss(step: int, done: float) -> torch.Tensor:
+    def loss(step: int, done: float) -> Tensor:
         rng = np.random.default_rng([recipe.seed, 2, step])
         return draft_loss(draft, head, random_rows(paths, rng, recipe.draft_batch), done)
 
@@ -189,7 +190,7 @@ def new_model(vocabulary: int, window: int, shape: Shape) -> LlamaForCausalLM:
     return LlamaForCausalLM(config)
 
 
-def next_token_loss(model: PreTrainedModel, ids: torch.Tensor) -> torch.Tensor:
+def next_token_loss(model: PreTrainedModel, ids: Tensor) -> Tensor:
     """Mean nats per token of rows of text [rows, length]."""
     logits = model(ids, use_cache=False).logits[:, :-1]
     return functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten())
@@ -211,8 +212,8 @@ def warm_start(draft: PreTrainedModel, target: PreTrainedModel) -> None:
 
 
 def draft_loss(
-    draft: PreTrainedModel, head: torch.Tensor, rows: dict[str, torch.Tensor], done: float
-) -> torch.Tensor:
+    draft: PreTrainedModel, head: Tensor, rows: dict[str, Tensor], done: float
+) -> Tensor:
     """The mean `distance` to the target's distributions."""
     tokens = rows["tokens"].to(head.device, torch.long)
     temperatures = (
@@ -228,9 +229,7 @@ def draft_loss(
         temperatures.reshape(-1, 1).split(CHUNK),
     )
 
-    def chunk_loss(
-        ours: torch.Tensor, theirs: torch.Tensor, temperature: torch.Tensor
-    ) -> torch.Tensor:
+    def chunk_loss(ours: Tensor, theirs: Tensor, temperature: Tensor) -> Tensor:
         p = torch.softmax((theirs @ head.T).float() / temperature, -1)
         log_q = torch.log_softmax(draft.lm_head(ours).float() / temperature, -1)
         return distance(p, log_q, done).sum()

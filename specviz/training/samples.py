@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from safetensors import safe_open
 from safetensors.torch import save
+from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
 from .corpus import Streams, random_windows
@@ -25,9 +26,7 @@ SUFFIX = ".safetensors"  # of a shard's name
 MAX_BYTES = 6_000_000_000  # of all hidden states on disk
 
 
-def draw(
-    logits: torch.Tensor, temperatures: torch.Tensor, generator: torch.Generator | None = None
-) -> torch.Tensor:
+def draw(logits: Tensor, temperatures: Tensor, generator: torch.Generator | None = None) -> Tensor:
     """One token per row of `logits` [rows, V], each at its own temperature [rows]; 0 takes the
     best."""
     p = torch.softmax(logits.float() / temperatures.clamp(min=1e-3)[:, None], -1)
@@ -39,11 +38,11 @@ def draw(
 @torch.inference_mode()
 def continue_text(
     target: PreTrainedModel,
-    prompts: torch.Tensor,
+    prompts: Tensor,
     length: int,
-    temperatures: torch.Tensor,
+    temperatures: Tensor,
     generator: torch.Generator | None = None,
-) -> tuple[torch.Tensor, torch.Tensor]:
+) -> tuple[Tensor, Tensor]:
     """Continue prompts [rows, n] to `length` tokens; returns tokens [rows, length] and last hidden
     states."""
     cache = DynamicCache(config=target.config)
@@ -82,7 +81,7 @@ def write_samples(
     # States in bfloat16 are nearly all of a shard.
     size = 2 * rows * length * target.get_output_embeddings().weight.shape[1]
 
-    def windows(rng: np.random.Generator, count: int, size: int) -> torch.Tensor:
+    def windows(rng: np.random.Generator, count: int, size: int) -> Tensor:
         return torch.from_numpy(random_windows(text, rng, count, size, code_share)).to(
             target.device, torch.long
         )
@@ -114,9 +113,7 @@ def write_samples(
     write_shards("samples", folder, SUFFIX, seconds, clock, seed, shard, most)
 
 
-def random_rows(
-    paths: list[Path], rng: np.random.Generator, tokens: int
-) -> dict[str, torch.Tensor]:
+def random_rows(paths: list[Path], rng: np.random.Generator, tokens: int) -> dict[str, Tensor]:
     """Neighbouring rows of a random shard, about `tokens` tokens in all; the rest of the file is
     not read."""
     with safe_open(paths[rng.integers(len(paths))], "pt") as file:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from ..base.codec import JsonObject
@@ -35,7 +35,7 @@ def layer_sizes(target: PreTrainedModel) -> JsonObject:
 @torch.no_grad()
 def copy_weights(
     module: nn.Module,
-    weights: Mapping[str, torch.Tensor],
+    weights: Mapping[str, Tensor],
     name_of: Callable[[str], str] = lambda name: name,
 ) -> None:
     """Give a module the weights of the same shape, as far as there are such.
@@ -67,7 +67,7 @@ def new_layer(target: PreTrainedModel) -> EagleLayer:
 
 @torch.no_grad()
 def new_block(
-    target: PreTrainedModel, features: Sequence[int] = (), ids: torch.Tensor | None = None
+    target: PreTrainedModel, features: Sequence[int] = (), ids: Tensor | None = None
 ) -> BlockHead:
     """A block drafter whose first guesses are the target's own next token, and whose layers begin
     as the target's last ones.

@@ -13,13 +13,12 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from safetensors import SafetensorError, safe_open
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
 
-from ...base.errors import cause
 from ...base.files import from_cache, to_cache
 from ..hub import weight_files
+from .tensors import Checkpoint
 
 PLAIN_TYPES = {"F64", "F32", "F16", "BF16"}  # of weights that are not quantised
 UNNAMED = "unnamed"  # stands for a method that a configuration does not name
@@ -42,7 +41,7 @@ def check_format(role: str, name: str, folder: Path, config: PreTrainedConfig) -
     method = quantisation_of(config)
     if method is None:
         try:
-            types = tensor_types(folder)
+            types = Checkpoint(folder).types
         except ValueError as error:
             raise ValueError(f"{role} {name!r} cannot be loaded: {error}") from error
         for tensor, kind in types.items():
@@ -91,21 +90,6 @@ def quantisation_of(config: PreTrainedConfig) -> str | None:
     if method == "bitsandbytes":  # one name in files, two methods in transformers
         method += "_4bit" if settings.get("load_in_4bit") else "_8bit"
     return method
-
-
-def tensor_types(folder: Path) -> dict[str, str]:
-    """The type of each tensor in the safetensors files of a folder, as their headers name it."""
-    types: dict[str, str] = {}
-    for file in weight_files(folder):
-        try:
-            with safe_open(file, "pt") as weights:
-                names = weights.keys()
-                types |= {name: weights.get_slice(name).get_dtype() for name in names}
-        except OSError as error:
-            raise ValueError(f"{file.name} cannot be read: {cause(error)}.") from error
-        except SafetensorError as error:
-            raise ValueError(f"{file.name} is damaged: {cause(error)}.") from error
-    return types
 
 
 def left_over_names(model: PreTrainedModel, names: Iterable[str]) -> set[str]:

@@ -11,8 +11,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -54,43 +54,44 @@ def convert_file(file: Path) -> Iterator[Progress[Path]]:
                 digest.update(block)
                 yield Progress(content.tell(), 2 * size, f"Reading {file.name}")
     folder = converted_folder(digest.hexdigest())
-    if not folder.is_dir():
-        with work_folder(folder) as (work, waiting):
-            yield from waiting
-            if not folder.is_dir():
-                for _ in convert(file, work, folder):
-                    yield Progress(size, 2 * size, f"Converting {file.name}")
-    yield Progress(1, 1, result=folder)
+
+    def make(work: Path) -> Iterator[Progress[Path]]:
+        for _ in convert(file, work, folder):
+            yield Progress(size, 2 * size, f"Converting {file.name}")
+
+    yield from prepared(folder, make)
 
 
-@contextmanager
-def work_folder(folder: Path) -> Iterator[tuple[Path, Iterator[Progress[Path]]]]:
-    """A folder beside `folder` for what is not complete, for one process at a time.
+def prepared(
+    folder: Path, make: Callable[[Path], Iterator[Progress[Path]]]
+) -> Iterator[Progress[Path]]:
+    """Make a folder where it is missing, in one process at a time; the last result is the folder.
 
-    Yields the folder, and the progress of waiting for another process, which comes first. It is
-    removed in the end, however that comes, and so is what a killed process has left.
+    Args:
+        folder: what is made.
+        make: makes it in a folder beside it for what is not complete, which is removed in the end,
+            however that comes, and so is what a killed process has left.
     """
     work = folder.with_suffix(".part")
     # Not for one thread: a page may ask for the next progress from another one.
     lock = FileLock(folder.with_suffix(".lock"), thread_local=False)
-
-    def waiting() -> Iterator[Progress[Path]]:
-        while not lock.is_locked:
-            try:
-                lock.acquire(timeout=TICK)
-            except Timeout:
-                yield Progress(0, 1, "Waiting for another process that prepares the same model")
-        shutil.rmtree(work, ignore_errors=True)
-        work.mkdir()
-
     with file_errors(f"the cache folder {str(folder.parent)!r} cannot be written"):
         folder.parent.mkdir(parents=True, exist_ok=True)
         try:
-            yield work, waiting()
+            while not (folder.is_dir() or lock.is_locked):
+                try:
+                    lock.acquire(timeout=TICK)
+                except Timeout:
+                    yield Progress(0, 1, "Waiting for another process that prepares the same model")
+            if not folder.is_dir():
+                shutil.rmtree(work, ignore_errors=True)
+                work.mkdir()
+                yield from make(work)
         finally:
             if lock.is_locked:
                 shutil.rmtree(work, ignore_errors=True)
                 lock.release()
+    yield Progress(1, 1, "Ready", folder)
 
 
 def check_space(folder: Path, needed: int) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
 from ...base.codec import JsonObject
@@ -31,7 +31,7 @@ from .eagle3 import attention_dtype, rotary_table, rotate
 from .folder import layer_config, load_drafter
 
 # (number of a layer, its queries, keys and values of the block) -> what attention makes of them
-Attention = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+Attention = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 
 
 class BlockHead(nn.Module):
@@ -54,7 +54,7 @@ class BlockHead(nn.Module):
         features = sizes.get("features", [])
         if features:
             self.fc = nn.Linear((len(features) + 1) * width, width, bias=False)
-        self.ids: torch.Tensor | None
+        self.ids: Tensor | None
         is_chosen = sizes.get("chosen", False)
         ids = torch.zeros(sizes["vocabulary"], dtype=torch.long) if is_chosen else None
         self.register_buffer("ids", ids)
@@ -68,11 +68,11 @@ class BlockHead(nn.Module):
         self.scale = self.head_dim**-0.5
         self.rotary = rotary_table(layer, sizes["positions"] + self.block, torch.float32)
 
-    def _split(self, product: torch.Tensor) -> torch.Tensor:
+    def _split(self, product: Tensor) -> Tensor:
         """[rows, m, heads * head_dim] as [rows, heads, m, head_dim]."""
         return product.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
 
-    def text_states(self, features: torch.Tensor) -> torch.Tensor:
+    def text_states(self, features: Tensor) -> Tensor:
         """The states [..., width] of a text's tokens from the target's features, of which the last
         hidden state is the last part."""
         if "features" in self.sizes:
@@ -80,8 +80,8 @@ class BlockHead(nn.Module):
         return features[..., -self.sizes["width"] :]
 
     def text_keys_values(
-        self, states: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
-    ) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        self, states: Tensor, cos: Tensor, sin: Tensor
+    ) -> list[tuple[Tensor, Tensor]]:
         """Keys and values of a text for each layer, [rows, heads, m, head_dim] each.
 
         Args:
@@ -97,15 +97,13 @@ class BlockHead(nn.Module):
             pairs.append((keys, self._split(layer.self_attn.v_proj(normed)).to(cos.dtype)))
         return pairs
 
-    def begin(self, before: torch.Tensor, roots: torch.Tensor) -> torch.Tensor:
+    def begin(self, before: Tensor, roots: Tensor) -> Tensor:
         """What the first layer is given of blocks, [..., block, width], from the states before
         their roots and the roots' embeddings, [..., width] each."""
         states = before[..., None, :] + self.places
         return torch.cat([states[..., :1, :] + roots[..., None, :], states[..., 1:, :]], dim=-2)
 
-    def states(
-        self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, attention: Attention
-    ) -> torch.Tensor:
+    def states(self, x: Tensor, cos: Tensor, sin: Tensor, attention: Attention) -> Tensor:
         """States [rows, m, width] for the target's output head.
 
         Args:
@@ -123,7 +121,7 @@ class BlockHead(nn.Module):
             x = x + layer.mlp(layer.post_attention_layernorm(x))
         return self.norm(x)
 
-    def after(self, tokens: torch.Tensor, columns: torch.Tensor | None = None) -> torch.Tensor:
+    def after(self, tokens: Tensor, columns: Tensor | None = None) -> Tensor:
         """What the Markov head adds to the logits of its tokens behind `tokens`, [..., vocabulary],
         or to those of `columns` alone, [..., len(columns)]; nothing behind a token it has not."""
         rows = self.markov_out.weight if columns is None else self.markov_out.weight[columns]
@@ -162,7 +160,7 @@ class BlockModel:
         self.target = target
         self.head = head.to(target.device, target.dtype).eval().requires_grad_(False)
         self.markov = markov
-        self.output_rows: torch.Tensor | None = None  # those of the tokens that it can propose
+        self.output_rows: Tensor | None = None  # those of the tokens that it can propose
         if head.ids is not None:
             self.output_rows = target.model.get_output_embeddings().weight[head.ids]
         self.rotary = head.rotary.to(target.device, attention_dtype(target))
@@ -187,11 +185,11 @@ class BlockSession:
         self.block = model.head.block
         self.passes = 0
         self._cache = TreeCache(len(model.head.layers))
-        self._state: torch.Tensor | None = None  # before the root
-        self._logits: torch.Tensor | None = None  # of this step's block, [block, V]
+        self._state: Tensor | None = None  # before the root
+        self._logits: Tensor | None = None  # of this step's block, [block, V]
 
     @torch.inference_mode()
-    def take(self, features: torch.Tensor) -> None:
+    def take(self, features: Tensor) -> None:
         """The target's features of the tokens that were committed, but for the last, [n, width]."""
         if not len(features):
             return
@@ -231,7 +229,7 @@ class BlockSession:
             return target.as_rows(logits)
         return on_target_vocabulary(logits, ids, target.vocab_size, target.lazy)
 
-    def _block_states(self, root: int) -> torch.Tensor:
+    def _block_states(self, root: int) -> Tensor:
         """The states of the block behind the text, [block, width]."""
         head = self.model.head
         embedding = self.model.target.model.get_input_embeddings()
@@ -241,9 +239,7 @@ class BlockSession:
         start = self._cache.used
         cos, sin = self.model.rotary[:, start : start + head.block]
 
-        def attention(
-            layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
-        ) -> torch.Tensor:
+        def attention(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             # The block's keys stand behind the text's until the next commit writes over them.
             keys, values = self._cache.update(k, v, layer)
             return attend(q, keys, values, None, False, head.scale)

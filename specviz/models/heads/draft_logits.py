@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 from numpy.typing import DTypeLike
+from torch import Tensor
 
 from ...passes.device_logits import DeviceLogits
 from ...sampling.distributions import Distributions, Index, Sampling, probabilities
@@ -57,7 +58,7 @@ class DraftRows(Distributions):
 
 
 def on_target_vocabulary(
-    logits: torch.Tensor, ids: torch.Tensor, width: int, lazy: bool
+    logits: Tensor, ids: Tensor, width: int, lazy: bool
 ) -> DraftLogits | DeviceLogits:
     """Logits of the draft's tokens, [n, tokens], as logits over the target's vocabulary.
 

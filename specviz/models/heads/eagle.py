@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from transformers import LlamaForCausalLM
 
 from ...base.codec import JsonObject
@@ -46,7 +46,7 @@ class EagleLayer(nn.Module):
         )
         self.llama = LlamaForCausalLM(config)
 
-    def forward(self, features: torch.Tensor, embeddings: torch.Tensor) -> torch.Tensor:
+    def forward(self, features: Tensor, embeddings: Tensor) -> Tensor:
         """Guesses [rows, m, width] of the features one place on, from features and the next tokens'
         embeddings."""
         x = self.join(torch.cat([features, embeddings], dim=-1))
@@ -81,16 +81,16 @@ class EagleModel(HuggingFaceModel):
         target = self.target.compiled
         return None if layer is None or target is None else layer.after(self.join.weight, target)
 
-    def text_states(self, features: torch.Tensor) -> torch.Tensor:
+    def text_states(self, features: Tensor) -> Tensor:
         """The states of a text's tokens, [n, width], from the target's features: the last of
         them."""
         return features[:, -self.join.out_features :]
 
-    def logits_of(self, states: torch.Tensor) -> Logits:
+    def logits_of(self, states: Tensor) -> Logits:
         """Logits of guessed states, by the target's output head."""
         return self.target.logits_of(states)
 
-    def inputs(self, ids: torch.Tensor, target_hidden: torch.Tensor | None) -> torch.Tensor:
+    def inputs(self, ids: Tensor, target_hidden: Tensor | None) -> Tensor:
         return self.join(
             torch.cat([target_hidden, self.target.model.get_input_embeddings()(ids)], dim=-1)
         )
@@ -107,10 +107,10 @@ class EagleSession(HuggingFaceSession):
         self._features = {}
         # The states of the text but its last token, from token `_states_from` on: those before
         # were read, and a text of n tokens would be copied n times.
-        self._states: torch.Tensor | None = None
+        self._states: Tensor | None = None
         self._states_from = 0
 
-    def take(self, features: torch.Tensor) -> None:
+    def take(self, features: Tensor) -> None:
         """The target's features of the tokens that were committed, but for the last, in order, [n,
         width]."""
         states = self.model.text_states(features)

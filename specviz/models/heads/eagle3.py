@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 from transformers import PreTrainedConfig
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRotaryEmbedding
 from transformers.models.qwen3.modeling_qwen3 import Qwen3DecoderLayer
@@ -71,11 +71,11 @@ class Eagle3Head(nn.Module):
         self.head_dim = attention.head_dim
         self.scale = attention.scaling
 
-    def _norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         """x / rms(x) * weight in the type of x, which training lowers."""
         return rms_norm(x, weight.to(x.dtype), self.eps)
 
-    def text_states(self, features: torch.Tensor) -> torch.Tensor:
+    def text_states(self, features: Tensor) -> Tensor:
         """The states [..., width] of a text's tokens from the target's, [..., feature_width]."""
         if "norm_before_fc" in self.flags:
             features = self._norm(features, self.input_norm.weight)
@@ -89,8 +89,8 @@ class Eagle3Head(nn.Module):
         return self.fc(features)
 
     def queries_keys_values(
-        self, embeddings: torch.Tensor, states: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        self, embeddings: Tensor, states: Tensor, cos: Tensor, sin: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """What the layer attends with, [rows, heads, m, head_dim] each.
 
         Args:
@@ -102,7 +102,7 @@ class Eagle3Head(nn.Module):
         normed = self._norm(embeddings, layer.input_layernorm.weight)
         x = torch.cat([normed, self._norm(states, layer.hidden_norm.weight)], dim=-1)
 
-        def heads(product: nn.Linear) -> torch.Tensor:
+        def heads(product: nn.Linear) -> Tensor:
             return product(x).unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
 
         q = heads(attention.q_proj)
@@ -113,7 +113,7 @@ class Eagle3Head(nn.Module):
             k = self._norm(k, attention.k_norm.weight)
         return rotate(q, cos, sin), rotate(k, cos, sin), v.to(cos.dtype)
 
-    def next_states(self, states: torch.Tensor, mixed: torch.Tensor) -> torch.Tensor:
+    def next_states(self, states: Tensor, mixed: Tensor) -> Tensor:
         """The head's guesses at the next states, [rows, m, width], which it is fed with below.
 
         Args:
@@ -128,21 +128,21 @@ class Eagle3Head(nn.Module):
         x = x + layer.mlp(self._norm(x, layer.post_attention_layernorm.weight))
         return self._norm(x, self.norm.weight) if "norm_output" in self.flags else x
 
-    def logits(self, states: torch.Tensor) -> torch.Tensor:
+    def logits(self, states: Tensor) -> Tensor:
         """Logits [..., draft vocabulary] of guessed states."""
         if "norm_output" not in self.flags:  # else they are normed already
             states = self._norm(states, self.norm.weight)
         return self.lm_head(states)
 
 
-def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Rotary embedding of queries or keys, in the type of `cos`."""
     x = x.to(cos.dtype)
     low, high = x.chunk(2, dim=-1)
     return x * cos + torch.cat([-high, low], dim=-1) * sin
 
 
-def rotary_table(layer: PreTrainedConfig, positions: int, dtype: torch.dtype) -> torch.Tensor:
+def rotary_table(layer: PreTrainedConfig, positions: int, dtype: torch.dtype) -> Tensor:
     """cos and sin of the first `positions` positions, [2, positions, head_dim]."""
     cos, sin = LlamaRotaryEmbedding(layer)(torch.zeros(1), torch.arange(positions)[None])
     return torch.stack([cos[0], sin[0]]).to(dtype)
@@ -169,8 +169,8 @@ class Eagle3Model:
         head: Eagle3Head,
         form: HeadFormat,
         target: HuggingFaceModel,
-        ids: torch.Tensor,
-        embeddings: torch.Tensor,
+        ids: Tensor,
+        embeddings: Tensor,
     ) -> None:
         self.device = target.device
         self.dtype = target.dtype
@@ -196,13 +196,13 @@ class Eagle3Model:
         return TreeCache(1)
 
     @torch.inference_mode()
-    def text_states(self, features: torch.Tensor) -> torch.Tensor:
+    def text_states(self, features: Tensor) -> Tensor:
         """The states of a text's tokens, [n, width], from the target's features."""
         states = features.unflatten(-1, (-1, self.head.fc.in_features // len(self.parts)))
         return self.head.text_states(states[:, self.parts].flatten(1).to(self.dtype))
 
     @torch.inference_mode()
-    def read(self, work: Pass) -> tuple[Logits, torch.Tensor]:
+    def read(self, work: Pass) -> tuple[Logits, Tensor]:
         """One pass; `target_hidden` is the state of each token. Returns logits and the guesses at
         the pass's rows."""
         last = len(self.embeddings) - 1  # a token that it cannot know is read as the last one
@@ -232,7 +232,7 @@ class Eagle3Model:
         return self.logits_of(guesses), guesses
 
     @torch.inference_mode()
-    def logits_of(self, states: torch.Tensor) -> DraftLogits | DeviceLogits:
+    def logits_of(self, states: Tensor) -> DraftLogits | DeviceLogits:
         """Logits over the target's vocabulary, [n, V], of guessed states [n, width]."""
         logits = self.head.logits(states)
         return on_target_vocabulary(logits, self.ids, self.vocab_size, self.lazy)

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 from torch import nn
 from transformers import LlamaConfig
 
@@ -19,6 +18,7 @@ from ...base.codec import JsonObject
 from ...base.errors import cause
 from ...base.files import write_bytes, write_text
 from ...passes.huggingface import HuggingFaceModel
+from ..formats.tensors import Checkpoint, check_tensors
 
 
 def layer_config(sizes: JsonObject, **more: object) -> LlamaConfig:
@@ -75,11 +75,9 @@ def load_drafter(
     train = f"Train it with python -m specviz train --drafter {kind}, or choose another drafter."
     try:
         sizes = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        weights = load_file(folder / "model.safetensors")
-    except (OSError, ValueError, RecursionError, SafetensorError) as error:
-        raise ValueError(
-            f"{kind} cannot be read from {place} ({type(error).__name__}). {train}"
-        ) from None
+        weights = Checkpoint(folder)
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"{kind} cannot be read from {place} ({cause(error)}). {train}") from None
     width = target.model.get_output_embeddings().weight.shape[1]
     found = sizes.pop("kind", None) if isinstance(sizes, dict) else None
     if found != kind:
@@ -98,16 +96,6 @@ def load_drafter(
             f"{kind} has no sizes that fit together in {place}/config.json "
             f"({type(error).__name__}: {cause(error)}). {train}"
         ) from None
-    own = trained(model)
-    # Names that one side lacks, then shapes: the first is named.
-    wrong = sorted(own.keys() ^ weights.keys())
-    wrong += [
-        name for name in own.keys() & weights.keys() if own[name].shape != weights[name].shape
-    ]
-    if wrong:
-        raise ValueError(
-            f"{kind} is damaged in {place}: its tensors and its config.json do not agree on "
-            f"{wrong[0]}. {train}"
-        )
-    model.load_state_dict(weights, strict=False)  # the others are the target's
+    check_tensors(f"{kind} is damaged in {place}", trained(model), weights, train)
+    model.load_state_dict(dict(weights), strict=False)  # the others are the target's
     return model

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from transformers import LlamaConfig, PreTrainedConfig, Qwen3Config
 
 from ...base.codec import JsonObject
 from ...base.errors import ParameterError, cause
 from ...base.files import parse_json, read_text
 from ...passes.families import ROTARIES
+from ..formats.tensors import Checkpoint
 
 RAW = ("LlamaForCausalLMEagle3", "Eagle3LlamaForCausalLM")
 # Other drafters, which are not read, by a part of their architecture or type, or by a setting.
@@ -170,16 +169,13 @@ def is_eagle3(config: JsonObject) -> bool:
 def read_tensors(folder: Path) -> dict[str, torch.Tensor]:
     """The tensors of a head by the names of the raw spelling; a `ValueError` if they cannot be
     read."""
-    tensors: dict[str, torch.Tensor] = {}
     try:
-        for file in sorted(folder.glob("*.safetensors")):
-            tensors |= load_file(file)
-    except (OSError, SafetensorError) as error:
-        raise ValueError(f"draft weights cannot be read: {cause(error)}.") from None
-    return {
-        name.removeprefix("model.").replace("layers.0.", "midlayer."): tensor
-        for name, tensor in tensors.items()
-    }
+        return {
+            name.removeprefix("model.").replace("layers.0.", "midlayer."): tensor
+            for name, tensor in Checkpoint(folder).items()
+        }
+    except ValueError as error:
+        raise ValueError(f"draft cannot be loaded: {error}") from error
 
 
 def _mapping(value: object, name: str) -> JsonObject:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from ...base.errors import ParameterError
 from ...passes.cache import Pass
@@ -16,6 +17,7 @@ from ...passes.huggingface import HuggingFaceModel
 from ...tree import TokenTree
 from ..catalogue import CATALOGUE
 from ..early_exit import count_layers
+from ..formats.tensors import check_tensors
 from ..hub import RANDOM, model_folder
 from ..stored import Arrays, computed_once
 from .eagle3 import Eagle3Head, Eagle3Model
@@ -120,7 +122,7 @@ def greedy_agreement(
     return float(np.mean(is_right[-len(answer) :]))
 
 
-def target_ids(tensors: dict[str, torch.Tensor], form: HeadFormat) -> torch.Tensor:
+def target_ids(tensors: dict[str, Tensor], form: HeadFormat) -> Tensor:
     """The target's id of each draft token, [draft vocabulary], from the tables `d2t` and `t2d`,
     which are taken out of `tensors`.
 
@@ -163,19 +165,10 @@ def load_head(folder: Path, form: HeadFormat, target: HuggingFaceModel) -> Eagle
     width = form.layer.hidden_size
     states = len(form.feature_layers(target.layers))
     head = Eagle3Head(form, states * table.shape[1])
-    expected = head.state_dict()
-    if missing := sorted(expected.keys() - tensors.keys()):
-        raise ParameterError("draft", f"have the tensors {', '.join(missing)}")
-    if left_over := sorted(tensors.keys() - expected.keys()):
-        must = "have only tensors that its configuration asks for"
-        raise ParameterError("draft", must, ", ".join(left_over))
     if embeddings.shape[1] != width:
         must = f"have embeddings of its own width, {width}, or the target's"
         raise ParameterError("draft", must, embeddings.shape[1], "Give its own target.")
-    for name, weight in expected.items():
-        shape = tuple(tensors[name].shape)
-        if shape != weight.shape:
-            must = f"have the shape {tuple(weight.shape)} with this target"
-            raise ParameterError(f"draft tensor {name}", must, shape, "Give its own target.")
+    hint = "Give its own target, or choose another draft."
+    check_tensors("draft does not fit this target", head.state_dict(), tensors, hint)
     head.load_state_dict(tensors)
     return Eagle3Model(head, form, target, ids, embeddings)

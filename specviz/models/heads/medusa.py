@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from ...passes.huggingface import HuggingFaceModel
@@ -27,7 +27,7 @@ class MedusaHeads(nn.Module):
         self.sizes = {"heads": heads, "width": width}
         self.weight = nn.Parameter(torch.zeros(heads, width, width))
 
-    def forward(self, features: torch.Tensor) -> torch.Tensor:
+    def forward(self, features: Tensor) -> Tensor:
         """g of every head, [heads, n, width], from features [n, width]."""
         # One product of all heads: a batch of them takes ten times as long in bfloat16 on a CPU.
         gates = functional.linear(features, self.weight.flatten(0, 1)).unflatten(
@@ -36,16 +36,14 @@ class MedusaHeads(nn.Module):
         return features + functional.silu(gates.transpose(0, 1))
 
 
-def load_heads(
-    folder: Path, target: HuggingFaceModel, heads: int
-) -> Callable[[torch.Tensor], Logits]:
+def load_heads(folder: Path, target: HuggingFaceModel, heads: int) -> Callable[[Tensor], Logits]:
     """The first `heads` of a folder: a function of one feature, [width], that returns logits,
     [heads, V]."""
     model = load_drafter("medusa", folder, target, lambda sizes: MedusaHeads(**sizes))
     model.weight = nn.Parameter(model.weight[:heads])
     model = model.to(target.device, target.dtype).eval()
 
-    def logits(feature: torch.Tensor) -> Logits:
+    def logits(feature: Tensor) -> Logits:
         # Features may hold other layers before the last state, for a head that reads them.
         last_state = feature[-model.weight.shape[2] :]
         with torch.inference_mode():

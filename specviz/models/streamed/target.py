@@ -8,11 +8,10 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors import safe_open
+from torch import Tensor
 from tqdm import tqdm
 from transformers import AutoModelForCausalLM, GenerationConfig, PreTrainedModel
 
@@ -29,34 +28,17 @@ from ..formats.checkpoint import (
     left_over_names,
     quantisation_of,
 )
-from ..hub import RANDOM, Report, model_folder, weight_files
+from ..formats.tensors import Checkpoint
+from ..hub import RANDOM, Report, model_folder
 from ..loading import load_config
 from ..selftest import check_tree_reading
 from .layer_file import LayerFile, layout
 from .stream import LayerStream
 
-ReadWeight = Callable[[str], torch.Tensor]  # the numbers of a parameter, by its name
+ReadWeight = Callable[[str], Tensor]  # the numbers of a parameter, by its name
 
 
-class Checkpoint:
-    """The weights of a folder of safetensors, one at a time, in a number format."""
-
-    def __init__(self, folder: Path, dtype: torch.dtype) -> None:
-        self.dtype = dtype
-        self._file_of: dict[str, Path] = {}
-        for file in weight_files(folder):
-            with safe_open(file, "pt") as weights:
-                self._file_of |= dict.fromkeys(weights.keys(), file)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._file_of)
-
-    def __call__(self, name: str) -> torch.Tensor:
-        with safe_open(self._file_of[name], "pt") as weights:
-            return weights.get_tensor(name).to(self.dtype)
-
-
-def random_weight(model: torch.nn.Module, dtype: torch.dtype, name: str) -> torch.Tensor:
+def random_weight(model: torch.nn.Module, dtype: torch.dtype, name: str) -> Tensor:
     """A parameter of a model: ones for a norm, zeros for a bias, random for a matrix; the same
     whenever asked for."""
     shape = model.get_parameter(name).shape
@@ -113,9 +95,13 @@ def stream_target(
         if quantisation_of(config) is not None:
             return None
         check_format("target", name, folder, config)
-        weight = Checkpoint(folder, dtype)
-        missing = {parameter for parameter, _ in model.named_parameters()} - set(weight)
-        check_names("target", name, missing, left_over_names(model, weight))
+        weights = Checkpoint(folder)
+        missing = {parameter for parameter, _ in model.named_parameters()} - weights.keys()
+        check_names("target", name, missing, left_over_names(model, weights))
+
+        def weight(name: str) -> Tensor:
+            return weights[name].to(dtype)
+
         identity = hash_of(folder)
         with suppress(OSError, ValueError):  # a model without settings of its own
             model.generation_config = GenerationConfig.from_pretrained(
@@ -158,7 +144,7 @@ def stream_target(
             report(0.1 + 0.5 * number / depth, f"Writing the layers to disk: {number} of {depth}")
             yield arranged(number)
 
-    def tensor(array: np.ndarray) -> torch.Tensor | None:
+    def tensor(array: np.ndarray) -> Tensor | None:
         return tensor_of(array[0]).to(device) if array.size else None
 
     kind = layout(arranged(0))

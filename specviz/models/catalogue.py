@@ -121,7 +121,7 @@ def prepare(name: str) -> Iterator[Progress[Path]]:
         for _ in convert(file, work, folder):
             yield Progress(done, total, f"Converting {entry.title}")
 
-    yield from prepared(folder, make)
+    yield from prepared(folder, total, make)
 
 
 def download(entry: CatalogueEntry, work: Path) -> Iterator[int]:

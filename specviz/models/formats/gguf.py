@@ -59,16 +59,17 @@ def convert_file(file: Path) -> Iterator[Progress[Path]]:
         for _ in convert(file, work, folder):
             yield Progress(size, 2 * size, f"Converting {file.name}")
 
-    yield from prepared(folder, make)
+    yield from prepared(folder, 2 * size, make)
 
 
 def prepared(
-    folder: Path, make: Callable[[Path], Iterator[Progress[Path]]]
+    folder: Path, total: int, make: Callable[[Path], Iterator[Progress[Path]]]
 ) -> Iterator[Progress[Path]]:
     """Make a folder where it is missing, in one process at a time; the last result is the folder.
 
     Args:
         folder: what is made.
+        total: of the progress.
         make: makes it in a folder beside it for what is not complete, which is removed in the end,
             however that comes, and so is what a killed process has left.
     """
@@ -91,7 +92,7 @@ def prepared(
             if lock.is_locked:
                 shutil.rmtree(work, ignore_errors=True)
                 lock.release()
-    yield Progress(1, 1, "Ready", folder)
+    yield Progress(total, total, "Ready", folder)
 
 
 def check_space(folder: Path, needed: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -39,6 +40,11 @@ QUESTIONS = ASSETS / "questions.txt"  # for chat models, one a line
 MOST_TEXT = 64_000_000  # bytes of a text
 # Bytes of a recorded run; one of 64 steps with trees of 33 nodes takes about 300 kB.
 MOST_TRACE = 4_000_000
+
+
+def read_table(name: str) -> dict[str, Any]:
+    """A shipped TOML file, by its path below `ASSETS`."""
+    return tomllib.loads((ASSETS / name).read_text(encoding="utf-8"))
 
 
 @contextmanager

@@ -7,12 +7,11 @@ temperature 0 all of them accept what the target would write.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 
-from ..base.files import ASSETS
+from ..base.files import read_table
 
-TABLES = tomllib.loads((ASSETS / "doctor" / "engines.toml").read_text(encoding="utf-8"))
+TABLES = read_table("doctor/engines.toml")
 SAMPLED = "sampling"
 
 

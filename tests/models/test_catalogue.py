@@ -114,7 +114,7 @@ def entry(tmp_path, monkeypatch):
         member="tiny_model/tiny.gguf",
         file_hash=hashlib.sha256(file.read_bytes()).hexdigest(),
         file_bytes=file.stat().st_size,
-        head=tmp_path / "head",
+        drafters=str(tmp_path / "head"),
     )
     monkeypatch.setitem(catalogue.CATALOGUE, "tiny", tiny)
     return tiny

@@ -14,58 +14,17 @@ from transformers import LlamaConfig, PreTrainedConfig, Qwen3Config
 
 from ...base.codec import JsonObject
 from ...base.errors import ParameterError, cause
-from ...base.files import parse_json, read_text
+from ...base.files import parse_json, read_table, read_text
 from ...passes.families import ROTARIES
 from ..formats.tensors import Checkpoint
 
-RAW = ("LlamaForCausalLMEagle3", "Eagle3LlamaForCausalLM")
-# Other drafters, which are not read, by a part of their architecture or type, or by a setting.
-OTHER_NAMES = {
-    "peagle": "P-EAGLE",
-    "dspark": "DSpark",
-    "dflash": "DFlash",
-    "mtp": "multi-token prediction (MTP)",
-}
-OTHER_SETTINGS = {
-    "parallel_drafting": "P-EAGLE",
-    "ptd_token_id": "P-EAGLE",
-    "markov_rank": "DSpark",
-    "dflash_config": "DFlash",
-}
+TABLES = read_table("models.toml")["eagle3"]
 LAYERS: dict[str, type[PreTrainedConfig]] = {"llama": LlamaConfig, "qwen3": Qwen3Config}
-FLAGS = ("norm_before_residual", "norm_before_fc", "fc_norm", "norm_output")
+FLAGS: list[str] = TABLES["flags"]
 IDS = "eagle_aux_hidden_state_layer_ids"
-# Settings with one value that this reader computes, and settings that change nothing here.
-FIXED = {
-    "num_hidden_layers": 1,
-    "hidden_act": "silu",
-    "attention_bias": False,
-    "mlp_bias": False,
-    "use_aux_hidden_state": True,
-    "use_input_layernorm_in_first_layer": True,
-    "use_last_layernorm": True,
-    "parallel_draft_step": 1,
-    "layer_types": ["full_attention"],
-}
-WITHOUT_EFFECT = {
-    "num_aux_hidden_states",  # that of the ids counts, and fc's width is checked
-    "speculators_config",
-    "speculators_model_type",
-    "speculators_version",
-    "transformer_layer_config",
-    "eagle_config",
-    "embed_requires_grad",  # in training
-    "max_window_layers",  # of a window that is not used
-    "target_model_type",
-    "modal_type",
-    "auto_map",
-    "has_lm_head",
-    "torch_dtype",
-    "rope_theta",
-    "rope_scaling",
-}
+FIXED: JsonObject = TABLES["fixed"]
 # All settings that are read, or may stand there, besides those of a layer.
-KNOWN = {*FIXED, *WITHOUT_EFFECT, *FLAGS, IDS, "draft_vocab_size", "target_hidden_size"}
+KNOWN = {*FIXED, *TABLES["without_effect"], *FLAGS, IDS, "draft_vocab_size", "target_hidden_size"}
 
 
 @dataclass(frozen=True)
@@ -153,9 +112,9 @@ def is_eagle3(config: JsonObject) -> bool:
     architectures = [str(name) for name in config.get("architectures") or ()]
     kind = config.get("speculators_model_type")
     names = " ".join([*architectures, str(kind or "")]).lower()
-    others = [other for sign, other in OTHER_NAMES.items() if sign in names]
-    others += [other for setting, other in OTHER_SETTINGS.items() if config.get(setting)]
-    is_raw = not set(RAW).isdisjoint(architectures) or (
+    others = [other for sign, other in TABLES["other_names"].items() if sign in names]
+    others += [other for setting, other in TABLES["other_settings"].items() if config.get(setting)]
+    is_raw = not set(TABLES["architectures"]).isdisjoint(architectures) or (
         architectures == ["LlamaForCausalLM"] and "draft_vocab_size" in config
     )
     if not others and (kind == "eagle3" or is_raw):

@@ -10,28 +10,13 @@ from typing import NamedTuple
 from ..base.codec import JsonObject
 from ..record.chain_rates import conditional_rates
 from .log_lines import V0
-from .window import NAMES, Window, mean_rates
+from .window import FORMATS, NAMES, Window, mean_rates
 
 OTHER_LOAD = 2.0  # requests that are so many times as many are another load
 RARE_LOAD = 0.1  # of the windows; a rarer load is one of a start or an end
-# What a report says: its label and format for people.
-FIELDS = {
-    "steps": ("steps", "{:,.0f}"),
-    "drafted_per_step": ("drafted per step", "{:.2f} tokens"),
-    "acceptance_length": ("acceptance length", "{:.3f} tokens per step, with the bonus token"),
-    "accepted_per_step": ("accepted", "{:.3f} draft tokens per step, without the bonus token"),
-    "acceptance_rate": ("token rate", "{:.1%} of the drafted tokens"),
-    "running_requests": ("requests", "{:.0f} at a time"),
-    "throughput": ("throughput", "{:,.1f} tokens/s"),
-    "baseline": ("plain decoding", "{:,.1f} tokens/s"),
-    "step_price": ("cost of a step", "{:.2f} plain steps"),
-    "draft_share": ("drafting", "{:.0%} of a step"),
-    "speedup": ("speedup", "{:.2f} times plain decoding"),
-}
-POSITIONS = {
-    "per_position": ("marginal", "of all steps"),
-    "conditional": ("conditional", "of the steps that accepted the position before"),
-}
+# What a report says: a label and a format for people; of rates by position what they are of.
+FIELDS: dict[str, list[str]] = FORMATS["report"]
+POSITIONS: dict[str, list[str]] = FORMATS["positions"]
 
 
 class Advice(NamedTuple):

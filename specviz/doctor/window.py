@@ -14,13 +14,7 @@ from ..base.files import read_table
 Numbers = JsonObject  # fields of a `Window`, and numbers that some of them follow from
 # What numbers are called in each format of each engine.
 FORMATS = read_table("doctor/formats.toml")
-NAMES = {
-    "vllm": "vLLM",
-    "llama.cpp": "llama.cpp",
-    "sglang": "SGLang",
-    "tensorrt-llm": "TensorRT-LLM",
-    "profile": "acceptance profile",
-}
+NAMES: dict[str, str] = FORMATS["engines"]
 MOST = 1e12  # larger numbers are damaged
 MOST_POSITIONS = 128
 MOST_DRAFTED = 64

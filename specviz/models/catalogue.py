@@ -56,10 +56,8 @@ class CatalogueEntry:
         return ASSETS / self.drafters
 
 
-CATALOGUE = {
-    name: CatalogueEntry(**fields)
-    for name, fields in read_table("models.toml")["catalogue"].items()
-}
+ENTRIES = read_table("models.toml")["catalogue"]
+CATALOGUE = {name: CatalogueEntry(**fields) for name, fields in ENTRIES.items()}
 
 
 def is_prepared_here(name: str) -> bool:

@@ -85,7 +85,7 @@ def load_model(
 
     Args:
         role: "target" or "draft", as errors name it.
-        name: a folder, a name on the hub, or "random:" and one of the shapes in `assets/models.toml`.
+        name: a folder, a name on the hub, or "random:" and a shape of `assets/models.toml`.
         device, dtype: where it computes, and in what.
         offload, folder: as for `load_pair`.
     """

@@ -56,9 +56,9 @@ def load_pair(
 
     Args:
         target: a local folder, a .gguf file, "smollm2" (or another name of `models.catalogue`), a
-            name on the Hugging Face hub, or "random:llama-2-7b" for random weights in one of
-            the shapes of `assets/models.toml`; None for the embedded target. What has to be downloaded or
-            converted is so once.
+            name on the Hugging Face hub, or "random:llama-2-7b" for random weights in one of the
+            shapes of `assets/models.toml`; None for the embedded target. What has to be downloaded
+            or converted is so once.
         draft: the same; "early-exit:N" for the target's own first N layers; None for the draft of
             an embedded or catalogued target, and no draft for any other.
         device: "auto", "cpu", "cuda" or "mps".

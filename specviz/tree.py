@@ -17,6 +17,9 @@ from pydantic import Field, model_validator
 
 from .base.codec import MAX_ITEMS, JsonObject, Levels, Record, Text, Whole
 
+TokenIds = Sequence[int]  # of a text
+Nodes = Sequence[int]  # numbers of nodes of a tree
+
 
 @dataclass(frozen=True)
 class Topology:

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from ..base.codec import JsonObject
 from ..config.prompt import Message
 from ..sampling.distributions import Logits
-from ..tree import TokenTree
+from ..tree import Nodes, TokenIds, TokenTree
 
 Features: TypeAlias = Any  # float [n, width], a tensor of torch or an array of a toy
 
@@ -21,7 +21,7 @@ class Session(Protocol):
     def context(self) -> Sequence[int]:
         """The committed token ids."""
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
+    def forward(self, tree: TokenTree, nodes: Nodes) -> Logits:
         """Logits after nodes, in one pass; committed tokens and ancestors that were not read yet
         are read in it too.
 
@@ -33,7 +33,7 @@ class Session(Protocol):
             Logits [n, V]: an array, or what `distributions_of` makes rows of.
         """
 
-    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+    def commit(self, tree: TokenTree, path: Nodes, emitted: TokenIds) -> None:
         """Append what a step wrote to the context.
 
         Args:
@@ -50,7 +50,7 @@ class Session(Protocol):
         """Read the context but its last token, return the features there, [n - 1, width], and keep
         them from now on."""
 
-    def features(self, nodes: Sequence[int]) -> Features:
+    def features(self, nodes: Nodes) -> Features:
         """The features at `nodes` of the tree that was read last, [len(nodes), width]."""
 
 
@@ -79,13 +79,13 @@ class Pair(Protocol):
         """The token ids of a text, or of a chat up to where the answer begins; a `ValueError` for a
         chat where the target knows none."""
 
-    def decode(self, tokens: Sequence[int]) -> str:
+    def decode(self, tokens: TokenIds) -> str:
         """The text of `tokens`, a list of ids."""
 
     def token_text(self, token: int) -> str:
         """One `token`, an id, as a person reads it."""
 
-    def stream(self, context: Sequence[int]) -> Callable[[int], str]:
+    def stream(self, context: TokenIds) -> Callable[[int], str]:
         """A function that is given the tokens after `context`, token ids, one by one and returns
         the text each adds.
 
@@ -106,6 +106,6 @@ class Pair(Protocol):
             ValueError: if it has none; the message says what to do.
         """
 
-    def open(self, tokens: Sequence[int]) -> tuple[Session, Session | None]:
+    def open(self, tokens: TokenIds) -> tuple[Session, Session | None]:
         """Fresh sessions of target and draft that start with `tokens`; no draft session where the
         pair has no draft."""

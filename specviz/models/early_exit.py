@@ -18,7 +18,7 @@ from torch import nn
 from ..base.errors import ParameterError
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..sampling.distributions import Logits
-from ..tree import TokenTree
+from ..tree import Nodes, TokenIds, TokenTree
 from .loading import layer_list
 
 
@@ -124,7 +124,7 @@ class ShallowModel(HuggingFaceModel):
     """The first layers of a target, or all of them in low precision."""
 
     def open(
-        self, tokens: Sequence[int], target: HuggingFaceSession | None = None
+        self, tokens: TokenIds, target: HuggingFaceSession | None = None
     ) -> HuggingFaceSession:
         assert target is not None  # whose cache the layers share
         return EarlyExitSession(self, tokens, target)
@@ -134,7 +134,7 @@ class EarlyExitSession(HuggingFaceSession):
     """A draft that reads with the target's own layers into the target's own cache."""
 
     def __init__(
-        self, model: HuggingFaceModel, tokens: Sequence[int], target: HuggingFaceSession
+        self, model: HuggingFaceModel, tokens: TokenIds, target: HuggingFaceSession
     ) -> None:
         super().__init__(model, tokens, target.cache)
         self.target = target
@@ -142,7 +142,7 @@ class EarlyExitSession(HuggingFaceSession):
         # keeps weights in memory after the pair is gone.
         self._mark = object()
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
+    def forward(self, tree: TokenTree, nodes: Nodes) -> Logits:
         # Another draft may share the cache as well.
         if tree is not self._tree or self.cache.writer is not self._mark:
             self._forget()
@@ -151,6 +151,6 @@ class EarlyExitSession(HuggingFaceSession):
         self.target._forget()  # its tree, if it has read one, is about to be overwritten
         return super().forward(tree, nodes)
 
-    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+    def commit(self, tree: TokenTree, path: Nodes, emitted: TokenIds) -> None:
         self.context.extend(emitted)
         self._forget()

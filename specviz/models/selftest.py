@@ -8,7 +8,6 @@ differs from it too; that much rounding, and half as much again, is what any pas
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from itertools import cycle, islice
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from ..base.errors import cause
 from ..passes.cache import Pass
 from ..passes.huggingface import HuggingFaceModel
 from ..sampling.distributions import Logits
-from ..tree import TokenTree
+from ..tree import TokenIds, TokenTree
 from .early_exit import ShallowModel
 from .judge import BOUND, Judge, rms, spread
 from .loading import longest_text
@@ -48,7 +47,7 @@ def check_tree_reading(
     role: str,
     model: HuggingFaceModel,
     target: HuggingFaceModel | None = None,
-    text: Sequence[int] = (),
+    text: TokenIds = (),
 ) -> None:
     """Read trees, accept a path, read on, and compare with the judge; see above.
 
@@ -97,9 +96,7 @@ def check_tree_reading(
         raise ValueError(f"{role} ({kind}) {reason}")
 
 
-def _reason(
-    model: HuggingFaceModel, judge: Judge, difference: Difference, text: Sequence[int]
-) -> str:
+def _reason(model: HuggingFaceModel, judge: Judge, difference: Difference, text: TokenIds) -> str:
     """Why a model is refused, as the end of a sentence that begins with its name."""
     if not np.isfinite(difference.found):
         return "gives logits that are no numbers; load it with dtype float32."
@@ -128,7 +125,7 @@ def find_difference(
     model: HuggingFaceModel,
     target: HuggingFaceModel | None,
     judge: Judge,
-    text: Sequence[int],
+    text: TokenIds,
     role: str,
 ) -> Difference:
     """The difference over everything that is read, or the first one that no rounding explains."""
@@ -161,7 +158,7 @@ def find_difference(
 
 
 def read_tree(
-    model: HuggingFaceModel, target: HuggingFaceModel | None, ids: Sequence[int]
+    model: HuggingFaceModel, target: HuggingFaceModel | None, ids: TokenIds
 ) -> RowsAndTexts:
     """Logits of a tree that is read in two passes, and of what follows an accepted path."""
     target_session = target.open(ids[:4]) if target else None
@@ -195,7 +192,7 @@ def read_tree(
     return np.concatenate(logits), texts
 
 
-def read_branches(model: HuggingFaceModel, ids: Sequence[int], gap: int = 0) -> RowsAndTexts:
+def read_branches(model: HuggingFaceModel, ids: TokenIds, gap: int = 0) -> RowsAndTexts:
     """Logits of the end of a text, and of two branches there; its last two tokens are the longer
     branch.
 
@@ -223,7 +220,7 @@ def read_branches(model: HuggingFaceModel, ids: Sequence[int], gap: int = 0) -> 
     return np.concatenate([before, logits]), [*texts, [*context, second], list(ids)]
 
 
-def tokens_of(model: HuggingFaceModel, count: int, text: Sequence[int]) -> list[int]:
+def tokens_of(model: HuggingFaceModel, count: int, text: TokenIds) -> list[int]:
     """The first ids of a text, which is repeated where it is shorter; numbers where there is no
     text."""
     known = min(model.vocab_size, model.embeddings)

@@ -19,7 +19,7 @@ from ..passes.cache import Pass
 from ..passes.device_logits import DeviceLogits
 from ..passes.huggingface import HuggingFaceModel
 from ..sampling.distributions import Logits, softmax
-from ..tree import TokenTree
+from ..tree import Nodes, TokenIds, TokenTree
 from .heads.draft_logits import on_target_vocabulary
 from .text import bytes_of
 
@@ -39,7 +39,7 @@ class Translation:
     """
 
     def __init__(
-        self, target: Vocabulary, draft: Vocabulary, width: int, prefix: Sequence[int] = ()
+        self, target: Vocabulary, draft: Vocabulary, width: int, prefix: TokenIds = ()
     ) -> None:
         self.width = width
         self._target = target
@@ -83,7 +83,7 @@ class Translation:
             text = text[size or 1 :]  # a byte that no token of the draft has is left out
         return tuple(ids)
 
-    def context(self, tokens: Sequence[int]) -> list[int]:
+    def context(self, tokens: TokenIds) -> list[int]:
         """The draft's ids for a text that starts with `tokens`, ids of the target; at least one."""
         ids = [draft_id for token in tokens for draft_id in self.tokens(token)]
         # A text of the draft begins as its tokenizer begins one, whatever the target's does.
@@ -103,7 +103,7 @@ class Translation:
         columns = tensor[rows][:, torch.from_numpy(self.draft_ids).to(tensor.device)]
         return on_target_vocabulary(columns, target_ids, self.width, on_device)
 
-    def common_mass(self, target: HuggingFaceModel, text: Sequence[int]) -> float:
+    def common_mass(self, target: HuggingFaceModel, text: TokenIds) -> float:
         """The mean probability that the target gives to common tokens along a text, token ids, at
         temperature 1."""
         places = range(len(text))
@@ -172,7 +172,7 @@ class TranslatedSession:
         draft: HuggingFaceModel,
         translation: Translation,
         longest: int,
-        tokens: Sequence[int],
+        tokens: TokenIds,
         target: object = None,
     ) -> None:
         self.draft = draft
@@ -188,7 +188,7 @@ class TranslatedSession:
         self._length = len(ids)
         self._tree: TokenTree | None = None
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
+    def forward(self, tree: TokenTree, nodes: Nodes) -> Logits:
         """Logits after each of `nodes`, float32 [len(nodes), V] over the target's tokens; -inf if
         not common."""
         if tree is not self._tree:
@@ -211,7 +211,7 @@ class TranslatedSession:
             self._ends[node] = end
         return self._ends[node]
 
-    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+    def commit(self, tree: TokenTree, path: Nodes, emitted: TokenIds) -> None:
         """Append what a step wrote; the draft reads it again with the next tree."""
         self.context.extend(emitted)
         new = [draft_id for token in emitted for draft_id in self.translation.tokens(token)]

@@ -11,7 +11,7 @@ last hidden state alone is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ from ...passes.cache import TreeCache
 from ...passes.device_logits import DeviceLogits
 from ...passes.direct import attend
 from ...passes.huggingface import HuggingFaceModel
-from ...tree import TokenTree
+from ...tree import Nodes, TokenIds, TokenTree
 from .draft_logits import DraftLogits, on_target_vocabulary
 from .eagle3 import attention_dtype, rotary_table, rotate
 from .folder import layer_config, load_drafter
@@ -165,7 +165,7 @@ class BlockModel:
             self.output_rows = target.model.get_output_embeddings().weight[head.ids]
         self.rotary = head.rotary.to(target.device, attention_dtype(target))
 
-    def open(self, tokens: Sequence[int], target: object = None) -> BlockSession:
+    def open(self, tokens: TokenIds, target: object = None) -> BlockSession:
         """A session that starts with `tokens`."""
         return BlockSession(self, tokens)
 
@@ -179,7 +179,7 @@ class BlockSession:
         passes: how many blocks were computed.
     """
 
-    def __init__(self, model: BlockModel, tokens: Sequence[int]) -> None:
+    def __init__(self, model: BlockModel, tokens: TokenIds) -> None:
         self.model = model
         self.context = list(tokens)
         self.block = model.head.block
@@ -202,9 +202,7 @@ class BlockSession:
         self._state = states[0, -1]
 
     @torch.inference_mode()
-    def forward(
-        self, tree: TokenTree, nodes: Sequence[int]
-    ) -> np.ndarray | DeviceLogits | DraftLogits:
+    def forward(self, tree: TokenTree, nodes: Nodes) -> np.ndarray | DeviceLogits | DraftLogits:
         """Logits after `nodes`, none of which is deeper than `block` - 1; a pass with the first of
         a step."""
         target = self.model.target
@@ -246,7 +244,7 @@ class BlockSession:
 
         return head.states(x, cos, sin, attention)[0]
 
-    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+    def commit(self, tree: TokenTree, path: Nodes, emitted: TokenIds) -> None:
         """See `Session.commit`; the features of the new tokens come by `take`."""
         self.context.extend(emitted)
         self._logits = None

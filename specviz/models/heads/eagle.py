@@ -8,7 +8,6 @@ parent, which no commit keeps.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from ...passes.direct import direct_forward
 from ...passes.families import MOST_POSITIONS
 from ...passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ...sampling.distributions import Logits
-from ...tree import TokenTree
+from ...tree import Nodes, TokenIds, TokenTree
 from .folder import layer_config, load_drafter
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class EagleModel(HuggingFaceModel):
         self.join = layer.join
         self.embeddings = target.embeddings
 
-    def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> EagleSession:
+    def open(self, tokens: TokenIds, target: HuggingFaceSession | None = None) -> EagleSession:
         return EagleSession(self, tokens)
 
     @cached_property
@@ -102,7 +101,7 @@ class EagleSession(HuggingFaceSession):
 
     model: Any  # an `EagleModel` or an `Eagle3Model`
 
-    def __init__(self, model: Any, tokens: Sequence[int]) -> None:
+    def __init__(self, model: Any, tokens: TokenIds) -> None:
         super().__init__(model, tokens[1:])
         self._features = {}
         # The states of the text but its last token, from token `_states_from` on: those before
@@ -119,7 +118,7 @@ class EagleSession(HuggingFaceSession):
             self._states_from = self._read
         self._states = states
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
+    def forward(self, tree: TokenTree, nodes: Nodes) -> Logits:
         """Logits after each of `nodes`: a pass for each level among them, as a token's input is its
         parent's guess."""
         nodes = self._begin(tree, nodes)
@@ -137,7 +136,7 @@ class EagleSession(HuggingFaceSession):
             else self.model.logits_of(self.features(nodes))
         )
 
-    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+    def commit(self, tree: TokenTree, path: Nodes, emitted: TokenIds) -> None:
         super().commit(tree, (), emitted)
 
     def _target_hidden(self, run, order):

@@ -14,7 +14,7 @@ from torch import Tensor
 from ...base.errors import ParameterError
 from ...passes.cache import Pass
 from ...passes.huggingface import HuggingFaceModel
-from ...tree import TokenTree
+from ...tree import TokenIds, TokenTree
 from ..catalogue import CATALOGUE
 from ..early_exit import count_layers
 from ..formats.tensors import check_tensors
@@ -91,7 +91,7 @@ def checked_agreement(
     return round(agreement, 3)
 
 
-def greedy_answer(target: HuggingFaceModel, prompt: Sequence[int], count: int) -> list[int]:
+def greedy_answer(target: HuggingFaceModel, prompt: TokenIds, count: int) -> list[int]:
     """The `count` tokens that a target writes after a prompt at temperature 0, whether or not one
     of them ends the text."""
 
@@ -108,7 +108,7 @@ def greedy_answer(target: HuggingFaceModel, prompt: Sequence[int], count: int) -
 
 
 def greedy_agreement(
-    model: Eagle3Model, target: HuggingFaceModel, prompt: Sequence[int], answer: Sequence[int]
+    model: Eagle3Model, target: HuggingFaceModel, prompt: TokenIds, answer: TokenIds
 ) -> float:
     """How often a head's first choice is the next token of the target's greedy answer; the first
     two tokens of a text are not guessed."""

@@ -7,7 +7,7 @@ The question too is drawn from the model, after what its chat template puts befo
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
-from .loop import generator_of, shards, write_shards
+from .loop import Clock, generator_of, shards, write_shards
 from .samples import draw
 
 TEMPERATURES = (0.0, 0.0, 0.6, 0.8, 0.8, 1.0)  # of answers; questions are drawn at 1
@@ -132,7 +132,7 @@ def write_conversations(
     tokenizer: PreTrainedTokenizerBase,
     folder: Path,
     seconds: float,
-    clock: Callable[[], float],
+    clock: Clock,
     seed: int,
     rows: int = ROWS,
 ) -> None:

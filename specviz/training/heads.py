@@ -35,7 +35,7 @@ from .conversations import (
 )
 from .corpus import checksum, encode, read_texts
 from .eagle3 import CHECKED_LEVELS, LEVELS, accepted, head_loss
-from .loop import check_same_run, fit, generator_of, shards
+from .loop import Clock, check_same_run, fit, generator_of, shards
 from .losses import block_loss, heads_loss, layer_loss
 from .new_head import begin, frequent_tokens, save_head
 from .samples import SUFFIX, random_rows, write_samples
@@ -128,7 +128,7 @@ def train_drafter(
     heads: int = 4,
     device: str = "auto",
     seed: int = 0,
-    clock: Callable[[], float] = time.monotonic,
+    clock: Clock = time.monotonic,
 ) -> str:
     """Train a drafter for a target; the same call again continues an interrupted run.
 

@@ -19,6 +19,7 @@ from ..base.codec import JsonObject
 from ..base.files import write_bytes, write_text
 from ..models.loading import choose_dtype
 
+Clock = Callable[[], float]  # returns seconds
 WARM_UP_STEPS = 50
 SAVE_EVERY_SECONDS = 60.0
 BAR = "{desc}: {percentage:3.0f}% |{bar}| {elapsed}<{remaining} {postfix}"
@@ -31,7 +32,7 @@ def fit(
     checkpoint: Path,
     seconds: float,
     rate: float,
-    clock: Callable[[], float],
+    clock: Clock,
     matrix_rate: float | None = None,
 ) -> str:
     """Minimise `batch_loss(step, fraction of the time that is over)` for some time; return a line
@@ -112,7 +113,7 @@ def write_shards(
     folder: Path,
     suffix: str,
     seconds: float,
-    clock: Callable[[], float],
+    clock: Clock,
     seed: int,
     make: Callable[[int, np.random.Generator], bytes],
     most: float = math.inf,

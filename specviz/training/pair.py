@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrai
 from ..models.formats.checkpoint import hash_of
 from ..models.loading import choose_device, choose_dtype, load_model
 from .corpus import END_OF_TEXT, checksum, encode, random_windows, read_texts, train_tokenizer
-from .loop import check_same_run, fit, shards
+from .loop import Clock, check_same_run, fit, shards
 from .losses import distance
 from .samples import SUFFIX, random_rows, write_samples
 from .starts import copy_weights
@@ -75,7 +75,7 @@ def train_pair(
     code_folder: str | Path | None = None,
     recipe: Recipe | None = None,
     device: str = "auto",
-    clock: Callable[[], float] = time.monotonic,
+    clock: Clock = time.monotonic,
 ) -> str:
     """Train a pair on text files and Python sources; the same call again continues an interrupted
     run.

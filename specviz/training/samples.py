@@ -5,7 +5,6 @@ Distillation on the target's own text: DistillSpec, Zhou et al. 2023, arXiv:2310
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
 from .corpus import Streams, random_windows
-from .loop import generator_of, write_shards
+from .loop import Clock, generator_of, write_shards
 
 TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0, 1.0)
 TEXT_EVERY = 3
@@ -64,7 +63,7 @@ def write_samples(
     text: Streams,
     folder: Path,
     seconds: float,
-    clock: Callable[[], float],
+    clock: Clock,
     *,
     window: int,
     length: int,

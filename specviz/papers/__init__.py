@@ -1,7 +1,7 @@
 """The claims of the sources, each decided by arithmetic on what was measured here.
 
 A source is a file of quotes and claims (`assets/papers`, read by `claim`). A claim's `number` is
-made of measurements (`positions`, `along`, `runs`, `timings`, or a proof) and statistics of them;
+made of measurements (`positions`, `along`, `runs`, or a proof) and statistics of them;
 `store` keeps what was measured and `verdict` decides. The page Papers and the command `papers` show
 the findings.
 """
@@ -14,7 +14,7 @@ from functools import lru_cache
 from ..base.progress import Progress
 from ..measure.quiet import Watch
 from ..models.base import Pair
-from . import along, bounds, positions, proofs, runs, statistics, timings  # noqa: F401  # registers
+from . import along, bounds, positions, proofs, runs, statistics  # noqa: F401  # registers
 from .claim import Entry, load_sources
 from .number import is_timed
 from .store import Store

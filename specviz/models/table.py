@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.errors import ParameterError
 from ..config.prompt import Message, no_template
-from ..tree import TokenTree
+from ..tree import Nodes, TokenIds, TokenTree
 from .base import Pair
 
 MEMORY = 6  # a row depends on this many last tokens, more than any enumerated run writes
@@ -32,64 +32,59 @@ class TableModel:
         # Enumeration asks for the same contexts many thousand times.
         self._row = cache(row)
 
-    def logits(self, context: Sequence[int]) -> np.ndarray:
+    def logits(self, context: TokenIds) -> np.ndarray:
         """Logits of the token after `context`, float64 [V]."""
-        return self._row(tuple(context[-MEMORY:]))
+        return self._row(tuple(last_tokens(context)))
 
 
 class TableSession:
     """A session of a `TableModel`: it has no cache, so a commit only makes the context longer."""
 
-    def __init__(self, model: TableModel, tokens: Sequence[int]) -> None:
+    def __init__(self, model: TableModel, tokens: TokenIds) -> None:
         self.model = model
         self.context = list(tokens)
         self._tree: TokenTree | None = None
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+    def forward(self, tree: TokenTree, nodes: Nodes) -> np.ndarray:
         """See `Session.forward`."""
         self._tree = tree
         return np.array([self.model.logits(text) for text in self.texts(nodes)])
 
-    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+    def commit(self, tree: TokenTree, path: Nodes, emitted: TokenIds) -> None:
         """See `Session.commit`."""
         self.context.extend(emitted)
 
     # A table's "hidden state" after a token is the last tokens themselves: rows that depend on it
     # are easily made.
 
-    def watch(self) -> np.ndarray:
+    def watch(self) -> list[TokenIds]:
         """See `Session.watch`."""
-        return np.array([feature_of(self.context[: i + 1]) for i in range(len(self.context) - 1)])
+        return [last_tokens(self.context[: i + 1]) for i in range(len(self.context) - 1)]
 
-    def features(self, nodes: Sequence[int]) -> np.ndarray:
+    def features(self, nodes: Nodes) -> list[TokenIds]:
         """See `Session.features`."""
-        return np.array([feature_of(text) for text in self.texts(nodes)])
+        return [last_tokens(text) for text in self.texts(nodes)]
 
-    def texts(self, nodes: Sequence[int]) -> list[list[int]]:
+    def texts(self, nodes: Nodes) -> list[list[int]]:
         """What the row after each node of the tree that was read last depends on."""
         assert self._tree is not None
         return [[*self.context, *self._tree.path_tokens(node)] for node in nodes]
 
 
-def feature_of(tokens: Sequence[int]) -> list[int]:
-    """The last `MEMORY` tokens, -1 where there are not so many."""
-    return [-1] * (MEMORY - len(tokens)) + list(map(int, tokens[-MEMORY:]))
-
-
-def tokens_of(feature: np.ndarray) -> list[int]:
-    """The tokens that a feature of a table stands for."""
-    return [int(token) for token in feature if token >= 0]
+def last_tokens(text: TokenIds) -> TokenIds:
+    """The part of a text that a row depends on."""
+    return text[-MEMORY:]
 
 
 class ToyEagle(TableSession):
     """A table whose rows depend on the target's last feature, the root and the tokens drafted after
     it."""
 
-    def take(self, features: np.ndarray) -> None:
-        """Keep the last of the target's features, [n, width]."""
-        self._feature = tokens_of(features[-1]) if len(features) else []
+    def take(self, features: Sequence[TokenIds]) -> None:
+        """Keep the last of the target's features."""
+        self._feature = features[-1] if features else ()
 
-    def texts(self, nodes: Sequence[int]) -> list[list[int]]:
+    def texts(self, nodes: Nodes) -> list[list[int]]:
         assert self._tree is not None
         begin = [*self._feature, self.context[-1]]
         return [[*begin, *self._tree.path_tokens(node)] for node in nodes]
@@ -103,7 +98,7 @@ class ToyBlock(ToyEagle):
     passes = 0
     markov = True
 
-    def texts(self, nodes: Sequence[int]) -> list[list[int]]:
+    def texts(self, nodes: Nodes) -> list[list[int]]:
         assert self._tree is not None
         self.passes += 1
         texts = []
@@ -125,7 +120,7 @@ class ToyLearning(TableSession):
 
     _shift: np.ndarray | float = 0.0
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+    def forward(self, tree: TokenTree, nodes: Nodes) -> np.ndarray:
         return super().forward(tree, nodes) + self._shift
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:
@@ -148,7 +143,7 @@ class NumberText:
             raise no_template()
         return [ord(letter) % self.vocab_size for letter in text]
 
-    def decode(self, tokens: Sequence[int]) -> str:
+    def decode(self, tokens: TokenIds) -> str:
         """See `Pair.decode`."""
         return "".join(map(self.token_text, tokens))
 
@@ -156,7 +151,7 @@ class NumberText:
         """See `Pair.token_text`."""
         return chr(ord("a") + token) if token < 26 else f"<{token}>"
 
-    def stream(self, context: Sequence[int]) -> Callable[[int], str]:
+    def stream(self, context: TokenIds) -> Callable[[int], str]:
         """See `Pair.stream`."""
         return self.token_text
 
@@ -196,7 +191,7 @@ class TablePair(NumberText, Pair):
             )
         return self.toys[kind](**parameters)
 
-    def open(self, tokens: Sequence[int]) -> tuple[TableSession, TableSession | None]:
+    def open(self, tokens: TokenIds) -> tuple[TableSession, TableSession | None]:
         draft = None if self.draft is None else TableSession(self.draft, tokens)
         return TableSession(self.target, tokens), draft
 
@@ -240,9 +235,9 @@ def toy_pair(
     def toy(session: Callable[..., TableSession], model: TableModel) -> Any:
         return SimpleNamespace(open=lambda tokens, target: session(model, tokens))
 
-    def medusa(heads: int) -> Callable[[np.ndarray], np.ndarray]:
+    def medusa(heads: int) -> Callable[[TokenIds], np.ndarray]:
         tables = [blend(1000 + level) for level in range(heads)]
-        return lambda feature: np.array([table.logits(tokens_of(feature)) for table in tables])
+        return lambda feature: np.array([table.logits(feature) for table in tables])
 
     toys: dict[str, Callable[..., Any]] = {
         "early-exit": lambda layers: toy(TableSession, blend(1 + layers)),

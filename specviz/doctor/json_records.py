@@ -12,7 +12,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import partial, reduce
+from functools import reduce
 
 from ..base.codec import JsonObject
 from ..record.chain_rates import marginal_rates, read_rates
@@ -28,7 +28,7 @@ from .window import (
     window_of,
 )
 
-VLLM_PLACES = ("speculative_decoding", "spec_decode_acceptance")
+OBJECTS: dict[str, JsonObject] = FORMATS["object"]
 LONGEST_OBJECT = 1_000_000  # characters of an object that Python printed, or over many lines
 TRIES = 3  # to find an object where a line has none
 BROKEN = 50  # objects over many lines that may be broken before others are looked for in lines only
@@ -103,17 +103,30 @@ def _printed_by_python(text: str, start: int) -> tuple[object, int]:
 
 
 def _windows(value: object, depth: int) -> Iterator[Window]:
-    """The windows in a value; the first known key of an object decides what reads it."""
+    """The windows in a value."""
     if isinstance(value, dict):
-        reader = next((READERS[key] for key in READERS if key in value), None)
-        window = reader(value) if reader else None
-        if window:
-            yield window
-        # What a reader knows but makes nothing of has nothing else in it.
-        value = [] if reader else list(value.values())
+        form = next(
+            (form for form in OBJECTS if not value.keys().isdisjoint(OBJECTS[form]["keys"])), ""
+        )
+        if form:
+            yield from _read(value, form)
+        # What is of a known form but says nothing has nothing else in it.
+        value = [] if form else list(value.values())
     if isinstance(value, list) and depth <= 20:
         for item in value:
             yield from _windows(item, depth + 1)
+
+
+def _read(record: JsonObject, form: str) -> Iterator[Window]:
+    """The window of an object of a form, if it says anything."""
+    about = OBJECTS[form]
+    parts = (_child(record, name) for name in about.get("inside", ()))
+    record = next(filter(None, parts), record)
+    found = numbers(record, about["numbers"])
+    if form in AMENDMENTS:
+        AMENDMENTS[form](record, found)
+    if found:
+        yield window_of(found.pop("engine", about["engine"]), about["source"], found)
 
 
 def _child(record: JsonObject, name: str) -> JsonObject:
@@ -121,13 +134,13 @@ def _child(record: JsonObject, name: str) -> JsonObject:
     return child if isinstance(child, dict) else {}
 
 
-def numbers(record: JsonObject, form: str) -> Numbers:
+def numbers(record: JsonObject, places_of: dict[str, str]) -> Numbers:
     """The numbers of an object by their names in the table of a format.
 
     What is missing is left out, and so is a 0, which counts nothing, but for accepted tokens.
     """
     found: Numbers = {}
-    for name, places in FORMATS["object"][form].items():
+    for name, places in places_of.items():
         # Newer versions of an engine have other names, so there may be several places.
         for place in places.split():
             *parents, last = place.split(".")
@@ -137,9 +150,12 @@ def numbers(record: JsonObject, form: str) -> Numbers:
     return found
 
 
-def tensorrt_iteration(record: JsonObject) -> Window:
+# What follows from the numbers of a format, or stands elsewhere in its objects: each changes the
+# numbers that were found, and clears those that say nothing.
+
+
+def tensorrt(record: JsonObject, found: Numbers) -> None:
     """An iteration; one that also reads prompts gives no throughput."""
-    found = numbers(record, "tensorrt")
     prompts = found.pop("prompts", 0.0)
     if not {"drafted", "steps", "accepted"} <= found.keys():
         for name in ("drafted", "steps", "accepted", "draft_share"):
@@ -148,26 +164,23 @@ def tensorrt_iteration(record: JsonObject) -> Window:
         found.pop("milliseconds", None)
     else:
         found["tokens"] = found["running_requests"] + found.get("accepted", 0.0)
-    return window_of("tensorrt-llm", "iterations", found)
 
 
-def vllm_response(record: JsonObject) -> Window | None:
+def vllm(record: JsonObject, found: Numbers) -> None:
     """The acceptance of one request: a response of vLLM, or a record of AIPerf."""
-    answer = next(filter(None, map(partial(_child, record), VLLM_PLACES)), record)
-    found = of_histogram(histogram(answer.get("acceptance_histogram"))) | numbers(answer, "vllm")
+    for name, value in of_histogram(histogram(record.get("acceptance_histogram"))).items():
+        found.setdefault(name, value)
     rate = found.pop("token_rate", 0.0)
     if rate and found.get("accepted"):
         found.setdefault("drafted", float(round(found["accepted"] / rate)))
     if not found.keys() & {"steps", "acceptance_length"}:
-        return None
-    engine = str(answer.get("engine"))
-    return Window(engine if engine in NAMES else "vllm", "responses", **found)
+        found.clear()
+    elif str(record.get("engine")) in NAMES:
+        found["engine"] = record["engine"]
 
 
-def sglang_response(record: JsonObject) -> Window:
+def sglang(record: JsonObject, found: Numbers) -> None:
     """The `meta_info` of one request; its time includes reading the prompt."""
-    info = _child(record, "meta_info") or record
-    found = numbers(info, "sglang")
     steps = found.get("steps")
     if steps and "tokens" in found:
         found.setdefault("acceptance_length", found["tokens"] / steps)
@@ -175,84 +188,54 @@ def sglang_response(record: JsonObject) -> Window:
         found.setdefault("accepted", steps * (found["acceptance_length"] - 1))
     if not steps:
         found.pop("accepted", None)
-    counts = histogram(
-        info.get("spec_correct_drafts_histogram") or info.get("spec_accept_histogram")
-    )
-    found["per_position"] = of_histogram(counts).get("per_position", ())
+    counts = record.get("spec_correct_drafts_histogram") or record.get("spec_accept_histogram")
+    found["per_position"] = of_histogram(histogram(counts)).get("per_position", ())
     if {"tokens", "seconds"} <= found.keys():
         found |= {"running_requests": 1.0, "prompts": 1.0}
     else:
         found.pop("seconds", None)
-    return window_of("sglang", "responses", found)
 
 
-def sglang_server(record: JsonObject) -> Window:
-    """A state of `/server_info`."""
-    return window_of("sglang", "server info", numbers(record, "sglang_server"))
-
-
-def llama_response(record: JsonObject) -> Window | None:
+def llama(record: JsonObject, found: Numbers) -> None:
     """The `timings` of one request; a step is any pass after the first token."""
-    found = numbers(record, "llama")
-    if not {"tokens", "milliseconds"} <= found.keys():
-        return None
     if "drafted" not in found:
         found.pop("accepted", None)
-    if "accepted" in found:
+    if not {"tokens", "milliseconds"} <= found.keys():
+        found.clear()
+    elif "accepted" in found:
         found["steps"] = max(1.0, found["tokens"] - 1 - found["accepted"])
-    return window_of("llama.cpp", "responses", found)
 
 
-def benchmark_result(record: JsonObject) -> Window:
+def benchmark(record: JsonObject, found: Numbers) -> None:
     """What `vllm bench serve --save-result` or SGLang's `bench_serving` stores."""
-    vllm = "spec_decode_acceptance_length" in record or "accept_length" not in record
-    found = numbers(record, "benchmark")
-    rates = rates_of(record.get("spec_decode_per_position_acceptance_rates"))
-    engine = "vllm" if vllm else "sglang"
-    return Window(engine, "benchmark", per_position=rates, prompts=1.0, **found)
+    if "accept_length" in record and "spec_decode_acceptance_length" not in record:
+        found["engine"] = "sglang"
+    found["per_position"] = rates_of(record.get("spec_decode_per_position_acceptance_rates"))
+    found["prompts"] = 1.0
 
 
-def specdec_bench(record: JsonObject) -> Window | None:
+def specdec_bench(record: JsonObject, found: Numbers) -> None:
     """The acceptance of ModelOpt's specdec_bench, whose lengths contain the bonus token."""
     counts = of_histogram(histogram(record["Acceptance_Length_Histogram"]), bonus=1)
-    if not counts:
-        return None
-    length = 1 + counts["accepted"] / counts["steps"]
-    return Window("profile", "specdec_bench", acceptance_length=length, **counts)
+    if counts:
+        found |= counts | {"acceptance_length": 1 + counts["accepted"] / counts["steps"]}
 
 
-def profile(record: JsonObject) -> Window | None:
+def profile(record: JsonObject, found: Numbers) -> None:
     """An acceptance profile; one that was not measured says nothing.
 
     Raises:
         ValueError: if its lists are no rates, or contradict each other.
     """
     rates = read_rates(record)
-    found = numbers(record, "profile")
     if rates:
         found["per_position"] = marginal = marginal_rates(rates)
         found.setdefault("acceptance_length", 1 + sum(marginal))
     if record.get("measured") is False or "acceptance_length" not in found:
-        return None
-    return Window("profile", "profile", **found)
+        found.clear()
 
 
-# a key of an object -> what reads the object, or the part of it that was saved alone; the first
-# key that it has decides
-READERS: dict[str, Callable[[JsonObject], Window | None]] = {
-    "inflightBatchingStats": tensorrt_iteration,
-    "specDecodingStats": tensorrt_iteration,
-    "speculative_decoding": vllm_response,
-    "spec_decode_acceptance": vllm_response,
-    "acceptance_histogram": vllm_response,
-    "meta_info": sglang_response,
-    "spec_verify_ct": sglang_response,
-    "avg_spec_accept_length": sglang_server,
-    "last_gen_throughput": sglang_server,
-    "timings": llama_response,
-    "draft_n_accepted": llama_response,
-    "conditional_accept_rates": profile,
-    "marginal_accept_rates": profile,
-    "Acceptance_Length_Histogram": specdec_bench,
-    "output_throughput": benchmark_result,
+AMENDMENTS: dict[str, Callable[[JsonObject, Numbers], None]] = {
+    amend.__name__: amend
+    for amend in (tensorrt, vllm, sglang, llama, benchmark, specdec_bench, profile)
 }

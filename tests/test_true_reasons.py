@@ -15,7 +15,7 @@ from specviz.commands.cli import main
 from specviz.doctor import diagnose
 from specviz.measure import against_engines, prompt_files
 from specviz.models import catalogue, hub, selftest
-from specviz.models.formats import checkpoint
+from specviz.models.formats import checkpoint, tensors
 from specviz.models.heads.folder import load_drafter
 from specviz.sampling.randomness import Seeded
 from specviz.training.conversations import ChatTemplate
@@ -116,8 +116,8 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(monkeypatch, tmp_path
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "model.safetensors").write_bytes(b"")
-    monkeypatch.setattr(checkpoint, "safe_open", fail)
-    sentence = refusal(lambda: checkpoint.Checkpoint(tmp_path))
+    monkeypatch.setattr(tensors, "safe_open", fail)
+    sentence = refusal(lambda: tensors.Checkpoint(tmp_path))
     assert "cannot be read" in sentence and "damaged" not in sentence
 
 

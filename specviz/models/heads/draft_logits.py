@@ -69,7 +69,7 @@ def on_target_vocabulary(
         lazy: whether they stay on their device.
     """
     if not lazy:
-        return DraftLogits(logits.float().cpu().numpy(), ids.cpu().numpy(), width)
+        return DraftLogits(logits.cpu().numpy(), ids.cpu().numpy(), width)
     whole = logits.new_full((len(logits), width), -torch.inf)
     whole[:, ids] = logits
     return DeviceLogits(whole)

@@ -235,6 +235,8 @@ class Eagle3Model:
     def logits_of(self, states: Tensor) -> DraftLogits | DeviceLogits:
         """Logits over the target's vocabulary, [n, V], of guessed states [n, width]."""
         logits = self.head.logits(states)
+        if not self.lazy:
+            logits = logits.float()  # which numpy knows
         return on_target_vocabulary(logits, self.ids, self.vocab_size, self.lazy)
 
 

@@ -21,7 +21,7 @@ from ..config.run_config import RunConfig
 from ..proof.rates import try_children
 from ..record.vectors import EMBEDDED, find_acceptance
 from ..sampling.children import draw_children, without
-from ..sampling.randomness import Randomness, Seeded
+from ..sampling.randomness import Randomness
 from ..tree import Topology
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
@@ -86,11 +86,10 @@ def rank_acceptance(
     """`child_acceptance` at every position of a text, [positions, ranks]."""
 
     def measure() -> np.ndarray:
-        rng = Seeded(text.seed)
         width = min(workbench.pair.vocab_size, WIDEST)
         return np.array(
             [
-                child_acceptance(VERIFIERS[verifier](), row.p, row.q, row.token, width, rng)
+                child_acceptance(VERIFIERS[verifier](), row.p, row.q, row.token, width, row.rng)
                 for row in workbench.rows(text, temperature=temperature, top_p=top_p)
                 if row.p[row.token] > 0
             ]

@@ -20,7 +20,6 @@ from ..proof.node import specinfer_acceptance
 from ..proof.rates import accepted_within
 from ..sampling.ceiling import ceiling
 from ..sampling.distributions import entropy
-from ..sampling.randomness import Seeded
 from ..verifiers import VERIFIERS
 from .number import Sums, measurement
 from .workbench import Row, Text, Workbench
@@ -44,30 +43,33 @@ def of_rows(at_row: Callable[..., dict[str, float]]) -> Callable[..., Sums]:
 
     @measurement("counted")
     @wraps(at_row)
-    def total(workbench: Workbench, text: Text, temperature: float, **arguments: int) -> Sums:
+    def total(
+        workbench: Workbench,
+        text: Text,
+        temperature: float,
+        top_p: float = 1.0,
+        **arguments: int,
+    ) -> Sums:
         sums: Counter[str] = Counter()
-        for row in workbench.rows(text, temperature=temperature):
+        for row in workbench.rows(text, temperature=temperature, top_p=top_p):
             sums.update(at_row(row, **arguments))
         return sums
 
     return total
 
 
-@measurement("counted")
-def rejection(workbench: Workbench, text: Text, **settings: float) -> Sums:
+@of_rows
+def rejection(row: Row) -> dict[str, float]:
     """How often every rule rejects all k children, at every second position."""
     # Every second position: rules with many children take long, and neighbours are alike.
-    rows = workbench.rows(text, **settings)[::2]
-    if not rows:
+    if row.place % 2:
         return {}
-    rng = Seeded(text.seed)
-    widths = [k for k in WIDTHS if k <= workbench.pair.vocab_size]
-    sums = {"positions": float(len(rows))}
+    sums = {"positions": 1.0}
+    widths = [k for k in WIDTHS if k <= len(row.p)]
     for name in RULES:
-        rejected = np.zeros(len(widths))
-        for position, row in enumerate(rows, 1):
-            rejected += 1 - accepted_within(VERIFIERS[name](), row.p, row.q, widths, rng, position)
-        sums |= {f"{name} {k}": value for k, value in zip(widths, rejected, strict=True)}
+        within = accepted_within(VERIFIERS[name](), row.p, row.q, widths, row.rng, row.place + 1)
+        for k, accepted in zip(widths, within, strict=True):
+            sums[f"{name} {k}"] = 1 - accepted
     return sums
 
 
@@ -134,19 +136,15 @@ def agreement(row: Row) -> dict[str, float]:
     }
 
 
-@measurement("counted")
-def raced(workbench: Workbench, text: Text, temperature: float) -> Sums:
+@of_rows
+def raced(row: Row) -> dict[str, float]:
     """The first race: run, in closed form, and its ceiling 1 - TV."""
-    rng = Seeded(text.seed)
-    sums: Counter[str] = Counter()
-    for number, row in enumerate(workbench.rows(text, temperature=temperature)):
-        # The least of noise / probability wins; the draft and the target race with the same noise.
-        noise = rng.noise(number, len(row.p))
-        with np.errstate(divide="ignore"):
-            won = np.argmin(noise / row.p) == np.argmin(noise / row.q)
-        exact = race_acceptance(row.p, row.q)
-        sums.update({"positions": 1, "won": won, "exact": exact, "ceiling": row.overlap})
-    return sums
+    # The least of noise / probability wins; the draft and the target race with the same noise.
+    noise = row.rng.noise(row.place, len(row.p))
+    with np.errstate(divide="ignore"):
+        won = np.argmin(noise / row.p) == np.argmin(noise / row.q)
+    exact = race_acceptance(row.p, row.q)
+    return {"positions": 1, "won": won, "exact": exact, "ceiling": row.overlap}
 
 
 @of_rows

@@ -16,6 +16,7 @@ from ..config.run_config import RunConfig
 from ..measure.positions import distributions_on_text
 from ..measure.texts import continuations
 from ..models.base import Pair
+from ..sampling.randomness import Randomness, Seeded
 from .number import parse_call
 from .verdict import Columns
 
@@ -42,11 +43,14 @@ class Text(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One position of a text: p and q after it, and the token that follows."""
+    """One position of a text: p and q after it, the token that follows, how many positions are
+    before it, and the randomness of the text."""
 
     p: np.ndarray
     q: np.ndarray
     token: int
+    place: int
+    rng: Randomness
 
     @property
     def overlap(self) -> float:
@@ -98,9 +102,10 @@ class Workbench:
         # What the target writes does not depend on how the draft is sampled.
         key = (text.name, config.temperature, config.top_p)
         written = self.cached(key, lambda: next(continuations(self.pair, [text.prompt], config)))
+        rng = Seeded(text.seed)
         return [
-            Row(p, q, written.tokens[at + 1])
-            for at, p, q in distributions_on_text(self.pair, written, config)
+            Row(p, q, written.tokens[at + 1], place, rng)
+            for place, (at, p, q) in enumerate(distributions_on_text(self.pair, written, config))
         ]
 
     def measure(self, call: str, measured: Columns) -> Iterator[Progress[Columns]]:

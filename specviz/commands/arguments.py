@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
-from typing import Any
 
 Arguments = argparse.Namespace  # the values of a command's options
 Parser = argparse._ActionsContainer  # a parser, or a group of one
@@ -17,7 +16,7 @@ def option(
     parser: Parser,
     usage: str,
     text: str,
-    kind: Any = None,
+    kind: Callable[[str], object] = str,
     default: object = None,
     several: bool = False,
 ) -> None:
@@ -27,7 +26,7 @@ def option(
         parser: a parser, or a group of one.
         usage: "--each N", or a flag, "--json".
         text: its help.
-        kind: what reads its value; None for text.
+        kind: what reads its value.
         default: its value where it is not given.
         several: whether it may be given several times.
     """

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..base.codec import JsonObject
+
 if TYPE_CHECKING:
     from .workbench import Text, Workbench
 
 Sums = Mapping[str, float]  # name -> sum; a proof's only name is "error"
-Function = Callable[..., Any]
+Function = Callable[..., Sums]
 
 
 class Measurement(NamedTuple):
@@ -96,7 +98,7 @@ def evaluate(number: str, sums: Mapping[str, Sums]) -> float:
     return _value(number, look_up)
 
 
-def parse_call(call: str) -> tuple[Measurement, dict[str, Any]]:
+def parse_call(call: str) -> tuple[Measurement, JsonObject]:
     """The measurement that the text of a call names, and its arguments."""
     return _value(call, lambda name, /, **arguments: (MEASUREMENTS[name], arguments))
 

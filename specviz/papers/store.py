@@ -8,8 +8,8 @@ from functools import lru_cache
 from hashlib import file_digest, sha256
 from os import cpu_count
 from pathlib import Path
-from typing import Any
 
+from ..base.codec import JsonObject
 from ..base.files import PAIR, write_text
 from .claim import PAPERS
 from .number import is_timed
@@ -25,7 +25,7 @@ class Store:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or PAPERS
-        self.measured: dict[str, dict[str, Any]] = {}
+        self.measured: dict[str, JsonObject] = {}
         for file in self.folder.glob("*.json"):
             self.measured |= json.loads(file.read_text(encoding="utf-8"))
 

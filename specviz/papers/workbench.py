@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.files import HELD_OUT
-from ..base.progress import Progress
+from ..base.progress import Progress, Result
 from ..config.run_config import RunConfig
 from ..measure.positions import distributions_on_text
 from ..measure.texts import continuations
@@ -75,9 +75,9 @@ class Workbench:
     seeds: Sequence[int] = SEEDS
     tokens: int = 96
     seconds: float = 25.0
-    _cache: dict[Any, Any] = field(default_factory=dict)
+    _cache: dict[Hashable, Any] = field(default_factory=dict)
 
-    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
+    def cached(self, key: Hashable, make: Callable[[], Result]) -> Result:
         """What `make` returned at the first call with this key."""
         if key not in self._cache:
             self._cache[key] = make()

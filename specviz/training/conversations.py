@@ -134,7 +134,6 @@ def write_conversations(
     seconds: float,
     clock: Clock,
     seed: int,
-    rows: int = ROWS,
 ) -> None:
     """Fill a folder with shards for some time, after those already there; a shard follows from its
     number alone.
@@ -144,7 +143,6 @@ def write_conversations(
         folder: where they go, one .npz file each.
         seconds: how long, as `clock` counts them; at least one shard is made.
         seed: of all draws.
-        rows: conversations that are written together.
 
     Raises:
         ValueError: if the model has no chat template, or a file cannot be written.
@@ -152,7 +150,7 @@ def write_conversations(
     template = ChatTemplate(tokenizer)
 
     def shard(number: int, rng: np.random.Generator) -> bytes:
-        temperatures = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
+        temperatures = torch.from_numpy(rng.choice(TEMPERATURES, ROWS).astype(np.float32))
         heat = temperatures.to(target.device)
         return packed(converse(target, template, heat, generator_of(rng)))
 

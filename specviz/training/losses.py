@@ -30,7 +30,7 @@ def heads_loss(
     teacher: PreTrainedModel,
     rows: Rows,
     generator: torch.Generator,
-    done: float = 0.0,
+    done: float,
 ) -> Tensor:
     """Cross-entropy of head i at t with the target's distribution at t + i, summed with falling
     weights."""
@@ -50,7 +50,7 @@ def layer_loss(
     teacher: PreTrainedModel,
     rows: Rows,
     generator: torch.Generator,
-    done: float = 0.0,
+    done: float,
 ) -> Tensor:
     """Smooth-L1 on the next feature and cross-entropy with the target's distribution there.
 
@@ -83,7 +83,7 @@ def block_loss(
     teacher: PreTrainedModel,
     rows: Rows,
     generator: torch.Generator,
-    done: float = 0.0,
+    done: float,
 ) -> Tensor:
     """From cross-entropy to total variation with the target's distributions behind random anchors,
     as `done` goes from 0 to 1.

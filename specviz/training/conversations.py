@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
-from .loop import Clock, generator_of, shards, write_shards
+from .loop import Shards, generator_of, shards
 from .samples import draw
 
 TEMPERATURES = (0.0, 0.0, 0.6, 0.8, 0.8, 1.0)  # of answers; questions are drawn at 1
@@ -128,21 +128,9 @@ def converse(
 
 
 def write_conversations(
-    target: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    folder: Path,
-    seconds: float,
-    clock: Clock,
-    seed: int,
+    target: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, samples: Shards
 ) -> None:
-    """Fill a folder with shards for some time, after those already there; a shard follows from its
-    number alone.
-
-    Args:
-        target, tokenizer: a chat model.
-        folder: where they go, one .npz file each.
-        seconds: how long, as `clock` counts them; at least one shard is made.
-        seed: of all draws.
+    """Write conversations of a chat model, one .npz file a shard.
 
     Raises:
         ValueError: if the model has no chat template, or a file cannot be written.
@@ -154,7 +142,7 @@ def write_conversations(
         heat = temperatures.to(target.device)
         return packed(converse(target, template, heat, generator_of(rng)))
 
-    write_shards("conversations", folder, SUFFIX, seconds, clock, seed, shard)
+    samples.write("conversations", SUFFIX, shard)
 
 
 def packed(conversations: list[Conversation]) -> bytes:

@@ -35,7 +35,7 @@ from .conversations import (
 )
 from .corpus import checksum, encode, read_texts
 from .eagle3 import CHECKED_LEVELS, LEVELS, accepted, head_loss
-from .loop import Clock, check_same_run, fit, generator_of, shards
+from .loop import Clock, Shards, check_same_run, fit, generator_of, shards
 from .losses import block_loss, heads_loss, layer_loss
 from .new_head import begin, frequent_tokens, save_head
 from .samples import SUFFIX, random_rows, write_samples
@@ -173,6 +173,7 @@ def train_drafter(
     began = clock()
     pair_samples = folder.parent / "checkpoint" / "samples"
     own = state / "samples"
+    sampled = Shards(own, SAMPLE_TIME * seconds, clock, seed)
     is_chat_only = kind == "eagle3"
     has_samples = samples or (shards(pair_samples, SUFFIX) and not is_chat_only)
     if text_files:
@@ -188,18 +189,15 @@ def train_drafter(
         write_samples(
             teacher,
             text,
-            samples,
-            SAMPLE_TIME * seconds,
-            clock,
+            sampled,
             window=min(512, longest),
             length=min(128, longest),
-            seed=seed,
             code_share=0.5 if code_folder is not None else 0.0,
         )
     elif not has_samples and (is_chat_only or (folder / "tokenizer.json").is_file()):
         samples = own
         tokenizer = load_tokenizer("target", str(folder))
-        write_conversations(teacher, tokenizer, samples, SAMPLE_TIME * seconds, clock, seed)
+        write_conversations(teacher, tokenizer, sampled)
     # What the samples took is not for training.
     seconds = max(1.0, seconds - (clock() - began))
     samples = samples or pair_samples

@@ -7,6 +7,7 @@ import json
 import math
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -108,42 +109,52 @@ def fit(
     return f"{name}: {step:,} steps in {spent / 60:.1f} minutes, loss {mean:.3f}"
 
 
-def write_shards(
-    name: str,
-    folder: Path,
-    suffix: str,
-    seconds: float,
-    clock: Clock,
-    seed: int,
-    make: Callable[[int, np.random.Generator], bytes],
-    most: float = math.inf,
-) -> None:
-    """Fill a folder with numbered files for some time, after those already there; there is one in
-    the end even without time.
+@dataclass(frozen=True)
+class Shards:
+    """Numbered files of samples that are written before training.
 
     Args:
-        name: what the progress bar says.
-        folder, suffix: where the files go, and how their names end.
-        seconds: how long, as `clock` counts them.
+        folder: where they go.
+        seconds: how long they are written, as `clock` counts them.
+        clock: a function that returns seconds.
         seed: of all randomness.
-        make: a file's content from its number and its randomness; it must follow from these alone,
-            so that a run that was interrupted makes the files it would have made.
-        most: how many files at most.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    number = len(shards(folder, suffix))
-    began = clock()
-    with tqdm(desc=name, total=round(seconds), bar_format=BAR) as bar:
-        while (not number or clock() - began < seconds) and number < most:
-            content = make(number, np.random.default_rng([seed, number]))
-            write_bytes(folder / f"{number:05d}{suffix}", content)
-            number += 1
-            bar.set_postfix_str(f"{number:,} files", refresh=False)
-            bar.update(min(round(clock() - began), bar.total) - bar.n)
+
+    folder: Path
+    seconds: float
+    clock: Clock
+    seed: int
+
+    def write(
+        self,
+        name: str,
+        suffix: str,
+        make: Callable[[int, np.random.Generator], bytes],
+        most: float = math.inf,
+    ) -> None:
+        """Write files after those already there; there is one in the end even without time.
+
+        Args:
+            name: what the progress bar says.
+            suffix: how the names of files end.
+            make: a file's content from its number and its randomness; it must follow from these
+                alone, so that a run that was interrupted makes the files it would have made.
+            most: how many files at most.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        number = len(shards(self.folder, suffix))
+        began = self.clock()
+        with tqdm(desc=name, total=round(self.seconds), bar_format=BAR) as bar:
+            while (not number or self.clock() - began < self.seconds) and number < most:
+                content = make(number, np.random.default_rng([self.seed, number]))
+                write_bytes(self.folder / f"{number:05d}{suffix}", content)
+                number += 1
+                bar.set_postfix_str(f"{number:,} files", refresh=False)
+                bar.update(min(round(self.clock() - began), bar.total) - bar.n)
 
 
 def shards(folder: Path, suffix: str) -> list[Path]:
-    """The finished files of `write_shards` in a folder, in order."""
+    """The finished files of `Shards` in a folder, in order."""
     return sorted(folder.glob(f"*{suffix}"))
 
 

@@ -21,7 +21,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrai
 from ..models.formats.checkpoint import hash_of
 from ..models.loading import choose_device, choose_dtype, load_model
 from .corpus import END_OF_TEXT, checksum, encode, random_windows, read_texts, train_tokenizer
-from .loop import Clock, check_same_run, fit, shards
+from .loop import Clock, Shards, check_same_run, fit, shards
 from .losses import distance
 from .samples import SUFFIX, random_rows, write_samples
 from .starts import copy_weights
@@ -141,14 +141,11 @@ def train_pair(
     write_samples(
         teacher,
         text,
-        work / "samples",
-        time_for_samples,
-        clock,
+        Shards(work / "samples", time_for_samples, clock, recipe.seed),
         window=recipe.window,
         code_share=0.5,
         length=recipe.sample_length,
         rows=recipe.sample_rows,
-        seed=recipe.seed,
     )
     torch.manual_seed(recipe.seed)
     draft = new_model(

@@ -15,7 +15,7 @@ from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
 from .corpus import Streams, random_windows
-from .loop import Clock, generator_of, write_shards
+from .loop import Shards, generator_of
 
 TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0, 1.0)
 TEXT_EVERY = 3
@@ -61,18 +61,15 @@ def continue_text(
 def write_samples(
     target: PreTrainedModel,
     text: Streams,
-    folder: Path,
-    seconds: float,
-    clock: Clock,
+    samples: Shards,
     *,
     window: int,
     length: int,
     code_share: float,
-    seed: int,
     rows: int = ROWS,
     max_bytes: int = MAX_BYTES,
 ) -> None:
-    """Fill a folder with shards, after those already there; a shard follows from its number alone.
+    """Write samples of a text.
 
     Every third is running text in full windows; the others are short prompts that the target
     continues.
@@ -109,7 +106,7 @@ def write_samples(
         )
 
     most = max(1, max_bytes // size)
-    write_shards("samples", folder, SUFFIX, seconds, clock, seed, shard, most)
+    samples.write("samples", SUFFIX, shard, most)
 
 
 def random_rows(paths: list[Path], rng: np.random.Generator, tokens: int) -> dict[str, Tensor]:

@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from specviz.commands.cli import main
 from specviz.training import corpus as corpora
 from specviz.training.corpus import KINDS, encode, random_windows, read_texts, split_text
-from specviz.training.loop import fit, shards
+from specviz.training.loop import Shards, fit, shards
 from specviz.training.pair import Recipe, draft_loss, new_model, train_pair, warm_start
 from specviz.training.samples import SUFFIX, continue_text, draw, random_rows, write_samples
 
@@ -30,7 +30,7 @@ TINY = Recipe(
     draft_batch=128,
     target_rate=3e-3,
 )
-SIZES = {"window": 64, "length": 32, "code_share": 0.5, "seed": 0, "rows": 8}
+SIZES = {"window": 64, "length": 32, "code_share": 0.5, "rows": 8}
 
 
 def ticks():
@@ -106,10 +106,10 @@ def test_stored_states_give_back_the_distributions_of_a_fresh_pass():
 def test_interrupted_sampling_goes_on_with_the_shards_it_would_have_written(library, tmp_path):
     torch.manual_seed(0)
     model, corpus = new_model(300, 64, (32, 1, 2, 32)).eval(), corpus_of(library)[2]
-    write_samples(model, corpus, tmp_path / "straight", 7, ticks(), **SIZES)
-    write_samples(model, corpus, tmp_path / "broken", 3, ticks(), **SIZES)
+    write_samples(model, corpus, Shards(tmp_path / "straight", 7, ticks(), 0), **SIZES)
+    write_samples(model, corpus, Shards(tmp_path / "broken", 3, ticks(), 0), **SIZES)
     assert len(shards(tmp_path / "broken", SUFFIX)) < 3
-    write_samples(model, corpus, tmp_path / "broken", 5, ticks(), **SIZES)
+    write_samples(model, corpus, Shards(tmp_path / "broken", 5, ticks(), 0), **SIZES)
     one, other = shards(tmp_path / "straight", SUFFIX), shards(tmp_path / "broken", SUFFIX)
     shapes = []
     for a, b in zip(one, other, strict=False):
@@ -118,7 +118,11 @@ def test_interrupted_sampling_goes_on_with_the_shards_it_would_have_written(libr
         shapes.append(tuple(rows["tokens"].shape))
     assert shapes[:3] == [(8, 32), (8, 32), (4, 64)]
     write_samples(
-        model, corpus, tmp_path / "few", 100, ticks(), max_bytes=2 * 8 * 32 * 32 * 3, **SIZES
+        model,
+        corpus,
+        Shards(tmp_path / "few", 100, ticks(), 0),
+        max_bytes=2 * 8 * 32 * 32 * 3,
+        **SIZES,
     )
     assert len(shards(tmp_path / "few", SUFFIX)) == 3
 

@@ -71,9 +71,9 @@ def train_pair(
     out: Path,
     seconds: float,
     *,
+    recipe: Recipe,
     target: str | Path | None = None,
     code_folder: str | Path | None = None,
-    recipe: Recipe | None = None,
     device: str = "auto",
     clock: Clock = time.monotonic,
 ) -> str:
@@ -98,7 +98,6 @@ def train_pair(
     Raises:
         ValueError: if something cannot be read or written, or `out` holds another run.
     """
-    recipe = recipe or (Recipe(target_time=0.0, sample_time=0.3) if target else Recipe())
     work = out / "checkpoint"
     place = choose_device(device)
     texts = read_texts(text_files, code_folder)

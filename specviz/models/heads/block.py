@@ -88,14 +88,15 @@ class BlockHead(nn.Module):
             states: of the text's tokens, [rows, m, width].
             cos, sin: of their positions, [m, head_dim].
         """
+        # Keys of the text are made once for each layer and kept, though the text is read by no layer.
         normed = self.hidden_norm(states)
-        pairs = []
-        for layer in self.layers:
-            # Keys of the text are made once for each layer and kept, though the text is read by no
-            # layer.
-            keys = rotate(self._split(layer.self_attn.k_proj(normed)), cos, sin)
-            pairs.append((keys, self._split(layer.self_attn.v_proj(normed)).to(cos.dtype)))
-        return pairs
+        return [self._keys_values(layer, normed, cos, sin) for layer in self.layers]
+
+    def _keys_values(
+        self, layer: nn.Module, x: Tensor, cos: Tensor, sin: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        keys = rotate(self._split(layer.self_attn.k_proj(x)), cos, sin)
+        return keys, self._split(layer.self_attn.v_proj(x)).to(cos.dtype)
 
     def begin(self, before: Tensor, roots: Tensor) -> Tensor:
         """What the first layer is given of blocks, [..., block, width], from the states before
@@ -114,8 +115,7 @@ class BlockHead(nn.Module):
         for number, layer in enumerate(self.layers):
             normed = layer.input_layernorm(x)
             q = rotate(self._split(layer.self_attn.q_proj(normed)), cos, sin)
-            k = rotate(self._split(layer.self_attn.k_proj(normed)), cos, sin)
-            v = self._split(layer.self_attn.v_proj(normed)).to(cos.dtype)
+            k, v = self._keys_values(layer, normed, cos, sin)
             mixed = attention(number, q, k, v).transpose(1, 2).flatten(2)
             x = x + layer.self_attn.o_proj(mixed.to(x.dtype))
             x = x + layer.mlp(layer.post_attention_layernorm(x))

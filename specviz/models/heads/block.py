@@ -88,7 +88,7 @@ class BlockHead(nn.Module):
             states: of the text's tokens, [rows, m, width].
             cos, sin: of their positions, [m, head_dim].
         """
-        # Keys of the text are made once for each layer and kept, though the text is read by no layer.
+        # Keys of the text are made once for each layer and kept; the text itself is read by none.
         normed = self.hidden_norm(states)
         return [self._keys_values(layer, normed, cos, sin) for layer in self.layers]
 

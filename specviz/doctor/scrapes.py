@@ -20,7 +20,7 @@ NO_POSITION = -1
 LONGEST_LINE = 5000
 
 Series = tuple[Any, ...]  # engine, number, position, then the labels that tell workers apart
-Record = dict[tuple[str, int], float]  # number and position -> all workers' mean or sum
+Scrape = dict[Series, float]
 
 
 def read_metrics(text: str) -> Iterator[Window]:
@@ -28,14 +28,18 @@ def read_metrics(text: str) -> Iterator[Window]:
     scrapes = scrapes_of(text)
     if not scrapes:
         return
-    for engine in dict.fromkeys(series[0] for series in scrapes[-1]):
-        record = _record(scrapes[-1], engine)
-        if len(scrapes) > 1:
-            record = _since(_record(scrapes[0], engine), record)
-        yield _window(engine, record)
+    scrape = scrapes[-1]
+    if len(scrapes) > 1:
+        scrape = _since(scrapes[0], scrape)
+    for engine in dict.fromkeys(series[0] for series in scrape):
+        values: dict[tuple[str, int], list[float]] = defaultdict(list)  # of all workers
+        for (of_engine, name, position, *_), value in scrape.items():
+            if of_engine == engine:
+                values[name, position].append(value)
+        yield _window(engine, values)
 
 
-def scrapes_of(text: str) -> list[dict[Series, float]]:
+def scrapes_of(text: str) -> list[Scrape]:
     """The scrapes in a text; a series that comes again begins another one."""
     lines = [line for line in text.splitlines() if line.startswith(tuple(PREFIXES))]
     if not lines:
@@ -43,7 +47,7 @@ def scrapes_of(text: str) -> list[dict[Series, float]]:
     # Imported where it is used: it brings a server, which costs every command 70 ms.
     from prometheus_client.parser import text_string_to_metric_families
 
-    scrapes: list[dict[Series, float]] = []
+    scrapes: list[Scrape] = []
     for line in lines:
         if len(line) > LONGEST_LINE:
             continue
@@ -68,32 +72,28 @@ def scrapes_of(text: str) -> list[dict[Series, float]]:
     return scrapes
 
 
-def _record(scrape: dict[Series, float], engine: str) -> Record:
-    values: dict[tuple[str, int], list[float]] = defaultdict(list)
-    for (of_engine, name, position, *_), value in scrape.items():
-        if of_engine == engine:
-            values[name, position].append(value)
-    return {key: fmean(each) if key[0] in MEANS else sum(each) for key, each in values.items()}
-
-
-def _since(first: Record, last: Record) -> Record:
+def _since(first: Scrape, last: Scrape) -> Scrape:
     """What was counted between two scrapes; all of the last one if the server was started again."""
-    change = {key: value - first.get(key, 0.0) for key, value in last.items() if key[0] in COUNTED}
+    change = {
+        series: value - first.get(series, 0.0)
+        for series, value in last.items()
+        if series[1] in COUNTED
+    }
     return last if any(value < 0 for value in change.values()) else last | change
 
 
-def _by_position(record: Record, name: str) -> list[float]:
-    return [value for (other, _), value in sorted(record.items()) if other == name]
-
-
-def _window(engine: str, record: Record) -> Window:
-    fields: Numbers = {
-        name: value
-        for (name, position), value in record.items()
-        if position == NO_POSITION and value and not name.endswith("_at")
-    }
-    accepted = _by_position(record, "accepted_at")
-    drafted = _by_position(record, "drafted_at")
+def _window(engine: str, values: dict[tuple[str, int], list[float]]) -> Window:
+    """The window of an engine, from what its workers say by number and position."""
+    fields: Numbers = {}
+    at: dict[str, list[float]] = defaultdict(list)  # number -> sums by position
+    for (name, position), each in sorted(values.items()):
+        value = fmean(each) if name in MEANS else sum(each)
+        if name.endswith("_at"):
+            at[name].append(value)
+        elif position == NO_POSITION and value:
+            fields[name] = value
+    accepted = at["accepted_at"]
+    drafted = at["drafted_at"]
     # Some engines count by position only, others in all.
     if drafted and drafted[0]:  # every step drafts its first token
         fields |= {"steps": drafted[0], "drafted": sum(drafted), "accepted": sum(accepted)}

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..base.progress import final_result
-from ..builders.sequoia import Sequoia
 from ..config.run_config import RunConfig
 from ..decode import run, speculate
 from ..measure.cost_table import CostTable
@@ -150,7 +149,7 @@ def _timed(
     workbench: Workbench,
     pair: Pair,
     config: RunConfig,
-    builders: Mapping[str, str | Sequoia],
+    builders: Mapping[str, str],
     number: int,
 ) -> Sums:
     configs = {"plain": config.autoregressive()}
@@ -173,21 +172,16 @@ def _timed(
 def choice(workbench: Workbench, text: Text, temperature: float) -> Sums:
     """The tree that the formula of Sequoia's section 4.1 chooses, timed beside trees of limited and
     unlimited depth."""
-    vector = planned(temperature)
     costs = workbench.cached("cost", lambda: _costs(workbench, RunConfig(PROMPT), PASSES))
-    best = forecast(vector, costs).best
-    sizes = {"chosen": (best.size, best.depth)}
+    best = forecast(planned(temperature), costs).best
+    trees = {"chosen": f"sequoia:size={best.size},depth={best.depth}"}
     for n in SIZES:
-        sizes[f"tree {n}"] = (n, 6)
-        sizes[f"unlimited {n}"] = (n, n - 1)
+        trees[f"tree {n}"] = f"sequoia:size={n},depth=6"
+        trees[f"unlimited {n}"] = f"sequoia:size={n},depth={n - 1}"
     rule = "exact-match" if temperature == 0 else "sequoia"
     config = workbench.config(
         text, temperature=temperature, max_new_tokens=TIMED_TOKENS, verifier=rule
     )
-    trees = {
-        name: Sequoia(acceptance=vector, size=size, depth=depth)
-        for name, (size, depth) in sizes.items()
-    }
     return _timed(workbench, workbench.pair, config, trees, text.number)
 
 

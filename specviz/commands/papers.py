@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from tqdm import tqdm
-
 from .. import papers
 from .arguments import Arguments, Parser, option, within
+from .display import until_stopped
 
 EXAMPLE = "svip --json"
 MARKS = dict(zip(papers.VERDICTS, "=∎?≠–", strict=True))
@@ -60,13 +59,9 @@ def run(args: Arguments) -> None:
     if args.measure:
         from ..models.pair import load_pair
 
-        with tqdm(unit=" measurements") as bar:
-            for update in papers.measure(
-                load_pair(), args.names, args.timed, args.again, store, args.texts
-            ):
-                bar.n = update.done
-                bar.total = update.total
-                bar.set_description_str(update.stage[:80])
+        pair = load_pair()
+        updates = papers.measure(pair, args.names, args.timed, args.again, store, args.texts)
+        until_stopped(updates, "measurements")
     decided = []
     for source, entry in entries:
         decided += [(source, finding) for finding in papers.decide(entry, store)]

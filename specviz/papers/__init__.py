@@ -71,7 +71,7 @@ def measure(
     store: Store | None = None,
     texts: int = TEXTS,
     seeds: Sequence[int] = SEEDS,
-) -> Iterator[Progress[None]]:
+) -> Iterator[Progress[Store]]:
     """Measure and store, one measurement after the other; what is up to date is left as it is.
 
     Args:
@@ -84,7 +84,7 @@ def measure(
         seeds: each has texts of its own.
 
     Yields:
-        Measurements done, of how many, and what is being measured.
+        Measurements done, of how many, what is being measured, and the store.
 
     Raises:
         ValueError: if a name is unknown, or the machine was busy while it was timed; what was
@@ -96,13 +96,15 @@ def measure(
     for _, entry in entries(names):
         for claim in entry.claim:
             calls |= dict.fromkeys(call for call in claim.data if is_timed(call) == timed)
+    yield Progress(0, len(calls), result=store)
     for number, call in enumerate(calls):
         columns: Columns = {}
         # What another program's work had a part in is not stored: `check` raises.
         watch = Watch.while_idle() if timed else None
         for update in workbench.measure(call, {} if again else store.read(call, current=True)):
             columns = update.result
-            yield Progress(number, len(calls), f"{call}: {update.done} of {update.total}")
+            stage = f"{call:.60}: {update.done} of {update.total}"
+            yield Progress(number, len(calls), stage, store)
         if columns:
             if watch:
                 watch.check()

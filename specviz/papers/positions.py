@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from functools import wraps
 
@@ -50,9 +50,10 @@ def of_rows(at_row: Callable[..., dict[str, float]]) -> Callable[..., Sums]:
         top_p: float = 1.0,
         **arguments: int,
     ) -> Sums:
-        sums: Counter[str] = Counter()
+        sums: dict[str, float] = defaultdict(float)
         for row in workbench.rows(text, temperature=temperature, top_p=top_p):
-            sums.update(at_row(row, **arguments))
+            for name, value in at_row(row, **arguments).items():
+                sums[name] += float(value)  # numpy's truth values add up to a truth value
         return sums
 
     return total

@@ -276,6 +276,11 @@ def test_every_measurement_gives_finite_sums_that_its_claims_can_use(call, monke
             assert isinstance(evaluate(one.number, {call: next(iter(found.values()))}), float)
 
 
+def test_every_race_that_is_won_is_counted():
+    for sums in last(bench().measure("raced(temperature=1.0)", {})).values():
+        assert sums["won"] == pytest.approx(sums["exact"], rel=0.4)
+
+
 def test_a_measurement_on_the_disk_loads_the_pair_from_there(monkeypatch):
     loaded = []
     monkeypatch.setattr(

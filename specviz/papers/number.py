@@ -10,12 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..base.codec import JsonObject
-
-if TYPE_CHECKING:
-    from .workbench import Text, Workbench
 
 Sums = Mapping[str, float]  # name -> sum; a proof's only name is "error"
 Function = Callable[..., Sums]
@@ -64,7 +61,7 @@ def measurement(kind: str) -> Callable[[Function], Function]:
 def proof(errors: Callable[..., Iterator[float]]) -> Callable[..., Iterator[float]]:
     """Register a function that yields errors as a proof; it may ask for the `workbench`."""
 
-    def largest(workbench: Workbench, text: Text | None, **arguments: object) -> Sums:
+    def largest(workbench: object, text: object, **arguments: object) -> Sums:
         if "workbench" in errors.__annotations__:
             arguments["workbench"] = workbench
         return {"error": max(errors(**arguments))}

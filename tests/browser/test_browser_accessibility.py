@@ -148,6 +148,7 @@ def test_what_a_tab_presents_is_on_the_screen_and_nothing_of_the_frame(serve, vi
     page = visit(serve(), width=width, height=height, settings=False)
     for title in each_tab(page, TABS):
         present(page)
+        page.mouse.move(width / 2, height / 2)
         expect(page.locator(".tab-wrapper")).to_have_css("opacity", "0")
         picture = page.locator(SHOWN[title]).locator("visible=true").first
         expect(picture).to_be_in_viewport(ratio=0.99)

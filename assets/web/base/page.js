@@ -90,7 +90,7 @@ function hintKeys() {
   const plays = [...playing].find(part => part.checkVisibility())?.dataset.plays;
   const hint = document.createElement('p');
   hint.className = 'sv-key-hint';
-  const always = 'Point at ✕ for the tabs · Escape ends';
+  const always = '✕ shows the tabs · Escape ends';
   hint.textContent = plays ? `${plays} · ${always}` : always;
   document.body.append(hint);
   setTimeout(() => hint.remove(), HINT);

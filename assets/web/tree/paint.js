@@ -31,7 +31,7 @@ const LONGEST = 14; // a label that nothing follows may be as wide as this many 
 const LEAF = 1.4; // and below its mark, as this many columns
 const PILL = 60; // pixels for the number of what is folded
 const LABEL_GAP = 5; // pixels between labels below their marks
-const LINE = 17; // units from a label to the next mark
+const LINE = 24; // units from a label to the next mark
 const FAN = 44; // where edges to other rows begin, which would be steep in less
 const SMALL = 12; // pixels of what stands beside a mark; the view may draw all a little smaller
 

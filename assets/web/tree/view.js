@@ -48,7 +48,7 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
   function redraw() {
     if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
-    const sizes = measure(svg, room.wide, unfolded, drawn?.sizes);
+    const sizes = measure(svg, room.wide, drawn?.sizes);
     const { least, size, unit, below } = sizes;
     const [smallest, most] = presents() ? [0.95, 1.1] : [SMALLEST, LARGEST];
     const low = below ? size : 0; // of the labels of the last row
@@ -210,18 +210,16 @@ function visibleIn({ key, node, from }, frame) {
  * The sizes of things: for a projector, on a phone, elsewhere.
  * @param {SVGSVGElement} svg
  * @param {number} wide pixels of its box
- * @param {boolean} short whether labels are numbers, for which narrow columns are enough
  * @param {Measured | undefined} before whose rulers are good for the same font
  */
-function measure(svg, wide, short, before) {
+function measure(svg, wide, before) {
   const below = wide < NARROW && !presents();
   const size = typeSize(below);
   const unit = below ? 1 : size / 14.5;
   const font = `${size}px ${getComputedStyle(svg).fontFamily}`;
   const width = before?.font === font ? before.width : ruler(font);
-  const broad = short ? 80 : 112; // numbers need less than tokens with what was drawn
   const line = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
-  const least = { dx: (below ? 44 : broad) * unit, dy: size * (below ? 2.5 : line) };
+  const least = { dx: (below ? 44 : 64) * unit, dy: size * (below ? 2.5 : line) };
   return { size, font, unit, width, below, widths: [], xs: [], dy: 0, end: Infinity, least };
 }
 

@@ -189,7 +189,7 @@ def contents(
     costs = {recorded.PLACES[place]: table for place, table in past.costs.items()}
     points = {recorded.PLACES[place]: group for place, group in past.points.items()}
     recorded_pair = recorded.source_of(past.costs["memory"])
-    measured = (recorded_pair, past.label)
+    source = f"{recorded_pair}, {past.label}"
     kind = "recorded"
     if result:
         # What was measured here takes the place of what was recorded elsewhere in memory; on disk
@@ -200,7 +200,7 @@ def contents(
             costs.clear()
         costs = {HERE: result.cost, **costs}
         points = {HERE: result.points} if result.points else points
-        measured = (recorded.source_of(result.cost), "measured on this machine")
+        source = f"{recorded.source_of(result.cost)}, measured on this machine"
         kind = "measured"
     # Speedup = expected tokens of the best tree over the time of its step, for each size.
     forecasts = {}
@@ -212,34 +212,27 @@ def contents(
     lengths = [len(step.path) for step in CHAIN.trace().steps]
     depth = CHAIN.config.builder.depth
     acceptance = find_vector(VECTORS, RULE, temperature)
-    positions = f"recorded at {acceptance.positions:,} positions"
     at = f"temperature {temperature:g}"
-
-    def content(answer: str, figure: go.Figure, *source: str, kind: str = "recorded") -> Content:
-        return Content(answer, figure, ", ".join(source), kind)
-
+    chain = f"{LABELS[TALES]}, drafted by {CHAIN.config.drafter.title_in_sentence}"
     return {
-        "sizes": content(
-            fastest_tree(forecasts), plot("sizes", forecasts), *measured, at, kind=kind
+        "sizes": Content(
+            fastest_tree(forecasts), plot("sizes", forecasts), f"{source}, {at}", kind
         ),
-        "cost": content(cost_of_a_pass(costs), plot("cost", costs), *measured, kind=kind),
-        "acceptance": content(
+        "cost": Content(cost_of_a_pass(costs), plot("cost", costs), source, kind),
+        "acceptance": Content(
             accepted_by_rank(acceptance.plan),
             draw_acceptance(temperature, rules),
-            recorded_pair,
-            positions,
-            at,
+            f"{recorded_pair}, recorded at {acceptance.positions:,} positions, {at}",
+            "recorded",
         ),
-        "positions": content(
+        "positions": Content(
             four_rates(lengths, depth),
             plot("positions", lengths, depth),
-            f"{LABELS[TALES]}, drafted by {CHAIN.config.drafter.title_in_sentence}",
-            f"counted in a recorded chain of {len(lengths)} steps",
-            f"temperature {OPENING:g}",
+            f"{chain}, counted in {len(lengths)} recorded steps of a chain, temperature "
+            f"{OPENING:g}",
+            "recorded",
         ),
-        "predicted": content(
-            prediction_error(points), plot("predicted", points), *measured, kind=kind
-        ),
+        "predicted": Content(prediction_error(points), plot("predicted", points), source, kind),
     }
 
 

@@ -6,7 +6,7 @@ import { strategyPicker } from './base/picker.js';
 import { onPage } from './base/page.js';
 import { placeOf } from './base/place.js';
 import { COMPARE_PROMPT, compareBoard } from './compare/board.js';
-import { figureCard, figureKeys, fixButton, keepsWidth, statusLine } from './figures/card.js';
+import { figureCard, figurePages, fixButton, statusLine } from './figures/card.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
 import { verificationLab } from './labs/verification.js';
@@ -42,8 +42,7 @@ import { checkSumOf, runLink } from './stage/share.js';
 export const header = ({ element }) => pageHeader(element);
 /** @type {Component} */
 export const card = ({ element, values }) => {
-  keepsWidth(element);
-  figureKeys(element);
+  figurePages(element);
   values(value => figureCard(element, value));
 };
 /** @type {Component} */

@@ -25,36 +25,24 @@ export function figureCard(element, value) {
 }
 
 /**
- * The figures of a tab. Presented, each fills the screen, and keys go to the next one.
+ * All figures of a tab, once. Plotly draws again when the window changes, not when their tab was
+ * hidden meanwhile or when type changes their width. Presented, each fills the screen, and keys go
+ * to the next one.
  * @param {Element} element of a card
  */
-export function figureKeys(element) {
+export function figurePages(element) {
   const figures = /** @type {HTMLElement} */ (element.closest('.sv-figures'));
-  if (figures.querySelector('.sv-card') !== element.querySelector('.sv-card')) return; // once
-  const turn = (/** @type {number} */ by) => () => figures.scrollBy(0, by * figures.clientHeight);
-  const acts = {
-    ' ': turn(1),
-    ArrowRight: turn(1),
-    PageDown: turn(1),
-    ArrowLeft: turn(-1),
-    PageUp: turn(-1),
-  };
-  keys(figures, () => (presents() ? acts : {}));
-}
-
-/**
- * Plotly draws again when the window changes, not when a tab that was hidden meanwhile, or the
- * page's type, changes the width of a figure.
- * @param {Element} element of a card
- */
-export function keepsWidth(element) {
-  const column = /** @type {Element} */ (element.closest('.sv-figure'));
+  if (!element.contains(figures.querySelector('.sv-card'))) return; // not the first card
   let width = 0;
   new ResizeObserver(() => {
-    const now = column.clientWidth; // 0 while it is hidden
+    const now = figures.clientWidth; // 0 while it is hidden
     if (now && now !== width) window.dispatchEvent(new Event('resize'));
     width = now;
-  }).observe(column);
+  }).observe(figures);
+  const turn = (/** @type {number} */ by) => () => figures.scrollBy(0, by * figures.clientHeight);
+  const [next, back] = [turn(1), turn(-1)];
+  const acts = { ' ': next, ArrowRight: next, PageDown: next, ArrowLeft: back, PageUp: back };
+  keys(figures, () => (presents() ? acts : {}));
 }
 
 /** @param {File} file @param {string} title of the figure */

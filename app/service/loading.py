@@ -45,9 +45,9 @@ class Loading:
         until: the time on the monotonic clock at which those who wait give up.
     """
 
-    def __init__(self, ref: PairRef, visitor: Visitor | None = None) -> None:
+    def __init__(self, ref: PairRef, visitor: Visitor = NOBODY) -> None:
         self.ref = ref
-        self.visitor = visitor or NOBODY
+        self.visitor = visitor
         self.note = LOADING
         self.notice = ""
         self.done: float | None = None

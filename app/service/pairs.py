@@ -16,7 +16,7 @@ from specviz.models.base import Pair
 from . import limits, zero_gpu
 from .loading import Loading, Offer
 from .pair_ref import LABELS, OLD_DISK, OLD_NAMES, SMOLLM2, TALES, WEIGHTS, PairRef
-from .queue import Visitor
+from .queue import NOBODY, Visitor
 
 MAX_LOADED = 2  # pairs in memory at a time
 
@@ -105,7 +105,7 @@ class Pairs:
                 return pair
         return None
 
-    def load(self, ref: PairRef, visitor: Visitor | None = None) -> Loading:
+    def load(self, ref: PairRef, visitor: Visitor = NOBODY) -> Loading:
         """Load a pair in a thread, or wait for the one that does; `Loading.leave` ends the wait."""
         key = ref.resolved
         with self._lock:

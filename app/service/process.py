@@ -78,11 +78,6 @@ class Process:
         with self._lock:
             self._end()
 
-    @property
-    def number(self) -> int | None:
-        """The process's number; None where there is none."""
-        return self._process.pid if self._process else None
-
     def _ready(self) -> None:
         if self._process and self._left and self._process.is_alive():
             self._left -= 1

@@ -90,13 +90,9 @@ def network_of(address: str) -> str:
 
 
 NOBODY = Visitor("")
-VISITOR: ContextVar[Visitor] = ContextVar("visitor")  # of the request that is being answered
-
-
-def current_visitor() -> Visitor:
-    """Who sent the request that is being answered; events of gradio's queue have another context,
-    and ask `visitor_of`."""
-    return VISITOR.get(NOBODY)
+# Who sent the request that is being answered; events of gradio's queue have another context, and
+# ask `visitor_of`.
+VISITOR: ContextVar[Visitor] = ContextVar("visitor", default=NOBODY)
 
 
 def visitor_of(request: gr.Request | None) -> Visitor:

@@ -23,7 +23,7 @@ from .http.readers import Readers
 from .pair_ref import PairRef
 from .pairs import Pairs, load_by_number
 from .process import Answer, Process, Requests
-from .queue import Call, FairQueue, Visitor, current_visitor
+from .queue import VISITOR, Call, FairQueue, Visitor
 from .run import Item, Note, Run, Turn
 from .runs import RunStore
 from .sizes import try_tokenizers
@@ -65,7 +65,6 @@ class RunService:
         self._changed = self._worker.changed
         self._queue: FairQueue[Run] = FairQueue(limit)
         self._calls: FairQueue[Call] = FairQueue(limit)
-        self._streams: set[Run] = set()  # that a page still listens to
         # Runs with caches in memory, or whose turn came before their pair was loaded: those stay in
         # the queue, where they keep their place until it is.
         self._begun: set[Run] = set()
@@ -99,14 +98,11 @@ class RunService:
             prompts = [config.prompt for config in zero_gpu.configs_in(args)]
             await self.trials.ask(visitor, try_tokenizers, ref.target, ref.draft, prompts)
         run = Run(visitor, ref, work, args, asyncio.get_running_loop())
-        if replaces:
-            for earlier in tuple(self._streams):
+        with self._changed:
+            for earlier in {*self._begun, *self._queue.order()} if replaces else ():
                 if earlier.visitor == visitor and earlier.work == work:
                     earlier.end()  # and its own `stream` leaves it
-        self._streams.add(run)
-        with self._changed:
-            # Where too many wait this ends one of them, perhaps this one, whose error is then seen
-            # below as any other is.
+            # Where too many wait this ends one of them, perhaps this one: its error is seen below.
             self._queue.admit(visitor, run)
             self._worker.wake()
         last = Note("")
@@ -115,8 +111,7 @@ class RunService:
             while True:
                 if self.readers and self.readers.have_left(visitor.session):
                     raise ValueError(LEFT)
-                # What was sent is delivered before an error or the end, which the other thread may
-                # report at any time.
+                # What was sent comes first: an error or the end may be reported at any time.
                 if run.sent:
                     yield run.sent.popleft()
                     continue
@@ -139,14 +134,13 @@ class RunService:
                         await asyncio.wait_for(run.changed.wait(), POLL)
         finally:
             # However it ends: its last item, an error, Stop, or a page that was closed.
-            self._streams.discard(run)
             self.leave(run)
 
     async def between_steps(self, work: Callable[..., Answer], *args: object) -> Answer:
         """What a short work(*args) returns, computed between two steps of a run; raises `Full`."""
         call = Call(Future(), partial(work, *args))
         with self._changed:
-            self._calls.admit(current_visitor(), call)
+            self._calls.admit(VISITOR.get(), call)
             self._worker.wake()
         answer = asyncio.wrap_future(call.answer)
         await asyncio.wait([answer], timeout=PATIENCE)
@@ -178,9 +172,9 @@ class RunService:
             ValueError: if loading its pair takes too long.
         """
         with self._changed:
-            if run.loading is not None and monotonic() > run.loading.until:
-                raise ValueError(TOO_LONG)
             if run.loading is not None:
+                if monotonic() > run.loading.until:
+                    raise ValueError(TOO_LONG)
                 return Note(run.loading.note, run.loading.done)
             # Others may overtake one whose pair is loaded, so it is not before anybody.
             order = [other for other in self._queue.order() if other.loading is None]
@@ -225,8 +219,7 @@ class RunService:
             return call.compute
         while run := first_admitted(self._queue.order(), self._begun):
             self._begun.add(run)
-            # A borrowed GPU is in another process, which loads the pair itself; a pair cannot
-            # travel.
+            # A borrowed GPU is in another process, which loads the pair itself.
             if not zero_gpu.ON and run.pair is None:
                 run.pair = self.pairs.get(run.ref)
             if zero_gpu.ON or run.pair is not None:
@@ -268,8 +261,7 @@ class RunService:
                     call = self._calls.pop()
                 if call:
                     call.compute()
-                # One step of decoding, which nothing can interrupt: all that is to be asked is
-                # asked between two of them.
+                # One step, which nothing interrupts: what is to be asked is asked between two.
                 item = next(run.items, END)
                 if item is END:
                     break
@@ -297,12 +289,12 @@ class RunService:
             return True
 
     def _finish(self, run: Run, error: BaseException | None = None) -> None:
-        """End a run, by itself or because its page has left: a generator is closed by the thread
-        that advances it."""
+        """End a run; its generator is closed by the thread that advances it."""
         run.close()
         run.end(error)
         with self._changed:
             self._queue.rest(run.visitor)
             self._begun.discard(run)
-            self._running = None if self._running is run else self._running
+            if self._running is run:
+                self._running = None
             self._worker.wake()

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...service.http.guard import OPEN
-from ...service.queue import current_visitor
+from ...service.queue import VISITOR
 from ...service.runs import new_name
 from ...service.service import RunService
 from .uploads import KINDS, export_run, read_run
@@ -34,7 +34,7 @@ def saver(service: RunService) -> Callable[[object], Awaitable[str]]:
             # A page is made in the other process; JSON is there already.
             if kind == "html":
                 link = str(data.get("link") or "")[:MAX_LINK]
-                text = await service.requests.ask(current_visitor(), export_run, text, link)
+                text = await service.requests.ask(VISITOR.get(), export_run, text, link)
             return json.dumps({"text": text})
         except ValueError as error:
             return json.dumps({"error": str(error)})
@@ -48,7 +48,7 @@ def server_function(service: RunService, work: Callable[[object], str]) -> Calla
 
     async def answer(data: object) -> str:
         try:
-            return await service.requests.ask(current_visitor(), work, data)
+            return await service.requests.ask(VISITOR.get(), work, data)
         except ValueError as error:
             return json.dumps({"error": str(error)})
 
@@ -63,7 +63,7 @@ def open_route(service: RunService) -> Route:
     async def open_run(request: Request) -> Response:
         # Stored under a new name, so that the visitor can save it again like a run of this page.
         name = new_name("file")
-        owner = current_visitor()
+        owner = VISITOR.get()
         try:
             body = await request.body()
             message, packed = await service.requests.ask(owner, read_run, body, name)

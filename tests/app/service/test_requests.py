@@ -80,7 +80,7 @@ def statuses(path, chunks, headers=(), wait=False, method="POST"):
         sent.append(message)
 
     async def app(scope, receive, send):
-        seen.append((scope["client"][0], queue.current_visitor().session))
+        seen.append((scope["client"][0], queue.VISITOR.get().session))
         allowed = [(b"access-control-allow-origin", b"*")]
         await send({"type": "http.response.start", "status": 200, "headers": allowed})
 
@@ -286,7 +286,7 @@ def test_the_page_is_answered_while_a_flood_of_runs_is_opened(client, demo):
         specviz.toy_pair(vocab=12), specviz.RunConfig("abc", max_new_tokens=40)
     ).to_json()
     assert "steps" in client.post("open", content=trace, headers=JSON).json()
-    process = demo.service.requests.process.number
+    process = demo.service.requests.process(os.getpid)
     with ThreadPoolExecutor(30) as threads:
         os.kill(process, signal.SIGSTOP)
         try:
@@ -512,7 +512,7 @@ def process():
 
 def test_the_process_is_of_low_priority_and_outlives_its_failures(process, monkeypatch):
     monkeypatch.setattr(process_module, "WAITS", WAIT)  # the machine may be busy
-    assert process(os.getpid) == process.number != os.getpid()
+    assert process(os.getpid) != os.getpid()
     assert process(priority) == min(19, os.nice(0) + 10)
     for work, error, words in (
         (broken, RuntimeError, "Traceback"),
@@ -523,15 +523,14 @@ def test_the_process_is_of_low_priority_and_outlives_its_failures(process, monke
         with pytest.raises(error, match=words):
             process(work)
         assert process(int, "3") == 3
-    os.kill(process.number, signal.SIGKILL)  # while it has nothing to do
+    os.kill(process(os.getpid), signal.SIGKILL)  # while it has nothing to do
     # All of its threads are gone then; its first one may be long before the others.
     until(lambda: not process._process.is_alive())
     assert process(int, "3") == 3
 
 
 def test_a_process_that_does_not_answer_is_replaced_and_that_is_the_reason(process):
-    process(int)
-    os.kill(process.number, signal.SIGSTOP)
+    os.kill(process(os.getpid), signal.SIGSTOP)
     for work in (int, asleep):  # it used no second of CPU time
         with pytest.raises(ValueError, match="no answer within 3 s"):
             process(work)
@@ -560,12 +559,12 @@ def test_requests_are_computed_in_fair_order_and_the_last_is_rejected_where_too_
 
 
 PARENT = """
+import os
 import time
 from app.service.process import Process
 if __name__ == "__main__":
     process = Process(20)
-    process(int)
-    print(process.number, flush=True)
+    print(process(os.getpid), flush=True)
     time.sleep(60)
 """
 

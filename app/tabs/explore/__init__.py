@@ -195,11 +195,10 @@ def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) ->
     picture is of it."""
     kind, text = verdict(config, ref)
     more = fix["text"] if fix else ""
-    settings = settings_text(config)
     return sentence(
         kind,
         f"{text} {more}".rstrip(),
-        settings=settings,
+        settings=settings_text(config),
         models=ref.models,
         weights=ref.weights,
         fix=fix,

@@ -125,21 +125,23 @@ def read(linked: Linked, search: object) -> Opened:
             changed[name] = value_of(named[name], texts[name], changes)
         except ValueError as error:
             changes.append(f"{str(error).removesuffix('.')}; it was ignored.")
-    valid: list[str] = []
     # All at once, for values that are only valid together; where that fails, one after the other,
     # so that one wrong value does not cost the rest of the link.
-    for names in (list(changed), *([name] for name in changed)):
-        trial = values | {name: changed[name] for name in names}
-        try:
-            linked.read(list(trial.values()))
-        except ValueError as error:
-            if names != list(changed) or len(changed) == 1:
+    valid = list(changed)
+    try:
+        linked.read(list((values | changed).values()))
+    except ValueError:
+        valid = []
+        for name, value in changed.items():
+            try:
+                linked.read(list((values | {name: value}).values()))
+            except ValueError as error:
                 changes.append(f"{str(error).removesuffix('.')}; it was ignored.")
-        else:
-            values = trial
-            valid = [*valid, *names]
-        if valid == list(changed):
-            break
+            else:
+                values[name] = value
+                valid.append(name)
+    else:
+        values |= changed
     # Where none of them is ours they are somebody else's, such as those of an advertisement.
     if named.keys() & texts.keys():
         changes += [
@@ -267,13 +269,12 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None
         # Of a comparison only what can run is read.
         runs = not isinstance(settings, RunConfig) or compatible(settings).possible
         text = sentence(opened, getattr(event, "opened", None), runs)
-        updates = []
-        for name in linked.named:
-            # What the link does not set stays as the visitor has it.
-            is_set = name in opened.changed
-            updates.append(gr.update(value=opened.values[name]) if is_set else gr.skip())
+        # What the link does not set stays as the visitor has it.
+        updates = dict.fromkeys(linked.named, gr.skip())
+        for name in opened.changed:
+            updates[name] = gr.update(value=opened.values[name])
         kind = "link" if text else ""
-        return [message("error" if opened.changes else kind, text), *updates]
+        return [message("error" if opened.changes else kind, text), *updates.values()]
 
     def copy_link(*values: object) -> str:
         try:

@@ -83,9 +83,7 @@ interface Figures {
   per_pass: number | null;
   acceptance: number | null;
   rate: number | null;
-  token_ms: number | null;
   step_ms: number | null;
-  token_parts: (number | null)[];
   step_parts: (number | null)[];
   drafters: Record<string, Right>;
 }

@@ -77,6 +77,13 @@ def test_every_parameter_of_everything_survives_the_way_through_a_link(page, kin
         assert opened.changes == [] and opened.values[kind] == f"{cls.name}:{name}={text}"
 
 
+def test_one_wrong_value_is_named_once_and_costs_nothing_else(page):
+    for search, valid in (("?top_k=1.5", []), ("?top_k=1.5&seed=3", ["seed"])):
+        opened = links.read(page, search)
+        assert opened.changed == valid and len(opened.changes) == 1
+        assert opened.changes[0].startswith("Top-k must be a whole number")
+
+
 def test_what_the_page_opens_with_makes_a_link_too(page):
     opened = links.read(page, links.write(page, list(start(page).values())))
     assert opened.values == start(page) and opened.changes == []

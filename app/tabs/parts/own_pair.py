@@ -18,6 +18,7 @@ from ...service.service import RunService
 from ...service.sizes import Description, describe
 from .card import status, status_text
 from .pairs import choices, menus_of
+from .web import QUIET
 
 TARGET = "sv-own-target"
 DRAFT = "sv-own-draft"
@@ -105,12 +106,7 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
             menus, menu
         )
 
-    shared = dict(
-        show_progress="hidden",
-        preprocess=False,
-        api_visibility="private",
-        concurrency_limit=None,
-    )
+    shared = QUIET | {"queue": True, "concurrency_limit": None}
     named[CHECK].click(check, inputs, [report], **shared)
     named[USE].click(use, inputs, [report, *menus], **shared)
 

@@ -48,8 +48,11 @@ def figures(counts: Counts) -> JsonObject:
     for name in dict.fromkeys(name for name, _ in counts.guesses):
         accepted = counts.guesses[name, "accepted"]
         compared = sum(counts.guesses[name, outcome] for outcome in COMPARED)
-        rate = Counts(accepted=accepted, compared=compared).acceptance
-        drafters[name] = {"accepted": accepted, "compared": compared, "acceptance": rate}
+        drafters[name] = {
+            "accepted": accepted,
+            "compared": compared,
+            "acceptance": Counts(accepted=accepted, compared=compared).acceptance,
+        }
     return json_data(
         {
             "tokens": counts.tokens,
@@ -118,21 +121,21 @@ def recorded_message(
 def head(config: RunConfig, trace: Trace) -> JsonObject:
     """What a run is, sent once: its configuration as it was asked for, and its trace."""
     match = compatible(config)
-    verifier = config.verifier
+    is_chat = trace.config.is_chat
     prompt = trace.prompt_text
-    if trace.config.is_chat:  # as it was typed, without what divides it from the answer
+    if is_chat:  # as it was typed, without what divides it from the answer
         prompt = prompt.removesuffix("\n\n")
     return {
         "title": f"{settings_title(trace.config)}, seed {config.seed}",
         "pair": described(trace.pair),
         "prompt": prompt,
-        "chat": trace.config.is_chat,
+        "chat": is_chat,
         "lossy": None if match.lossless else match.reason,
         "key": config.builder.key_title,
-        "rule": verifier.name,
+        "rule": config.verifier.name,
         "settings": settings_text(config),
         "offload": trace.pair.get("offload"),
-        "declared": not type(verifier).__module__.startswith("specviz."),
+        "declared": not config.verifier.is_built_in(),
     }
 
 

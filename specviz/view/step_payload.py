@@ -112,10 +112,11 @@ def guessed(step: Step, node: int) -> str:
     """The drafter of a node and how it drafted it; "" if only the draft model drafts, or it is
     unknown."""
     name = step.drafter[node] if node < len(step.drafter) else None
-    # Where only the draft model drafts, every node would say the same.
-    if name is None or (name == "model" and {name, None}.issuperset(step.drafter)):
+    # A root, or of a plugin that is not loaded here.
+    if name is None or name not in DRAFTERS:
         return ""
-    if name not in DRAFTERS:  # of a plugin that is not loaded here
+    # Where only the draft model drafts, every node would say the same.
+    if name == "model" and {name, None}.issuperset(step.drafter):
         return ""
     guess = step.growth.guesses.get(node, {})
     words = f"Drafted by {DRAFTERS[name].title_in_sentence}"
@@ -157,4 +158,4 @@ def growth_payload(step: Step) -> JsonObject:
         payload["split"] = growth.split
     if growth.cut and growth.cut.rows.get("keys"):
         payload["cut"] = {"texts": growth.cut.texts, "keys": growth.cut.rows["keys"]}
-    return json_data({name: value for name, value in payload.items() if value is not None})
+    return {name: value for name, value in payload.items() if value is not None}

@@ -105,7 +105,7 @@ def test_the_growth_of_a_tree_is_sent(builder):
         CONFIG, builder=specviz.BUILDERS[builder](), verifier=specviz.VERIFIERS["target-match"]()
     )
     for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
-        sent = step_payload.growth_payload(step)
+        sent = codec.json_data(step_payload.growth_payload(step))
         assert sent.get("keys", [None] * len(step.parents)) == codec.json_data(list(step.keys))
         if len(step.parents) > 1:
             for name in ("waiting", "split", "candidates", "length"):

@@ -230,9 +230,16 @@ def train_drafter(
             rows = read_again(teacher, chosen, trainee.layers)
         return trainee.loss(trainee.model, teacher, rows, generator_of(rng), done)
 
-    checkpoint = state / "state.pt"
-    rates = (trainee.rate, clock, trainee.matrix_rate)
-    line = fit(kind, trainee.model, batch_loss, checkpoint, seconds, *rates)
+    line = fit(
+        kind,
+        trainee.model,
+        batch_loss,
+        state / "state.pt",
+        seconds,
+        trainee.rate,
+        clock,
+        trainee.matrix_rate,
+    )
     if trainee.save is None:
         save_drafter(kind, trainee.model, out)
     else:

@@ -112,13 +112,13 @@ def _loads(windows: Sequence[Window]) -> Iterator[Report]:
     if not active:
         yield _report(windows, windows, ())
         return
-    # Counts come from the format that counted most, since two formats may count the same steps.
-    sources = [window.source for window in active]
-    steps = dict.fromkeys(sources, 0.0)
+    by_source: dict[str, list[Window]] = {}
     for window in active:
-        steps[window.source] += window.steps or 0.0
-    counted_by = max(steps, key=lambda source: (steps[source], sources.count(source)))
-    counted = [window for window in active if window.source == counted_by]
+        by_source.setdefault(window.source, []).append(window)
+    # Counts come from the format that counted most, since two formats may count the same steps.
+    counted = max(
+        by_source.values(), key=lambda same: (_sum(one.steps for one in same) or 0.0, len(same))
+    )
     if any(window.throughput for window in counted):
         for load in loads_of(counted):
             yield _report(load, load, load)

@@ -394,9 +394,6 @@ def test_a_phone_shows_prompt_headline_and_tree_on_its_first_screen(serve, visit
     )
     assert lines < 30  # one line
     assert page.locator(f"{STAGE} .sv-scroll").get_attribute("data-fits") == "true"
-    page.locator("#sv-settings-opener button").click()
-    page.locator(".sv-explore .sv-menu-of-pairs input").first.click()
-    expect(page.get_by_role("option", name="Tales 28M", exact=True)).to_be_in_viewport()
 
 
 def test_what_is_seen_can_be_copied_as_python_and_as_a_command(serve, visit):

@@ -18,8 +18,7 @@ def plot_acceptance(vectors: Sequence[AcceptanceVector]) -> go.Figure:
     """
     if not vectors:
         return theme.empty("No acceptance vector. Measure one with `specviz calibrate`.")
-    axes = ("k, rank of the guess for one token", "P[k], share accepted")
-    fig = theme.figure(*axes, showlegend=True)  # also of a single rule
+    fig = theme.figure("k, rank of the guess for one token", "P[k], share accepted")
     rules = [vector.verifier for vector in vectors]
     for place, vector in enumerate(vectors):
         values = list(vector.acceptance)

@@ -71,7 +71,6 @@ def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
             y=[top.speedup],
             text=f"{top.size} nodes: {top.speedup:.1f} ×",
             textposition="top right",
-            textfont=style["line"],
             hoverinfo="skip",
             mode="markers+text",
             marker=style["marker"] | {"symbol": "star", "size": 16},

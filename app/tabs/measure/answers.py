@@ -36,8 +36,9 @@ def accepted_by_rank(acceptance: Plan) -> str:
     """How often the first guess for a token is right, and how often any of the first four."""
     first, *_ = by_level(acceptance)
     return (
-        f"The first guess for a token is accepted in {100 * first[0]:.0f} % of the cases, "
-        f"one of the first four in {100 * sum(first[:4]):.0f} %."
+        "With Sequoia’s rule the first guess for a token is accepted in "
+        f"{100 * first[0]:.0f} % of the cases, one of the first four in "
+        f"{100 * sum(first[:4]):.0f} %."
     )
 
 

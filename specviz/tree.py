@@ -78,13 +78,13 @@ class Topology:
         return rank
 
     @cached_property
-    def weight(self) -> np.ndarray:
+    def subtree_size(self) -> np.ndarray:
         """The number of nodes in the subtree of each node, itself included, int [n]."""
-        weight = [1] * len(self.parents)
+        size = [1] * len(self.parents)
         # From the last node up: every child is counted before its parent is added to its own.
         for node in range(len(self.parents) - 1, 0, -1):
-            weight[self.parents[node]] += weight[node]
-        return np.array(weight)
+            size[self.parents[node]] += size[node]
+        return np.array(size)
 
     def path(self, node: int) -> tuple[int, ...]:
         """The nodes from below the root down to `node`, which is included; () for the root."""
@@ -103,12 +103,12 @@ class Topology:
     def heavy_path(self) -> tuple[int, ...]:
         """All nodes, each followed at once by its subtree, the child with the largest one first;
         ties as drawn."""
-        weight = self.weight.tolist()
+        size = self.subtree_size.tolist()
         # A path compares as the sizes of its subtrees, so a subtree stays together, the largest
         # first.
         keys = []
         for node in range(len(self)):
-            keys.append([(-weight[step], step) for step in self.path(node)])
+            keys.append([(-size[step], step) for step in self.path(node)])
         return tuple(sorted(range(len(self)), key=keys.__getitem__))
 
 
@@ -166,8 +166,8 @@ class TokenTree:
 
     Args:
         root, start: the last committed token, and its absolute position in the text.
-        scheme: how the children of a node are drawn from the draft's row: "iid", "distinct", "top"
-            or "race".
+        scheme: how the children of a node are drawn from the draft's row: "iid", "distinct", "top",
+            "top-draw" or "race".
 
     Attributes:
         parents, tokens, keys: of each node, [n]; the key is the number it was chosen by, or None.

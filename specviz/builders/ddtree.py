@@ -17,10 +17,10 @@ class DDTree(RankedBuilder):
     """The `size` - 1 nodes whose paths the draft finds most probable (DDTree, arXiv 2604.12989,
     algorithm 1).
 
-    Unlike EAGLE-2 it does not expand a fixed number of nodes a level, so no path is missed. There
-    the draft gives one row per depth in one pass; here a node's row may follow from its whole path,
-    and all nodes that are among the best so far are read together, so a draft model makes at most
-    `depth` passes.
+    Unlike EAGLE-2 it does not expand a fixed number of nodes a level, so no path is missed. In
+    the paper the draft gives one row per depth in one pass. Here a node's row may depend on its
+    whole path, and all nodes that are among the best so far are read together, so a draft model
+    makes at most `depth` passes.
     """
 
     name = "ddtree"

@@ -28,7 +28,7 @@ from .worth import Rate, RatedBuilder, is_worth
 WAITING = 3  # how many of the waiting slots are recorded at each choice
 LOW = 1e-5  # of a threshold
 HIGH = 0.999
-GAIN = 0.5  # how much of a tree's lack of nodes, as a ratio, the next threshold makes up for
+GAIN = 0.5  # the next threshold is multiplied by (nodes / wanted nodes) to this power
 RISE = 1.25  # by how much the threshold rises after a tree that was cut
 
 
@@ -102,7 +102,7 @@ class SlotBuilder(TreeBuilder):
 REORDER = Field(
     True,
     title="Heavy paths first",
-    description="Order of the nodes in the target's pass: longest paths first, or as drawn.",
+    description="Order of the nodes in the target's pass: largest subtrees first, or as drawn.",
 )
 
 

@@ -117,7 +117,7 @@ class PlannedBuilder(StaticBuilder):
             acceptance=vector,
             smoothed=(self.smooths and isotonic(vector) != vector) or None,
             expected=sum(filter(None, tree.keys), 1.0),
-            split=tuple(tree.topology.weight.tolist()),
+            split=tuple(tree.topology.subtree_size.tolist()),
         )
         return tree
 

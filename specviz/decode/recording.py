@@ -18,7 +18,7 @@ from ..tree import Chart, TokenTree
 from ..verifiers.base import Verdict
 
 CEILINGS = ("iid", "distinct", "top", "top-draw")  # schemes whose ceiling is known
-FEW = 64  # tokens of a row for which that of children without replacement is computed
+FEW = 64  # most tokens of a row whose ceiling for children without replacement is computed
 
 
 @dataclass(frozen=True)
@@ -126,9 +126,12 @@ def best_possible(tree: TokenTree, node: int, p: Distributions) -> float | None:
     children = len(tree.children[node])
     if q is None or not children or isinstance(q, Mixture) or tree.scheme not in CEILINGS:
         return None
-    # An integral for each token of the row; and beyond its tokens children are drawn uniformly.
-    if tree.scheme == "distinct" and not children <= np.count_nonzero(q) <= FEW and children > 1:
-        return None
+    if tree.scheme == "distinct" and children > 1:
+        # The ceiling is an integral for each token of the row, too slow for a large one; and where
+        # the row runs out of tokens, children are drawn uniformly.
+        tokens = np.count_nonzero(q)
+        if tokens < children or tokens > FEW:
+            return None
     return min(1.0, ceiling(p[node], q, children, tree.scheme))
 
 

@@ -123,7 +123,7 @@ def _filtered(row: np.ndarray, sampling: Sampling) -> np.ndarray:
         count = min(limit, 16 * count)
 
 
-# float [n, V]; or what numpy pulls from a device, with a method `rows` that makes its own rows
+# float [n, V]; or an array on a device, which numpy can read and whose method `rows` makes the rows
 Logits = Any
 Index = int | np.integer | slice | Sequence[int] | np.ndarray  # of nodes
 

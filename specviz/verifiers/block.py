@@ -150,8 +150,8 @@ def verify_path(
         weights.append(prob)
         walk.note(child, facts={"ratio": prob})
         if level + 1 < len(path):
-            # A path may end here although its weight is 1: the continuation it would have accepted
-            # is drawn from the residual then. So the test is on the mass that is left over.
+            # If the longer paths fail, this one is accepted with S / (S + 1 - weight): its own
+            # chance, given that they failed.
             node = child
             prob = carry(excess(prob * p[node], rows[level + 1])[1], prob)
         # A later success overrules an earlier failure: it accepts all tokens down to its own.
@@ -166,5 +166,6 @@ def verify_path(
     left = residual(weights[accepted] * p[end], rows[accepted])
     bonus = rng.draw(left)
     rejected = tree.tokens[path[accepted]]
-    walk.note(end, after=Bars(p[end])(rejected, bonus, residual=left))
+    chart = Bars(p[end])
+    walk.note(end, after=chart(rejected, bonus, residual=left))
     return walk.end(bonus)

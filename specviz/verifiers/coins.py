@@ -15,9 +15,11 @@ from .walk import carry, ratio
 
 
 class CoinRule(PlannedRule):
-    """A child is accepted with min(1, weight r / d): r is p, and after every rejection the residual
-    norm([weight r - d]+); d is the distribution the child was drawn from by the first of
-    `schemes`."""
+    """A child is accepted with min(1, weight r / d), where d is the distribution it was drawn from by
+    the first of `schemes`.
+
+    r is p for the first child. After each rejection it becomes the residual norm([weight r - d]+).
+    """
 
     def plan(
         self, weight: float, p: np.ndarray, q: np.ndarray, tokens: Sequence[int]

@@ -50,9 +50,8 @@ class Fly(Verifier):
         passed = [True]  # whether each node passes speculative sampling; only this looks ahead
         for node in range(1, last + 1):
             token = tree.tokens[node]
-            q = tree.draft_distributions.get(node - 1)
-            drafted = 1.0 if q is None else q[token]  # of a look-up, which is sure of its token
-            passed.append(walk.toss(node, ratio(p[node - 1][token], drafted), rng))
+            q = tree.draft_distributions[node - 1]
+            passed.append(walk.toss(node, ratio(p[node - 1][token], q[token]), rng))
         # A second pass: a token is forgiven by what follows it, which the first pass had to toss
         # first.
         accepted = 0

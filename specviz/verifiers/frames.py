@@ -1,4 +1,12 @@
-"""The two orders in which the children of nodes are tried, each by a rule's plan for one node."""
+"""The two orders in which the children of nodes are tried, each by a rule's plan for one node.
+
+A path has a *weight*, the chance with which it, or a longer path that begins with it, must be
+accepted. For one token it is min(1, p/q): with p = (0.3, 0.7) and q = (0.6, 0.4) the first token has
+the weight 0.5, the second 1. S is the mass of [weight p - q]+, what the target wants beyond the
+draft: here [0.3 - 0.6]+ + [0.7 - 0.4]+ = 0.3. A child's *share* is the part of its parent's weight
+that it may use up. Once all children have failed, a parent of weight w < 1 is accepted with
+S / (S + 1 - w): the chance, given the failures, that adds up to w (`walk.carry`).
+"""
 
 from __future__ import annotations
 
@@ -40,7 +48,7 @@ class PlannedRule(Verifier):
         before it failed.
 
         Args:
-            weight: the chance that the node or one below it must be accepted with.
+            weight: the chance with which this node or one below it must be accepted.
             p, q: the target's and the draft's row after the node, float64 [V].
             tokens: its children, in the order in which they were drawn.
         """
@@ -111,8 +119,8 @@ class LeavesFirst(PlannedRule):
                     bonus = visit(child, share)
                     if bonus is not None:
                         return bonus
-                # The children and all below them failed: what they had of p is spent, and the
-                # node's weight is what the acceptance of the others must still add up to.
+                # The children and all below them failed. The new weight is the chance with which
+                # this node must be accepted now, so that all chances add up to its old weight.
                 weight, rows, _ = next(plan)
             if node > 0 and not walk.toss(node, weight, rng):
                 walk.decide(node, False)

@@ -44,10 +44,10 @@ class TransportRule(PlannedRule):
         # is never below what F can use, however small the numbers are.
         spare = mass + (1.0 - weight) + float(most.sum())
         shares = (1.0 - drawn_share) * most / spare if spare > 0 else most
-        left = 1.0  # what the children before a child left of the node's weight
+        none_before = 1.0  # the chance that no child before was accepted
         for share in [*shares.tolist(), drawn_share]:
-            yield Try(ratio(share, left))
-            left -= share
+            yield Try(ratio(share, none_before))
+            none_before -= share
         yield Try(carry(mass, weight), {"residual": excess_row / mass if mass > 0 else p})
 
 

@@ -33,7 +33,11 @@ class Typical(Verifier):
         "probability, so the output distribution moves toward the draft's."
     )
     epsilon: float = number(
-        0.09, 0.0, 1.0, "Epsilon", "A token with at least this probability is always accepted."
+        0.09,
+        0.0,
+        1.0,
+        "Epsilon",
+        "A token with more than this probability passes whatever the entropy is.",
     )
     delta: float = number(
         0.3, 0.0, 1.0, "Delta", "Factor of the entropy threshold: delta exp(-entropy)."

@@ -37,7 +37,9 @@ def test_orders_visit_every_node_parents_first(shape):
         assert all(
             place[parent] < place[node] for node, parent in enumerate(shape.parents) if parent >= 0
         )
-    heaviest = [sorted(below, key=lambda child: -shape.weight[child]) for below in shape.children]
+    heaviest = [
+        sorted(below, key=lambda child: -shape.subtree_size[child]) for below in shape.children
+    ]
     graph = networkx.DiGraph({node: below for node, below in enumerate(heaviest)})
     assert list(shape.heavy_path) == list(networkx.dfs_preorder_nodes(graph, 0))
     assert sorted(shape.depth.tolist()) == [int(shape.depth[node]) for node in shape.breadth_first]

@@ -15,8 +15,8 @@ from .walk import carry, ratio
 
 
 class CoinRule(PlannedRule):
-    """A child is accepted with min(1, weight r / d), where d is the distribution it was drawn from by
-    the first of `schemes`.
+    """A child is accepted with min(1, weight r / d); d is the distribution it was drawn from by the
+    first of `schemes`.
 
     r is p for the first child. After each rejection it becomes the residual norm([weight r - d]+).
     """

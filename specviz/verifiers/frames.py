@@ -1,11 +1,11 @@
 """The two orders in which the children of nodes are tried, each by a rule's plan for one node.
 
 A path has a *weight*, the chance with which it, or a longer path that begins with it, must be
-accepted. For one token it is min(1, p/q): with p = (0.3, 0.7) and q = (0.6, 0.4) the first token has
-the weight 0.5, the second 1. S is the mass of [weight p - q]+, what the target wants beyond the
-draft: here [0.3 - 0.6]+ + [0.7 - 0.4]+ = 0.3. A child's *share* is the part of its parent's weight
-that it may use up. Once all children have failed, a parent of weight w < 1 is accepted with
-S / (S + 1 - w): the chance, given the failures, that adds up to w (`walk.carry`).
+accepted. For one token it is min(1, p/q): with p = (0.3, 0.7) and q = (0.6, 0.4) the first token
+has the weight 0.5, the second 1. S is the mass of [weight p - q]+, what the target wants beyond
+the draft: here [0.3 - 0.6]+ + [0.7 - 0.4]+ = 0.3. A child's *share* is the part of its parent's
+weight that it may use up. Once all children have failed, a parent of weight w < 1 is accepted
+with S / (S + 1 - w): the chance, given the failures, that adds up to w (`walk.carry`).
 """
 
 from __future__ import annotations

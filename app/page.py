@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
@@ -72,7 +71,7 @@ def build_demo(load: Callable[[], Pair] | None = None, tabs: Sequence[Tab] = TAB
 
     Args:
         load: returns the only pair, at the first run; by default a visitor may choose among
-            `pairs.offered`.
+            those that are offered here.
         tabs: Explore and others; a page of few tabs opens sooner.
     """
     service = build_service(load)
@@ -107,7 +106,7 @@ def build_service(load: Callable[[], Pair] | None = None) -> RunService:
 
 
 def between_steps(service: RunService, work: Callable[..., object]) -> Callable[..., object]:
-    """A handler of the page that is not queued, computed in turn and never beside a step."""
+    """A handler of the page that is not queued, computed in turn, between two steps of a run."""
 
     @wraps(work)
     async def answer(*args: object) -> object:
@@ -150,9 +149,6 @@ def launch(demo: gr.Blocks, hosts: str = "", **more: object) -> Any:
     """Start to serve the page to this machine only, unless GRADIO_SERVER_NAME names another
     address; returns what `gradio.Blocks.launch` does."""
     server.raise_descriptor_limit()
-    # Threads of torch that spin while they wait take five times as long beside another busy
-    # program.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     service = demo.service
     service.readers = Readers()
     demo.queue(api_open=False, max_size=None)  # no way around the queue of the service

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable
 
 from .run import Run
 
-BEGUN_OF_NETWORK = 3  # runs of one network that have begun
-BEGUN = 24  # of all networks
+BEGUN_OF_NETWORK = 3  # runs of one subnet of the internet that have begun
+BEGUN = 24  # of all subnets
 PAIRS_IN_USE = 2  # that they have
 
 

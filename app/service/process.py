@@ -1,8 +1,8 @@
 """Another process, of low priority, for what is no run: exports, files, labs, visitors' tokenizers.
 
-A thread would slow down every run, and could not be stopped. It computes one request at a time, may
-use so much time and memory, and may die: the next request starts another. This module is all that
-the process imports first, so it knows neither gradio nor numpy.
+A thread would slow down every run, and could not be stopped. The process computes one request at a
+time, has limits of time and memory, and may die: the next request starts another. This module is
+all that the process imports first, so it knows neither gradio nor numpy.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LOST = "This was not computed: its process ended, perhaps because memory ran out
 
 
 class Process:
-    """The process, started at its first request; each may use so many seconds of CPU time."""
+    """The process, started at its first request; each request may use `seconds` of CPU time."""
 
     def __init__(self, seconds: int) -> None:
         self._seconds = seconds
@@ -154,7 +154,7 @@ def serve(pipe: Connection, parent: int, seconds: int, plugins: list[str]) -> No
 
 
 def limit_memory() -> None:
-    """Let this process have so much memory of its own, where the system can limit that."""
+    """Limit this process to `MEMORY` bytes of its own, where the system can."""
     if sys.platform == "linux":
         import resource
 
@@ -194,7 +194,7 @@ def _end_with(parent: int) -> None:
 
 
 class _Stopped(BaseException):
-    """Passes whatever catches exceptions within the work."""
+    """The time of a request is over; not caught by `except Exception` within its work."""
 
 
 def _stop(*_: object) -> None:

@@ -129,7 +129,7 @@ class FairQueue(Generic[Item]):
 
     def admit(self, visitor: Visitor, item: Item) -> None:
         """Add an item; where too many wait, one of them, perhaps the same, ends with `Full`."""
-        # First in, then out: whoever comes may be the one who takes too many places.
+        # Added first, then one is removed: the new item may be of a visitor with too many places.
         self.push(visitor, item)
         if len(self._places) <= self.limit:
             return

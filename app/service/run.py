@@ -50,7 +50,7 @@ class Turn:
         """The items of work(pair, *args), computed where the models are: here, or on ZeroGPU.
 
         Args:
-            work: a generator function of a module.
+            work: a function of a module that returns an iterator.
             args: plain data that can travel to another process.
         """
         if self.pair is None and self.load:

@@ -2,7 +2,8 @@
 
 A run is a generator that takes a `Turn`. The thread advances it from step to step; it yields what
 its page is to get, or None between two steps. There it may be stopped, make way for others after
-`SLICE` seconds, or let a short call compute. Nothing computes beside a step, which is timed.
+`SLICE` seconds, or let a short call compute. Steps are timed, so a short call computes beside one
+only after it has waited for `PATIENCE` seconds.
 """
 
 from __future__ import annotations
@@ -121,8 +122,8 @@ class RunService:
                     return
                 if monotonic() >= due:
                     note = self.note(run)
-                    # Who is far back hears of it rarely: a message to each at every turn would
-                    # take more time than the turns.
+                    # A visitor far back in the queue is told rarely: a message to each visitor at
+                    # every turn would take more time than the turns.
                     due = monotonic() + max(POLL, note.ahead / 5)
                     if note.text and note != last:
                         last = note
@@ -146,8 +147,8 @@ class RunService:
         await asyncio.wait([answer], timeout=PATIENCE)
         with self._changed:
             still_waits = self._calls.remove(call)
-        # Only who took the call out of the queue computes it, here or in the other thread. A step
-        # that takes this long is hardly disturbed.
+        # Whichever thread takes the call out of the queue computes it. A step that takes this long
+        # is hardly disturbed.
         if still_waits:
             await asyncio.to_thread(call.compute)
         return await answer
@@ -159,8 +160,8 @@ class RunService:
             self._queue.remove(run)
             if run.loading is not None:
                 run.loading.leave()
-            # The one that computes sees by itself that it was left; the generator of one that waits
-            # may hold caches, which it frees when it is closed.
+            # The run that computes stops by itself, as its page has left. The generator of a run
+            # that waits may hold caches, which are freed when it is closed.
             if run in self._begun and run is not self._running:
                 self._closing.append(run)
             self._worker.wake()
@@ -176,7 +177,7 @@ class RunService:
                 if monotonic() > run.loading.until:
                     raise ValueError(TOO_LONG)
                 return Note(run.loading.note, run.loading.done)
-            # Others may overtake one whose pair is loaded, so it is not before anybody.
+            # A run whose pair is being loaded can be overtaken, so it is not counted.
             order = [other for other in self._queue.order() if other.loading is None]
             # One that has begun waits only for its next slice, of which nothing is said.
             if run not in order or run.items is not None:
@@ -279,7 +280,7 @@ class RunService:
             return any(run.loading is None for run in self._queue.order())
 
     def _make_way(self, run: Run) -> bool:
-        with self._changed:
+        with self._changed:  # this lock may be taken twice by one thread, as `others_wait` does
             if not self.others_wait():
                 return False
             # It waits again like any other, but keeps its caches: it counts as begun.

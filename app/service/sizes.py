@@ -1,7 +1,7 @@
 """What is known of a pair before it is loaded: sizes, licences, texts, and whether it fits here.
 
 A visitor may name any models, so their configurations and tokenizers are read in another process,
-which may use so much time and memory and may die (`service.process`).
+with limits of time and memory (`service.process`).
 """
 
 from __future__ import annotations

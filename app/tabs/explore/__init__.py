@@ -90,7 +90,7 @@ def events(
     sample_chart: gr.HTML,
 ) -> None:
     """Every event of the tab."""
-    pairs = [boxes["models"], boxes["weights"]]
+    pair_menus = [boxes["models"], boxes["weights"]]
 
     def check(models: object, weights: object, *values: object) -> tuple[object, ...]:
         if models == OWN:  # which opens a form, and is no pair yet
@@ -112,12 +112,12 @@ def events(
         )
 
     checked = [notice_box, boxes["go"], *boxes["choices"], stage_box, *settings.strategies.values()]
-    changing = [*pairs, *settings.inputs[1:]]
+    changing = [*pair_menus, *settings.inputs[1:]]
     changes = [control.change for control in changing]
-    ask_about(changes, check, [*pairs, *settings.inputs], checked, unless=changing)
+    ask_about(changes, check, [*pair_menus, *settings.inputs], checked, unless=changing)
 
     def switch(models: object, weights: object, prompt: object) -> list[object]:
-        """Of another pair, the prompt that it opens with in place of one for the pair before."""
+        """Replace an example prompt by the one that a newly chosen pair opens with."""
         # Only a prompt that the page brought itself is replaced, never one that somebody wrote.
         example = prompts.EXAMPLES.get(models)
         known: list[object] = []
@@ -130,9 +130,9 @@ def events(
         picture = recorded(service.pairs, opening.prompt, opening, ref)
         return [opening.prompt, opening.seed, picture or gr.skip()]
 
-    asked = [*pairs, settings.prompt]
+    asked = [*pair_menus, settings.prompt]
     switched = [settings.prompt, settings.scalars["seed"], stage_box]
-    ask_about([pairs[0].input], switch, asked, switched, unless=asked)
+    ask_about([pair_menus[0].input], switch, asked, switched, unless=asked)
 
     async def run(
         request: gr.Request, models: object, weights: object, *values: object
@@ -171,7 +171,7 @@ def events(
     job = Job(
         boxes["stop"], notice_box, {stage_box: message("", state="stopped"), sample_chart: STOPPED}
     )
-    inputs = [*pairs, *settings.inputs]
+    inputs = [*pair_menus, *settings.inputs]
     job.bind(sample_chart.select, count, inputs, [sample_chart])
     job.bind([boxes["go"].click, settings.prompt.submit], run, inputs, [stage_box, notice_box])
 
@@ -217,10 +217,10 @@ def verdict(config: RunConfig, ref: PairRef | None = None) -> tuple[str, str]:
         torch = sys.modules.get("torch")
         on_gpu = torch is not None and torch.cuda.is_available()
         drafter = DRAFTERS[default_drafter(pair, is_compiled=not on_gpu)]()
-    sentence = match.reason
+    reason = match.reason
     if match.possible:  # else it is never planned
-        sentence = f"{sentence} {planned_with(config.builder, drafter, pair)}".rstrip()
-    return menus.kind(match), sentence
+        reason = f"{reason} {planned_with(config.builder, drafter, pair)}".rstrip()
+    return menus.kind(match), reason
 
 
 TAB = Tab(TITLE, build, styles=("stage/explore",))

@@ -47,7 +47,7 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
 
         def say(state: str, **facts: object) -> str:
             # Written here, in the thread that decodes: the thread of the server answers all
-            # visitors, and a step is written in the time that none of them waits for.
+            # visitors.
             payloads = [step_payload(step, config.verifier) for step in unsent]
             return message(run.name, payloads, state=state, figures=figures(counts), **facts)
 

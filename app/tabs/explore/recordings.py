@@ -82,8 +82,8 @@ def find(config: RunConfig, ref: PairRef) -> Recording | None:
 
 
 def opening(target: str = SMOLLM2) -> Recording:
-    """The run that a page opens with whose own pair has this target, SmolLM2's where none of it is
-    recorded; the controls hold its settings."""
+    """The run with which a page opens whose default pair has this target; SmolLM2's where none of
+    the target's is recorded."""
     target = target if target in OPENINGS else SMOLLM2
     return Recording(TREE, OPENINGS[target].temperature, PairRef(target, weights="disk"))
 

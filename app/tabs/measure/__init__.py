@@ -41,7 +41,7 @@ from .answers import (
 # Those of Explore, of which the figures are recorded.
 PAIR = SMOLLM2
 DRAFTER = "quantized"
-OPENING = 0.6  # that of Explore
+OPENING_TEMPERATURE = 0.6  # that of Explore
 RULE = "sequoia"
 VECTORS = stored(DRAFTER, PAIR)
 TEMPERATURES = sorted({one.temperature or 0.0 for one in VECTORS})
@@ -49,7 +49,7 @@ RULES = tuple(dict.fromkeys(one.verifier for one in VECTORS if one.verifier != "
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256)
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 # in which acceptance is counted: its four numbers differ more than those of a chain of SmolLM2
-CHAIN = Recording("Chain", OPENING, PairRef(TALES))
+CHAIN = Recording("Chain", OPENING_TEMPERATURE, PairRef(TALES))
 
 
 def build(service: RunService) -> None:
@@ -57,7 +57,7 @@ def build(service: RunService) -> None:
     with gr.Row(elem_classes="sv-measure-controls"):
         temperature = gr.Radio(
             [(f"{value:g}", value) for value in TEMPERATURES],
-            value=OPENING,
+            value=OPENING_TEMPERATURE,
             label="Temperature",
             elem_id="sv-measure-temperature",
         )
@@ -70,7 +70,7 @@ def build(service: RunService) -> None:
     line = status("sv-measure-status")
     # The page itself keeps what was measured for it, as JSON.
     measurement = gr.Textbox("", visible="hidden", elem_id="sv-measured")
-    first = contents(checked(OPENING), [RULE], None)
+    first = contents(checked(OPENING_TEMPERATURE), [RULE], None)
     with gr.Column(elem_classes="sv-figures"):
         cards = {
             name: Card(name, question, explanation, first[name])
@@ -229,7 +229,7 @@ def contents(
             four_rates(lengths, depth),
             plot("positions", lengths, depth),
             f"{chain}, counted in {len(lengths)} recorded steps of a chain, temperature "
-            f"{OPENING:g}",
+            f"{OPENING_TEMPERATURE:g}",
             "recorded",
         ),
         "predicted": Content(prediction_error(points), plot("predicted", points), source, kind),

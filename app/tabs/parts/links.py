@@ -24,7 +24,7 @@ from specviz.view.web import asset
 from . import menus
 from .answers import fill_in
 from .opening import OLD
-from .stage import sentence as message
+from .stage import sentence as notice_value
 from .web import QUIET, component
 
 MAX_LENGTH = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
@@ -262,7 +262,7 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None
         try:
             opened = read(linked, getattr(event, "search", None))
         except ValueError as error:
-            return [message("error", str(error)), *unchanged]
+            return [notice_value("error", str(error)), *unchanged]
         if not opened.changed and not opened.changes:
             return [gr.skip(), *unchanged]
         settings = linked.read(list(opened.values.values()))
@@ -274,13 +274,13 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None
         for name in opened.changed:
             updates[name] = gr.update(value=opened.values[name])
         kind = "link" if text else ""
-        return [message("error" if opened.changes else kind, text), *updates.values()]
+        return [notice_value("error" if opened.changes else kind, text), *updates.values()]
 
     def copy_link(*values: object) -> str:
         try:
-            return message("link", "", query=write(linked, values), copy=next(_copies))
+            return notice_value("link", "", query=write(linked, values), copy=next(_copies))
         except ValueError as error:
-            return message("error", str(error))
+            return notice_value("error", str(error))
 
     fill_in(button.select, open_link, button, controls)
     button.click(copy_link, controls, button, **QUIET)

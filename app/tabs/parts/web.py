@@ -74,7 +74,7 @@ def component(
         options: for the export.
         more: for `gradio.HTML`.
     """
-    # only here: another process computes what some of the modules do that use this one
+    # Only here: another process imports this module too, and has no use for gradio.
     import gradio as gr
 
     if name not in exports(ENTRY):

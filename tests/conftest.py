@@ -163,6 +163,7 @@ class Site:
             lambda: self.load(), [tab for tab in TABS if tabs is None or tab.title in tabs]
         )
         self.service = self.demo.service
+        self.process = self.service.requests.process
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
                 networking, "url_ok", lambda url: True
@@ -181,14 +182,21 @@ class Site:
             time.sleep(0.05)
         return True
 
-    def take(self, pair=None):
-        """Serve a pair, None for one that must not be loaded; returns the address."""
+    def take(self, pair=None, apart=True):
+        """Serve a pair, None for one that must not be loaded; returns the address.
+
+        What is no run, such as a lab or a file, is computed apart, in the page's other process, or
+        beside the page. That process takes seconds to start and makes way for all that computes:
+        beside other tests a browser waits for it too long.
+        """
+        from tests.loops import SameProcess
 
         def load():
             assert pair, "a model was loaded"
             return pair
 
         self.load = load
+        self.service.requests.process = self.process if apart else SameProcess()
         self.service.pairs._loaded.clear()
         return self.url
 
@@ -212,6 +220,7 @@ def serve(sites, request):
     opens in half of the time.
     """
     own, shared = [], "monkeypatch" not in request.fixturenames
+    apart = request.node.get_closest_marker("browser") is None
     tabs = getattr(request.module, "PAGE", None)
 
     def start(pair=None):
@@ -222,10 +231,10 @@ def serve(sites, request):
                 sites.pop(tabs).demo.close(verbose=False)
             if tabs not in sites:
                 sites[tabs] = Site(tabs)
-            return sites[tabs].take(pair)
+            return sites[tabs].take(pair, apart)
         site = Site(tabs)
         own.append(site)
-        return site.take(pair)
+        return site.take(pair, apart)
 
     yield start
     for site in own:
@@ -318,7 +327,7 @@ def shared_page(sites, chromium, visitor, request):
         sites[page.PAGE] = Site(page.PAGE)
     with visits(chromium, visitor) as open_page:
         ready = getattr(page, "READY", ".sv-svg .node")
-        yield open_page(sites[page.PAGE].take() + getattr(page, "LINK", ""), ready=ready)
+        yield open_page(sites[page.PAGE].take(apart=False) + getattr(page, "LINK", ""), ready=ready)
 
 
 @pytest.fixture
@@ -330,10 +339,16 @@ def seen(shared_page):
 
 @pytest.fixture
 def step_by_step():
-    """Steps are not grouped by time, so that a gate decides how many of them are on the page, which
-    may be shared."""
-    from app.service import decoding
+    """The first steps of a run are sent one by one, so that a gate decides how many of them are on
+    the page, which may be shared; the others are grouped by time as always."""
+    from app.service.decoding import is_due
+    from app.tabs.compare import messages as compare
+    from app.tabs.explore import messages as explore
+
+    def due(unsent):
+        return unsent[-1].index < 4 or is_due(unsent)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decoding, "PACE", 0.0)
+        for messages in (compare, explore):
+            patch.setattr(messages, "is_due", due)
         yield

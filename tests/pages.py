@@ -145,6 +145,22 @@ def each_tab(page, tabs):
         yield tab.title
 
 
+def presented(page):
+    """What is crowded while a page is presented."""
+    present(page)
+    expect(page.locator("html")).to_have_class("sv-present")
+    faults = crowded(page, 5)
+    page.keyboard.press("Escape")
+    expect(page.locator("html")).not_to_have_class("sv-present")
+    return faults
+
+
+def resize(page, size):
+    """Another window, in which trees and figures follow their frames a moment later."""
+    page.set_viewport_size(size)
+    page.evaluate("new Promise(then => requestAnimationFrame(() => requestAnimationFrame(then)))")
+
+
 def save(page, kind, folder):
     """Choose an entry of the menu; the file that it saves."""
     page.locator(f"{STAGE} .sv-save summary").click()

@@ -1,20 +1,15 @@
-"""For everyone: axe-core on every tab in light and dark, large type, and a keyboard that reaches
-everything."""
+"""For everyone: large type, contrast in light and dark, and a keyboard that reaches everything;
+test_every_tab.py has what axe-core finds."""
 
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from app.page import TABS
-from tests.pages import each_tab, open_tab, present
+from tests.pages import each_tab, present
 
 pytestmark = pytest.mark.browser
-# What gradio's own widgets fail of axe's serious and critical rules, by rule. Nothing at present.
-GRADIO = {}
-FIGURES = "Measure"
-STILL = "* { transition: none !important; }"  # a colour that is still fading has the wrong contrast
 # Numbers what can be used in Live, and says how many there are; what lies in a closed menu is not
 # there yet.
 WANTED = """() => {
@@ -26,10 +21,6 @@ WANTED = """() => {
     .filter(element => there(element) && !closed(element) && !element.disabled)
     .map((element, i) => { element.dataset.wanted = i; }).length;
 }"""
-# Marks the page of a tab that is shown: axe would go through all that was ever shown.
-CHECKED = """() => document.querySelectorAll('[role=tabpanel]').forEach(panel =>
-  panel.checkVisibility() && !panel.querySelector('[role=tabpanel]') &&
-    panel.setAttribute('data-checked', ''))"""
 FOCUSED = """() => {
   const element = document.activeElement, style = getComputedStyle(element);
   const around = element.closest('.sv-canvas, label, .block');
@@ -38,71 +29,6 @@ FOCUSED = """() => {
   const html = element.outerHTML.slice(0, 100);
   return { wanted: element.dataset.wanted ?? null, html, seen: ring || shadow };
 }"""
-
-
-def look_at(page, name, scheme="light"):
-    """Everything serious that axe finds on the page as it is, as (rule, place, markup); in the dark
-    of colours only."""
-    page.mouse.move(0, 0)  # a tab that is pointed at has another colour
-    page.add_style_tag(content=STILL)
-    page.wait_for_timeout(100)
-    # Thousands of marks within figures, which say nothing of their own to axe; what surrounds them
-    # stays.
-    page.evaluate(
-        "document.querySelectorAll('.js-plotly-plot .main-svg').forEach(svg => "
-        "svg.replaceChildren())"
-    )
-    rules = {"runOnly": ["color-contrast", "link-in-text-block"]} if scheme == "dark" else {}
-    found = Axe().run(
-        page, {"exclude": [["[data-checked]"]]}, {"resultTypes": ["violations"]} | rules
-    )
-    return [
-        (
-            name,
-            rule["id"],
-            node["target"],
-            node["any"][0]["message"] if node["any"] else "",
-            scheme,
-            node["html"][:120],
-        )
-        for rule in found.response["violations"]
-        if rule["impact"] in ("serious", "critical") and rule["id"] not in GRADIO
-        for node in rule["nodes"]
-    ]
-
-
-@pytest.mark.parametrize(
-    "scheme",
-    [
-        "light",
-        pytest.param("dark", marks=pytest.mark.nightly),
-    ],
-)
-def test_no_page_of_a_tab_has_a_serious_fault_with_its_folds_open(serve, visit, scheme):
-    page = visit(serve(), color_scheme=scheme)
-    expect(page.locator("body")).to_have_class("dark" if scheme == "dark" else "")
-    wrong = []
-    for tab in TABS:
-        open_tab(page, tab.title)
-        if tab.title == FIGURES:
-            page.locator(".js-plotly-plot .main-svg:visible").first.wait_for(timeout=30_000)
-            for fold in page.locator(".sv-fold:visible > button").all():
-                fold.click()
-        # Gradio's own placeholder of a figure has a fault; it goes when the figure is drawn.
-        expect(page.locator("[aria-label='Empty value']:visible")).to_have_count(0, timeout=30_000)
-        wrong += look_at(page, tab.title, scheme)
-        page.evaluate(CHECKED)
-    assert not wrong, "\n".join(map(str, wrong))
-
-
-@pytest.mark.nightly
-def test_axe_would_notice(serve, visit):
-    page = visit(serve())
-    page.evaluate("document.querySelector('.sv-caption').style.color = '#ccc'")
-    page.evaluate("document.querySelector('.sv-scrub').removeAttribute('aria-label')")
-    rules = {rule for _, rule, *_ in look_at(page, "Explore")}
-    assert {"label", "color-contrast"} <= rules
-    assert {rule for _, rule, *_ in look_at(page, "Explore", "dark")} == {"color-contrast"}
 
 
 def test_present_is_one_sentence_and_a_tree_that_the_last_row_can_read(serve, visit):
@@ -142,9 +68,10 @@ SHOWN = {  # what each tab presents
 }
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
-def test_what_a_tab_presents_is_on_the_screen_and_nothing_of_the_frame(serve, visit, size):
-    width, height = size
+@pytest.mark.parametrize(
+    ("width", "height"), [(1280, 720), pytest.param(1920, 1080, marks=pytest.mark.nightly)]
+)
+def test_what_a_tab_presents_is_on_the_screen_and_nothing_of_the_frame(serve, visit, width, height):
     page = visit(serve(), width=width, height=height, settings=False)
     for title in each_tab(page, TABS):
         present(page)
@@ -195,17 +122,15 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_was_not_visited_can_be_seen(serve, visit, scheme):
-    page = visit(serve(), color_scheme=scheme, settings=False)
-    page.locator("#sv-stage .sv-svg .edge.u").first.wait_for(state="attached")
-    assert min(page.evaluate(CONTRAST)) >= 3
-
-
-def test_all_tabs_fit_on_a_phone(serve, visit):
-    page = visit(serve(), width=360, height=844)
+def test_on_a_phone_and_at_night_all_tabs_and_what_was_not_visited_can_be_seen(serve, visit):
+    page = visit(serve(), width=360, height=844, settings=False)
     for tab in TABS:
         expect(page.get_by_role("tab", name=tab.title, exact=True)).to_be_visible()
+    page.locator("#sv-stage .sv-svg .edge.u").first.wait_for(state="attached")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        expect(page.locator("body")).to_have_class("dark" if scheme == "dark" else "")
+        assert min(page.evaluate(CONTRAST)) >= 3, scheme
 
 
 def test_the_keyboard_reaches_everything_in_live_and_shows_where_it_is(serve, visit):

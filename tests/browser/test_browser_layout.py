@@ -1,15 +1,12 @@
-"""No text lies on other text or is cut off: every tab, wide and narrow, and presented; at night at
-every width, in both themes, with all lessons."""
+"""No text lies on other text or is cut off at any width, in both themes, with all lessons and after
+runs; by day test_every_tab.py looks at two widths."""
 
 import pytest
-from playwright.sync_api import expect
 
 from app.page import TABS
-from tests.pages import CROWDED, WIDTHS, Gated, crowded, each_tab, open_tab, present, state
+from tests.pages import WIDTHS, Gated, crowded, each_tab, open_tab, presented, state
 
-pytestmark = pytest.mark.browser
-WIDE, NARROW = ({"width": width, "height": 900} for width in (1440, 390))
-SETTINGS = "#sv-settings-opener button"
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 
 def each_lesson(page):
@@ -24,37 +21,6 @@ def each_lesson(page):
             yield f"{button.inner_text()}, last picture"
 
 
-def presented(page):
-    """What is crowded while a page is presented."""
-    present(page)
-    expect(page.locator("html")).to_have_class("sv-present")
-    faults = crowded(page, 5)
-    page.keyboard.press("Escape")
-    expect(page.locator("html")).not_to_have_class("sv-present")
-    return faults
-
-
-def resize(page, size):
-    """Another window, in which trees and figures follow their frames a moment later."""
-    page.set_viewport_size(size)
-    page.evaluate("new Promise(then => requestAnimationFrame(() => requestAnimationFrame(then)))")
-
-
-def test_no_text_of_a_tab_is_crowded_in_a_wide_and_a_narrow_window(serve, visit):
-    page = visit(serve(), **WIDE)
-    faults = {}
-    for title in each_tab(page, TABS):
-        faults[title] = crowded(page)
-        if title == "Explore":
-            faults["presented"] = presented(page)
-            page.locator(SETTINGS).click()  # below, the drawer would lie over the page
-        resize(page, NARROW)
-        faults[f"{title}, narrow"] = crowded(page)
-        resize(page, WIDE)
-    assert not any(faults.values()), faults
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_text_lies_on_text_or_is_cut_off(serve, visit, scheme, width):
@@ -68,13 +34,12 @@ def test_no_text_lies_on_text_or_is_cut_off(serve, visit, scheme, width):
     faults = {}
     for title in each_tab(page, TABS):
         faults[title] = crowded(page)
-        if width == WIDE["width"]:
+        if width == 1440:
             faults[title] += presented(page)
     faults |= {title: crowded(page) for title in each_lesson(page)}
     assert not any(faults.values()), faults
 
 
-@pytest.mark.nightly
 def test_no_text_is_crowded_after_runs(serve, visit):
     page = visit(serve(Gated()), settings=False)
     page.locator("#sv-run").click()
@@ -87,16 +52,3 @@ def test_no_text_is_crowded_after_runs(serve, visit):
         page.set_viewport_size({"width": width, "height": 900})
         for title in each_tab(page, TABS[:2]):
             assert crowded(page) == [], (title, width)
-
-
-def test_the_search_would_find_both(serve, visit):
-    page = visit(serve())
-    assert not [fault for fault in page.evaluate(CROWDED) if "moved here" in fault]
-    page.evaluate("""() => document.body.insertAdjacentHTML('beforeend',
-      '<div style="position: absolute; top: 200px; left: 300px">' +
-      '<p style="margin: 0">moved here once</p>' +
-      '<p style="margin: -1em 0 0">moved here twice</p>' +
-      '<p style="width: 3em; overflow: hidden; white-space: nowrap">' +
-      'moved here and cut</p></div>')""")
-    found = [fault for fault in page.evaluate(CROWDED) if "moved here" in fault]
-    assert {fault.split(":")[0] for fault in found} == {"cut off by p", "on one another"}, found

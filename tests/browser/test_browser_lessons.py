@@ -12,6 +12,8 @@ from tests.pages import crowded, present
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore", "Lessons")
+LINK = "?lesson=one-pass"
+READY = "#sv-lessons .sv-lessons[aria-busy=false]"
 NAMES = list(lessons.LESSONS)
 TREE = "const svg = document.querySelector('#sv-lessons .sv-svg');"
 CLIPPED = f"""() => {{ {TREE} const box = svg.parentElement.getBoundingClientRect();
@@ -27,9 +29,7 @@ SMALLEST = f"""() => {{ {TREE} const texts = [...svg.querySelectorAll('.node > t
 def book(serve, visit):
     """A function that opens the lessons by a link."""
     url = serve()
-    return lambda link, **more: visit(
-        f"{url}?{link}", ready="#sv-lessons .sv-lessons[aria-busy=false]", **more
-    )
+    return lambda link, **more: visit(f"{url}?{link}", ready=READY, **more)
 
 
 def opened(page, name):
@@ -44,10 +44,25 @@ def opened(page, name):
     return lesson
 
 
+@pytest.fixture
+def page(seen):
+    """The page that tests share; each opens lessons from its list."""
+    seen.keyboard.press("Escape")  # what is presented
+    seen.set_viewport_size({"width": 1280, "height": 800})
+    return seen
+
+
+def choose(page, name):
+    """Open a lesson from the list, as it opens; its own data."""
+    for shown in (NAMES[NAMES.index(name) - 1], name):  # it may be open, at another step
+        page.locator(".sv-lessons-list button").nth(NAMES.index(shown)).click()
+        lesson = opened(page, shown)
+    return lesson
+
+
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.nightly)])
-def test_every_lesson_opens_its_pictures_and_none_is_clipped(book, every):
+def test_every_lesson_opens_its_pictures_and_none_is_clipped(page, every):
     """By day every third lesson."""
-    page = book("lesson=one-pass", width=1280, height=800)
     for name in NAMES if every else NAMES[::3]:
         page.locator(".sv-lessons-list button").nth(NAMES.index(name)).click()
         lesson = opened(page, name)
@@ -79,9 +94,8 @@ def test_the_dials_of_the_race_run_it_again(book):
     expect(result).not_to_contain_text("equal in 100 %")
 
 
-def test_a_visitor_says_which_rules_are_lossy_and_the_page_computes_it(book):
-    page = book("lesson=lossy")
-    opened(page, "lossy")
+def test_a_visitor_says_which_rules_are_lossy_and_the_page_computes_it(page):
+    choose(page, "lossy")
     rules = page.locator(".sv-lossy-rules tr")
     rules.nth(1).get_by_role("button", name="exact").click()
     expect(rules.nth(1)).to_contain_text("No. Lossy, though right on this tree")
@@ -101,9 +115,9 @@ def test_a_visitor_says_which_rules_are_lossy_and_the_page_computes_it(book):
     expect(rules.nth(3)).to_contain_text("Lossy")
 
 
-def test_a_lecture_by_arrow_keys(book):
-    page = book("lesson=trees", width=1280, height=720)
-    lesson = opened(page, "trees")
+def test_a_lecture_by_arrow_keys(page):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    lesson = choose(page, "trees")
     present(page)
     expect(page.locator(".sv-lessons-sentence")).to_have_text(lesson["sentence"])
     expect(page.locator(".sv-lessons-list")).to_be_hidden()
@@ -147,30 +161,29 @@ CHART_TYPE = """() => { const text = document.querySelector('.sv-lesson-times te
   return parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a; }"""
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "is_presented", "least", "most"),
-    [
-        (1920, 1080, True, 28, 50),
-        (1280, 720, True, 28, 40),
-        (1280, 800, False, 15, 24),
-        (390, 844, False, 8.5, 17),
-    ],
-)
-def test_the_charts_of_a_lesson_have_the_type_of_the_page_and_stay_in_their_frame(
-    book, width, height, is_presented, least, most
-):
-    page = book("lesson=cost", width=width, height=height)
-    opened(page, "cost")
-    for name in ("Time by nodes", "Tokens and speed by nodes"):
-        page.locator(".sv-lesson-pictures button", has_text=name).click()
-        if is_presented:
-            present(page)
-        expect(page.locator(".sv-lesson-times .label").first).to_be_visible()
-        assert crowded(page, 5) == [], name
-        assert page.evaluate(OUTSIDE) == [], name
-        assert least <= page.evaluate(CHART_TYPE) <= most, name
-        if is_presented:
-            present(page)
+SCREENS = [  # width, height, whether it is presented, the least and the most of a chart's type
+    (1920, 1080, True, 28, 50),
+    (1280, 720, True, 28, 40),
+    (1280, 800, False, 15, 24),
+    (390, 844, False, 8.5, 17),
+]
+
+
+def test_the_charts_of_a_lesson_have_the_type_of_the_page_and_stay_in_their_frame(page):
+    choose(page, "cost")
+    for width, height, is_presented, least, most in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        for name in ("Time by nodes", "Tokens and speed by nodes"):
+            case = (name, width, height)
+            page.locator(".sv-lesson-pictures button", has_text=name).click()
+            if is_presented:
+                present(page)
+            expect(page.locator(".sv-lesson-times .label").first).to_be_visible()
+            assert crowded(page, 5) == [], case
+            assert page.evaluate(OUTSIDE) == [], case
+            assert least <= page.evaluate(CHART_TYPE) <= most, case
+            if is_presented:
+                present(page)
 
 
 COVERED = """() => {
@@ -185,27 +198,27 @@ COVERED = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-def test_the_card_at_a_node_leaves_the_path_the_legend_and_the_buttons(book, width, height):
-    page = book("lesson=accept", width=width, height=height)
-    card = page.locator("#sv-lessons .sv-node-card")
+def test_the_card_at_a_node_leaves_the_path_the_legend_and_the_buttons(page):
+    card, scrub = page.locator("#sv-lessons .sv-node-card"), page.locator("#sv-lessons .sv-scrub")
     for name in ("accept", "trees", "one-pass"):
-        page.locator(".sv-lessons-list button").nth(NAMES.index(name)).click()
-        lesson = opened(page, name)
+        lesson = choose(page, name)
         steps = lesson["pictures"][lesson["opens"]["picture"]]["message"]["steps"]
-        page.locator("#sv-lessons .sv-canvas").evaluate("box => box.scrollIntoView()")
-        for step in [step for step in steps if "x" in step["outcome"]][:3]:
-            page.locator("#sv-lessons .sv-scrub").evaluate(
-                "(bar, at) => { bar.value = at; bar.dispatchEvent(new Event('input')); }",
-                step["index"],
-            )
-            expect(page.locator("#sv-lessons .sv-svg")).to_have_attribute(
-                "data-step", str(step["index"])
-            )
-            page.locator("#sv-lessons .sv-svg .node.x .shape").first.click(force=True)
-            expect(card).to_contain_text("rejected")
-            # a sentence that takes another line moves the tree, a frame later
-            page.wait_for_function(f"({COVERED})().length === 0")
+        for width, height in ((390, 844), (1280, 800)):
+            page.set_viewport_size({"width": width, "height": height})
+            page.locator("#sv-lessons .sv-canvas").evaluate("box => box.scrollIntoView()")
+            for step in [step for step in steps if "x" in step["outcome"]][:3]:
+                scrub.evaluate(
+                    "(bar, at) => { bar.value = at; bar.dispatchEvent(new Event('input')); }",
+                    step["index"],
+                )
+                expect(page.locator("#sv-lessons .sv-svg")).to_have_attribute(
+                    "data-step", str(step["index"])
+                )
+                page.locator("#sv-lessons .sv-svg .node.x .shape").first.click(force=True)
+                expect(card).to_contain_text("rejected")
+                # a sentence that takes another line moves the tree, a frame later
+                page.wait_for_function(f"({COVERED})().length === 0")
+            page.keyboard.press("Escape")
 
 
 def test_presented_no_card_covers_the_tree_and_every_rule_of_the_lossy_lesson_is_on_the_screen(
@@ -257,10 +270,8 @@ def test_a_lesson_that_does_not_arrive_gets_a_sentence(book):
     opened(page, "trees")
 
 
-def test_what_the_text_says_of_the_picture_is_a_button_and_the_exercise_knows_that_it_was_done(
-    serve, visit
-):
-    page = visit(f"{serve()}?lesson=accept", ready=".sv-mention")
+def test_what_the_text_names_is_a_button_and_the_exercise_knows_that_it_was_done(page):
+    choose(page, "accept")
     svg, exercise = page.locator(".sv-lessons .sv-svg"), page.locator(".sv-lesson-exercise")
     step = page.locator(".sv-lesson-body .sv-mention", has_text="step").first
     page.locator(".sv-lessons .sv-forward").click()

@@ -77,8 +77,10 @@ def few_trees():
         yield
 
 
-def test_one_button_measures_this_machine(serve, visit, few_trees):
-    page = visit(serve(specviz.toy_pair(vocab=12)))
+def test_one_button_measures_this_machine(serve, seen, few_trees):
+    serve(specviz.toy_pair(vocab=12))  # the page is open
+    page = seen
+    page.set_viewport_size({"width": 1400, "height": 1000})
     open_tab(page, "Measure")
     page.locator("#sv-measure").click()
     expect(page.locator("#sv-measure-status .text")).to_contain_text(

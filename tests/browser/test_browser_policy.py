@@ -7,6 +7,7 @@ import pytest
 from tests.conftest import visits
 
 pytestmark = pytest.mark.browser
+PAGE = ("Explore",)
 
 
 def test_what_the_policy_forbids_is_noticed(serve, browser, visitor):

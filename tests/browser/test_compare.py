@@ -201,8 +201,8 @@ def test_the_tab_is_in_the_address_and_back_returns_to_the_one_before(serve, vis
     expect(page.locator(READY).first).to_be_visible()
 
 
-def test_presented_it_shows_the_race_and_nothing_else(serve, visit):
-    page = visit(f"{serve()}{LINK}", ready=READY, settings=False)
+def test_presented_it_shows_the_race_and_nothing_else(seen):
+    page = seen
     present(page)
     expect(page.locator(".sv-key-hint")).to_be_visible()
     for part in (".sv-standing", ".sv-race-svg", ".sv-large >> nth=0"):
@@ -210,3 +210,4 @@ def test_presented_it_shows_the_race_and_nothing_else(serve, visit):
     for part in (f"{BOARD} .sv-table", f"{BOARD} .sv-texts", "#sv-compare-run"):
         expect(page.locator(part)).to_be_hidden()
     expect(page.locator(".sv-key-hint")).to_have_count(0)
+    present(page)

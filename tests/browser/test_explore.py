@@ -331,7 +331,14 @@ def test_a_run_that_begins_late_is_listed_beside_what_was_chosen_since(serve, vi
     expect(about).to_contain_text("Race")
 
 
-def test_an_answer_that_comes_late_sets_nothing_that_was_chosen_since(serve, visit, monkeypatch):
+@pytest.fixture
+def patch():
+    """As `monkeypatch`, of which a test gets a page of its own, for what a shared page bears."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+def test_an_answer_that_comes_late_sets_nothing_that_was_chosen_since(serve, visit, patch):
     whole = explore.recorded
     gates = [threading.Event(), threading.Event()]
     begun = [threading.Event(), threading.Event()]
@@ -345,7 +352,7 @@ def test_an_answer_that_comes_late_sets_nothing_that_was_chosen_since(serve, vis
         return whole(*args)
 
     page = visit(serve(Gated()))
-    monkeypatch.setattr(explore, "recorded", slow)
+    patch.setattr(explore, "recorded", slow)
     about = page.locator(f"{STAGE} .sv-about-run")
     opened = about.inner_text()
     pick(page, "Large tree")

@@ -42,8 +42,9 @@ interface Sent {
   /** The target's probability before temperature. */
   plain: (number | null)[];
   accept: (number | null)[];
-  /** The uniform draw. */
-  order: number[];  // the nodes in the order in which the rule tried them
+  /** The nodes in the order in which the rule tried them. */
+  order: number[];
+  /** The uniform draw of each node. */
   coin: (number | null)[];
   /**
    * One letter a node: r root, a accepted, x rejected, u never reached, p passed over, o a probe.

@@ -52,7 +52,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   });
   const first = settings();
   let run = { ...opened({}), state: '' };
-  let frame = /** @type {number | null} */ (null);
+  let frameRequest = /** @type {number | null} */ (null);
   let whole = false;
   let messages = /** @type {string[]} */ ([]); // all of this comparison
 
@@ -139,8 +139,8 @@ export function compareBoard(element, server, settings = () => undefined) {
 
   function schedule(all = false) {
     whole ||= all;
-    frame ??= requestAnimationFrame(now => {
-      frame = null;
+    frameRequest ??= requestAnimationFrame(now => {
+      frameRequest = null;
       render(now);
     });
   }

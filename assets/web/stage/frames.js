@@ -8,7 +8,7 @@ import { treeSentence, trySentence } from './sentences.js';
 /**
  * @typedef {object} Frame
  * @property {1 | 2 | 3 | 4} phase
- * @property {number} nodes the last node that is there
+ * @property {number} lastNode that is there
  * @property {Set<number>} later nodes that are tried later
  * @property {number | null} at the node that the frame is about
  * @property {Map<number, string>} tags what is written at nodes
@@ -28,19 +28,19 @@ export function framesOf(step, { key = 'key' } = {}) {
   // Accepted with a node below them, without a try of their own: known after the last try.
   const untried = step.path.filter(node => !tries.includes(node));
   const frames = /** @type {Frame[]} */ ([]);
-  const whole = { nodes, later: all, at: null, tags: new Map() };
+  const whole = { lastNode: nodes, later: all, at: null, tags: new Map() };
   for (let node = 1; node < last; node++) {
     const tags = growthTags(step, node);
     const text = growthSentence(step, node, key);
-    frames.push({ phase: 1, nodes: node, later: all, at: node, tags, text });
+    frames.push({ phase: 1, lastNode: node, later: all, at: node, tags, text });
   }
-  if (last > 0) frames.push({ ...whole, phase: 1, nodes: last, text: treeSentence(step) });
+  if (last > 0) frames.push({ ...whole, phase: 1, lastNode: last, text: treeSentence(step) });
   frames.push({ ...whole, phase: 2, text: passSentence(step) });
   tries.forEach((node, i) => {
     const rest = tries.slice(i + 1);
     const later = new Set(rest.length ? [...rest, ...untried] : []);
     const text = trySentence(step, node);
-    frames.push({ phase: 3, nodes, later, at: node, tags: coinTag(step, node), text });
+    frames.push({ phase: 3, lastNode: nodes, later, at: node, tags: coinTag(step, node), text });
   });
   frames.push({ ...whole, phase: 4, later: new Set(), text: stepSentence(step) });
   return frames;

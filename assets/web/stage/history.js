@@ -19,7 +19,7 @@ export function runHistory() {
      * run's first message and whether that run is to be on the screen. Null where the message is
      * about no run that is listed.
      *
-     * What comes of a run never puts it in the place of one that somebody chose to see since.
+     * A late message of a run never replaces the run that a visitor has chosen since.
      * @param {Message} message
      * @param {Run} shown the run on the screen
      * @param {boolean} [isAwaited] whether no other run was put on the screen since Run was pressed
@@ -31,7 +31,7 @@ export function runHistory() {
       if (message.run === '') run = runs.findLast(isBusy) ?? (isAwaited ? shown : undefined);
       const isBegun = !run && message.head !== undefined;
       if (isBegun) {
-        // It took the place of the one that went on: nothing more comes of that.
+        // A new run takes the place of one that is computed: mark that one as stopped.
         if (!message.head?.recorded) runs.filter(isBusy).forEach(takeStop);
         run = emptyRun(message.run);
         runs.push(run);

@@ -172,8 +172,8 @@ export function writeControls(element, current, count, playing, phase) {
 }
 
 /** @param {HTMLElement} element @param {Step} step @param {import('./frames.js').Frame} frame */
-export function writeLegend(element, step, { later, nodes }) {
-  const letters = [...step.outcome].slice(0, nodes + 1).map((letter, node) => {
+export function writeLegend(element, step, { later, lastNode }) {
+  const letters = [...step.outcome].slice(0, lastNode + 1).map((letter, node) => {
     const isLater = node > 0 && later.has(node) && letter !== 'o';
     return isLater ? 'u' : letter;
   });

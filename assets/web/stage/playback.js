@@ -24,11 +24,11 @@ const QUICK = 5; // times as fast a run plays at last that nobody stops
 export function playback(element, { steps, running, head, changed }) {
   let current = -1; // the step
   let following = true; // whether it is the newest one, of a run that grows
-  let finale = /** @type {number | null} */ (null); // the step that is opened when all are shown
-  let streak = -1; // how many steps were played on end
+  let openAtEnd = /** @type {number | null} */ (null); // the step to open after the newest one
+  let streak = -1; // how many steps were played in a row; -1 where one is played alone
   let timer = 0;
   let all = /** @type {Frame[]} */ ([]); // the frames of the step
-  let end = 0; // where those that play end
+  let end = 0; // one past the last frame to play
   const frames = stepper(element, {
     changed,
     count: () => end,
@@ -45,7 +45,7 @@ export function playback(element, { steps, running, head, changed }) {
     clearTimeout(timer);
     current = streak = -1;
     following = true;
-    finale = null;
+    openAtEnd = null;
     all = [];
     end = timer = 0;
     frames.reset();
@@ -59,9 +59,9 @@ export function playback(element, { steps, running, head, changed }) {
     if (current < newest) {
       settle(reducedMotion() ? newest : current + 1);
       timer = setTimeout(stream, reducedMotion() ? 0 : STREAM);
-    } else if (finale !== null || !running()) {
+    } else if (openAtEnd !== null || !running()) {
       following = false;
-      if (finale !== null) open(finale);
+      if (openAtEnd !== null) open(openAtEnd);
       else changed();
     }
   }
@@ -93,6 +93,8 @@ export function playback(element, { steps, running, head, changed }) {
     const last = all.findLastIndex(frame => frame.phase === phase);
     end = only ? Math.max(from, last) + 1 : all.length;
     following = false;
+    // Without motion a phase is its last frame; but verification begins with its first try, from
+    // which a visitor goes on.
     if (reducedMotion() || from === end - 1) frames.go(phase === 3 ? from : Math.max(from, last));
     else frames.play(from);
   }
@@ -127,7 +129,7 @@ export function playback(element, { steps, running, head, changed }) {
      * @param {number} [show] the step to open at its end, when it is known
      */
     grown(show) {
-      finale = show ?? finale;
+      openAtEnd = show ?? openAtEnd;
       if (!timer) stream();
     },
     /** @param {number} index */
@@ -143,7 +145,7 @@ export function playback(element, { steps, running, head, changed }) {
       play(phase, presents());
     },
     /**
-     * By a frame where a step is half played, by a phase where it is presented, else by a step.
+     * Moves by a frame inside a step that plays, by a phase while presenting, else by a step.
      * @param {number} by
      * @returns {boolean} whether there was any
      */

@@ -48,9 +48,9 @@ export function runPlayer(element, around = {}) {
   let request = /** @type {Place | null} */ (null); // where the link of the page leads
   let arrived = false;
   const writeAddress = addressWriter(around.address);
-  let drawn = -1;
+  let drawnStep = -1;
   let [pinned, hovered] = /** @type {(string | null)[]} */ ([null, null]);
-  let drawing = /** @type {number | null} */ (null);
+  let frameRequest = /** @type {number | null} */ (null);
 
   const inspector = inspectorView(
     element,
@@ -135,8 +135,8 @@ export function runPlayer(element, around = {}) {
   // ---- drawing: at most once a frame of the browser ----
 
   function schedule() {
-    drawing ??= requestAnimationFrame(() => {
-      drawing = null;
+    frameRequest ??= requestAnimationFrame(() => {
+      frameRequest = null;
       render();
     });
   }
@@ -144,8 +144,8 @@ export function runPlayer(element, around = {}) {
   function render() {
     const { current, frame, playing } = position;
     const step = run.steps[current];
-    if (current !== drawn) pinned = hovered = null;
-    drawn = current;
+    if (current !== drawnStep) pinned = hovered = null;
+    drawnStep = current;
     writeAround();
     writeControls(element, current, run.steps.length, playing, frame?.phase ?? 4);
     if (!step || !frame) return follow($('ribbon'), spans, current);
@@ -215,7 +215,7 @@ export function runPlayer(element, around = {}) {
   function show(index, key = null) {
     position.show(index);
     pinned = key;
-    drawn = position.current;
+    drawnStep = position.current;
     if (key === null) return;
     requestAnimationFrame(() => {
       if (!element.querySelector('.node.selected')) fit(); // it is folded away

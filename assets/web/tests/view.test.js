@@ -190,7 +190,7 @@ test('frames hide what is not there yet and what is tried later', () => {
     [...svg.querySelectorAll('.node')].map(node => node.getAttribute('class').replace('node ', ''));
   tree.show(one, {
     phase: 1,
-    nodes: 1,
+    lastNode: 1,
     later: new Set([0, 1, 2, 3]),
     at: 1,
     tags: new Map([[1, '0.5']]),
@@ -200,7 +200,7 @@ test('frames hide what is not there yet and what is tried later', () => {
     [letters().sort(), svg.querySelector('.tag').textContent],
     [['r', 'u current'], '0.5'],
   );
-  tree.show(one, { phase: 3, nodes: 4, later: new Set([2]), at: 1, tags: new Map(), text: '' });
+  tree.show(one, { phase: 3, lastNode: 4, later: new Set([2]), at: 1, tags: new Map(), text: '' });
   assert.deepEqual(letters().sort(), ['r', 'u', 'u', 'x current']);
   tree.show(one);
   assert.deepEqual(letters().sort(), ['a', 'bonus', 'r', 'u', 'x']);

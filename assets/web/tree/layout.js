@@ -75,8 +75,9 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
     n = step.parents.length,
     size = new Array(n).fill(1);
   for (let i = n - 1; i > 0; i--) size[step.parents[i]] += size[i];
-  const reached = (/** @type {number} */ i) => 'rap'.includes(step.outcome[i]),
-    tried = (/** @type {number} */ i) => 'axp'.includes(step.outcome[i]);
+  // Letters of outcomes are explained in base/run.d.ts.
+  const isReached = (/** @type {number} */ i) => 'rap'.includes(step.outcome[i]),
+    isTried = (/** @type {number} */ i) => 'axp'.includes(step.outcome[i]);
   const end = Math.max(0, step.outcome.lastIndexOf('a'));
 
   /**
@@ -108,7 +109,7 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
       up: 0,
       down: 0,
     });
-    const closed = below.length && !reached(node) && !isOpen(mark.key);
+    const closed = below.length && !isReached(node) && !isOpen(mark.key);
     const spare = below.filter(i => step.outcome[i] === 'u').slice(siblings - 1);
     const fold = spare.length > 1 && !isOpen(`${node}+`) ? new Set(spare) : new Set();
     let main = -1;
@@ -122,7 +123,7 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
             i,
             column + 1,
             mark,
-            drafted.length > 1 && drafted.some(tried) ? drafted.indexOf(i) + 1 : 0,
+            drafted.length > 1 && drafted.some(isTried) ? drafted.indexOf(i) + 1 : 0,
           ),
         );
       }
@@ -137,7 +138,7 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
     }
     if (node === end && step.last) {
       // it comes after all that were tried
-      main = below.filter(i => !fold.has(i)).findLastIndex(tried) + 1;
+      main = below.filter(i => !fold.has(i)).findLastIndex(isTried) + 1;
       blocks.splice(main, 0, leafBlock('last', 'last', 0));
     }
     mark.leaf = !blocks.length;
@@ -167,7 +168,7 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
  */
 export function roomyLayout(step, isOpen, room) {
   const open = new Set(),
-    rejected = new Set();
+    tooLarge = new Set();
   let siblings = SIBLINGS;
   // Before somebody opened a fold, which must close no other.
   const rowsWith = (/** @type {number} */ few) => treeLayout(step, () => false, few).rows;
@@ -175,7 +176,7 @@ export function roomyLayout(step, isOpen, room) {
   let layout = treeLayout(step, isOpen, siblings);
   const columns = Math.max(room.columns, layout.columns);
   for (;;) {
-    const folds = layout.marks.filter(mark => mark.hidden && !rejected.has(mark.key));
+    const folds = layout.marks.filter(mark => mark.hidden && !tooLarge.has(mark.key));
     if (!folds.length) return { ...layout, opened: open };
     const next = folds.reduce((smallest, mark) =>
       mark.hidden < smallest.hidden ? mark : smallest,
@@ -186,6 +187,6 @@ export function roomyLayout(step, isOpen, room) {
     if (larger.rows <= room.rows && larger.columns <= columns) {
       open.add(next.key);
       layout = larger;
-    } else rejected.add(next.key);
+    } else tooLarge.add(next.key);
   }
 }

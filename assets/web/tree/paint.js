@@ -9,12 +9,17 @@ import { differ, outlineOf } from './sources.js';
 /** @typedef {import('./layout.js').Mark} Mark */
 
 /**
- * Sizes in pixels: how wide each column is and where its marks are, between rows, where the last
- * labels end, at least of a column and between rows, of type, of one unit (large type has larger
- * ones); whether labels stand below their marks, not beside them; and how wide text is.
- * @typedef {{ widths: number[], xs: number[], dy: number, end: number,
- *   least: { dx: number, dy: number }, size: number, unit: number, below: boolean,
- *   width: (text: string) => number }} Sizes
+ * Sizes in pixels.
+ * @typedef {object} Sizes
+ * @property {number[]} widths of each column
+ * @property {number[]} xs where the marks of each column are
+ * @property {number} dy from one row to the next
+ * @property {number} end where the last labels end
+ * @property {{ dx: number, dy: number }} least of a column, and from one row to the next
+ * @property {number} size of type
+ * @property {number} unit which is larger where type is
+ * @property {boolean} below whether labels stand below their marks, not beside them
+ * @property {(text: string) => number} width of a text
  */
 
 /** @type {Record<string, string>} */

@@ -60,8 +60,8 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
             columns: Math.floor(room.wide / least.dx),
           });
     const { rows, marks } = layout;
-    // First the scale at which rows, and columns with whole labels, fill the room; then as much
-    // space between them as is left.
+    // Choose the scale at which rows, and columns with whole labels, fill the room; then share out
+    // the space that is left between rows and columns.
     const widths = widthsOf(marks, step, sizes);
     setWidths(sizes, widths);
     const natural = endsOf(marks, step, sizes).wide;
@@ -203,7 +203,7 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
 /** @param {Mark} mark @param {Frame | null} frame */
 function visibleIn({ key, node, from }, frame) {
   if (!frame || frame.phase === 4) return true;
-  return key !== 'last' && (node ?? from?.node ?? 0) <= frame.nodes;
+  return key !== 'last' && (node ?? from?.node ?? 0) <= frame.lastNode;
 }
 
 /**

@@ -67,11 +67,16 @@ def check_tensors(
         expected, found: those of its configuration, and those of its files.
         hint: what to do, a sentence.
     """
-    wrong = sorted(expected.keys() ^ found.keys())
-    for name in expected.keys() & found.keys():
-        if expected[name].shape != found[name].shape:
-            wrong.append(name)
-    if wrong:
+    for name in sorted(expected.keys() | found.keys()):
+        if name not in found:
+            wrong = "it is missing"
+        elif name not in expected:
+            wrong = "it is left over"
+        elif expected[name].shape != found[name].shape:
+            shape = tuple(found[name].shape)
+            wrong = f"its shape must be {tuple(expected[name].shape)}; got {shape}"
+        else:
+            continue
         raise ValueError(
-            f"{subject}: its tensors and its config.json do not agree on {wrong[0]}. {hint}"
+            f"{subject}: its tensors and its config.json do not agree on {name}: {wrong}. {hint}"
         )

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.tabs import lessons
-from tests.pages import crowded, present
+from tests.pages import crowded, present, resize
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore", "Lessons")
@@ -204,7 +204,7 @@ def test_the_card_at_a_node_leaves_the_path_the_legend_and_the_buttons(page):
         lesson = choose(page, name)
         steps = lesson["pictures"][lesson["opens"]["picture"]]["message"]["steps"]
         for width, height in ((390, 844), (1280, 800)):
-            page.set_viewport_size({"width": width, "height": height})
+            resize(page, {"width": width, "height": height})
             page.locator("#sv-lessons .sv-canvas").evaluate("box => box.scrollIntoView()")
             for step in [step for step in steps if "x" in step["outcome"]][:3]:
                 scrub.evaluate(

@@ -15,6 +15,7 @@ import { differ, outlineOf } from './sources.js';
  * @property {number[]} xs where the marks of each column are
  * @property {number} dy from one row to the next
  * @property {number} end where the last labels end
+ * @property {number} right where the picture ends
  * @property {{ dx: number, dy: number }} least of a column, and from one row to the next
  * @property {number} size of type
  * @property {number} unit which is larger where type is
@@ -37,6 +38,7 @@ const LEAF = 1.4; // and below its mark, as this many columns
 const PILL = 60; // pixels for the number of what is folded
 const LABEL_GAP = 5; // pixels between labels below their marks
 const LINE = 24; // units from a label to the next mark
+const SHORTEST = 10; // and where columns are narrower than that takes
 const FAN = 44; // where edges to other rows begin, which would be steep in less
 const SMALL = 12; // pixels of what stands beside a mark; the view may draw all a little smaller
 
@@ -166,7 +168,7 @@ function labelOf(mark, step, sizes) {
   const column = sizes.widths[mark.x];
   const whole = wholeLabel(mark, step);
   const offset = labelOffset(step, sizes);
-  let room = column - LINE * unit - offset;
+  let room = column - SHORTEST * unit - offset;
   if (below) room = column * (mark.leaf ? LEAF : 1) - LABEL_GAP;
   else if (mark.leaf) room = LONGEST * size;
   if (mark.leaf) {
@@ -235,8 +237,9 @@ function paintNode(parent, mark, letter, label, step, sizes, frame) {
   const hasRoom = !below && dy > 2.3 * size;
   const tag = hasRoom ? frame?.tags.get(mark.node ?? -1) : undefined;
   if (tag) {
-    const place = { x: label.start, y: -1.15 * size, 'font-size': SMALL * unit };
-    makeSvg('text', { class: 'tag', ...place }, node, tag);
+    const wide = (sizes.width(tag) * SMALL * unit) / size;
+    const x = Math.min(label.start, sizes.right - sizes.xs[mark.x] - wide);
+    makeSvg('text', { class: 'tag', x, y: -1.15 * size, 'font-size': SMALL * unit }, node, tag);
   }
   if (mark.order && (frame?.phase ?? 4) > 2) {
     const number = makeSvg('g', { class: 'turn' }, node);

@@ -74,6 +74,7 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
     else if (spare < -1 && !whole) narrow(marks, step, sizes, room.wide / scale);
     // By the whole tree, so that nothing moves while its frames play.
     const { left, wide } = endsOf(marks, step, sizes);
+    sizes.right = left + wide;
     const there = marks.filter(mark => visibleIn(mark, frame));
     const { edges, nodes } = paint(there, step, sizes, frame);
     canvas.replaceChildren(edges, nodes);
@@ -220,7 +221,8 @@ function measure(svg, wide, before) {
   const width = before?.font === font ? before.width : ruler(font);
   const line = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
   const least = { dx: (below ? 44 : 64) * unit, dy: size * (below ? 2.5 : line) };
-  return { size, font, unit, width, below, widths: [], xs: [], dy: 0, end: Infinity, least };
+  const places = { widths: [], xs: [], dy: 0, end: Infinity, right: Infinity };
+  return { size, font, unit, width, below, least, ...places };
 }
 
 /** In pixels. @param {boolean} below whether labels stand below their marks */

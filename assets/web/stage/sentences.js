@@ -14,9 +14,9 @@ function plural(number, word) {
   return `${number} ${word}${word.endsWith('s') ? 'es' : 's'}`;
 }
 
-/** A probability in a sentence. @param {number} value */
+/** A probability in a sentence, with two digits that count. @param {number} value */
 export function short(value) {
-  return value > 0 && value < 0.005 ? String(Number(value.toPrecision(1))) : value.toFixed(2);
+  return value > 0 && value < 0.095 ? String(Number(value.toPrecision(2))) : value.toFixed(2);
 }
 
 /**

@@ -75,7 +75,7 @@ def facts(tree, chain, alone, measured):
     return Facts(
         values,
         Place(middle.index),
-        Place(1, None, 1),
+        Place(picture=len(LESSON.recordings)),
         (
             Figure("Time by nodes", "times", drawn(measured)),
             Figure("Tokens and speed by nodes", "times", tokens_and_speed(measured)),

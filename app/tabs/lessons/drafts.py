@@ -77,18 +77,18 @@ def facts(mixed, heads, block):
     first_differing = next((index for index, pair in enumerate(pairs) if pair), None)
     if first_differing is None:
         return None
-    step = block.steps[first_differing]
+    block_step = block.steps[first_differing]
     first, second = pairs[first_differing]
     values |= {
         "block_step": first_differing + 1,
-        "block_first": quote(step.texts[step.parents[first]]),
-        "block_second": quote(step.texts[step.parents[second]]),
-        "block_after_first": quote(step.texts[first]),
-        "block_after_second": quote(step.texts[second]),
+        "block_first": quote(block_step.texts[block_step.parents[first]]),
+        "block_second": quote(block_step.texts[block_step.parents[second]]),
+        "block_after_first": quote(block_step.texts[first]),
+        "block_after_second": quote(block_step.texts[second]),
     }
     if not values["library_right"] or not values["head_2"] < values["head_1"]:
         return None
-    return Facts(values, opens=Place(step.index, node), shows=Place(twins.index, one, 1))
+    return Facts(values, opens=Place(step.index, node), shows=Place(step.index))
 
 
 def found_in_library(step):

@@ -47,7 +47,9 @@ export function raceFigure(box, start, server) {
       [target, drafted] = [tokens[winners.p], tokens[winners.q]];
     lanes.replaceChildren(
       barTable({
-        caption: 'Arrival of each token under p and q: noise / probability. The first one wins.',
+        caption:
+          'Arrival of each token under p and q: noise / probability. The first one wins. ' +
+          'A bar that fades out is longer than it is drawn.',
         place: time => time / farthest,
         write: time => time.toFixed(2),
         series: [

@@ -19,8 +19,7 @@ export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
   const bests = curves.map(({ name, label }) => `${name}, best ${label}`).join('; ');
   const svg = makeSvg('svg', { role: 'img', 'aria-label': `${y} by ${x}: ${bests}` }, box);
   const all = curves.flatMap(({ points }) => points);
-  // The names of more than two curves need room above them.
-  const most = Math.max(...all.map(([, time]) => time)) * (1.08 + 0.34 * (curves.length - 2));
+  const highest = Math.max(...all.map(([, time]) => time));
   const nodes = all.map(([n]) => n);
   const sizes = [...new Set(nodes)].filter(n => Number.isInteger(Math.log2(n)));
 
@@ -36,6 +35,9 @@ export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
     const right = width - RIGHT * unit;
     const top = TOP * unit;
     const bottom = height - BOTTOM * unit;
+    // The names of the curves stand above all of them, so none is crossed.
+    const room = (28 * curves.length + 14) * unit;
+    const most = (highest * (bottom - top)) / (bottom - top - room);
     const across = (/** @type {number} */ n) =>
       left + (Math.log2(n) / Math.log2(Math.max(...nodes))) * (right - left);
     const up = (/** @type {number} */ time) => bottom - (time / most) * (bottom - top);

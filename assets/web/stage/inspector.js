@@ -130,7 +130,7 @@ export function nodeCard(element, openNumbers) {
     const canvas = $('canvas').getBoundingClientRect();
     const node = $('svg').querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect();
     if (!node) return;
-    const path = $('svg').querySelectorAll(':is(.node, .edge):is(.r, .a, .bonus, .correction)');
+    const path = $('svg').querySelectorAll(':is(.node, .edge):is(.r, .a, .x, .bonus, .correction)');
     const taken = [...path].map(part => part.getBoundingClientRect());
     const { left: start, right: end, top: high, bottom: low } = $('scroll').getBoundingClientRect();
     const room = {

@@ -11,7 +11,7 @@ import pytest
 import specviz
 from app.service.pair_ref import LABELS, TALES
 from app.tabs import lessons, record
-from app.tabs.lessons import accept, cost, lossy_figure, markdown, race_figure
+from app.tabs.lessons import accept, cost, drafts, lossy_figure, markdown, race_figure
 from app.tabs.lessons import lesson as parts
 from app.tabs.lessons.markdown import text_of
 from specviz.proof.bounds import race_acceptance
@@ -271,6 +271,8 @@ def test_cost():
     assert facts.values["tree_speedup"] < 1
     assert facts.values["model"] == LABELS[TALES]
     assert all(LABELS[TALES] in figure.data["x"] for figure in facts.figures)
+    shown = facts.shows.picture - len(cost.LESSON.recordings)
+    assert facts.figures[shown].label == "Time by nodes", "which answers the exercise"
     memory, disk = measured["curves"]
     assert cost.best_point(disk)["nodes"] > cost.best_point(memory)["nodes"], (
         "on disk larger trees pay"
@@ -293,11 +295,16 @@ def test_drafts():
             own.count("accepted"),
             len(own),
         )
-    step, node = heads.steps[facts.shows.step], facts.shows.node
-    nodes = list(zip(step.tokens, step.parents, strict=True))
-    assert any(
-        token == step.tokens[node] and parent != step.parents[node] for token, parent in nodes
-    )
+    # It opens where the text begins, and the exercise is answered in the same run.
+    opens = facts.opens
+    assert (opens.picture, opens.step + 1) == (0, facts.values["step"])
+    node = mixed.steps[opens.step].texts[opens.node]
+    assert parts.quote(node) == facts.values["token"]
+    assert facts.shows.picture == 0
+    step = heads.steps[facts.values["heads_step"] - 1]
+    twins = drafts.twin_nodes(step)
+    assert len({step.tokens[node] for node in twins}) == 1
+    assert len({step.parents[node] for node in twins}) == 2
     assert all(step.draft_passes == 0 for step in heads.steps)
     assert max(step.draft_passes for step in block.steps) == 1
     assert facts.values["block_after_first"] != facts.values["block_after_second"]

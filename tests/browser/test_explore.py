@@ -151,6 +151,10 @@ def test_a_token_leads_to_its_step_and_a_node_has_its_numbers(page):
     page.get_by_role("button", name="In numbers").click()
     names = page.locator(f"{STAGE} .sv-detail .sv-bars").first.locator("tbody th").all_inner_texts()
     assert names[:2] == ["target p", "draft q"] and "acceptance" in names
+    token = page.locator(f"{STAGE} .sv-why-fold .sv-token")
+    expect(token).not_to_have_text("")
+    to_step(page, index + 1)  # where no node is pointed at
+    expect(token).to_have_text("")
 
 
 def test_pointing_at_a_node_or_clicking_it_says_what_happened_where_the_eye_is(serve, visit):

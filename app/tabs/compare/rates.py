@@ -66,9 +66,10 @@ def basis(entries: Sequence[Entry], speedups: Sequence[PairedSpeedup | None]) ->
     parts = []
     for title, speedup in zip(titles(entries), speedups, strict=True):
         if speedup:
-            rounds = f"{speedup.rounds} round{'' if speedup.rounds == 1 else 's'}"
-            spread = f"{speedup.low:.1f} to {speedup.high:.1f} times as fast"
-            parts.append(f"{title} in {rounds} {spread}")
+            rounds = f"1 round {speedup.speedup:.2f}"
+            if speedup.rounds > 1:
+                rounds = f"{speedup.rounds} rounds {speedup.low:.2f} to {speedup.high:.2f}"
+            parts.append(f"{title} in {rounds} times as fast")
     if not parts:
         return ""
     return f"Factors, times and table rest on rounds against plain decoding: {'; '.join(parts)}."

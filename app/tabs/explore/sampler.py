@@ -37,9 +37,16 @@ def verdict(result: Sampled) -> str:
     does, and how the draws were made."""
     if not result.runs:
         return "Reading the target's distributions."
+    # A few runs say nothing, as exact samples are about as far from the target then. Half of them
+    # are enough.
+    few = 2 * result.runs < result.of
     # Plain decoding is judged too: where it also deviates it is chance, or the test is too strict.
     deviates = result.deviates(result.speculated)
-    answer = "No: speculation deviates from" if deviates else "Yes: speculation agrees with"
+    answer = "Yes: speculation agrees with"
+    if deviates:
+        answer = "No: speculation deviates from"
+    elif few:
+        answer = "Too few runs to say: speculation so far agrees with"
     plain = "deviates too" if result.deviates(result.plain) else "agrees"
     sentences = [
         f"{answer} the target's distribution (total variation distance "

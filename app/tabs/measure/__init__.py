@@ -138,7 +138,9 @@ def build(service: RunService) -> None:
             text = explain(error, "The measurement failed. The figures are unchanged.")
             yield {line: status_text(text, "error")}
 
-    job = Job(stop, line, {line: status_text("Stopped. The figures show the measurements so far.")})
+    # True as well where nothing was measured yet.
+    stopped = "Stopped. What was measured is in the figures that say “measured on this machine”."
+    job = Job(stop, line, {line: status_text(stopped)})
     job.bind(go.click, run, [temperature, rules], outputs)
 
 
@@ -171,12 +173,12 @@ QUESTIONS = {  # name of a figure -> its question, and how it is read
         "Four numbers bear that name. In a chain a guess is reached if all guesses before it were "
         "accepted: the share of those that were reached, the share of all that were drafted, "
         "the share of all steps, by position, and the tokens written per pass, the target's own "
-        "included.",
+        "included. The chain was recorded at one temperature, whatever is chosen above.",
     ),
     "predicted": (
         "Does the prediction hold?",
-        "Lines: predicted. Marks: timed at temperature 0.8 on prompts that no model was trained "
-        "on, with the range over prompts.",
+        "Lines: predicted. Marks: timed at temperature 0.8, whatever is chosen above, on prompts "
+        "that no model was trained on, with the range over prompts.",
     ),
 }
 

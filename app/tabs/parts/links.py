@@ -1,4 +1,5 @@
-"""Links that fill in the controls of the page; they start no run and load no model.
+"""Links that fill in the controls of the page; only one to a shared run or to a
+comparison of the last runs starts a run.
 
 Numbers are brought into range, other invalid values are ignored, and one sentence says what was
 changed.
@@ -42,12 +43,14 @@ OTHERS = (
     "entry",
     "preset",
     "run",
+    "again",
 )
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 REASONS = {  # why controls are set, where it is no link of somebody
     "run": "All settings are those of the opened run.",
     "shared": "This run was shared; it is computed again.",
+    "again": "The last two runs and plain decoding are computed again.",
     "fix": "",
 }
 _copies = count(1)

@@ -93,7 +93,8 @@ export function compareBoard(element, server, settings = () => undefined) {
       run.note = message.note || '';
       if (message.state === 'stopped' && was !== 'running') run.state = 'done';
       else if (message.state !== 'loading') run.state = message.state;
-      if (was === 'running' && run.state !== 'running') clock.ended();
+      // what the controls no longer stand for is not played to anybody
+      if (was === 'running' && run.state !== 'running' && !differs()) clock.ended();
     }
     clock.follow();
     schedule(true);
@@ -221,7 +222,8 @@ function tieText(order, length) {
 }
 
 /**
- * Who is through at this time, and how far the others are; runs that are as fast as each other.
+ * Who is through at this time, and how far the others are; of those that are through, which are as
+ * fast as each other.
  * @param {Column[]} columns
  * @param {number} time
  */
@@ -233,7 +235,7 @@ export function standing(columns, time) {
   const others = order.filter(column => length(column) > time);
   if (!through.length) return '';
   const done = through.map(column => `${column.about.title} in ${length(column).toFixed(2)} s`);
-  const ties = tieText(order, length);
+  const ties = tieText(through, length);
   const isDecoding = columns.some(({ state }) => state === 'running' || state === 'waiting');
   if (isDecoding) return `Done: ${done.join(', ')}.`;
   if (!others.length) return `All are done: ${done.join(', ')}.${ties}`;

@@ -22,10 +22,10 @@ export function linkBar(element, { tab, others, old }, trigger) {
   async function show(value) {
     const update = JSON.parse(value || '{}');
     line.dataset.kind = update.kind || '';
-    if (update.kind === 'link' && shared) {
-      shared = false;
-      // the controls hold the settings of the shared run by now
-      document.getElementById('sv-run')?.click();
+    if (update.kind === 'link' && computed) {
+      computed = '';
+      // the controls hold the settings of the link by now
+      document.getElementById(tab === FIRST ? 'sv-run' : 'sv-compare-run')?.click();
     }
     line.querySelector('.text').textContent =
       update.text || (update.query === undefined ? '' : await copy(update.query));
@@ -51,9 +51,11 @@ export function linkBar(element, { tab, others, old }, trigger) {
     !name.startsWith('__') && !others.includes(name);
   const name = (request.get('tab') || FIRST).toLowerCase(),
     meant = (old[name] || name) === tab && !request.has('lesson');
-  let shared = meant && tab === FIRST && checkSumOf(location.search) !== null;
+  let computed = ''; // why what the link is about is computed at once
+  if (meant && tab === FIRST && checkSumOf(location.search) !== null) computed = 'shared';
+  if (meant && tab === 'compare' && request.has('again')) computed = 'again';
   if (meant && [...request.keys()].some(isParameter))
-    trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
+    trigger('select', { search: location.search, opened: computed });
   if (tab === FIRST)
     subscribe('opened', element, ({ search, why = 'run' }) =>
       trigger('select', { search, opened: why }),

@@ -79,12 +79,18 @@ export function writeRace(element, run, current) {
   query(element, '.sv-beside-said').textContent = timingSentence(run);
 }
 
+/** How often a run was timed, and what each round gave. @param {PairedSpeedup} against */
+function roundsText({ rounds, low, high }) {
+  return rounds === 1
+    ? '1 round'
+    : `${rounds} rounds, each ${low.toFixed(2)} to ${high.toFixed(2)}`;
+}
+
 /** @param {Run} run */
 function timingSentence({ against, head, state, timing }) {
   if (against) {
-    const spread = `${against.low.toFixed(2)} to ${against.high.toFixed(2)}`;
     const times = `${duration(against.seconds)} against ${duration(against.plain_seconds)}`;
-    const rounds = `${against.rounds} rounds, each ${spread}`;
+    const rounds = roundsText(against);
     return `${against.speedup.toFixed(2)}× as fast: ${times} (${rounds})`;
   }
   if (head.recorded) return 'Plain decoding was not timed with this run.';

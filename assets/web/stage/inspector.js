@@ -1,7 +1,7 @@
 // What is known of a node: the fold under the tree with every number, and a card at the node itself
 // with the few that decided it.
 
-import { button, finder, make } from '../base/dom.js';
+import { button, finder, make, query } from '../base/dom.js';
 import { visible } from '../base/text.js';
 import { DRAWN, OUTCOMES } from '../base/words.js';
 import { placeCard } from './card_place.js';
@@ -44,6 +44,7 @@ export function factsOf(step, key) {
 export function inspectorView(element, openLab) {
   const $ = finder(element);
   const fold = $('why-fold', HTMLDetailsElement);
+  const token = query(fold, '.sv-token'); // the card at a node has one, too
   const lab = button('Open in the Verification lab', null, 'sv-lab-button');
   let shown = /** @type {{ step: Step | null, key: string | null }} */ ({ step: null, key: null });
   $('facts').after(lab);
@@ -55,7 +56,7 @@ export function inspectorView(element, openLab) {
     shown = { step, key };
     if (key === null || key.endsWith('+')) return clear();
     const node = key === 'last' ? key : Number(key);
-    $('token').textContent = tokenOf(step, key);
+    token.textContent = tokenOf(step, key);
     $('why').textContent = step.sentences[step.why[Number(key)]] ?? '';
     $('facts').textContent = factsOf(step, key);
     const numbers = node === 'last' ? [] : numbersOf(step, node);
@@ -67,7 +68,7 @@ export function inspectorView(element, openLab) {
 
   function clear() {
     lab.hidden = true;
-    $('token').textContent = '';
+    token.textContent = '';
     $('why').textContent = '';
     $('facts').textContent = 'Point at a node of the tree or click it.';
     $('detail').replaceChildren();

@@ -60,7 +60,7 @@ export function writeRuns(element, runs, current, show) {
 const pairOf = ({ head, models }) => head.pair?.split(',')[0] ?? models;
 
 /**
- * A link that opens Compare with the last two runs beside plain decoding; none where their prompts
+ * A link that runs the last two again in Compare, beside plain decoding; none where their prompts
  * or their models differ.
  * @param {import('./run.js').Run[]} runs
  */
@@ -70,7 +70,7 @@ function comparison(runs) {
   const { models = '', weights = '' } = runs[1];
   if (runs[0].head.prompt !== prompt || runs[0].models !== runs[1].models) return [];
   if (!first.get('builder') || !second.get('builder')) return [];
-  const link = new URLSearchParams({ tab: 'compare', prompt, models, weights });
+  const link = new URLSearchParams({ tab: 'compare', again: 'true', prompt, models, weights });
   for (const name of ['temperature', 'max_new_tokens', 'seed'])
     link.set(name, second.get(name) ?? '');
   link.set('a.decodes', 'plain');
@@ -115,9 +115,9 @@ export function writeMeasures(element, run) {
   const rows = [
     ['tokens per target pass', 'per-pass', perPassText(figures)],
     ['acceptance rate', 'acceptance', acceptanceText(figures)],
-    ['tokens per second', 'rate', rateText(figures, head)],
+    ['tokens per second of this run', 'rate', rateText(figures, head)],
     ['speedup vs. plain decoding', 'speedup', against ? speedupText(against, head) : '–'],
-    ['time per step', 'step', step ? `${step}: ${split}` : '–'],
+    ['time per step after the first', 'step', step ? `${step}: ${split}` : '–'],
   ];
   const cells = rows.flatMap(([name, kind, value]) => [
     make('dt', name),
@@ -147,8 +147,10 @@ function rateText({ rate }, { recorded }) {
 function speedupText(against, { recorded }) {
   const plain = number(against.plain_tokens_per_s);
   const rates = `${number(against.tokens_per_s)} against ${plain} tokens/s`;
+  const rounds = against.rounds === 1 ? 'round' : 'rounds';
   const where = recorded ? `, ${against.date}, ${against.machine}` : '';
-  return `${against.speedup.toFixed(2)}×: ${rates}, over ${against.rounds} rounds${where}`;
+  const after = `over ${against.rounds} ${rounds} timed after it`;
+  return `${against.speedup.toFixed(2)}×: ${rates}, ${after}${where}`;
 }
 
 /**

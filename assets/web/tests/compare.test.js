@@ -33,7 +33,8 @@ test('two runs that end within a few percent of each other are called so', () =>
   const tie = 'Tree and Chain end within 1 % of each other.';
   assert.equal(
     standing([plain, chain, tree], 0.2),
-    `Done: Tree in 0.20 s. Chain is at 4 of 8, Plain is at 1 of 8. ${tie}`,
+    'Done: Tree in 0.20 s. Chain is at 4 of 8, Plain is at 1 of 8.',
+    'not of runs that have not ended',
   );
   assert.ok(standing([plain, chain, tree], 0.8).endsWith(`0.80 s. ${tie}`));
 });
@@ -59,10 +60,10 @@ test('the last two runs on one prompt can be compared', () => {
   const [first, second] = [made('run 1', 'chain:depth=2'), made('run 2', 'sequoia:size=8')];
   writeRuns(body, [first, second], second, () => {});
   const link = new URLSearchParams(body.querySelector('a').getAttribute('href'));
-  const values = ['tab', 'prompt', 'seed', 'a.decodes', 'b.builder', 'c.builder', 'models'];
+  const values = ['tab', 'again', 'prompt', 'seed', 'a.decodes', 'b.builder', 'c.builder', 'models'];
   assert.deepEqual(
     values.map(name => link.get(name)),
-    ['compare', 'Why?', '3', 'plain', 'chain:depth=2', 'sequoia:size=8', 'smollm2'],
+    ['compare', 'true', 'Why?', '3', 'plain', 'chain:depth=2', 'sequoia:size=8', 'smollm2'],
   );
   writeRuns(body, [first, made('run 3', 'k-ary', 'Another')], first, () => {});
   assert.equal(body.querySelector('a'), null);

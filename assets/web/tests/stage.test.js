@@ -57,7 +57,7 @@ test('the speedup stands beside both of the rates that it is the ratio of', () =
   writeMeasures(body, run);
   assert.equal(
     body.querySelector('.sv-speedup').textContent,
-    '1.25×: 35.0 against 28.0 tokens/s, over 3 rounds',
+    '1.25×: 35.0 against 28.0 tokens/s, over 3 rounds timed after it',
   );
   Object.assign(run, {
     head: { recorded: true },
@@ -66,7 +66,7 @@ test('the speedup stands beside both of the rates that it is the ratio of', () =
   writeMeasures(body, run);
   assert.match(
     body.querySelector('.sv-speedup').textContent,
-    /, over 3 rounds, 2026-11-23, x86, 2 cores$/,
+    /, over 3 rounds timed after it, 2026-11-23, x86, 2 cores$/,
   );
   assert.equal(body.querySelector('.sv-acceptance').textContent, '50 % (1 of 2 compared)');
 });
@@ -111,7 +111,11 @@ test('the headline and the bars are of one measurement', () => {
     [true, true],
   );
   writeRace(body, run, 0);
-  assert.match(body.textContent, /2\.00× as fast: 240 ms against 480 ms \(3 rounds/);
+  const timed = /2\.00× as fast: 240 ms against 480 ms \(3 rounds, each 1\.90 to 2\.10\)/;
+  assert.match(body.textContent, timed);
+  run.against.rounds = 1;
+  writeRace(body, run, 0);
+  assert.match(body.textContent, /against 480 ms \(1 round\)/, 'one round has no range');
 });
 
 test('what is stopped while it waits leaves the run as it was; a comparison that was stopped says so', () => {

@@ -12,9 +12,12 @@ from app.service.run import Turn
 from app.tabs import compare
 from app.tabs.compare import messages, race, settings, texts
 from app.tabs.compare.entry import Entry, titles
+from app.tabs.compare.rates import basis
 from app.tabs.parts import links
 from specviz.measure.timing import ROUNDS
+from specviz.record.metrics import Counts
 from specviz.record.trace import PairedSpeedup
+from specviz.view.payload import figures
 
 B, V, D = specviz.BUILDERS, specviz.VERIFIERS, specviz.DRAFTERS
 PAIR = specviz.toy_pair(vocab=12)
@@ -143,6 +146,15 @@ def test_every_run_travels_whole_and_in_turn_and_is_timed():
     ] and f"{ROUNDS} rounds, each" in gains[0][1]
 
 
+def test_a_single_round_has_no_range():
+    """Neither in the table nor in the sentence below the race."""
+    once = replace(timed(2.0, 9.0), rounds=1)
+    spread = messages.cells(figures(Counts(tokens=4, passes=2)), once)
+    assert spread["speedup vs. plain decoding"] == ("2.00×", "1 round")
+    sentence = basis(ENTRIES[:1], [once])
+    assert " in 1 round 2.00 times as fast." in sentence
+
+
 def test_factor_race_and_table_are_of_the_same_rounds():
     """Whatever the rounds give: here they differ much from the runs that were decoded."""
     speedups = [None, *(timed(factor, plain) for factor, plain in ((2.0, 9.0), (2.5, 7.0)))]
@@ -155,10 +167,10 @@ def test_factor_race_and_table_are_of_the_same_rounds():
     assert ends == pytest.approx([30 / 8, 30 / 16, 30 / 20], rel=1e-4)
     table = {row["name"]: [value for value, _ in row["cells"]] for row in data["table"]}
     assert table["tokens per second"] == ["8.0", "16.0", "20.0"]
-    steps = [float(value.split()[0]) for value in table["time per step"]]
+    steps = [float(value.split()[0]) for value in table["time per step after the first"]]
     passes = [float(value) for value in table["tokens per target pass"]]
     assert steps[0] == pytest.approx(125) and steps[1] == pytest.approx(62.5 * passes[1], rel=0.1)
-    assert "Chain of 4 in 3 rounds 1.9 to 2.2 times as fast; Sequoia 16" in data["basis"]
+    assert "Chain of 4 in 3 rounds 1.90 to 2.20 times as fast; Sequoia 16" in data["basis"]
 
 
 def timed(factor, plain):

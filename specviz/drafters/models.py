@@ -176,7 +176,7 @@ class Quantized(Drafter):
 
     name = "quantized"
     title = "Quantised target"
-    title_in_sentence = "the target in low precision"
+    title_in_sentence = "a quantised copy of the target"
     small: ClassVar[JsonObject] = {"bits": 4}
     bits: Literal[4, 8] = Field(4, title="Bits", description="Bits of a weight.")
 

@@ -72,7 +72,7 @@ def heading(trace: Trace, link: str) -> str:
     every text escaped."""
     gained = f"{trace.tokens_per_pass:.1f} tokens per target pass"
     if trace.speedup:
-        gained += f", {trace.speedup.speedup:.1f}× plain decoding"
+        gained += f", {trace.speedup.speedup:.1f}× as fast as plain decoding"
     setting = trace.pair.get("setting") or settings_title(trace.config)
     about = f"{gained}. {setting}. {described(trace.pair)}."
     # Any other scheme could run a script in the file that somebody opens.

@@ -32,11 +32,10 @@ def test_six_trees_one_of_them_large_with_its_mask(lab):
     tree.locator("svg").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".sv-lab-node")).to_contain_text("child 1 of node 1")
+    expect(page.locator(".sv-lab-node")).to_contain_text("Level 2, child 1 of its parent")
     expect(tree.locator(".above")).to_have_count(3)  # it, its parent, the root: what it attends to
-    assert page.locator(".sv-lab-mask .row").get_attribute("y") == re.search(
-        r"Node (\d+)", page.locator(".sv-lab-node").inner_text()
-    ).group(1)
+    row = page.locator(".sv-lab-mask .row").get_attribute("y")
+    assert row == tree.locator(".node.selected").get_attribute("data-key")
     cards.nth(0).click()
     expect(page.locator(".sv-lab-name")).to_contain_text("Chain")
     page.get_by_label("Shown large").select_option("optimal")
@@ -50,9 +49,9 @@ def test_on_a_phone_the_sliders_stay_in_view_beside_what_they_change(lab):
     expect(answer).to_have_text(re.compile("in memory: .* on disk: "))
     page.locator(".sv-lab-cards figure").nth(3).scroll_into_view_if_needed()
     page.evaluate("scrollBy(0, 500)")
-    expect(page.get_by_role("slider", name="Nodes", exact=True)).to_be_in_viewport()
+    expect(page.get_by_role("slider", name="Nodes, at most")).to_be_in_viewport()
     before = page.locator(".sv-lab-cards").inner_text()
-    page.get_by_role("slider", name="Nodes", exact=True).fill("8")
+    page.get_by_role("slider", name="Nodes, at most").fill("8")
     expect(page.locator(".sv-lab-cards")).not_to_have_text(before)
     page = lab("lab=verification", NODE, width=390, height=844)
     page.get_by_label("target p of c", exact=True).evaluate(

@@ -72,4 +72,5 @@ def basis(entries: Sequence[Entry], speedups: Sequence[PairedSpeedup | None]) ->
             parts.append(f"{title} in {rounds} times as fast")
     if not parts:
         return ""
-    return f"Factors, times and table rest on rounds against plain decoding: {'; '.join(parts)}."
+    measured = "Timed in turns with plain decoding, which gives the factors, times and table"
+    return f"{measured}: {'; '.join(parts)}."

@@ -52,13 +52,14 @@ def verdict(result: Sampled) -> str:
         f"{answer} the target's distribution (total variation distance "
         f"{result.distance(result.speculated):.3f}). Plain decoding {plain} "
         f"({result.distance(result.plain):.3f}).",
-        f"With exact samples the distance is {result.expected:.3f} or less on average; a "
-        "deviation is a chi-square that they exceed once in 1,000 times.",
+        f"As many exact samples are at a distance of {result.expected:.3f} or less on average. "
+        "The answer is no where fewer than 1 in 1,000 of such samples would differ as much "
+        "(chi-square test).",
     ]
     if result.passes is None:
         sentences.append(
-            "Each run makes its own passes, because the drafter reads more of the target than its "
-            "distributions."
+            "The models compute every run anew, because this drafter reads more of the target than "
+            "probabilities, for example hidden states."
         )
     else:
         passes = f"{result.passes} {'pass' if result.passes == 1 else 'passes'}"

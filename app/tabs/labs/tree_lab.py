@@ -136,6 +136,7 @@ def build(service: RunService) -> None:
             "value": field.default,
         }
     # The others have as many children as pay, so it would say too much without their names.
+    sizes["nodes"]["title"] += ", at most"  # some builders stop earlier
     fixed = ", ".join(BUILDERS[name].title for name in SIX if has_fixed_width(name))
     sizes["width"]["title"] += f" of {fixed}"
     builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
@@ -169,8 +170,10 @@ def trees(request: object) -> str:
         ]
         best = {}
         for place in recorded.PLACES.values():
-            tree = max(drawn, key=lambda tree: tree["speeds"][place])
-            best[place] = (tree["title"], tree["speeds"][place])
+            most = max(tree["speeds"][place] for tree in drawn)
+            # All that are as fast in the numbers on the page.
+            first = [t["title"] for t in drawn if f"{t['speeds'][place]:.2f}" == f"{most:.2f}"]
+            best[place] = (" and ".join(first), most)
         return {
             "vector": sizes.vector,
             "trees": drawn,

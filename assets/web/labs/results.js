@@ -25,14 +25,16 @@ function decimalsOf(values) {
 }
 
 /** How near a rule comes to the best possible one. @param {RuleRow} row */
-function limitOf({ accepted, best }) {
+function limitOf({ accepted, best, scheme }) {
   if (accepted === null || best === null) return '';
   const digits = decimalsOf([accepted, best]);
   const average = `It accepts ${accepted.toFixed(digits)} tokens on average`;
-  if (best - accepted < 5e-5) return ` ${average}; no lossless rule accepts more of these drafts.`;
+  // Another way of drawing gives other drafts, of which another rule may accept more.
+  const drafts = `drafts chosen this way (${SCHEMES[scheme ?? '']})`;
+  if (best - accepted < 5e-5) return ` ${average}; no lossless rule accepts more of ${drafts}.`;
   return (
     ` ${average}. No lossless rule, listed here or not, accepts more than ` +
-    `${best.toFixed(digits)} of these drafts.`
+    `${best.toFixed(digits)} of ${drafts}.`
   );
 }
 
@@ -49,7 +51,7 @@ export function verdictOf(row) {
       `That ${title} is ${declared ? 'lossless' : 'lossy'} is ${kind}.`,
       'Not computed here: too many outcomes, or noise that is continuous.',
     ];
-  const computed = runs === 1 ? 'The only outcome was computed' : `All ${runs} outcomes computed`;
+  const computed = runs === 1 ? 'Nothing here is random' : `All ${runs} outcomes computed`;
   if (kind === 'equal')
     return [
       `${title} writes exactly the target’s distribution p.`,
@@ -59,16 +61,16 @@ export function verdictOf(row) {
     ];
   return [
     `${title} does not write the target’s distribution p.`,
-    `${computed}; it deviates by ${deviationText(deviation)}.` +
+    `${computed}; a probability differs from p by ${deviationText(deviation)}.` +
       (declared ? ' The rule is declared lossless; this node refutes it.' : ''),
   ];
 }
 
 /** What a rule writes, as a cell has room for it. @param {RuleRow} row */
-function wordFor({ kind, deviation }) {
+export function wordFor({ kind, deviation, declared }) {
   if (kind === 'equal') return '= p';
   if (kind === 'differs') return `≠ p, by ${deviationText(deviation ?? 0)}`;
-  return kind === 'proven' ? 'proven' : 'declared';
+  return `${declared ? '=' : '≠'} p, ${kind === 'proven' ? 'proven' : 'declared'}`;
 }
 
 /** @param {{ of: number, texts: number[][] }} law @param {number} levels */

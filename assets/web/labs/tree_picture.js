@@ -80,10 +80,12 @@ export function nodeText({ parents, chance }, node) {
     const drafted = `${parents.length - 1} drafted tokens`;
     return `The root, the last token of the text, with ${drafted}. Select a node.`;
   }
-  const rank = parents.slice(0, node).filter(other => other === parent).length + 1,
-    above = parent ? `node ${parent}` : 'the root';
+  const rank = parents.slice(0, node).filter(other => other === parent).length + 1;
+  const above = parent ? 'its parent' : 'the root';
+  let level = 1;
+  for (let ancestor = parent; ancestor > 0; ancestor = parents[ancestor]) level++;
   return (
-    `Node ${node}, child ${rank} of ${above}: ` +
+    `Level ${level}, child ${rank} of ${above}: ` +
     `accepted with probability ${chanceText(chance[node])}, and with ` +
     `${chanceText(chance[parent] ? chance[node] / chance[parent] : 0)} if ${above} is accepted.`
   );

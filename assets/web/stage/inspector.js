@@ -6,7 +6,7 @@ import { visible } from '../base/text.js';
 import { DRAWN, OUTCOMES } from '../base/words.js';
 import { placeCard } from './card_place.js';
 import { detailOf, numbersOf } from './detail.js';
-import { comparedTexts, conclusionOf, short, siblingsOf } from './sentences.js';
+import { comparedTexts, conclusionOf, leftOf, short, siblingsOf } from './sentences.js';
 
 /**
  * @typedef {(step: Step, key: string, index: number) => (() => void) | null} Take what opens a
@@ -176,14 +176,21 @@ function term([before, name, after]) {
  * @param {number} node
  * @returns {[string[], string][]}
  */
-function linesOf(step, node) {
+export function linesOf(step, node) {
   const lines = /** @type {[string[], string][]} */ ([]);
   const p = step.p[node];
   const q = step.q[node];
   const accept = step.accept[node];
   const coin = step.coin[node];
-  if (typeof p === 'number') lines.push([['the target’s probability ', 'p', ''], short(p)]);
-  if (typeof q === 'number') lines.push([['the draft’s probability ', 'q', ''], short(q)]);
+  // A later child is compared with what is left, not with p and q.
+  const left = siblingsOf(step, node)[0] === node ? null : leftOf(step, node);
+  if (left) {
+    lines.push([['the target’s ', 'residual', ''], short(left.residual)]);
+    lines.push([['the ', 'rest of the draft', ''], short(left.draft)]);
+  } else {
+    if (typeof p === 'number') lines.push([['the target’s probability ', 'p', ''], short(p)]);
+    if (typeof q === 'number') lines.push([['the draft’s probability ', 'q', ''], short(q)]);
+  }
   const isCompared = typeof accept === 'number' && typeof coin === 'number';
   const [draw, chance] = isCompared ? comparedTexts(coin, accept) : [];
   if (typeof accept === 'number')

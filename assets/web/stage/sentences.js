@@ -156,7 +156,7 @@ function comparedOf(step, node, isLater) {
  * @param {Step} step
  * @param {number} node
  */
-function leftOf(step, node) {
+export function leftOf(step, node) {
   const chart = step.detail[node]?.tried;
   const { residual, draft } = chart?.rows ?? {};
   const at = chart?.tokens.indexOf(step.tokens[node]) ?? -1;

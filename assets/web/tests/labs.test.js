@@ -5,7 +5,7 @@ import { ticks } from '../figures/chart.js';
 import { linkedNode } from '../labs/address.js';
 import { nodeOf } from '../labs/node.js';
 import { normalised, withProbability } from '../labs/rows.js';
-import { verdictOf } from '../labs/results.js';
+import { verdictOf, wordFor } from '../labs/results.js';
 import { decidedBy } from '../labs/tries.js';
 import { nodeText } from '../labs/tree_picture.js';
 import { lessonOf } from '../lessons/lessons.js';
@@ -129,15 +129,15 @@ test('a node of a tree is described in words', () => {
   assert.match(nodeText(tree, 0), /with 3 drafted tokens/);
   assert.equal(
     nodeText(tree, 3),
-    'Node 3, child 1 of node 1: accepted with probability 0.20, and with 0.40 if node 1 is accepted.',
+    'Level 2, child 1 of its parent: accepted with probability 0.20, and with 0.40 if its parent is accepted.',
   );
 });
 
 test('what is said of a rule is what was computed; a declaration is called one', () => {
-  const numbers = { runs: 4, deviation: 0.25, accepted: null, best: null };
+  const numbers = { runs: 4, deviation: 0.25, accepted: null, best: null, scheme: 'iid' };
   const row = { title: 'Mine', declared: true, reason: 'Mine is exact.', ...numbers };
   const said = more => verdictOf({ ...row, ...more }).join(' ');
-  assert.match(said({ kind: 'differs' }), /does not write .*0\.25\..*this node refutes it/);
+  assert.match(said({ kind: 'differs' }), /does not write .*differs from p by 0\.25\..*this node refutes it/);
   assert.match(
     said({ kind: 'equal', deviation: 0, declared: false }),
     /writes exactly .*lossy in general/,
@@ -145,11 +145,11 @@ test('what is said of a rule is what was computed; a declaration is called one',
   assert.match(said({ kind: 'only declared', deviation: null }), /is only declared\. Not computed/);
   assert.match(
     said({ kind: 'equal', deviation: 0, accepted: 0.75, best: 0.875 }),
-    /It accepts 0\.75 .*No lossless rule, listed here or not, accepts more than 0\.88 of/,
+    /It accepts 0\.75 .*listed here or not, .* more than 0\.88 of drafts .* \(independent\)/,
   );
   assert.match(
     said({ kind: 'equal', deviation: 0, accepted: 0.75, best: 0.75 }),
-    /It accepts 0\.75 tokens on average; no lossless rule accepts more of these drafts\.$/,
+    /It accepts 0\.75 .*; no lossless rule accepts more of drafts .* \(independent\)\.$/,
   );
   assert.match(
     said({ kind: 'equal', deviation: 0, accepted: 0.8951, best: 0.8954 }),
@@ -157,6 +157,8 @@ test('what is said of a rule is what was computed; a declaration is called one',
     'what differs is written so',
   );
   assert.doesNotMatch(said({ kind: 'equal' }), /lossless rule/);
+  assert.equal(wordFor({ ...row, kind: 'proven' }), '= p, proven');
+  assert.equal(wordFor({ ...row, kind: 'only declared', declared: false }), '≠ p, declared');
 });
 
 test('a token that a longer block accepts shows the test of that block', () => {

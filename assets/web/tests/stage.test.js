@@ -3,6 +3,7 @@ import test from 'node:test';
 
 import { weighed } from '../stage/detail.js';
 import { framesOf } from '../stage/frames.js';
+import { linesOf } from '../stage/inspector.js';
 import { nodeSentence, stepSentence, trySentence } from '../stage/sentences.js';
 import { writeMeasures, writeWhose } from '../stage/panel.js';
 import { headlineOf, writeRace } from '../stage/beside_plain.js';
@@ -270,6 +271,9 @@ test('a step has four phases, of which the third is one frame a try', () => {
     trySentence(one, 2),
     /second\. After the rejection the target’s residual gives it 0\.14, the rest .* 0\.20: kept/,
   );
+  const card = (/** @type {number} */ node) => linesOf(one, node).map(([name]) => name[1]);
+  assert.deepEqual(card(1), ['p', 'q', 'kept with', 'u']);
+  assert.deepEqual(card(2), ['residual', 'rest of the draft', 'kept with', 'u']);
   assert.match(
     trySentence({ ...one, coin: [null, null, null, null] }, 1),
     /^“boy” is tried first\. why$/,

@@ -223,10 +223,14 @@ def test_each_tree_has_its_speed_and_the_answer_names_the_fastest():
         for tree in data["trees"]:
             price = costs[place].price(Topology(tuple(tree["parents"])))
             assert tree["speeds"][words] == pytest.approx(tree["tokens"] / price, rel=1e-4)
-        best = max(data["trees"], key=lambda tree: tree["speeds"][words])
-        assert (
-            f"Weights {words}: {best['title']}, {best['speeds'][words]:.1f} times" in data["answer"]
-        )
+        most = max(tree["speeds"][words] for tree in data["trees"])
+        # Two that show the same speed are both named.
+        best = [
+            tree["title"]
+            for tree in data["trees"]
+            if f"{tree['speeds'][words]:.2f}" == f"{most:.2f}"
+        ]
+        assert f"Weights {words}: {' and '.join(best)}, {most:.1f} times" in data["answer"]
     assert "SmolLM2 135M (chat)" in data["caption"] and "2 cores" in data["caption"]
 
 

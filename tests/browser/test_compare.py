@@ -201,6 +201,16 @@ def test_the_tab_is_in_the_address_and_back_returns_to_the_one_before(serve, vis
     expect(page.locator(READY).first).to_be_visible()
 
 
+def test_the_last_two_runs_are_compared_without_another_press(serve, visit):
+    page = visit(serve(Gated()), settings=False)
+    page.locator("#sv-preset label").filter(has_text="Chain").click()
+    page.get_by_role("link", name="Compare the last two").click()
+    expect(page.locator(f"{BOARD} .sv-run-title")).to_have_text(
+        ["Plain decoding", "Sequoia 16", "Chain of 5"]
+    )
+    expect(page.locator(f"{BOARD} .sv-title-line")).not_to_contain_text("recorded")
+
+
 def test_presented_it_shows_the_race_and_nothing_else(seen):
     page = seen
     present(page)

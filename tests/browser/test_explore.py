@@ -24,6 +24,7 @@ from tests.pages import (
     counts_add_up,
     offline,
     open_file,
+    present,
     state,
     steps,
     to_step,
@@ -141,6 +142,15 @@ def test_verification_plays_when_a_step_is_opened_and_can_be_paused(serve, visit
         expect(caption).to_contain_text(re.compile(text))
 
 
+# Whether the text is scrolled by whole lines, one of which is to be seen.
+WHOLE_LINES = """() => {
+  const box = document.querySelector('#sv-stage .sv-ribbon');
+  const line = parseFloat(getComputedStyle(box).lineHeight), lines = box.scrollTop / line;
+  return box.clientHeight < 2 * line && box.scrollTop > 0 &&
+    Math.abs(lines - Math.round(lines)) < 0.1;
+}"""
+
+
 def test_a_token_leads_to_its_step_and_a_node_has_its_numbers(page):
     index = step_with("accepted", "rejected")
     to_step(page, index + 1)
@@ -155,6 +165,27 @@ def test_a_token_leads_to_its_step_and_a_node_has_its_numbers(page):
     expect(token).not_to_have_text("")
     to_step(page, index + 1)  # where no node is pointed at
     expect(token).to_have_text("")
+
+
+def test_settings_can_be_closed_wherever_they_are_scrolled(serve, visit):
+    page = visit(serve(), settings=False)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("button", name="All settings").click()
+    drawer = page.locator("#sv-settings")
+    drawer.evaluate("box => box.scrollTo(0, box.scrollHeight)")
+    close = drawer.get_by_role("button", name="Close")
+    expect(close).to_be_in_viewport()
+    close.click()
+    expect(drawer).to_be_hidden()
+
+
+def test_no_line_of_the_text_is_cut_when_it_is_presented(serve, visit):
+    page = visit(serve(), settings=False)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    to_step(page, 5)
+    present(page)
+    page.wait_for_function(WHOLE_LINES)
+    present(page)
 
 
 def test_pointing_at_a_node_or_clicking_it_says_what_happened_where_the_eye_is(serve, visit):

@@ -227,8 +227,8 @@ export function runPlayer(element, around = {}) {
   const expect = place => {
     request = place;
   };
-  const forget = () => expect(null);
-  for (const kind of ['pointerdown', 'keydown']) element.addEventListener(kind, forget);
+  new ResizeObserver(schedule).observe($('ribbon')); // its lines have another height
+  for (const kind of ['pointerdown', 'keydown']) element.addEventListener(kind, () => expect(null));
   return {
     receive,
     show,

@@ -136,9 +136,6 @@ def label_lines(fig: go.Figure) -> go.Figure:
         return _on_axis(fig.layout.yaxis, line.y[-1])
 
     for line in sorted(lines, key=end_of):
-        font = {"size": 13}
-        if line.line.color != TEXT:  # in the dark the page has a lighter one for text
-            font["color"] = line.line.color
         # No closer to the label below it than the height of a line of text.
         above = max(end_of(line), above + LABEL_HEIGHT * (max(drawn) - min(drawn)))
         fig.add_annotation(
@@ -148,7 +145,7 @@ def label_lines(fig: go.Figure) -> go.Figure:
             showarrow=False,
             xanchor="left",
             xshift=9,
-            font=font,
+            font={"color": line.line.color, "size": 13},
         )
     # Plotly extends the axes to what is annotated, so that there is room without a margin.
     return fig.update_layout(showlegend=False, margin_r=12)

@@ -71,7 +71,7 @@ def test_the_first_screen_is_a_recorded_run_that_needs_no_model(serve, visit):
         f"{data['figures']['per_pass']:.1f} tokens per target pass"
     )
     expect(page.locator("#sv-headline")).to_contain_text(
-        f"{data['speedup']['speedup']:.1f}× as fast as plain decoding"
+        f"{data['speedup']['speedup']:.1f}× as fast as plain"
     )
     expect(page.locator("#sv-headline")).to_contain_text("recorded")
     assert page.locator(f"{STAGE} .sv-prompt").inner_text() == recordings.OPENING.prompt

@@ -45,7 +45,7 @@ export function headlineOf({ figures, head, against, state, note, done, isNext }
   ];
   return {
     strong: `${figures.per_pass.toFixed(1)} tokens per target pass`,
-    text: timed ? `, ${timed.speedup.toFixed(1)}× as fast as plain decoding` : ' instead of 1',
+    text: timed ? `, ${timed.speedup.toFixed(1)}× as fast as plain` : ' instead of 1',
     small: parts.filter(Boolean).join(' · '),
     slow: slow !== '',
   };

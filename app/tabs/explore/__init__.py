@@ -130,9 +130,9 @@ def events(
         picture = recorded(service.pairs, opening.prompt, opening, ref)
         return [opening.prompt, opening.seed, picture or gr.skip()]
 
-    asked = [*pair_menus, settings.prompt]
+    switch_inputs = [*pair_menus, settings.prompt]
     switched = [settings.prompt, settings.scalars["seed"], stage_box]
-    ask_about([pair_menus[0].input], switch, asked, switched, unless=asked)
+    ask_about([pair_menus[0].input], switch, switch_inputs, switched, unless=switch_inputs)
 
     async def run(
         request: gr.Request, models: object, weights: object, *values: object

@@ -84,7 +84,7 @@ def steps(page):
 
 def counts_add_up(page):
     """The legend counts every node of the tree but its root."""
-    counts = page.locator(".sv-legend [data-letter]:not([hidden]) b").all_inner_texts()
+    counts = page.locator(".sv-legend [data-outcome]:not([hidden]) b").all_inner_texts()
     assert sum(map(int, counts)) + 1 == int(
         page.locator(".sv-svg").first.get_attribute("data-nodes")
     )

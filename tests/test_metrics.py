@@ -106,7 +106,7 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
     assert words in capsys.readouterr().out
 
     sent = json.loads(payload.recorded_message(STORY))
-    assert sent["figures"] == figures
+    assert sent["figures"] == payload.figures(STORY.counts, STORY.speedup)
     assert sent["speedup"] == codec.json_data(STORY.speedup)
     page = tmp_path / "run.html"
     main(["replay", str(FILES[0]), "--html", str(page)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import nan, pi, sqrt, tan
 from operator import add
@@ -140,6 +140,12 @@ class Counts:
         """What the run's times are multiplied by for it to have `rate` tokens per second; 1 where
         that is no rate."""
         return self.tokens_per_s / rate if rate > 0 else 1.0
+
+    def at_rate(self, rate: float) -> Counts:
+        """The same run with the times that it takes at `rate` tokens per second, as its steps share
+        them."""
+        scale = self.time_scale(rate)
+        return replace(self, seconds=tuple(scale * part for part in self.seconds))
 
     def speedup(self, plain: Counts) -> float:
         """Tokens per second over those of plain decoding."""

@@ -15,7 +15,7 @@ from ..config.run_config import RunConfig, compatible
 from ..config.strategy import REGISTRIES
 from ..record.metrics import COMPARED, Counts
 from ..record.step import Step
-from ..record.trace import Trace
+from ..record.trace import PairedSpeedup, Trace
 from ..record.vectors import PAIR_TITLES
 from .step_payload import step_payload
 
@@ -41,9 +41,16 @@ def message(run: str, steps: Iterable[JsonObject] = (), **more: object) -> str:
     return text.replace("<", "\\u003c")
 
 
-def figures(counts: Counts) -> JsonObject:
-    """A run in numbers, times in milliseconds, as plain JSON data; None where nothing was
-    measured."""
+def figures(counts: Counts, speedup: PairedSpeedup | None = None) -> JsonObject:
+    """A run in numbers, times in milliseconds, as plain JSON data; None where nothing was measured.
+
+    Args:
+        counts: of the run.
+        speedup: over plain decoding; where it was timed its rate gives the times, so that they
+            agree with it.
+    """
+    if speedup:
+        counts = counts.at_rate(speedup.tokens_per_s)
     drafters = {}
     for name in dict.fromkeys(name for name, _ in counts.guesses):
         accepted = counts.guesses[name, "accepted"]
@@ -112,7 +119,7 @@ def recorded_message(
         steps,
         head=about | {"recorded": True, "badge": badge, "show": worth_showing(trace.steps)},
         state="done",
-        figures=figures(trace.counts),
+        figures=figures(trace.counts, trace.speedup),
         speedup=json_data(trace.speedup),
         **pair,
     )

@@ -9,21 +9,13 @@ from ..record.step import BEST, Step
 from ..tree import Topology
 from ..verifiers.base import Verifier
 
-LETTERS = {
-    "root": "r",
-    "accepted": "a",
-    "rejected": "x",
-    "unreached": "u",
-    "passed": "p",
-    "probe": "o",
-}
-
 # Fields of a `Step` that the page has under the same name.
 UNCHANGED = (
     "index",
     "parents",
     "tokens",
     "texts",
+    "outcome",
     "coin",
     "detail",
     "scheme",
@@ -49,7 +41,6 @@ def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
         "q": step.draft_prob,
         "p": step.target_prob,
         "plain": step.target_prob_at_1,
-        "outcome": "".join(LETTERS[outcome] for outcome in step.outcome),
         "accept": step.accept_prob,
         "order": step.order or order_of(step, verifier),
         "sentences": list(sentences),

@@ -11,7 +11,6 @@ from ..base.files import read_table
 from ..config import strategy
 from ..drafters import DRAFTERS
 from ..record.metrics import PARTS
-from .step_payload import LETTERS
 
 WORDS: dict[str, dict[str, str]] = read_table("words.toml")
 OUTCOMES = WORDS["OUTCOMES"]
@@ -20,10 +19,10 @@ RECORD = "/** @type {Record<string, string>} */\n"
 
 def script() -> str:
     """The tables as the browser gets them."""
-    # In a message each outcome is a letter, and the target's own tokens are named.
-    letters = {LETTERS[outcome]: word for outcome, word in OUTCOMES.items()}
+    # The target's own tokens are named by what they are.
+    own = {name: name for name in WORDS["OWN"]}
     tables = WORDS | {
-        "OUTCOMES": letters | {name: name for name in WORDS["OWN"]},
+        "OUTCOMES": OUTCOMES | own,
         "DRAWN": strategy.SCHEMES,
         "DRAFTERS": {name: drafter.title for name, drafter in DRAFTERS.items()},
     }

@@ -109,7 +109,7 @@ CONTRAST = """() => {
   };
   const canvas = document.querySelector('#sv-stage .sv-canvas');
   const paper = getComputedStyle(canvas).backgroundColor;
-  const marks = ['.edge.u', '.node.u .shape'].map(place => {
+  const marks = ['.edge.unreached', '.node.unreached .shape'].map(place => {
     const { stroke, strokeOpacity } = getComputedStyle(canvas.querySelector('.sv-svg ' + place));
     const [mark, under] = [stroke, paper].map(color => color.match(/[\\d.]+/g).slice(0, 3));
     const mixed = mark.map((c, i) => strokeOpacity * c + (1 - strokeOpacity) * under[i]);
@@ -126,7 +126,7 @@ def test_on_a_phone_and_at_night_all_tabs_and_what_was_not_visited_can_be_seen(s
     page = visit(serve(), width=360, height=844, settings=False)
     for tab in TABS:
         expect(page.get_by_role("tab", name=tab.title, exact=True)).to_be_visible()
-    page.locator("#sv-stage .sv-svg .edge.u").first.wait_for(state="attached")
+    page.locator("#sv-stage .sv-svg .edge.unreached").first.wait_for(state="attached")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         expect(page.locator("body")).to_have_class("dark" if scheme == "dark" else "")

@@ -206,7 +206,7 @@ def test_the_card_at_a_node_leaves_the_path_the_legend_and_the_buttons(page):
         for width, height in ((390, 844), (1280, 800)):
             resize(page, {"width": width, "height": height})
             page.locator("#sv-lessons .sv-canvas").evaluate("box => box.scrollIntoView()")
-            for step in [step for step in steps if "x" in step["outcome"]][:3]:
+            for step in [step for step in steps if "rejected" in step["outcome"]][:3]:
                 scrub.evaluate(
                     "(bar, at) => { bar.value = at; bar.dispatchEvent(new Event('input')); }",
                     step["index"],
@@ -214,7 +214,7 @@ def test_the_card_at_a_node_leaves_the_path_the_legend_and_the_buttons(page):
                 expect(page.locator("#sv-lessons .sv-svg")).to_have_attribute(
                     "data-step", str(step["index"])
                 )
-                page.locator("#sv-lessons .sv-svg .node.x .shape").first.click(force=True)
+                page.locator("#sv-lessons .sv-svg .node.rejected .shape").first.click(force=True)
                 if width == 390:  # a card would cover the sentence that says the same
                     expect(card).to_be_hidden()
                     continue

@@ -209,7 +209,7 @@ def test_hostile_text_is_only_ever_text(serve, visit, tmp_path):
         expect(page.locator(".sv-svg")).to_have_attribute("data-step", str(index))
         for node in page.locator(".sv-svg .node").all():
             node.hover(force=True)
-        page.locator(".sv-svg .node.r").click()
+        page.locator(".sv-svg .node.root").click()
     assert "<img src=x" in page.locator(".sv-ribbon").text_content()
     root = ElementTree.fromstring(save(page, "svg", tmp_path).read_bytes())
     assert {node.tag.partition("}")[2] for node in root.iter()} <= {

@@ -69,7 +69,7 @@ def rejected_token(walk):
     """One rejected token: a sentence and a card give p, q and the draw, a click its numbers."""
     walk.click(walk.page.locator("#sv-stage .sv-phases label").last)
     expect(walk.page.locator("#sv-stage .sv-svg")).to_have_attribute("data-phase", "4")
-    walk.click(walk.page.locator("#sv-stage .node.x .shape").first)
+    walk.click(walk.page.locator("#sv-stage .node.rejected .shape").first)
     expect(walk.page.locator("#sv-stage .sv-caption")).to_contain_text("rejected")
     walk.click(walk.page.get_by_role("button", name="In numbers"))
     expect(walk.page.locator("#sv-stage .sv-detail .sv-bars").first).to_be_visible()

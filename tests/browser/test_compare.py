@@ -2,6 +2,8 @@
 
 import json
 import re
+from itertools import groupby
+from operator import itemgetter
 
 import pytest
 from playwright.sync_api import expect
@@ -221,3 +223,72 @@ def test_presented_it_shows_the_race_and_nothing_else(seen):
         expect(page.locator(part)).to_be_hidden()
     expect(page.locator(".sv-key-hint")).to_have_count(0)
     present(page)
+
+
+def test_every_tree_fits_its_box_where_there_are_three_columns(seen):
+    ends = {end for one in json.loads(race.opening())["updates"] for end, _ in one["clock"]}
+    for width in (1280, 1440, 1920):
+        seen.set_viewport_size({"width": width, "height": 800})
+        assert seen.evaluate(OUTSIDE, sorted(ends)) == [], width
+
+
+# Nodes that reach out of the box of their tree, at these times.
+OUTSIDE = """async times => {
+  const found = [];
+  const scrub = document.querySelector('#sv-compare .sv-scrub');
+  for (const time of times) {
+    scrub.value = time + 1e-6;
+    scrub.dispatchEvent(new Event('input'));
+    await new Promise(then => requestAnimationFrame(() => requestAnimationFrame(then)));
+    for (const box of document.querySelectorAll('#sv-compare .sv-run .sv-scroll')) {
+      const room = box.getBoundingClientRect();
+      for (const node of box.querySelectorAll('.node')) {
+        const { left, right, top, bottom } = node.getBoundingClientRect();
+        const isInside =
+          left >= room.left && right <= room.right && top >= room.top && bottom <= room.bottom;
+        if (!isInside) found.push(`${node.textContent} at ${time}`);
+      }
+    }
+  }
+  return found;
+}"""
+
+
+def test_a_run_is_decoded_then_timed_then_final_and_no_number_changes_in_between(serve, visit):
+    pair = Gated(permits=0)
+    page = visit(f"{serve(pair)}{LINK}", ready=READY, settings=False)
+    state = page.locator(f"{BOARD} .sv-state")
+    page.locator("#sv-compare-opener button").click()
+    page.get_by_label("Seed").locator("visible=true").fill("5")
+    expect(state).to_contain_text("press Run")
+    page.evaluate(SHOWN)
+    page.locator("#sv-compare-run").click()
+    expect(state).to_contain_text("Starting. Below is still the recorded race.")
+    while state.get_attribute("data-state") != "timing":
+        pair.gate.release(5)
+        page.wait_for_timeout(50)
+    pair.gate.release(10**6)
+    page.locator("#sv-compare-stop").wait_for(state="hidden", timeout=60_000)
+    shown = page.evaluate("window.shown")
+    begun = next(at for at, one in enumerate(shown) if "Starting" in one["text"])
+    assert not any("press Run" in one["text"] for one in shown[begun:])
+    groups = groupby(shown[begun:], key=itemgetter("state"))
+    results = [(state, {one["results"] for one in group}) for state, group in groups]
+    assert [state for state, _ in results] == ["done", "running", "timing", "done"]
+    assert results[1][1] == results[2][1] == {""}, "there is none before all are final"
+    assert len(results[3][1]) == 1, "and then they stay"
+
+
+# What the page shows from now on, whenever it changes: its state, what it says of it, results.
+SHOWN = """() => {
+  window.shown = [];
+  const board = document.querySelector('#sv-compare .sv-compare');
+  const text = part => board.querySelector(part)?.textContent ?? '';
+  new MutationObserver(() => {
+    window.shown.push({
+      state: board.querySelector('.sv-state').dataset.state,
+      text: text('.sv-state'),
+      results: text('.sv-basis') + text('tbody'),
+    });
+  }).observe(board, { subtree: true, childList: true, characterData: true, attributes: true });
+}"""

@@ -16,6 +16,7 @@ from app.tabs import explore
 from app.tabs.explore import prompts, recordings
 from app.tabs.parts import links
 from specviz.view.payload import worth_showing
+from specviz.view.words import OUTCOMES
 from tests.matrix import rest_of
 from tests.pages import (
     STAGE,
@@ -71,7 +72,7 @@ def test_the_first_screen_is_a_recorded_run_that_needs_no_model(serve, visit):
         f"{data['figures']['per_pass']:.1f} tokens per target pass"
     )
     expect(page.locator("#sv-headline")).to_contain_text(
-        f"{data['speedup']['speedup']:.1f}× as fast as plain"
+        f"{data['speedup']['speedup']:.1f} times as fast as plain decoding, weights on disk"
     )
     expect(page.locator("#sv-headline")).to_contain_text("recorded")
     assert page.locator(f"{STAGE} .sv-prompt").inner_text() == recordings.OPENING.prompt
@@ -156,7 +157,7 @@ def test_a_token_leads_to_its_step_and_a_node_has_its_numbers(page):
     to_step(page, index + 1)
     page.locator(f"{STAGE} .sv-ribbon [data-step='{index}']").first.click()
     expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-step", str(index))
-    page.locator(f"{STAGE} .sv-svg .node.a .shape").first.click()
+    page.locator(f"{STAGE} .sv-svg .node.accepted .shape").first.click()
     expect(page.locator(f"{STAGE} .sv-why")).to_contain_text("u = ")
     page.get_by_role("button", name="In numbers").click()
     names = page.locator(f"{STAGE} .sv-detail .sv-bars").first.locator("tbody th").all_inner_texts()
@@ -179,6 +180,31 @@ def test_settings_can_be_closed_wherever_they_are_scrolled(serve, visit):
     expect(drawer).to_be_hidden()
 
 
+def test_escape_closes_the_topmost_of_what_is_open(serve, visit):
+    page = visit(serve())  # with all settings
+    drawer, card = page.locator("#sv-settings"), page.locator(f"{STAGE} .sv-node-card")
+    tip, html = page.locator("#sv-tip"), page.locator("html")
+    page.locator(f"{STAGE} .sv-svg .node.accepted .shape").first.click()
+    page.locator("#sv-headline .sv-term").first.focus()
+    expect(tip).to_be_visible()
+    for closed, rest in ((tip, [card, drawer]), (card, [drawer]), (drawer, [])):
+        page.keyboard.press("Escape")
+        expect(closed).to_be_hidden()
+        for part in rest:
+            expect(part).to_be_visible()
+    page.locator("#sv-headline .sv-term").first.hover()
+    expect(tip).to_be_visible()
+    page.evaluate("document.querySelector('.sv-present-button').click()")
+    expect(html).to_have_class("sv-present")
+    expect(tip).to_be_hidden()
+    page.locator(f"{STAGE} .sv-svg .node.accepted .shape").first.click()
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    expect(html).to_have_class("sv-present")
+    page.keyboard.press("Escape")
+    expect(html).not_to_have_class("sv-present")
+
+
 def test_no_line_of_the_text_is_cut_when_it_is_presented(serve, visit):
     page = visit(serve(), settings=False)
     page.set_viewport_size({"width": 1280, "height": 720})
@@ -198,17 +224,18 @@ def test_pointing_at_a_node_or_clicking_it_says_what_happened_where_the_eye_is(s
         to_step(page, index + 1)
         to_step(page, index)
         rest = caption.inner_text()
-        for letter, word in {"a": "accepted", "x": "rejected", "u": "not visited"}.items():
-            node = page.locator(f"{STAGE} .sv-svg .node.{letter} .shape").first
+        for outcome in ("accepted", "rejected", "unreached"):
+            word = OUTCOMES[outcome]
+            node = page.locator(f"{STAGE} .sv-svg .node.{outcome} .shape").first
             for act in (node.hover, node.click):
                 act(force=True)
-                expect(caption).to_contain_text("kept" if letter == "a" else word)
+                expect(caption).to_contain_text("kept" if outcome == "accepted" else word)
                 expect(card).to_contain_text(word)
                 expect(card).to_contain_text("probability q")
                 assert page.evaluate(COVERS) == [], "the card covers the accepted path"
                 for part in (caption, card):
                     box = part.bounding_box()
-                    assert box["y"] >= -1 and box["y"] + box["height"] <= height, letter
+                    assert box["y"] >= -1 and box["y"] + box["height"] <= height, outcome
         page.keyboard.press("Escape")
         page.mouse.move(1, 1)
         expect(caption).to_have_text(rest)
@@ -217,7 +244,7 @@ def test_pointing_at_a_node_or_clicking_it_says_what_happened_where_the_eye_is(s
 
 COVERS = """() => {
   const box = document.querySelector('#sv-stage .sv-node-card').getBoundingClientRect();
-  const verified = '#sv-stage .sv-svg .node:is(.r, .a, .bonus, .correction)';
+  const verified = '#sv-stage .sv-svg .node:is(.root, .accepted, .bonus, .correction)';
   return [...document.querySelectorAll(verified)].filter(node => {
     const other = node.getBoundingClientRect();
     return box.left < other.right && other.left < box.right &&
@@ -434,7 +461,7 @@ def test_a_phone_shows_prompt_headline_and_tree_on_its_first_screen(serve, visit
         "part => part.parentElement.querySelector('span').getBoundingClientRect().bottom"
         " - part.getBoundingClientRect().top"
     )
-    assert lines < 30  # one line
+    assert lines < 50  # two lines
     assert page.locator(f"{STAGE} .sv-scroll").get_attribute("data-fits") == "true"
 
 

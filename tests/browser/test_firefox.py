@@ -41,7 +41,7 @@ def test_a_run_streams_to_its_end(serve, visit):
 def test_a_rejected_token_says_why_and_every_outcome_has_a_colour_of_its_own(serve, visit):
     page = visit(serve(), settings=False)
     page.locator(".sv-phases label").last.click()
-    page.locator(".sv-svg .node.x .shape").first.click()
+    page.locator(".sv-svg .node.rejected .shape").first.click()
     expect(page.locator(".sv-node-card")).to_contain_text("rejected")
     colours = {
         page.locator(f".sv-svg .node.{kind} .shape").first.evaluate(

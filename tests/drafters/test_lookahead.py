@@ -157,7 +157,7 @@ def test_probes_are_told_apart_from_what_was_never_reached():
             probes(step)
         )
         sent = step_payload(step, rule)
-        assert sent["outcome"].count("o") == len(probes(step))
+        assert sent["outcome"].count("probe") == len(probes(step))
         for node in probes(step):
             assert "Probe: " in explained(step, node, rule) and step.accept_prob[node] is None
     compared = sum(

@@ -115,7 +115,8 @@ def events(
         try:
             entries = tuple(chosen.read(values))
             ref = service.pairs.find(models, weights)
-            yield {line: status_text("")}
+            starts = message("", state="loading", note="Starting.")
+            yield {line: status_text(""), board: starts}
             settings = settings_text(linked, [models, weights, *values])
             items = service.stream(visitor_of(request), ref, play, entries, settings, replaces=True)
             async with aclosing(items):

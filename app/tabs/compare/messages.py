@@ -29,7 +29,7 @@ from ...service.failures import reason
 from ...service.run import Turn
 from ...service.runs import new_name
 from .entry import Entry, titles
-from .rates import at_rate, basis, race_clock, rates
+from .rates import basis, race_clock, rates
 from .texts import compare_texts
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
@@ -72,15 +72,22 @@ def play(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterator[str | 
     # All texts are there before anything is timed: a visitor reads them meanwhile, and a comparison
     # that is stopped here is whole.
     for at in sorted(board.ended):
+        if entries[at].autoregressive:
+            continue
+        yield board.timing(at)
         for speedup in timing(turn, entries[at].config, board.counts[at]):
-            yield board.timed(at, speedup) if speedup else None
+            if speedup is None:
+                yield None
+                continue
+            board.speedups[at] = speedup
+            yield board.timing(at)
     # Texts that should be equal and are not get their reason last, as it costs a pass: where the
     # two best candidates are as good as tied, rounding decides between them.
     margins = {}
     for a, b, position in board.unexpected():
         context = (entries[b].config, board.written[b][:position])
         margins[a, b] = next(turn.compute(margin_after, *context))
-    yield message(board.name, state="done", pairs=board.pairs(margins))
+    yield message(board.name, state="done", pairs=board.pairs(margins), **board.results())
 
 
 def margin_after(pair: Pair, config: Any, tokens: Sequence[int]) -> Iterator[float]:
@@ -130,31 +137,26 @@ class Board:
             sentence = f"The run failed. {sentence}"
         self.failed[at] = sentence
         self.pending.append({"at": at, "state": "error", "note": sentence})
-        return self._flush("running") if any(self.written) else None
+        return self._flush() if any(self.written) else None
 
     def end(self, at: int) -> str:
         """The message on a column that came to its end."""
         self.ended.add(at)
-        self.pending.append({"at": at, "state": "done", "clock": self.clocks()[at]})
-        is_last = at == len(self.entries) - 1
-        state = "done" if is_last else "running"
-        return self._flush(state, pairs=self.pairs(), **self.measured())
+        self.pending.append({"at": at, "state": "done"})
+        return self._flush(pairs=self.pairs())
 
-    def timed(self, at: int, speedup: PairedSpeedup) -> str:
-        """The message after a round of timing."""
-        self.speedups[at] = speedup
-        note = (
-            f"Timing {titles(self.entries)[at]} against plain decoding: "
-            f"{speedup.rounds} of {ROUNDS} rounds."
-        )
-        clocks = self.clocks()
-        updates = [{"at": at, "clock": clocks[at]} for at in sorted(self.ended)]
-        return message(self.name, updates=updates, state="done", note=note, **self.measured())
+    def timing(self, at: int) -> str:
+        """The message while a column is timed, with what its rounds gave so far."""
+        speedup = self.speedups[at]
+        done = speedup.rounds if speedup else 0
+        title = titles(self.entries)[at]
+        note = f"Timing {title} against plain decoding: {done} of {ROUNDS} rounds."
+        return message(self.name, state="timing", note=note, **self.results())
 
-    def _flush(self, state: str, **more: Any) -> str:
+    def _flush(self, **more: Any) -> str:
         updates = self.pending
         self.pending = []
-        return message(self.name, updates=updates, state=state, **more)
+        return message(self.name, updates=updates, state="running", **more)
 
     def about(self, prompt: str, pair: str, **more: object) -> JsonObject:
         """What is compared, sent once."""
@@ -201,31 +203,33 @@ class Board:
             if pair["kind"] == "differs" and pair["position"] is not None:
                 yield a, b, pair["position"]
 
-    def rates(self) -> list[float]:
-        """Tokens per second of each column."""
-        return rates(self.entries, self.counts, self.speedups)
-
-    def clocks(self) -> list[object]:
-        """Of each column, seconds and tokens by the end of each step, at its rate."""
-        columns = zip(self.steps, self.counts, self.rates(), strict=True)
-        return [codec.json_data(race_clock(*column)) for column in columns]
-
-    def measured(self) -> JsonObject:
-        """The table, how many times as fast as plain decoding each run is, and what this rests
+    def results(self) -> JsonObject:
+        """What follows from the times of the runs: of each that ended seconds and tokens by the end
+        of each step, the table, how many times as fast as plain decoding it is, and what this rests
         on."""
+        rates_found = rates(self.entries, self.counts, self.speedups)
+        updates = []
+        for at in sorted(self.ended):
+            clock = race_clock(self.steps[at], self.counts[at], rates_found[at])
+            updates.append({"at": at, "clock": codec.json_data(clock)})
         factors = []
         for entry, speedup in zip(self.entries, self.speedups, strict=True):
             timed = f"{speedup.speedup:.1f}×" if speedup else ""
             factors.append("1×" if entry.autoregressive else timed)
         rests_on = basis(self.entries, self.speedups)
-        return {"table": self.table(), "factors": factors, "basis": rests_on}
+        return {
+            "updates": updates,
+            "table": self.table(rates_found),
+            "factors": factors,
+            "basis": rests_on,
+        }
 
-    def table(self) -> list[JsonObject]:
-        """The runs in numbers: rows with a name and, for each column, a value and a note below
-        it."""
-        measured = zip(self.counts, self.rates(), self.speedups, strict=True)
+    def table(self, rates_found: Sequence[float]) -> list[JsonObject]:
+        """The runs in numbers, at these tokens per second: rows with a name and, for each column, a
+        value and a note below it."""
+        measured = zip(self.counts, rates_found, self.speedups, strict=True)
         columns = [
-            cells(figures(at_rate(counts, rate)), speedup) for counts, rate, speedup in measured
+            cells(figures(counts.at_rate(rate)), speedup) for counts, rate, speedup in measured
         ]
         rows = []
         for name in ROWS:
@@ -279,9 +283,8 @@ def of_traces(
     # What a run was timed at travels in its trace.
     board.speedups = [trace.speedup for trace in traces]
     board.ended = set(range(len(traces)))
-    for update, clock in zip(updates, board.clocks(), strict=True):
-        update["clock"] = clock
+    results = board.results()
+    for update, timed in zip(updates, results["updates"], strict=True):
+        timed |= update | {"clock": timed["clock"]}
     about = board.about(traces[0].prompt_text, described(traces[0].pair), **more)
-    return message(
-        name, updates=updates, state="done", pairs=board.pairs(), **board.measured(), **about
-    )
+    return message(name, state="done", pairs=board.pairs(), **results, **about)

@@ -7,7 +7,6 @@ decoding, that of all rounds, so that factors, times and tokens per second alway
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from statistics import mean
 
 from specviz.record.metrics import Counts
@@ -31,12 +30,6 @@ def rates(
         else:
             found.append(own.tokens_per_s)
     return found
-
-
-def at_rate(counts: Counts, rate: float) -> Counts:
-    """The same run with the times that it takes at a rate, as its steps share them."""
-    scale = counts.time_scale(rate)
-    return replace(counts, seconds=tuple(scale * part for part in counts.seconds))
 
 
 def race_clock(

@@ -99,6 +99,7 @@ def timed(turn: Turn, run: GrowingRun, counts: Counts) -> Iterator[str | None]:
             note=f"{note}: {speedup.rounds} of {ROUNDS} rounds.",
             timing={"done": speedup.rounds, "of": ROUNDS},
             speedup=json_data(speedup),
+            figures=figures(counts, speedup),
         )
 
 

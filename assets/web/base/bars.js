@@ -56,7 +56,6 @@ export function barTable({ caption = '', series, rows, write = probability, plac
         const value = values[i],
           bar = make(mark ? 'em' : 'i', '', of);
         if (value === null) return;
-        bar.classList.toggle('clipped', along(value) > 1.001); // rounding is no clipping
         bar.style[mark ? 'left' : 'width'] = `${100 * Math.min(1, Math.max(0, along(value)))}%`;
         track.append(bar);
       });

@@ -2,6 +2,7 @@
 // presented on a projector, in large type and with nothing but the pictures.
 
 import { publish } from './bus.js';
+import { closedByEscape } from './escape.js';
 
 /**
  * @param {Element} element
@@ -50,18 +51,16 @@ export function opensFiles(element, { button, input, isVisible }, open) {
 export function menu(details) {
   const summary = /** @type {HTMLElement} */ (details.firstElementChild);
   function close() {
+    const wasOpen = details.open;
     details.open = false;
-    summary.focus();
+    if (wasOpen) summary.focus();
+    return wasOpen;
   }
   onPage(details, 'pointerdown', event => {
     if (!details.contains(event.target)) details.open = false;
   });
   for (const button of details.querySelectorAll('button')) button.addEventListener('click', close);
-  details.addEventListener('keydown', event => {
-    if (event.key !== 'Escape' || !details.open) return;
-    event.stopPropagation();
-    close();
-  });
+  closedByEscape(details, 'menu', close);
   return details;
 }
 

@@ -17,7 +17,7 @@ export function spansOf(step) {
 
 /** The nodes that were accepted, from the root down. @param {Sent} step */
 export function pathOf(step) {
-  return [...step.outcome].flatMap((letter, i) => (letter === 'a' ? [i] : []));
+  return step.outcome.flatMap((outcome, i) => (outcome === 'accepted' ? [i] : []));
 }
 
 /**
@@ -44,10 +44,11 @@ function show(box, span) {
   const top = span.offsetTop - box.offsetTop,
     height = span.offsetHeight,
     line = parseFloat(getComputedStyle(box).lineHeight) || 1;
-  if (top + height > box.scrollTop + box.clientHeight + 2)
-    box.scrollTop = line * Math.ceil((top + height - box.clientHeight) / line - 0.2);
-  // no line is cut
-  else if (top < box.scrollTop) box.scrollTop = line * Math.floor(Math.max(0, top) / line);
+  const isBelow = top + height > box.scrollTop + box.clientHeight + 2;
+  if (!isBelow && top >= box.scrollTop) return;
+  // The last line that is seen, after what was written before it; no line is cut.
+  const hidden = Math.max(0, top + height - box.clientHeight);
+  box.scrollTop = line * Math.ceil(hidden / line - 0.2);
 }
 
 /**

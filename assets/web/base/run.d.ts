@@ -47,9 +47,10 @@ interface Sent {
   /** The uniform draw of each node. */
   coin: (number | null)[];
   /**
-   * One letter a node: r root, a accepted, x rejected, u never reached, p passed over, o a probe.
+   * What became of each node: root, accepted, rejected, unreached, passed (accepted too, but the
+   * rule took a longer path), probe (never compared, asks the target for its next token).
    */
-  outcome: string;
+  outcome: string[];
   sentences: string[];
   /** Which of the sentences is a node's own. */
   why: number[];

@@ -1,7 +1,9 @@
 // Terms that explain themselves: in a text the first use of each takes the focus, and whatever is
 // pointed at or has the focus says what it means.
 
+import { subscribe } from './bus.js';
 import { make } from './dom.js';
+import { closedByEscape } from './escape.js';
 import { onPage } from './page.js';
 import { GLOSSARY } from './words.js';
 
@@ -57,16 +59,16 @@ export function explainTerms(element) {
     tip.style.left = `${Math.max(GAP, Math.min(at.left, innerWidth - tip.offsetWidth - GAP))}px`;
     tip.style.top = `${below ? at.bottom + GAP : at.top - GAP - tip.offsetHeight}px`;
   }
-  const hide = () => {
+  function hide() {
     tip.hidden = true;
-  };
+    return true;
+  }
   for (const kind of ['pointerover', 'focusin']) onPage(element, kind, show);
   for (const kind of ['pointerout', 'focusout'])
     onPage(element, kind, event => {
       if (event.target.closest?.('.sv-term')) hide();
     });
   onPage(element, 'scroll', hide, window);
-  onPage(element, 'keydown', event => {
-    if (event.key === 'Escape') hide();
-  });
+  subscribe('type', element, hide); // presenting takes away what is pointed at
+  closedByEscape(element, 'tip', () => !tip.hidden && hide());
 }

@@ -29,6 +29,8 @@ const opened = ({ run: name, prompt, settings, badge, pair, when }) => ({
   state: 'running',
   note: '',
   basis: '',
+  isWaiting: false, // another comparison was asked for and has not begun
+  timed: /** @type {Partial<Message>} */ ({}), // what its rounds gave so far
   columns: /** @type {Column[]} */ ([]),
   pairs: /** @type {import('./types.js').Pair[]} */ ([]),
   table: /** @type {import('./types.js').Row[]} */ ([]),
@@ -47,7 +49,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   const race = raceChart($('race-svg', SVGSVGElement), seconds => clock.seek(seconds));
   const clock = sharedClock(root, {
     columns: () => run.columns,
-    running: () => run.state === 'running',
+    running: isBusy,
     changed: () => schedule(),
   });
   const first = settings();
@@ -80,24 +82,44 @@ export function compareBoard(element, server, settings = () => undefined) {
     if (message.columns) start(message, message.columns);
     else if (message.run && message.run !== run.name) return;
     messages.push(text);
-    for (const update of message.updates || []) apply(run.columns[update.at], update);
-    run.basis = message.basis ?? run.basis;
-    if (message.pairs) run.pairs = message.pairs;
-    if (message.table) run.table = message.table;
-    message.factors?.forEach((factor, at) => {
-      run.columns[at].factor = factor;
-    });
-    if (message.state === 'stopped') run.columns.forEach(stopColumn);
-    if (message.state) {
-      const was = run.state;
-      run.note = message.note || '';
-      if (message.state === 'stopped' && was !== 'running') run.state = 'done';
-      else if (message.state !== 'loading') run.state = message.state;
-      // what the controls no longer stand for is not played to anybody
-      if (was === 'running' && run.state !== 'running' && !differs()) clock.ended();
+    // A number that is read does not change: what rounds give is shown when they are over.
+    if (message.state === 'timing') run.timed = message;
+    else write(message);
+    if (message.state === 'stopped') {
+      write(run.timed);
+      run.columns.forEach(stopColumn);
     }
+    if (message.state) change(message.state, message.note);
     clock.follow();
     schedule(true);
+  }
+
+  /** What a message brings. @param {Partial<Message>} message */
+  function write({ updates = [], basis, pairs, table, factors = [] }) {
+    for (const update of updates) apply(run.columns[update.at], update);
+    run.basis = basis ?? run.basis;
+    run.pairs = pairs ?? run.pairs;
+    run.table = table ?? run.table;
+    factors.forEach((factor, at) => {
+      run.columns[at].factor = factor;
+    });
+  }
+
+  /** @param {NonNullable<Message['state']>} state @param {string} [note] */
+  function change(state, note = '') {
+    const wasBusy = isBusy();
+    const wasWhole = run.state !== 'running';
+    run.note = note;
+    run.isWaiting = state === 'loading';
+    if (state === 'stopped' && wasWhole) run.state = 'done';
+    else if (!run.isWaiting) run.state = state;
+    // what the controls no longer stand for is not played to anybody
+    if (wasBusy && !isBusy() && !differs()) clock.ended();
+  }
+
+  /** Whether it is decoded or timed. */
+  function isBusy() {
+    return run.state === 'running' || run.state === 'timing';
   }
 
   /** @param {Message} message @param {About[]} columns */
@@ -130,10 +152,7 @@ export function compareBoard(element, server, settings = () => undefined) {
     if (state) column.state = state;
     if (note) column.note = note;
     if (steps) steps.forEach((step, i) => column.add(step, ends[i]));
-    else if (ends.length)
-      clock.retime(() => {
-        column.ends = ends.map(([seconds]) => seconds);
-      });
+    else if (ends.length) column.ends = ends.map(([seconds]) => seconds);
   }
 
   // ---- drawing: at most once a frame ----
@@ -160,14 +179,14 @@ export function compareBoard(element, server, settings = () => undefined) {
     race.at(clock.time);
     for (const column of run.columns) column.show(clock.time);
     clock.write();
-    say($('standing'), standing(run.columns, clock.time));
+    say($('standing'), isBusy() ? run.note : standing(run.columns, clock.time));
     if (moving) schedule();
   }
 
   function head() {
-    const isStale = differs();
+    const isStale = run.isWaiting || differs();
     $('title-line').textContent = [run.badge, run.when, run.pair].filter(Boolean).join(' · ');
-    say($('state'), isStale ? staleText() : run.note || stateText());
+    say($('state'), isStale ? staleText() : stateText());
     $('basis').textContent = run.basis;
     root.classList.toggle('stale', isStale);
     $('state').dataset.state = run.state;
@@ -176,17 +195,19 @@ export function compareBoard(element, server, settings = () => undefined) {
   /** Whether the controls hold something else than what is shown. */
   function differs() {
     const now = settings();
-    if (now === undefined || run.state === 'running' || !run.columns.length) return false;
+    if (now === undefined || isBusy() || !run.columns.length) return false;
     // a model's template may end the text of a prompt with lines of its own
     return now !== run.settings || fieldIn(COMPARE_PROMPT)?.value.trim() !== run.prompt?.trim();
   }
 
   function staleText() {
     const shown = run.badge ? `the ${run.badge} race` : 'the earlier run';
-    return `The settings changed: press Run. Below is still ${shown}.`;
+    const why = run.isWaiting ? run.note : 'The settings changed: press Run.';
+    return `${why} Below is still ${shown}.`;
   }
 
   function stateText() {
+    if (run.state === 'timing') return 'The texts are whole; times and factors follow.';
     if (run.state === 'stopped') return 'Stopped.';
     const at = run.columns.findIndex(column => column.state === 'running');
     if (run.state !== 'running' || at < 0) return '';
@@ -228,7 +249,7 @@ function tieText(order, length) {
  * @param {number} time
  */
 export function standing(columns, time) {
-  const runs = columns.filter(({ ends, state }) => ends.length && state !== 'running');
+  const runs = columns.filter(({ ends }) => ends.length);
   const length = (/** @type {Column} */ { ends }) => ends[ends.length - 1];
   const order = [...runs].sort((a, b) => length(a) - length(b));
   const through = order.filter(column => length(column) <= time);
@@ -236,8 +257,6 @@ export function standing(columns, time) {
   if (!through.length) return '';
   const done = through.map(column => `${column.about.title} in ${length(column).toFixed(2)} s`);
   const ties = tieText(through, length);
-  const isDecoding = columns.some(({ state }) => state === 'running' || state === 'waiting');
-  if (isDecoding) return `Done: ${done.join(', ')}.`;
   if (!others.length) return `All are done: ${done.join(', ')}.${ties}`;
   const behind = others.map(({ about, ends, totals }) => {
     const step = ends.filter(end => end <= time).length - 1;

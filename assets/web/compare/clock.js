@@ -1,6 +1,7 @@
 // The shared clock of a comparison: all runs are replayed together on it.
 
 import { finder, say } from '../base/dom.js';
+import { closedByEscape } from '../base/escape.js';
 import { keys } from '../base/keys.js';
 import { reducedMotion } from '../base/stepper.js';
 
@@ -46,17 +47,6 @@ export function sharedClock(root, { columns, running, changed }) {
       time = 0;
       play();
     }
-  }
-
-  /** Times of runs change: the clock stays where it is among them. @param {() => void} change */
-  function retime(change) {
-    const [firstBefore, limitBefore] = [first(), limit()];
-    change();
-    if (time === 0) return;
-    // Both are places where it stands still, so that it must not miss them by a rounding error.
-    if (time === firstBefore) time = first();
-    else if (time === limitBefore) time = limit();
-    else time *= limit() / limitBefore;
   }
 
   /** @param {number} now */
@@ -158,7 +148,6 @@ export function sharedClock(root, { columns, running, changed }) {
           (() => {
             if (column.pinned !== null) column.tree.unfold(column.pinned);
           }),
-        Escape: column && (() => column.pin(null)),
         f: column && (() => column.tree.fit()),
         Home: () => seek(0),
         End: () => seek(limit()),
@@ -168,10 +157,15 @@ export function sharedClock(root, { columns, running, changed }) {
     { own: $('scrub') },
   );
 
+  closedByEscape(root, 'card', () => {
+    const picked = columns().find(column => column.pinned !== null);
+    picked?.pin(null);
+    return picked !== undefined;
+  });
+
   return {
     begin,
     follow,
-    retime,
     ended,
     advance,
     seek,

@@ -67,7 +67,10 @@ export function runColumn(about, run, parent, { seek, announce }) {
       inspect();
     },
     pick: pin,
+    scrolls: false,
   });
+  // Presented, a text has other lines.
+  new ResizeObserver(() => follow(ribbon, column.spans, current)).observe(ribbon);
   const column = {
     about,
     box,
@@ -177,15 +180,17 @@ export function nodeText(step, key, plain) {
 
 /**
  * How far a run is when its step `at` was the last to end.
- * @param {Pick<Column, 'state' | 'note' | 'steps' | 'ends' | 'totals'>} column
+ * @param {Pick<Column, 'state' | 'note' | 'steps' | 'ends' | 'totals' | 'factor'>} column
  * @param {number} at
  */
-export function clockText({ state, note, steps, ends, totals }, at) {
+export function clockText({ state, note, steps, ends, totals, factor }, at) {
   const failed = state === 'error' ? `This run failed. ${note}` : '';
   if (!steps.length) return failed || BEFORE[state] || 'begins';
   const all = at === steps.length - 1;
-  if (all && state === 'done')
-    return `${totals[at]} tokens in ${steps.length} steps, ${ends[at].toFixed(3)} s`;
+  if (all && state === 'done') {
+    const time = factor ? `, ${ends[at].toFixed(3)} s` : ''; // which is final once there is one
+    return `${totals[at]} tokens in ${steps.length} steps${time}`;
+  }
   const progress = `step ${at + 1} of ${steps.length}`;
   return failed ? `${progress}. ${failed}` : progress + ((all && AFTER[state]) || '');
 }

@@ -52,7 +52,7 @@ export interface Message {
   factors?: string[];
   /** What factors, times and table rest on, in a sentence. */
   basis?: string;
-  state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
+  state?: 'loading' | 'running' | 'timing' | 'done' | 'stopped' | 'error';
   note?: string;
   columns?: About[];
   prompt?: string;

@@ -37,7 +37,7 @@ export function runOf(step, tokens, parent = null) {
     accept_prob: step.accept[node],
     coin: step.coin[node],
     before: rows(step.detail[node]?.tried),
-    after: step.outcome[node] === 'x' ? after(node, compared[i + 1]) : {},
+    after: step.outcome[node] === 'rejected' ? after(node, compared[i + 1]) : {},
     why: step.sentences[step.why[node]] ?? '',
   }));
 

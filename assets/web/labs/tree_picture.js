@@ -27,7 +27,7 @@ export function stepOf({ parents, chance }) {
   return /** @type {any} */ ({
     index: 0,
     parents,
-    outcome: 'r'.padEnd(parents.length, 'u'),
+    outcome: parents.map((_, node) => (node ? 'unreached' : 'root')),
     texts,
     q: chance,
     last: null,

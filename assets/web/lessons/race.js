@@ -43,18 +43,21 @@ export function raceFigure(box, start, server) {
 
   /** @param {Races} races */
   function write({ tokens, times, rows, winners, equal, seeds }) {
-    const farthest = 3 * Math.max(times.p[winners.p], times.q[winners.q]),
-      [target, drafted] = [tokens[winners.p], tokens[winners.q]];
+    const target = tokens[winners.p];
+    const drafted = tokens[winners.q];
+    const all = [...times.p, ...times.q].map(Math.log);
+    const low = Math.min(...all);
+    const span = Math.max(...all) - low || 1;
     lanes.replaceChildren(
       barTable({
         caption:
-          'Arrival of each token under p and q: noise / probability. The first one wins. ' +
-          'A bar that fades out is longer than it is drawn.',
-        place: time => time / farthest,
+          'Arrival of each token under p and q: noise / probability, on a logarithmic scale. ' +
+          'The first one wins.',
+        place: time => (Math.log(time) - low) / span,
         write: time => time.toFixed(2),
         series: [
-          { name: 'p', kind: 'p' },
-          { name: 'q', kind: 'q' },
+          { name: 'p', kind: 'p', mark: true },
+          { name: 'q', kind: 'q', mark: true },
         ],
         rows: tokens.map((token, i) => ({
           name: `${token} ${rows.p[i].toFixed(2)}, ${rows.q[i].toFixed(2)}`,

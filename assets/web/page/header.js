@@ -3,6 +3,7 @@
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
+import { closedByEscape } from '../base/escape.js';
 import { menu, onPage, present, presents } from '../base/page.js';
 import { explainTerms } from '../base/terms.js';
 import { followTabs, openTab } from './address.js';
@@ -24,8 +25,10 @@ export function pageHeader(element) {
     present(false);
   });
   query(view, '.sv-present-button').addEventListener('click', () => present(true));
-  onPage(element, 'keydown', event => {
-    if (event.key === 'Escape' && !event.defaultPrevented) present(false);
+  closedByEscape(element, 'page', () => {
+    const wasPresented = presents();
+    present(false);
+    return wasPresented;
   });
   onPage(element, 'fullscreenchange', () => {
     if (!document.fullscreenElement) present(false);

@@ -14,6 +14,9 @@ function duration(value) {
   return `${value.toFixed(value < 10 ? 2 : 1)} s`;
 }
 
+/** How many times as fast, with the same digits wherever it stands. @param {number} speedup */
+export const timesText = speedup => speedup.toFixed(speedup < 1 ? 2 : 1);
+
 /**
  * Whether its text has the target's distribution, as far as its rule is known.
  * @param {Partial<Head>} head
@@ -36,16 +39,17 @@ export function headlineOf({ figures, head, against, state, note, done, isNext }
   if (!figures?.per_pass) return null;
   const timed = state === 'running' ? null : against;
   const slow = timed && timed.speedup < 1 ? slowReason(timed, figures) : '';
+  const perPass = `${figures.per_pass.toFixed(1)} tokens per target pass`;
   const parts = [
     slow,
+    timed && `${perPass} instead of 1`,
     isNext && `seed ${new URLSearchParams(head.settings).get('seed')}, the next`,
     exactness(head),
-    head.offload && 'weights on disk',
     head.recorded && (head.badge || 'recorded'),
   ];
   return {
-    strong: `${figures.per_pass.toFixed(1)} tokens per target pass`,
-    text: timed ? `, ${timed.speedup.toFixed(1)}× as fast as plain` : ' instead of 1',
+    strong: timed ? `${timesText(timed.speedup)} times as fast as plain decoding` : perPass,
+    text: timed ? `, weights ${head.offload ? 'on disk' : 'in memory'}` : ' instead of 1',
     small: parts.filter(Boolean).join(' · '),
     slow: slow !== '',
   };
@@ -83,7 +87,7 @@ export function writeRace(element, run, current) {
 function roundsText({ rounds, low, high }) {
   return rounds === 1
     ? '1 round'
-    : `${rounds} rounds, each ${low.toFixed(2)} to ${high.toFixed(2)}`;
+    : `${rounds} rounds, each ${timesText(low)} to ${timesText(high)}`;
 }
 
 /** @param {Run} run */
@@ -91,7 +95,7 @@ function timingSentence({ against, head, state, timing }) {
   if (against) {
     const times = `${duration(against.seconds)} against ${duration(against.plain_seconds)}`;
     const rounds = roundsText(against);
-    return `${against.speedup.toFixed(2)}× as fast: ${times} (${rounds})`;
+    return `${timesText(against.speedup)} times as fast: ${times} (${rounds})`;
   }
   if (head.recorded) return 'Plain decoding was not timed with this run.';
   if (state === 'stopped' || (state === 'done' && timing)) {

@@ -3,6 +3,7 @@
 
 import { subscribe } from '../base/bus.js';
 import { button, fieldIn, make, query } from '../base/dom.js';
+import { closedByEscape } from '../base/escape.js';
 import { onPage } from '../base/page.js';
 import { sayTerms } from '../base/terms.js';
 import { isOver, originOf, takeStop } from './run.js';
@@ -48,10 +49,17 @@ export function opener(element) {
   onPage(element, 'click', ({ target }) => {
     if (target.closest?.('.sv-ask > .primary') && innerWidth < NARROW) show(false);
   });
-  onPage(element, 'keydown', ({ key, target }) => {
-    if (key !== 'Escape' || !part()?.contains(target)) return;
+  // On a phone its row is swiped; its sign that there are more choices goes at the end.
+  const row = element.closest('.sv-opts');
+  row?.addEventListener('scroll', () => {
+    const isAtEnd = row.scrollLeft + row.clientWidth >= row.scrollWidth - 4;
+    row.classList.toggle('sv-at-end', isAtEnd);
+  });
+  closedByEscape(element, 'drawer', () => {
+    if (opens.getAttribute('aria-expanded') !== 'true') return false;
     show(false);
     opens.focus();
+    return true;
   });
 }
 
@@ -95,7 +103,10 @@ export function freshness(element, changed, currentRun) {
       event.type === 'click'
         ? event.target.closest?.(RUN)
         : event.key === 'Enter' && !event.shiftKey && event.target === box();
-    if (begins) isAwaited = true;
+    if (begins) {
+      isAwaited = true;
+      changed();
+    }
     const seed = /** @type {HTMLInputElement | null} */ (document.querySelector(SEED));
     const goesOn = document.querySelector(STOP) !== null;
     if (!begins || goesOn || !seed) return;
@@ -115,8 +126,16 @@ export function freshness(element, changed, currentRun) {
       changed();
     },
     /** @param {import('./run.js').Run} run */
-    stale: run => isOver(run) && differs(run),
-    awaits: () => isAwaited,
+    stale: run => !isAwaited && isOver(run) && differs(run),
+    /**
+     * Whether a run is awaited as a message comes; one of no run says that it failed or stopped.
+     * @param {Message} message
+     */
+    awaits(message) {
+      const wasAwaited = isAwaited;
+      if (!message.run && message.state !== 'loading') isAwaited = false;
+      return wasAwaited;
+    },
     /**
      * Another run is put on the screen, where what loads is not announced.
      * @param {import('./run.js').Run} run

@@ -18,7 +18,7 @@ const tokenOf = (step, key) =>
   visible(key === 'last' ? step.pieces[step.pieces.length - 1] : step.texts[parseInt(key, 10)]);
 
 /**
- * The letter of an outcome, or what the target's own token is.
+ * The outcome of a node, or what the target's own token is.
  * @param {Step} step
  * @param {string} key
  */
@@ -35,7 +35,7 @@ export function factsOf(step, key) {
   }
   let depth = 0;
   for (let above = node; above > 0; above = step.parents[above]) depth++;
-  if (step.outcome[node] === 'o') return `depth ${depth}`;
+  if (step.outcome[node] === 'probe') return `depth ${depth}`;
   const siblings = siblingsOf(step, node);
   return `depth ${depth}; child ${siblings.indexOf(node) + 1} of ${siblings.length}; ${law}`;
 }
@@ -131,7 +131,8 @@ export function nodeCard(element, openNumbers) {
     const canvas = $('canvas').getBoundingClientRect();
     const node = $('svg').querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect();
     if (!node) return;
-    const path = $('svg').querySelectorAll(':is(.node, .edge):is(.r, .a, .x, .bonus, .correction)');
+    const outcomes = ':is(.root, .accepted, .rejected, .bonus, .correction)';
+    const path = $('svg').querySelectorAll(`:is(.node, .edge)${outcomes}`);
     const taken = [...path].map(part => part.getBoundingClientRect());
     const { left: start, right: end, top: high, bottom: low } = $('scroll').getBoundingClientRect();
     const room = {

@@ -5,7 +5,9 @@ import { button, makeSvg, finder, make, query, say } from '../base/dom.js';
 import { sayTerms } from '../base/terms.js';
 import { PARTS } from '../base/words.js';
 import { countGuesses, differ, outlineOf, rightOf, titleOf } from '../tree/sources.js';
+import { timesText } from './beside_plain.js';
 
+const RARE = ['passed', 'probe']; // outcomes that are listed where they occur
 const number = (/** @type {number} */ value) => value.toFixed(value < 100 ? 1 : 0);
 
 /**
@@ -87,9 +89,10 @@ function chipText({ head, figures, against }) {
   const settings = new URLSearchParams(head.settings);
   const [name, ...values] = (settings.get('builder') ?? 'file').split(/:|,/);
   const tree = `${name} ${values[0]?.split('=')[1] ?? ''}`.trim();
-  const speed = against ? `, ${against.speedup.toFixed(1)}×` : '';
+  const speed = against ? `, ${timesText(against.speedup)}×` : '';
+  const place = head.offload ? ' on disk' : '';
   const draws = `T ${settings.get('temperature')}, seed ${settings.get('seed')}`;
-  const about = head.settings ? `${tree}, ${draws}` : tree;
+  const about = head.settings ? `${tree}${place}, ${draws}` : tree;
   return `${about}: ${figures?.per_pass?.toFixed(1)}${speed}`;
 }
 
@@ -115,7 +118,7 @@ export function writeMeasures(element, run) {
   const rows = [
     ['tokens per target pass', 'per-pass', perPassText(figures)],
     ['acceptance rate', 'acceptance', acceptanceText(figures)],
-    ['tokens per second of this run', 'rate', rateText(figures, head)],
+    ['tokens per second', 'rate', rateText(figures, against)],
     ['speedup vs. plain decoding', 'speedup', against ? speedupText(against, head) : '–'],
     ['time per step after the first', 'step', step ? `${step}: ${split}` : '–'],
   ];
@@ -137,20 +140,18 @@ function acceptanceText({ acceptance, accepted, compared }) {
   return `${Math.round(100 * acceptance)} % (${accepted} of ${compared} compared)`;
 }
 
-/** @param {Figures} figures @param {Partial<Head>} head */
-function rateText({ rate }, { recorded }) {
+/** @param {Figures} figures @param {PairedSpeedup | null | undefined} against */
+function rateText({ rate }, against) {
   if (rate === null) return '–';
-  return recorded ? `${number(rate)} when it was recorded` : number(rate);
+  const plain = against ? `, plain decoding ${number(against.plain_tokens_per_s)}` : '';
+  return `${number(rate)}${plain}`;
 }
 
 /** @param {PairedSpeedup} against @param {Partial<Head>} head */
 function speedupText(against, { recorded }) {
-  const plain = number(against.plain_tokens_per_s);
-  const rates = `${number(against.tokens_per_s)} against ${plain} tokens/s`;
   const rounds = against.rounds === 1 ? 'round' : 'rounds';
   const where = recorded ? `, ${against.date}, ${against.machine}` : '';
-  const after = `over ${against.rounds} ${rounds} timed after it`;
-  return `${against.speedup.toFixed(2)}×: ${rates}, ${after}${where}`;
+  return `${timesText(against.speedup)}×, timed in turns, ${against.rounds} ${rounds}${where}`;
 }
 
 /**
@@ -175,18 +176,18 @@ export function writeControls(element, current, count, playing, phase) {
 
 /** @param {HTMLElement} element @param {Step} step @param {import('./frames.js').Frame} frame */
 export function writeLegend(element, step, { later, lastNode }) {
-  const letters = [...step.outcome].slice(0, lastNode + 1).map((letter, node) => {
-    const isLater = node > 0 && later.has(node) && letter !== 'o';
-    return isLater ? 'u' : letter;
+  const outcomes = step.outcome.slice(0, lastNode + 1).map((outcome, node) => {
+    const isLater = node > 0 && later.has(node) && outcome !== 'probe';
+    return isLater ? 'unreached' : outcome;
   });
-  const items = element.querySelectorAll('.sv-legend [data-letter]');
+  const items = element.querySelectorAll('.sv-legend [data-outcome]');
   for (const item of /** @type {NodeListOf<HTMLElement>} */ (items)) {
-    const { letter = '' } = item.dataset;
+    const { outcome = '' } = item.dataset;
     const count = item.querySelector('b');
-    if (count) count.textContent = String(letters.filter(other => other === letter).length);
+    if (count) count.textContent = String(outcomes.filter(other => other === outcome).length);
     // what is rare is listed where it occurs
-    if (!count) item.hidden = letter !== step.last;
-    else item.hidden = 'po'.includes(letter) && !step.outcome.includes(letter);
+    if (!count) item.hidden = outcome !== step.last;
+    else item.hidden = RARE.includes(outcome) && !step.outcome.includes(outcome);
   }
 }
 

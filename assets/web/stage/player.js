@@ -104,7 +104,7 @@ export function runPlayer(element, around = {}) {
   function receive(text) {
     if (!text) return;
     const message = /** @type {Message} */ (JSON.parse(text));
-    const taken = history.take(message, run, fresh?.awaits());
+    const taken = history.take(message, run, fresh?.awaits(message));
     if (!taken) return;
     if (taken.isBegun && !message.head?.recorded) taken.run.isNext = fresh?.takeNext() ?? false;
     if (!taken.isShown) return schedule(); // its button among the last runs

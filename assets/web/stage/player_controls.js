@@ -1,6 +1,7 @@
 // The player's buttons, slider, text and keys.
 
 import { finder, query } from '../base/dom.js';
+import { closedByEscape } from '../base/escape.js';
 import { keys } from '../base/keys.js';
 import { presents } from '../base/page.js';
 import { onToken } from '../base/ribbon.js';
@@ -34,10 +35,13 @@ export function playerControls(element, { tree, position, show, pinned, pick }) 
   $('scrub').addEventListener('input', () => show(Number($('scrub').value)));
   onToken($('ribbon'), show);
 
-  function leave() {
-    if (pinned() === null) position.rest();
-    else pick(null);
-  }
+  closedByEscape(query(element, '.sv'), 'card', () => {
+    const isPicked = pinned() !== null;
+    const plays = !presents() && !position.resting;
+    if (isPicked) pick(null);
+    else if (plays) position.rest();
+    return isPicked || plays;
+  });
 
   /** @param {KeyboardEvent} event */
   function actsOf({ target, shiftKey }) {
@@ -52,7 +56,6 @@ export function playerControls(element, { tree, position, show, pinned, pick }) 
       ' ': acts.play,
       f: acts.fit,
       Enter: key !== null && (() => tree.unfold(key)),
-      Escape: !presents() && (key !== null || !position.resting) && leave,
     };
   }
   keys(query(element, '.sv'), actsOf, { own: $('scrub') });

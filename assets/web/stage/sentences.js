@@ -3,6 +3,7 @@
 
 import { probability, readable, visible } from '../base/text.js';
 import { OUTCOMES, OWN } from '../base/words.js';
+import { isTried } from '../tree/layout.js';
 
 const TURNS = ['first', 'second', 'third'];
 const quoted = (/** @type {string} */ text) => `“${readable(text)}”`;
@@ -39,9 +40,9 @@ export function comparedTexts(coin, accept) {
 export function conclusionOf(step, node) {
   const accept = step.accept[node];
   const coin = step.coin[node];
-  const isAccepted = step.outcome[node] === 'a';
-  const isTried = isAccepted || step.outcome[node] === 'x';
-  if (!isTried || typeof accept !== 'number' || typeof coin !== 'number') return '';
+  const isAccepted = step.outcome[node] === 'accepted';
+  const isDecided = isAccepted || step.outcome[node] === 'rejected';
+  if (!isDecided || typeof accept !== 'number' || typeof coin !== 'number') return '';
   if (coin < accept !== isAccepted) return '';
   const [draw, chance] = comparedTexts(coin, accept);
   return isAccepted
@@ -60,14 +61,14 @@ const keyText = value => (Number.isInteger(value) ? String(value) : probability(
 export function siblingsOf(step, node) {
   const siblings = [];
   for (let i = 1; i < step.parents.length; i++) {
-    if (step.parents[i] === step.parents[node] && step.outcome[i] !== 'o') siblings.push(i);
+    if (step.parents[i] === step.parents[node] && step.outcome[i] !== 'probe') siblings.push(i);
   }
   return siblings;
 }
 
 /** How many tokens of the tree the draft proposed. @param {Step} step */
 const draftedIn = step =>
-  [...step.outcome].filter(letter => letter !== 'r' && letter !== 'o').length;
+  step.outcome.filter(outcome => outcome !== 'root' && outcome !== 'probe').length;
 
 /** What a step wrote, also what a screen reader hears. @param {Step} step */
 export function stepSentence(step) {
@@ -104,7 +105,7 @@ export function trySentence(step, node) {
   const start = `${quoted(step.texts[node])} ${turnOf(turn, siblings.length)}`;
   const accept = step.accept[node];
   const coin = step.coin[node];
-  const accepted = step.outcome[node] === 'a';
+  const accepted = step.outcome[node] === 'accepted';
   if (accept === null || coin === null || coin < accept !== accepted) {
     return `${start} ${step.sentences[step.why[node]]}`;
   }
@@ -113,7 +114,7 @@ export function trySentence(step, node) {
     return `${start} ${compared ? `${compared}: always kept` : 'It is always kept'}${enough}.`;
   }
   const rule = `kept with probability ${short(accept)}. The draw was u = ${short(coin)}:`;
-  const isLastTry = siblings.slice(turn + 1).every(i => !'axp'.includes(step.outcome[i]));
+  const isLastTry = siblings.slice(turn + 1).every(i => !isTried(step.outcome[i]));
   const isReplaced = !accepted && isLastTry && step.last === 'correction';
   const outcome = accepted ? 'accepted' : 'rejected';
   const end = isReplaced ? `${outcome}, and the target writes the token itself` : outcome;
@@ -177,7 +178,7 @@ export function nodeSentence(step, key) {
   if (key.endsWith('+')) {
     return `More children of ${quotedToken(step.texts[node])} that were not visited, collapsed.`;
   }
-  if ('axp'.includes(step.outcome[node])) return trySentence(step, node);
+  if (isTried(step.outcome[node])) return trySentence(step, node);
   const why = step.sentences[step.why[node]];
   const outcome = OUTCOMES[step.outcome[node]];
   if (!why.toLowerCase().startsWith(outcome)) {

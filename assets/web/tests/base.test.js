@@ -4,6 +4,7 @@ import test from 'node:test';
 import { barTable } from '../base/bars.js';
 import { subscribe, publish } from '../base/bus.js';
 import { keys } from '../base/keys.js';
+import { closedByEscape } from '../base/escape.js';
 import { onPage, present, presents } from '../base/page.js';
 import { placeOf, placeIn, placeText } from '../base/place.js';
 import { follow, pathOf, spansOf } from '../base/ribbon.js';
@@ -250,4 +251,19 @@ test('a table of bars has a row for each thing and text as text', () => {
     [...table.querySelectorAll('tbody tr:last-child td')].map(cell => cell.textContent),
     ['', '–', '0.100'],
   );
+});
+
+test('Escape closes the topmost of what is open, and nothing that is not on the screen', () => {
+  const { body } = freshPage('<div></div><p></p>');
+  const open = new Set(['page', 'drawer', 'tip']);
+  for (const layer of ['drawer', 'tip', 'page'])
+    closedByEscape(body.firstChild, layer, () => open.delete(layer));
+  const left = () => {
+    const event = fire(body, 'keydown', { key: 'Escape' });
+    return [[...open], event.defaultPrevented];
+  };
+  assert.deepEqual(left(), [['page', 'drawer'], true]);
+  assert.deepEqual(left(), [['page'], true]);
+  body.firstChild.remove();
+  assert.deepEqual(left(), [['page'], false]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { standing } from '../compare/board.js';
-import { largeText } from '../compare/column.js';
+import { clockText, largeText } from '../compare/column.js';
 import { filled } from '../compare/save.js';
 import { writeRuns } from '../stage/panel.js';
 import { emptyRun } from '../stage/run.js';
@@ -23,9 +23,6 @@ test('who is through, and how far the others are', () => {
   assert.equal(standing([plain, tree], 0.2), 'Done: Tree in 0.20 s. Plain is at 1 of 8.');
   assert.equal(standing([plain, tree], 0.8), 'All are done: Tree in 0.20 s, Plain in 0.80 s.');
   assert.equal(standing([], 1), '');
-  const decoding = { ...tree, state: 'running' };
-  assert.equal(standing([plain, decoding], 0.8), 'Done: Plain in 0.80 s.', 'the other is not');
-  assert.equal(standing([decoding], 0.8), '');
 });
 
 test('two runs that end within a few percent of each other are called so', () => {
@@ -37,6 +34,12 @@ test('two runs that end within a few percent of each other are called so', () =>
     'not of runs that have not ended',
   );
   assert.ok(standing([plain, chain, tree], 0.8).endsWith(`0.80 s. ${tie}`));
+});
+
+test('the time of a run stands beside it once it is final', () => {
+  const whole = { ...tree, steps: [{}, {}] };
+  assert.equal(clockText(whole, 1), '8 tokens in 2 steps, 0.200 s');
+  assert.equal(clockText({ ...whole, factor: '' }, 1), '8 tokens in 2 steps');
 });
 
 test('in large type stands how far a run is, and at its end how many times as fast it was', () => {

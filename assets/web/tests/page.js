@@ -63,14 +63,26 @@ export function fire(target, kind, more = {}) {
   return event;
 }
 
+const WORDS = {
+  r: 'root',
+  a: 'accepted',
+  x: 'rejected',
+  u: 'unreached',
+  p: 'passed',
+  o: 'probe',
+};
+
+// Outcomes from one letter a node.
+export const outcomes = letters => [...letters].map(letter => WORDS[letter]);
+
 // A step of a run: parents, one outcome letter a node, and whatever else a test is about.
-export function step(parents, outcome, more = {}) {
+export function step(parents, letters, more = {}) {
   const n = parents.length,
     blank = new Array(n).fill(null);
   return {
     index: 0,
     parents,
-    outcome,
+    outcome: outcomes(letters),
     tokens: parents.map((_, i) => i),
     texts: parents.map((_, i) => `t${i}`),
     p: blank,
@@ -83,8 +95,8 @@ export function step(parents, outcome, more = {}) {
     detail: {},
     growth: {},
     scheme: 'iid',
-    path: [...outcome].flatMap((letter, i) => (letter === 'a' ? [i] : [])),
-    order: [...outcome].flatMap((letter, i) => ('axp'.includes(letter) ? [i] : [])),
+    path: [...letters].flatMap((letter, i) => (letter === 'a' ? [i] : [])),
+    order: [...letters].flatMap((letter, i) => ('axp'.includes(letter) ? [i] : [])),
     pieces: ['p'],
     own: null,
     last: null,

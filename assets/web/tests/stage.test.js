@@ -9,7 +9,7 @@ import { writeMeasures, writeWhose } from '../stage/panel.js';
 import { headlineOf, writeRace } from '../stage/beside_plain.js';
 import { emptyRun, originOf, takeMessage } from '../stage/run.js';
 import { checkSum, compared, runLink, checkSumOf } from '../stage/share.js';
-import { freshPage, step } from './page.js';
+import { freshPage, outcomes, step } from './page.js';
 
 test('a run keeps its steps and the numbers that are sent with them', () => {
   const run = emptyRun('run 1'),
@@ -29,7 +29,7 @@ test('a run keeps its steps and the numbers that are sent with them', () => {
   assert.equal(originOf(run), 'run');
 });
 
-test('the speedup stands beside both of the rates that it is the ratio of', () => {
+test('the speedup stands below both of the rates that it is the ratio of', () => {
   const run = emptyRun('run 1'),
     { body } = freshPage('<dl class="sv-measures"></dl><p class="sv-time-line"></p>');
   const speedup = {
@@ -50,26 +50,22 @@ test('the speedup stands beside both of the rates that it is the ratio of', () =
       acceptance: 0.5,
       accepted: 1,
       compared: 2,
-      rate: 9,
+      rate: 35,
       step_ms: null,
       step_parts: [],
     },
   });
   writeMeasures(body, run);
-  assert.equal(
-    body.querySelector('.sv-speedup').textContent,
-    '1.25×: 35.0 against 28.0 tokens/s, over 3 rounds timed after it',
-  );
+  const valueOf = kind => body.querySelector(`.sv-${kind}`).textContent;
+  assert.equal(valueOf('rate'), '35.0, plain decoding 28.0');
+  assert.equal(valueOf('speedup'), '1.3×, timed in turns, 3 rounds');
   Object.assign(run, {
     head: { recorded: true },
     against: { ...speedup, date: '2026-11-23', machine: 'x86, 2 cores' },
   });
   writeMeasures(body, run);
-  assert.match(
-    body.querySelector('.sv-speedup').textContent,
-    /, over 3 rounds timed after it, 2026-11-23, x86, 2 cores$/,
-  );
-  assert.equal(body.querySelector('.sv-acceptance').textContent, '50 % (1 of 2 compared)');
+  assert.match(valueOf('speedup'), /, 3 rounds, 2026-11-23, x86, 2 cores$/);
+  assert.equal(valueOf('acceptance'), '50 % (1 of 2 compared)');
 });
 
 test('the headline and the bars are of one measurement', () => {
@@ -88,7 +84,7 @@ test('the headline and the bars are of one measurement', () => {
   assert.deepEqual([headlineOf(run).text, headlineOf(run).small], [' instead of 1', 'exact']);
   assert.equal(
     headlineOf({ ...run, head: { ...run.head, declared: true, offload: 'disk' } }).small,
-    'declared exact by its rule, not proven here · weights on disk',
+    'declared exact by its rule, not proven here',
   );
   writeRace(body, run, 0);
   assert.deepEqual(bars(), ['96 passes', '22 passes']);
@@ -106,13 +102,16 @@ test('the headline and the bars are of one measurement', () => {
       plain_seconds: 0.48,
     },
   });
+  const timedRun = headlineOf({ ...run, state: 'done', head: { offload: 'disk' } });
+  assert.equal(timedRun.strong + timedRun.text, '2.0 times as fast as plain decoding, weights on disk');
+  assert.equal(timedRun.small, '4.4 tokens per target pass instead of 1');
   const slow = headlineOf({ ...run, state: 'done', against: { ...run.against, speedup: 0.5 } });
   assert.deepEqual(
     [slow.slow, slow.small.startsWith('a step of draft and target costs 8.7')],
     [true, true],
   );
   writeRace(body, run, 0);
-  const timed = /2\.00× as fast: 240 ms against 480 ms \(3 rounds, each 1\.90 to 2\.10\)/;
+  const timed = /2\.0 times as fast: 240 ms against 480 ms \(3 rounds, each 1\.9 to 2\.1\)/;
   assert.match(body.textContent, timed);
   run.against.rounds = 1;
   writeRace(body, run, 0);
@@ -280,7 +279,7 @@ test('a step has four phases, of which the third is one frame a try', () => {
     'a rule without draws uses its own words',
   );
   assert.equal(
-    trySentence({ ...one, outcome: 'raxu', accept: [null, 1, 1, null], p: [null, 0.8, 0, 0] }, 1),
+    trySentence({ ...one, outcome: outcomes('raxu'), accept: [null, 1, 1, null], p: [null, 0.8, 0, 0] }, 1),
     '“boy” is tried first. The draft gave it q = 0.77, the target p = 0.80: always kept, since p ≥ q.',
   );
   assert.equal(nodeSentence(one, '1'), trySentence(one, 1), 'a node says what its try said');

@@ -178,7 +178,7 @@ test('where more than one drafter guessed, nodes are outlined by drafter, with n
       .size,
     names.length,
   );
-  assert.equal(svg.querySelectorAll('.node.r .outline').length, 0);
+  assert.equal(svg.querySelectorAll('.node.root .outline').length, 0);
   tree.show(alone);
   assert.equal(outlines().length, 0, 'a single drafter has no outline');
 });
@@ -186,7 +186,7 @@ test('where more than one drafter guessed, nodes are outlined by drafter, with n
 test('frames hide what is not there yet and what is tried later', () => {
   const one = step([-1, 0, 0, 1], 'rxau', { last: 'bonus', pieces: ['a', 'b'] }),
     { svg, tree } = drawTree(one);
-  const letters = () =>
+  const kinds = () =>
     [...svg.querySelectorAll('.node')].map(node => node.getAttribute('class').replace('node ', ''));
   tree.show(one, {
     phase: 1,
@@ -197,13 +197,13 @@ test('frames hide what is not there yet and what is tried later', () => {
     text: '',
   });
   assert.deepEqual(
-    [letters().sort(), svg.querySelector('.tag').textContent],
-    [['r', 'u current'], '0.5'],
+    [kinds().sort(), svg.querySelector('.tag').textContent],
+    [['root', 'unreached current'], '0.5'],
   );
   tree.show(one, { phase: 3, lastNode: 4, later: new Set([2]), at: 1, tags: new Map(), text: '' });
-  assert.deepEqual(letters().sort(), ['r', 'u', 'u', 'x current']);
+  assert.deepEqual(kinds().sort(), ['rejected current', 'root', 'unreached', 'unreached']);
   tree.show(one);
-  assert.deepEqual(letters().sort(), ['a', 'bonus', 'r', 'u', 'x']);
+  assert.deepEqual(kinds().sort(), ['accepted', 'bonus', 'rejected', 'root', 'unreached']);
 });
 
 test('a tree keeps a readable size in a small box, which then scrolls, and fits when it is asked to', () => {

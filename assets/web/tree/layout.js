@@ -11,7 +11,7 @@
  * @property {Mark | null} from
  * @property {number} x the column
  * @property {number} y the row
- * @property {string} letter the outcome of the node, "last" or "more"
+ * @property {string} outcome of the node, "last" or "more"
  * @property {number} hidden how many nodes are folded here
  * @property {boolean} leaf nothing follows in its row, so its label may be long
  * @property {number} order as which of its siblings it is tried, from 1; 0 where it has none or
@@ -31,6 +31,9 @@
  */
 
 const SIBLINGS = 4; // of more siblings that were not visited the last share one "+N"
+
+/** Whether the rule compared such a node. @param {string} outcome */
+export const isTried = outcome => ['accepted', 'rejected', 'passed'].includes(outcome);
 
 /** @param {{ parents: number[] }} step */
 export function childrenOf(step) {
@@ -75,10 +78,10 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
     n = step.parents.length,
     size = new Array(n).fill(1);
   for (let i = n - 1; i > 0; i--) size[step.parents[i]] += size[i];
-  // Letters of outcomes are explained in base/run.d.ts.
-  const isReached = (/** @type {number} */ i) => 'rap'.includes(step.outcome[i]),
-    isTried = (/** @type {number} */ i) => 'axp'.includes(step.outcome[i]);
-  const end = Math.max(0, step.outcome.lastIndexOf('a'));
+  const isReached = (/** @type {number} */ i) =>
+    ['root', 'accepted', 'passed'].includes(step.outcome[i]);
+  const wasTried = (/** @type {number} */ i) => isTried(step.outcome[i]);
+  const end = Math.max(0, step.outcome.lastIndexOf('accepted'));
 
   /**
    * @param {number} node
@@ -95,35 +98,35 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
       from,
       x: column,
       y: 0,
-      letter: step.outcome[node],
+      outcome: step.outcome[node],
       hidden: 0,
       leaf: false,
       order,
     };
     const below = children[node],
-      drafted = below.filter(i => step.outcome[i] !== 'o'),
+      drafted = below.filter(i => step.outcome[i] !== 'probe'),
       blocks = /** @type {Block[]} */ ([]);
-    /** @type {(key: string, letter: string, hidden: number) => Block} */
-    const leafBlock = (key, letter, hidden) => ({
-      marks: [{ key, leaf: true, from: mark, x: column + 1, y: 0, letter, hidden, order: 0 }],
+    /** @type {(key: string, outcome: string, hidden: number) => Block} */
+    const leafBlock = (key, outcome, hidden) => ({
+      marks: [{ key, leaf: true, from: mark, x: column + 1, y: 0, outcome, hidden, order: 0 }],
       up: 0,
       down: 0,
     });
     const closed = below.length && !isReached(node) && !isOpen(mark.key);
-    const spare = below.filter(i => step.outcome[i] === 'u').slice(siblings - 1);
+    const spare = below.filter(i => step.outcome[i] === 'unreached').slice(siblings - 1);
     const fold = spare.length > 1 && !isOpen(`${node}+`) ? new Set(spare) : new Set();
     let main = -1;
     if (closed) mark.hidden = size[node] - 1;
     else {
       for (const i of below) {
         if (fold.has(i)) continue;
-        if (step.outcome[i] === 'a') main = blocks.length;
+        if (step.outcome[i] === 'accepted') main = blocks.length;
         blocks.push(
           place(
             i,
             column + 1,
             mark,
-            drafted.length > 1 && drafted.some(isTried) ? drafted.indexOf(i) + 1 : 0,
+            drafted.length > 1 && drafted.some(wasTried) ? drafted.indexOf(i) + 1 : 0,
           ),
         );
       }
@@ -138,7 +141,7 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
     }
     if (node === end && step.last) {
       // it comes after all that were tried
-      main = below.filter(i => !fold.has(i)).findLastIndex(isTried) + 1;
+      main = below.filter(i => !fold.has(i)).findLastIndex(wasTried) + 1;
       blocks.splice(main, 0, leafBlock('last', 'last', 0));
     }
     mark.leaf = !blocks.length;

@@ -25,12 +25,12 @@ import { differ, outlineOf } from './sources.js';
 
 /** @type {Record<string, string>} */
 const SHAPES = {
-  r: 'M0 -6A6 6 0 1 1 0 6A6 6 0 1 1 0 -6Z',
-  a: 'M-6 -6H6V6H-6Z',
-  x: 'M-5 -5L5 5M5 -5L-5 5',
-  u: 'M0 -4.5A4.5 4.5 0 1 1 0 4.5A4.5 4.5 0 1 1 0 -4.5Z',
-  p: 'M0 -7L7 5H-7Z',
-  o: 'M-5 -4H5L0 5Z',
+  root: 'M0 -6A6 6 0 1 1 0 6A6 6 0 1 1 0 -6Z',
+  accepted: 'M-6 -6H6V6H-6Z',
+  rejected: 'M-5 -5L5 5M5 -5L-5 5',
+  unreached: 'M0 -4.5A4.5 4.5 0 1 1 0 4.5A4.5 4.5 0 1 1 0 -4.5Z',
+  passed: 'M0 -7L7 5H-7Z',
+  probe: 'M-5 -4H5L0 5Z',
   last: 'M0 -8L8 0L0 8L-8 0Z',
 };
 const LONGEST = 14; // a label that nothing follows may be as wide as this many em
@@ -69,9 +69,10 @@ export function paint(marks, step, sizes, frame) {
     const label = labelOf(mark, step, sizes);
     const x = sizes.xs[mark.x];
     ends.set(mark, sizes.below ? x + 9 * sizes.unit : x + label.start + label.wide + 4);
-    const letter = mark.node && frame?.later.has(mark.node) ? 'u' : mark.letter;
-    if (mark.from) paintEdge(edges, mark, letter, ends.get(mark.from) ?? 0, step, sizes);
-    paintNode(nodes, mark, letter, label, step, sizes, frame);
+    const isLater = mark.node && frame?.later.has(mark.node);
+    const outcome = isLater ? 'unreached' : mark.outcome;
+    if (mark.from) paintEdge(edges, mark, outcome, ends.get(mark.from) ?? 0, step, sizes);
+    paintNode(nodes, mark, outcome, label, step, sizes, frame);
   }
   return { edges, nodes };
 }
@@ -193,17 +194,17 @@ function reachOf(mark, label, sizes) {
  * The edge to a mark; it is as wide as the draft's probability is high.
  * @param {SVGElement} parent
  * @param {Mark} mark
- * @param {string} letter
+ * @param {string} outcome
  * @param {number} begin
  * @param {Step} step
  * @param {Sizes} sizes
  */
-function paintEdge(parent, mark, letter, begin, step, { xs, dy, unit }) {
-  const end = xs[mark.x] - (mark.letter === 'more' ? 14 : 10) * unit;
+function paintEdge(parent, mark, outcome, begin, step, { xs, dy, unit }) {
+  const end = xs[mark.x] - (mark.outcome === 'more' ? 14 : 10) * unit;
   const q = step.q[mark.node ?? -1] ?? 0.1;
-  const wide = ((letter === 'a' ? 2.5 : 1.2) + 5 * q) * unit;
+  const wide = ((outcome === 'accepted' ? 2.5 : 1.2) + 5 * q) * unit;
   const d = curve(begin, (mark.from?.y ?? 0) * dy, end, mark.y * dy);
-  const kind = mark.key === 'last' ? step.last : letter;
+  const kind = mark.key === 'last' ? step.last : outcome;
   makeSvg('path', { class: `edge ${kind}`, d, 'stroke-width': wide.toFixed(2) }, parent);
 }
 
@@ -211,15 +212,15 @@ function paintEdge(parent, mark, letter, begin, step, { xs, dy, unit }) {
  * A mark with its label and what is written at it.
  * @param {SVGElement} parent
  * @param {Mark} mark
- * @param {string} letter
+ * @param {string} outcome
  * @param {Label} label
  * @param {Step} step
  * @param {Sizes} sizes
  * @param {Frame | null} frame
  */
-function paintNode(parent, mark, letter, label, step, sizes, frame) {
+function paintNode(parent, mark, outcome, label, step, sizes, frame) {
   const { dy, size, unit, below } = sizes;
-  const kind = mark.key === 'last' ? step.last : letter;
+  const kind = mark.key === 'last' ? step.last : outcome;
   const current = frame && mark.node === frame.at ? ' current' : '';
   const transform = `translate(${sizes.xs[mark.x]} ${mark.y * dy})`;
   const kinds = `node ${kind}${current}`;
@@ -230,8 +231,8 @@ function paintNode(parent, mark, letter, label, step, sizes, frame) {
   const y = below ? -10 * unit : -height / 2;
   makeSvg('rect', { class: 'hit', x: left, y, width: reach - left, height, rx: 5 }, node);
   if (differ(step.guessed)) outline(node, step.drafter?.[mark.node ?? -1], unit);
-  if (SHAPES[letter]) {
-    makeSvg('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
+  if (SHAPES[outcome]) {
+    makeSvg('path', { class: 'shape', d: SHAPES[outcome], transform: `scale(${unit})` }, node);
   }
   // a narrow or dense picture has no room for it; the sentence above says the same
   const hasRoom = !below && dy > 2.3 * size;
@@ -252,7 +253,7 @@ function paintNode(parent, mark, letter, label, step, sizes, frame) {
     const low = below ? 7 * unit + size * 0.5 : 0;
     makeSvg('text', { x: label.start, y: low, dy: '.34em' }, node, label.text);
   }
-  if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : endOf(label, sizes), sizes);
+  if (mark.hidden) pill(node, mark, mark.outcome === 'more' ? -10 : endOf(label, sizes), sizes);
 }
 
 /**

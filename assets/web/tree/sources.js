@@ -38,7 +38,7 @@ export function countGuesses(guesses, step) {
     const count = guesses.get(name) ?? { nodes: 0, accepted: 0 };
     guesses.set(name, count);
     count.nodes++;
-    if (step.outcome[node] === 'a') count.accepted++;
+    if (step.outcome[node] === 'accepted') count.accepted++;
   });
   return guesses;
 }

@@ -13,7 +13,13 @@ import { endsOf, narrow, paint, setWidths, widthsOf } from './paint.js';
 /** @typedef {import('./layout.js').Mark} Mark */
 /** @typedef {'up' | 'down' | 'parent' | 'child'} Way from one mark to the next */
 /** @typedef {ReturnType<typeof treeView>} TreeView */
-/** @typedef {import('./paint.js').Sizes & { font: string }} Measured */
+/**
+ * Sizes of the marks, the room below the last row for its labels, and the smallest and the largest
+ * scale at which a picture can be read.
+ * @typedef {import('./paint.js').Sizes & { font: string, low: number, smallest: number, largest:
+ *   number }} Measured
+ */
+/** @typedef {{ wide: number, high: number }} Room in pixels */
 /** @typedef {{ layout: Layout, sizes: Measured, scale: number, left: number }} Drawn */
 
 const NARROW = 560; // pixels; a picture as narrow has its labels below the marks
@@ -30,11 +36,14 @@ const isMore = key => key !== null && key.endsWith('+');
  * Draws one step after the other. The box of the <svg> keeps its size and scrolls where a tree is
  * larger.
  * @param {SVGSVGElement} svg on the page, alone in a box
- * @param {{ hover: (key: string | null) => void, pick: (key: string) => void, unfolded?: boolean
- *   }} on what a visitor points at and picks; whether every node is drawn where there is no room
- *   for all
+ * @param {object} on
+ * @param {(key: string | null) => void} on.hover what a visitor points at
+ * @param {(key: string) => void} on.pick what a visitor picks
+ * @param {boolean} [on.unfolded] whether every node is drawn where there is no room for all
+ * @param {boolean} [on.scrolls] whether a picture that does not fit scrolls; else it is as small
+ *   as it takes
  */
-export function treeView(svg, { hover, pick, unfolded = false }) {
+export function treeView(svg, { hover, pick, unfolded = false, scrolls = true }) {
   const canvas = makeSvg('g', {}, svg),
     box = /** @type {HTMLElement} */ (svg.parentElement);
   let step = /** @type {Step | null} */ (null);
@@ -49,52 +58,51 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
     if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
     const sizes = measure(svg, room.wide, drawn?.sizes);
-    const { least, size, unit, below } = sizes;
-    const [smallest, most] = presents() ? [0.95, 1.1] : [SMALLEST, LARGEST];
-    const low = below ? size : 0; // of the labels of the last row
-    const layout =
-      whole || unfolded
-        ? treeLayout(step, () => true)
-        : roomyLayout(step, key => open.has(key), {
-            rows: Math.floor((room.high / smallest - low) / least.dy),
-            columns: Math.floor(room.wide / least.dx),
-          });
-    const { rows, marks } = layout;
-    // Choose the scale at which rows, and columns with whole labels, fill the room; then share out
-    // the space that is left between rows and columns.
-    const widths = widthsOf(marks, step, sizes);
-    setWidths(sizes, widths);
-    const natural = endsOf(marks, step, sizes).wide;
-    const filling = Math.min(room.wide / natural, room.high / (rows * least.dy + low));
-    let scale = Math.min(most, Math.max(smallest, filling));
-    sizes.dy = Math.min(size * 3.5, Math.max(least.dy, (room.high / scale - low) / rows));
-    const spare = (room.wide / scale - natural) / widths.length;
-    const broader = (/** @type {number} */ wide) => Math.min(wide + spare, BROAD * unit);
-    if (spare > 0) setWidths(sizes, widths.map(wide => Math.max(wide, broader(wide))));
-    else if (spare < -1 && !whole) narrow(marks, step, sizes, room.wide / scale);
-    // By the whole tree, so that nothing moves while its frames play.
-    const { left, wide } = endsOf(marks, step, sizes);
-    sizes.right = left + wide;
-    const there = marks.filter(mark => visibleIn(mark, frame));
-    const { edges, nodes } = paint(there, step, sizes, frame);
+    const layout = chooseLayout(step, sizes, room);
+    draw(layout, step, sizes, fitSizes(layout, step, sizes, room, !whole));
+    markSelected();
+  }
+
+  /**
+   * Which nodes are shown: all of them, or as many as a readable picture has rows and columns for.
+   * @param {Step} current
+   * @param {Measured} sizes
+   * @param {Room} room
+   */
+  function chooseLayout(current, sizes, room) {
+    if (whole || unfolded) return treeLayout(current, () => true);
+    const { least, low, smallest } = sizes;
+    const rows = Math.floor((room.high / smallest - low) / least.dy);
+    const columns = Math.floor(room.wide / least.dx);
+    return roomyLayout(current, key => open.has(key), { rows, columns });
+  }
+
+  /**
+   * Paints the layout at these sizes, as large as the room allows.
+   * @param {Layout} layout
+   * @param {Step} current
+   * @param {Measured} sizes
+   * @param {ReturnType<typeof fitSizes>} fitting
+   */
+  function draw(layout, current, sizes, { left, wide, high, scale, fits }) {
+    const there = layout.marks.filter(mark => visibleIn(mark, frame));
+    const { edges, nodes } = paint(there, current, sizes, frame);
     canvas.replaceChildren(edges, nodes);
-    const top = -sizes.dy / 2;
-    const high = rows * sizes.dy + low;
-    const fits = Math.min(room.wide / wide, room.high / high);
-    scale = whole ? Math.min(most, fits) : Math.min(scale, Math.max(smallest, fits));
-    drawn = { layout, sizes, scale, left };
-    svg.setAttribute('viewBox', `${left} ${top} ${wide} ${high}`);
-    svg.style.width = `${wide * scale}px`;
-    svg.style.height = `${high * scale}px`;
+    const isReadable = fits >= sizes.smallest;
+    let drawnScale = Math.min(scale, Math.max(sizes.smallest, fits));
+    if (whole) drawnScale = Math.min(sizes.largest, fits);
+    else if (!scrolls) drawnScale = Math.min(scale, fits);
+    drawn = { layout, sizes, scale: drawnScale, left };
+    svg.setAttribute('viewBox', `${left} ${-sizes.dy / 2} ${wide} ${high}`);
+    svg.style.width = `${wide * drawnScale}px`;
+    svg.style.height = `${high * drawnScale}px`;
     Object.assign(svg.dataset, {
-      step: String(step.index),
-      nodes: String(step.parents.length),
+      step: String(current.index),
+      nodes: String(current.parents.length),
       phase: String(frame?.phase ?? 4),
     });
-    box.dataset.fits = String(
-      fits >= smallest && layout.marks.length === step.parents.length + Number(step.last !== null),
-    );
-    markSelected();
+    const all = current.parents.length + Number(current.last !== null);
+    box.dataset.fits = String(isReadable && layout.marks.length === all);
   }
 
   function markSelected() {
@@ -201,6 +209,41 @@ export function treeView(svg, { hover, pick, unfolded = false }) {
   };
 }
 
+/**
+ * Chooses sizes at which rows, and columns with whole labels, fill the room, and shares out the
+ * space that is left between rows and columns.
+ * @param {Layout} layout
+ * @param {Step} step
+ * @param {Measured} sizes are set
+ * @param {Room} room
+ * @param {boolean} mayNarrow whether labels may be cut where columns do not fit
+ * @returns where the picture begins, how large it is, its scale, and the scale that fits the room
+ */
+function fitSizes({ rows, marks }, step, sizes, room, mayNarrow) {
+  const { least, low, size, unit, smallest, largest } = sizes;
+  const widths = widthsOf(marks, step, sizes);
+  setWidths(sizes, widths);
+  const natural = endsOf(marks, step, sizes).wide;
+  const filling = Math.min(room.wide / natural, room.high / (rows * least.dy + low));
+  const scale = Math.min(largest, Math.max(smallest, filling));
+
+  const highest = (room.high / scale - low) / rows;
+  sizes.dy = Math.min(size * 3.5, Math.max(least.dy, highest));
+  const spare = (room.wide / scale - natural) / widths.length;
+  if (spare > 0) {
+    const broader = (/** @type {number} */ wide) => Math.min(wide + spare, BROAD * unit);
+    setWidths(sizes, widths.map(wide => Math.max(wide, broader(wide))));
+  } else if (spare < -1 && mayNarrow) {
+    narrow(marks, step, sizes, room.wide / scale);
+  }
+
+  // By the whole tree, so that nothing moves while its frames play.
+  const { left, wide } = endsOf(marks, step, sizes);
+  sizes.right = left + wide;
+  const high = rows * sizes.dy + low;
+  return { left, wide, high, scale, fits: Math.min(room.wide / wide, room.high / high) };
+}
+
 /** @param {Mark} mark @param {Frame | null} frame */
 function visibleIn({ key, node, from }, frame) {
   if (!frame || frame.phase === 4) return true;
@@ -221,8 +264,10 @@ function measure(svg, wide, before) {
   const width = before?.font === font ? before.width : ruler(font);
   const line = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
   const least = { dx: (below ? 44 : 64) * unit, dy: size * (below ? 2.5 : line) };
+  const [smallest, largest] = presents() ? [0.95, 1.1] : [SMALLEST, LARGEST];
+  const scales = { smallest, largest, low: below ? size : 0 };
   const places = { widths: [], xs: [], dy: 0, end: Infinity, right: Infinity };
-  return { size, font, unit, width, below, least, ...places };
+  return { size, font, unit, width, below, least, ...scales, ...places };
 }
 
 /** In pixels. @param {boolean} below whether labels stand below their marks */

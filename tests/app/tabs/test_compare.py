@@ -146,6 +146,18 @@ def test_every_run_travels_whole_and_in_turn_and_is_timed():
     ] and f"{ROUNDS} rounds, each" in gains[0][1]
 
 
+def test_the_page_is_given_results_only_with_a_state_that_says_whether_they_are_final():
+    told = sent(ENTRIES)
+    states = [one["state"] for one in told]
+    assert (
+        list(dict.fromkeys(states)) == ["running", "timing", "done"] and states.count("done") == 1
+    )
+    assert {one["state"] for one in told if "factors" in one} == {"timing", "done"}
+    timed = [one["note"] for one in told if one["state"] == "timing"]
+    assert timed[0] == f"Timing Sequoia 16 against plain decoding: 0 of {ROUNDS} rounds."
+    assert not any("Plain decoding against" in note for note in timed)
+
+
 def test_a_single_round_has_no_range():
     """Neither in the table nor in the sentence below the race."""
     once = replace(timed(2.0, 9.0), rounds=1)

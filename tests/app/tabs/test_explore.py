@@ -63,9 +63,26 @@ def test_the_recorded_run_adds_up():
         and data["head"]["recorded"]
         and data["speedup"]["plain_tokens_per_s"] > 0
     )
-    assert data["steps"][data["head"]["show"]]["outcome"].count("a") >= 2
+    assert data["steps"][data["head"]["show"]]["outcome"].count("accepted") >= 2
     assert [step["index"] for step in data["steps"]] == list(range(len(data["steps"])))
     assert len(json.dumps(data)) < 300_000, "the first paint waits for this"
+
+
+def test_the_numbers_of_a_timed_run_are_of_one_measurement():
+    recorded = [json.loads(one.message()) for one in explore.recordings.available().values()]
+    for data in [*recorded, merged(played())]:
+        numbers, timed = data["figures"], data["speedup"]
+        assert numbers["rate"] == pytest.approx(timed["tokens_per_s"], rel=1e-4)
+        assert numbers["tokens"] / numbers["rate"] == pytest.approx(timed["seconds"], rel=1e-4)
+        assert sum(numbers["step_parts"]) == pytest.approx(numbers["step_ms"], rel=1e-3)
+
+
+def merged(messages):
+    """What a page knows after all messages."""
+    known = {}
+    for message in messages:
+        known |= message
+    return known
 
 
 def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):

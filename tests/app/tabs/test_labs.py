@@ -47,7 +47,7 @@ def test_the_examples_are_what_their_sentences_say():
         and lossy["typical"]["accepted"] > lossy["sequoia"]["accepted"]
     )
     step = json.loads(preview(example("Several")))["step"]
-    assert len(step["order"]) >= 2 and step["outcome"][step["order"][0]] == "x"
+    assert len(step["order"]) >= 2 and step["outcome"][step["order"][0]] == "rejected"
 
 
 def test_no_exact_rule_passes_the_best_possible():
@@ -130,8 +130,8 @@ def test_the_tries_tell_what_the_rule_compared():
         first = step["order"][0]
         token, outcome = step["tokens"][first], step["outcome"][first]
         assert step["accept"][first] == pytest.approx(min(1, p[token] / q[token]), abs=1e-5)
-        assert (step["coin"][first] < step["accept"][first]) == (outcome == "a")
-        if outcome == "x":
+        assert (step["coin"][first] < step["accept"][first]) == (outcome == "accepted")
+        if outcome == "rejected":
             following = step["order"][1:2]
             chart = step["detail"][str(following[0])]["tried"] if following else None
             chart = chart or step["detail"]["0"]["after"]

@@ -215,7 +215,9 @@ def test_the_last_two_runs_are_compared_without_another_press(serve, visit):
 
 def test_presented_it_shows_the_race_and_nothing_else(seen):
     page = seen
+    at_end(page)
     present(page)
+    page.wait_for_function(FOLLOWED)
     expect(page.locator(".sv-key-hint")).to_be_visible()
     for part in (".sv-standing", ".sv-race-svg", ".sv-large >> nth=0"):
         expect(page.locator(f"{BOARD} {part}")).to_be_visible()
@@ -223,6 +225,15 @@ def test_presented_it_shows_the_race_and_nothing_else(seen):
         expect(page.locator(part)).to_be_hidden()
     expect(page.locator(".sv-key-hint")).to_have_count(0)
     present(page)
+    page.wait_for_function(FOLLOWED)
+
+
+# Whether the last token that was written is in sight in every text, on a line that is whole.
+FOLLOWED = """() => [...document.querySelectorAll('#sv-compare .sv-ribbon')].every(box => {
+  const room = box.getBoundingClientRect();
+  const token = [...box.querySelectorAll('.here')].at(-1).getBoundingClientRect();
+  return token.top >= room.top - 2 && token.bottom <= room.bottom + 2;
+})"""
 
 
 def test_every_tree_fits_its_box_where_there_are_three_columns(seen):

@@ -47,8 +47,9 @@ export function opensFiles(element, { button, input, isVisible }, open) {
 /**
  * A menu closes when something in it or beside it is pressed, or with Escape.
  * @param {HTMLDetailsElement} details
+ * @param {Iterable<HTMLElement>} [closing] what in it closes it, all buttons by default
  */
-export function menu(details) {
+export function menu(details, closing = details.querySelectorAll('button')) {
   const summary = /** @type {HTMLElement} */ (details.firstElementChild);
   function close() {
     const wasOpen = details.open;
@@ -59,7 +60,7 @@ export function menu(details) {
   onPage(details, 'pointerdown', event => {
     if (!details.contains(event.target)) details.open = false;
   });
-  for (const button of details.querySelectorAll('button')) button.addEventListener('click', close);
+  for (const button of closing) button.addEventListener('click', close);
   closedByEscape(details, 'menu', close);
   return details;
 }

@@ -3,8 +3,7 @@
 
 import { barTable } from '../base/bars.js';
 import { query } from '../base/dom.js';
-import { closedByEscape } from '../base/escape.js';
-import { onPage } from '../base/page.js';
+import { menu } from '../base/page.js';
 import { visible } from '../base/text.js';
 
 /**
@@ -28,17 +27,7 @@ export function sampledTexts(element, { runs, stop }, ask) {
   const button = query(element, 'button', HTMLButtonElement),
     bar = query(element, 'progress', HTMLProgressElement),
     status = query(element, '.sv-sampled-count');
-  const details = query(element, 'details', HTMLDetailsElement);
-  function close() {
-    const wasOpen = details.open;
-    details.open = false;
-    return wasOpen;
-  }
-  // it lies over the page, so it makes room for what somebody turns to
-  onPage(element, 'pointerdown', ({ target }) => {
-    if (!element.contains(target)) close();
-  });
-  closedByEscape(element, 'menu', close);
+  menu(query(element, 'details', HTMLDetailsElement), []); // it lies over the page
   let busy = false,
     done = 0;
   set(false);

@@ -8,9 +8,9 @@ before it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -212,11 +212,6 @@ class TokenTree:
         self.depths.append(self.depths[parent] + 1)
         self.keys.append(key)
         return len(self.parents) - 1
-
-    def record_growth(self, **facts: Any) -> None:
-        """Keep facts about the growth, fields of `Growth`."""
-        # Immutable, since a recorded step keeps it while the builder goes on.
-        self.growth = replace(self.growth, **facts)
 
     @property
     def topology(self) -> Topology:

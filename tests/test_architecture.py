@@ -56,7 +56,8 @@ SHARED = {
     "worth",
     "plans",
     "frames",
-    "walk",
+    "decisions",
+    "explanations",
     "models",
     "retrieval",
 }  # what strategies have in common

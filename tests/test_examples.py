@@ -38,7 +38,7 @@ record.metrics: Counts.of
 builders.base: Draft.expand TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
 builders.static: fill
 verifiers.base: Verdict Verifier.__call__
-verifiers.walk: follow
+verifiers.decisions: Decisions.follow
 drafters.base: Drafter.open DrafterContext DrafterSession.commit DrafterSession.expand TargetOutputs
 measure.on_text: measure_acceptance
 measure.texts: Text continuations

@@ -16,7 +16,7 @@ from specviz.sampling.distributions import Distributions
 from specviz.sampling.randomness import Randomness
 from specviz.tree import TokenTree
 from specviz.verifiers.base import Verdict, Verifier
-from specviz.verifiers.walk import Walk, follow
+from specviz.verifiers.decisions import Decisions
 from specviz.view.figures import plot
 
 
@@ -29,7 +29,7 @@ class Likeliest(Verifier):
     bias: ClassVar[str] = "Every token is the most probable one."
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        return follow(Walk(tree), tree, lambda node: int(np.argmax(p[node])))
+        return Decisions(tree).follow(lambda node: int(np.argmax(p[node])))
 
     def explain(self, step: specviz.Step, node: int) -> str:
         return f"Token {step.tokens[node]} was {step.outcome[node]}."

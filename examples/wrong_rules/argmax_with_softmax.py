@@ -16,7 +16,7 @@ What `specviz check` prints of it:
 import specviz
 from specviz.sampling.distributions import residual
 from specviz.verifiers.base import Verifier
-from specviz.verifiers.walk import Walk, ratio
+from specviz.verifiers.decisions import Decisions, ratio
 
 
 @specviz.register
@@ -27,11 +27,11 @@ class ArgmaxWithSoftmax(Verifier):
     schemes = ("top",)
 
     def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
+        decisions, node = Decisions(tree), 0
         while tree.children[node]:
             (child,), q = tree.children[node], tree.draft_distributions[node]
             token = tree.tokens[child]
-            if not walk.flip(child, ratio(p[node][token], q[token]), rng):
-                return walk.end(rng.draw(residual(p[node], q)))
+            if not decisions.accept(child, ratio(p[node][token], q[token]), rng):
+                return decisions.verdict(rng.draw(residual(p[node], q)))
             node = child
-        return walk.end(rng.draw(p[node]))
+        return decisions.verdict(rng.draw(p[node]))

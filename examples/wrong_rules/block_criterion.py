@@ -17,7 +17,7 @@ What `specviz check` prints of it:
 import specviz
 from specviz.sampling.distributions import residual
 from specviz.verifiers.base import Verifier
-from specviz.verifiers.walk import Walk, ratio
+from specviz.verifiers.decisions import Decisions, ratio
 
 
 @specviz.register
@@ -28,14 +28,14 @@ class BlockCriterion(Verifier):
     schemes = ("iid",)
 
     def __call__(self, tree, p, rng):
-        walk, ratios, accepted = Walk(tree), [1.0], 0
+        decisions, ratios, accepted = Decisions(tree), [1.0], 0
         rows = tree.draft_distributions
         for node in range(1, len(tree)):
             token = tree.tokens[node]
             ratios.append(ratio(ratios[-1] * p[node - 1][token], rows[node - 1][token]))
-            if walk.toss(node, ratios[node], rng):
+            if decisions.compare(node, ratios[node], rng):
                 accepted = node
-        walk.accept_path(tree, accepted)
+        decisions.accept_path(accepted)
         if accepted == len(tree) - 1:
-            return walk.end(rng.draw(p[accepted]))
-        return walk.end(rng.draw(residual(p[accepted], rows[accepted])))
+            return decisions.verdict(rng.draw(p[accepted]))
+        return decisions.verdict(rng.draw(residual(p[accepted], rows[accepted])))

@@ -16,7 +16,7 @@ What `specviz check` prints of it:
 
 import specviz
 from specviz.verifiers.base import Verifier
-from specviz.verifiers.walk import Walk, ratio
+from specviz.verifiers.decisions import Decisions, ratio
 
 
 @specviz.register
@@ -27,13 +27,13 @@ class EqualityFirst(Verifier):
     schemes = "iid", "distinct"
 
     def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
+        decisions, node = Decisions(tree), 0
         while tree.children[node]:
             (child,), q = tree.children[node], tree.draft_distributions[node]
             token = tree.tokens[child]
             if rng.draw(p[node]) == token:
-                walk.mark(child, True)
-            elif not walk.flip(child, ratio(p[node][token], q[token]), rng):
-                return walk.end(rng.draw(p[node]))
+                decisions.decide(child, True)
+            elif not decisions.accept(child, ratio(p[node][token], q[token]), rng):
+                return decisions.verdict(rng.draw(p[node]))
             node = child
-        return walk.end(rng.draw(p[node]))
+        return decisions.verdict(rng.draw(p[node]))

@@ -17,7 +17,7 @@ What `specviz check` prints of it:
 
 import specviz
 from specviz.verifiers.base import Verifier
-from specviz.verifiers.walk import Walk
+from specviz.verifiers.decisions import Decisions
 
 
 @specviz.register
@@ -29,11 +29,11 @@ class FirstUnverified(Verifier):
     greedy_only = True
 
     def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
+        decisions, node = Decisions(tree), 0
         while tree.children[node]:
             (child,) = tree.children[node]
             if node > 0 and tree.tokens[child] != int(p[node].argmax()):
                 break
-            walk.mark(child, True)
+            decisions.decide(child, True)
             node = child
-        return walk.end(int(p[node].argmax()))
+        return decisions.verdict(int(p[node].argmax()))

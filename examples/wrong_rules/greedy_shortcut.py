@@ -18,7 +18,7 @@ What `specviz check` prints of it:
 import specviz
 from specviz.sampling.distributions import Sampling, probabilities, residual
 from specviz.verifiers.base import Verifier
-from specviz.verifiers.walk import Walk, ratio
+from specviz.verifiers.decisions import Decisions, ratio
 
 
 @specviz.register
@@ -29,12 +29,12 @@ class GreedyShortcut(Verifier):
     schemes = "iid", "distinct"
 
     def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
+        decisions, node = Decisions(tree), 0
         while tree.children[node]:
             (child,), q = tree.children[node], tree.draft_distributions[node]
             token, row = tree.tokens[child], p[node]
             compared = row if p.sampling.temperature else probabilities(p.logits[node], Sampling())
-            if not walk.flip(child, ratio(compared[token], q[token]), rng):
-                return walk.end(rng.draw(residual(row, q)))
+            if not decisions.accept(child, ratio(compared[token], q[token]), rng):
+                return decisions.verdict(rng.draw(residual(row, q)))
             node = child
-        return walk.end(rng.draw(p[node]))
+        return decisions.verdict(rng.draw(p[node]))

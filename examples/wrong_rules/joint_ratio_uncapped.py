@@ -17,7 +17,7 @@ What `specviz check` prints of it:
 import specviz
 from specviz.sampling.distributions import excess, residual
 from specviz.verifiers.base import Verifier
-from specviz.verifiers.walk import Walk, carry, ratio
+from specviz.verifiers.decisions import Decisions, carry, ratio
 
 
 @specviz.register
@@ -28,7 +28,7 @@ class JointRatioUncapped(Verifier):
     schemes = ("iid",)
 
     def __call__(self, tree, p, rng):
-        walk, joint, weights, accepted = Walk(tree), 1.0, [1.0], 0
+        decisions, joint, weights, accepted = Decisions(tree), 1.0, [1.0], 0
         rows, last = tree.draft_distributions, len(tree) - 1
         for node in range(1, len(tree)):
             token, row, q = tree.tokens[node], p[node - 1], rows[node - 1]
@@ -37,9 +37,11 @@ class JointRatioUncapped(Verifier):
             test = min(1.0, joint)
             if node < last:
                 test = carry(excess(weights[node] * p[node], rows[node])[1], weights[node])
-            if walk.toss(node, test, rng):
+            if decisions.compare(node, test, rng):
                 accepted = node
-        walk.accept_path(tree, accepted)
+        decisions.accept_path(accepted)
         if accepted == last:
-            return walk.end(rng.draw(p[last]))
-        return walk.end(rng.draw(residual(weights[accepted] * p[accepted], rows[accepted])))
+            return decisions.verdict(rng.draw(p[last]))
+        return decisions.verdict(
+            rng.draw(residual(weights[accepted] * p[accepted], rows[accepted]))
+        )

@@ -16,7 +16,7 @@ What `specviz check` prints of it:
 
 import specviz
 from specviz.verifiers.base import Verifier
-from specviz.verifiers.walk import Walk, ratio
+from specviz.verifiers.decisions import Decisions, ratio
 
 
 @specviz.register
@@ -27,13 +27,13 @@ class OverwrittenRow(Verifier):
     schemes = "iid", "distinct"
 
     def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
+        decisions, node = Decisions(tree), 0
         while tree.children[node]:
             (child,), q = tree.children[node], tree.draft_distributions[node]
             token, row = tree.tokens[child], p[node]
-            accepted = walk.flip(child, ratio(row[token], q[token]), rng)
+            accepted = decisions.accept(child, ratio(row[token], q[token]), rng)
             row -= q
             if not accepted:
-                return walk.end(rng.draw(row.clip(0)))
+                return decisions.verdict(rng.draw(row.clip(0)))
             node = child
-        return walk.end(rng.draw(p[node]))
+        return decisions.verdict(rng.draw(p[node]))

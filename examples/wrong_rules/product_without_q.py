@@ -16,7 +16,7 @@ What `specviz check` prints of it:
 
 import specviz
 from specviz.verifiers.base import Verifier
-from specviz.verifiers.walk import Walk
+from specviz.verifiers.decisions import Decisions
 
 
 @specviz.register
@@ -27,13 +27,13 @@ class ProductWithoutQ(Verifier):
     schemes = ("iid",)
 
     def __call__(self, tree, p, rng):
-        walk, product, accepted = Walk(tree), 1.0, 0
+        decisions, product, accepted = Decisions(tree), 1.0, 0
         for node in range(1, len(tree)):
             product *= float(p[node - 1][tree.tokens[node]])
-            if walk.toss(node, product, rng):
+            if decisions.compare(node, product, rng):
                 accepted = node
-        walk.accept_path(tree, accepted)
+        decisions.accept_path(accepted)
         row = p[accepted].copy()
         if accepted < len(tree) - 1 and row[tree.tokens[accepted + 1]] < 1:
             row[tree.tokens[accepted + 1]] = 0.0
-        return walk.end(rng.draw(row))
+        return decisions.verdict(rng.draw(row))

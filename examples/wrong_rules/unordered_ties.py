@@ -20,7 +20,7 @@ import numpy as np
 import specviz
 from specviz.sampling.distributions import residual
 from specviz.verifiers.base import Verifier
-from specviz.verifiers.walk import Walk, ratio
+from specviz.verifiers.decisions import Decisions, ratio
 
 
 @specviz.register
@@ -32,9 +32,9 @@ class UnorderedTies(Verifier):
     paths_only, depends_on_siblings, one_row = True, True, True
 
     def __call__(self, tree, p, rng):
-        walk, children = Walk(tree), tree.children[0]
+        decisions, children = Decisions(tree), tree.children[0]
         if not children:
-            return walk.end(rng.draw(p[0]))
+            return decisions.verdict(rng.draw(p[0]))
         q = tree.draft_distributions[0]
         suits = np.divide(p[0], q, out=np.zeros_like(q), where=q > 0)
         order = np.argsort(suits, kind="stable")
@@ -43,6 +43,6 @@ class UnorderedTies(Verifier):
         chosen_law[order] = np.diff(ends, prepend=0.0)
         child = max(children, key=lambda node: suits[tree.tokens[node]])
         token = tree.tokens[child]
-        if walk.flip(child, ratio(p[0][token], chosen_law[token]), rng):
-            return walk.end(rng.draw(p[child]))
-        return walk.end(rng.draw(residual(p[0], chosen_law)))
+        if decisions.accept(child, ratio(p[0][token], chosen_law[token]), rng):
+            return decisions.verdict(rng.draw(p[child]))
+        return decisions.verdict(rng.draw(residual(p[0], chosen_law)))

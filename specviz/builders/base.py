@@ -70,13 +70,10 @@ class Draft:
         self.sampling = sampling
         self.clock = clock
         self.sparse = sparse
-        self.seconds = 0.0  # that its passes took
-        self._passes_before = source.passes if source else 0
-
-    @property
-    def passes(self) -> int:
-        """Passes of a model that the tree took."""
-        return self.source.passes - self._passes_before if self.source else 0
+        self.start = clock()  # the step begins with its draft
+        # Passes of a model that the tree took, and how long.
+        self.passes = 0
+        self.seconds = 0.0
 
     def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
         """The rows, float64 [V], after `nodes` of `tree`, in one pass; also stored in
@@ -85,9 +82,11 @@ class Draft:
         A row of zeros means that the drafter has no prediction after a node, which stays a leaf.
         """
         assert self.source is not None  # or the builder needs no drafter
-        began = self.clock()
+        start = self.clock()
+        passes = self.source.passes
         rows = self.source.expand(self.tree, nodes, self.sampling)
-        self.seconds += self.clock() - began
+        self.passes += self.source.passes - passes
+        self.seconds += self.clock() - start
         self.tree.draft_distributions.update(zip(nodes, rows, strict=True))
         return rows
 

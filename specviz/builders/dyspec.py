@@ -20,7 +20,7 @@ from ..config.strategy import number
 from ..sampling.children import iter_children
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
-from ..tree import TokenTree
+from ..tree import Growth, TokenTree
 from ..verifiers.base import Verdict
 from .base import Draft, TreeBuilder, max_depth, tree_size
 from .worth import Rate, RatedBuilder, is_worth
@@ -84,9 +84,9 @@ class SlotHeap:
             self.add(parent, key)
         return node
 
-    def finish(self, reorder: bool, **facts: object) -> TokenTree:
+    def finish(self, reorder: bool, threshold: float | None = None) -> TokenTree:
         """The tree with a record of how it grew, in the order in which the target is to read it."""
-        self.tree.record_growth(waiting=tuple(self.waiting), **facts)
+        self.tree.growth = Growth(waiting=tuple(self.waiting), threshold=threshold)
         self.tree.order = self.tree.topology.heavy_path if reorder else None
         return self.tree
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..tree import Chart, TokenTree
+from ..tree import Chart, Growth, TokenTree
 from .worth import Rate, RatedBuilder, best_count
 
 CUT = 8  # how many of the candidates that were cut are recorded
@@ -45,7 +45,7 @@ class RankedBuilder(RatedBuilder):
             tuple(candidates.tokens[node] for node in ranked[cut]), {"keys": tuple(weights[cut])}
         )
         expected = sum(weights[:size])
-        tree.record_growth(candidates=len(ranked) - 1, cut=chart, expected=expected)
+        tree.growth = Growth(candidates=len(ranked) - 1, cut=chart, expected=expected)
         return tree
 
 

@@ -18,7 +18,7 @@ from ..record.running_acceptance import RunningAcceptance
 from ..record.vectors import check_acceptance, find_acceptance, path_acceptance, stored
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
-from ..tree import TokenTree, Topology
+from ..tree import Growth, TokenTree, Topology
 from ..verifiers.base import Verdict, Verifier
 from .base import Draft, max_depth, tree_size
 from .plans import (
@@ -113,7 +113,7 @@ class PlannedBuilder(StaticBuilder):
         # What the shape was planned by: shown as each node's key.
         chance = _reach(shape, vector)
         tree = fill(draft, shape, scheme, rng, tokens_left, keys=chance)
-        tree.record_growth(
+        tree.growth = Growth(
             acceptance=vector,
             smoothed=(self.smooths and isotonic(vector) != vector) or None,
             expected=sum(filter(None, tree.keys), 1.0),

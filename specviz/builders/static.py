@@ -15,10 +15,10 @@ from pydantic import Field, model_validator
 from ..base.codec import JsonObject
 from ..base.errors import ParameterError
 from ..config.strategy import number
-from ..sampling.children import child_budget, draw_children
+from ..sampling.children import draw_children
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
-from ..tree import TokenTree, Topology
+from ..tree import Growth, TokenTree, Topology
 from ..verifiers.base import Verdict
 from .base import MAX_NODES, Draft, State, TreeBuilder
 
@@ -73,8 +73,8 @@ def fill(
             below = shape.children[spot]
             # How many are drawn follows from the row alone. If it followed from the tokens, a rule
             # would divide by the wrong chances.
-            count = child_budget(q, len(below), draft.sparse)
-            tokens = draw_children(q, count, scheme, rng, tree.position(node))
+            position = tree.position(node)
+            tokens = draw_children(q, len(below), scheme, rng, position, draft.sparse)
             # Fewer tokens than places where the row ran out: the last places stay empty.
             for child, token in zip(below, tokens, strict=False):
                 nodes[child] = tree.add(node, token, keys[child] if keys else None)
@@ -225,7 +225,7 @@ class Heuristic(TreeBuilder):
         self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: int
     ) -> TokenTree:
         tree = fill(draft, grow_shape([1] * state), scheme, rng, tokens_left)
-        tree.record_growth(length=state)
+        tree.growth = Growth(length=state)
         return tree
 
     def learn(

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from ..base.codec import JsonObject
 from ..config.strategy import number
-from ..sampling.children import child_budget, draw_children
+from ..sampling.children import draw_children
 from ..sampling.distributions import entropy
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
@@ -54,11 +54,10 @@ class CertaintyBuilder(TreeBuilder):
                 # The test sees the row and never a token that was drawn from it.
                 key = self.key(draft.at_temperature_1(node, q))
                 count = min(self.count(node, key), size - len(tree))
-                count = child_budget(q, count, draft.sparse)
-                if count:
-                    tokens = draw_children(q, count, scheme, rng, tree.position(node))
-                    children = [tree.add(node, token, key) for token in tokens]
-                    below += self.expanded(children, key)
+                position = tree.position(node)
+                tokens = draw_children(q, count, scheme, rng, position, draft.sparse)
+                children = [tree.add(node, token, key) for token in tokens]
+                below += self.expanded(children, key)
             level = below
         return tree
 

@@ -77,9 +77,8 @@ def run(pair: Pair, config: RunConfig, steps: Iterable[Step] | None = None) -> T
     >>> trace.text, len(trace.steps), trace.tokens_per_pass, trace.stop
     ('cacbabaa', 2, 4.0, 'length')
     """
-    _check_arguments(pair, config)
-    config = config.for_pair(pair)
     steps = tuple(speculate(pair, config) if steps is None else steps)
+    config = config.for_pair(pair)
     prompt = tuple(prompt_tokens(pair, config))
     # Why it ended is read off what was written, so steps from elsewhere give the same trace.
     written = [token for step in steps for token in step.emitted]

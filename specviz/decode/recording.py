@@ -12,13 +12,15 @@ from ..base.codec import JsonObject
 from ..drafters.base import DrafterSession
 from ..record.step import BEST, Detail, Step
 from ..sampling.ceiling import ceiling
-from ..sampling.children import component_of_children
+from ..sampling.children import component_of_children, most_probable
 from ..sampling.distributions import Distributions, Mixture
 from ..tree import Chart, TokenTree
-from ..verifiers.base import Verdict
+from ..verifiers.base import ShownRows, Verdict
 
 CEILINGS = ("iid", "distinct", "top", "top-draw")  # schemes whose ceiling is known
 FEW = 64  # most tokens of a row whose ceiling for children without replacement is computed
+MOST_PROBABLE = 4  # tokens of a chart; with a rejected one and the one written there are six
+SMALL = 12  # a row of so few tokens is shown whole
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ def find_sources(drafting: DrafterSession | None, tree: TokenTree) -> Sources:
     probs: list[float | None] = [None] * len(tree)
     guesses: dict[int, JsonObject] = {}
     for node, row in tree.draft_distributions.items():
-        assert drafting is not None  # who else made the row
-        # Without probes: nobody drafted those.
+        assert drafting is not None  # without one nobody made the row
+        # Probes are not among them: nobody drafted those.
         children = tree.children[node]
         tokens = [tree.tokens[child] for child in children]
         if isinstance(row, Mixture):
@@ -82,16 +84,31 @@ def record_step(
     parents = tuple(tree.parents)
     tokens = tuple(tree.tokens)
     path = verdict.path
-    # The root has no parent in the tree, so columns over nodes begin behind it.
+    # The root follows no node of the tree, so both columns begin with None.
     target_prob, at_temperature_1 = p.gather(parents[1:], tokens[1:])
     emitted: tuple[int, ...] = values["emitted"]
     uncut = len(emitted) == len(path) + 1  # the limits and the end of the text took nothing away
     # A token of the target is a correction where a child was there to be taken, else a bonus.
     last = path[-1] if path else 0
-    detail = dict(verdict.detail)
+
+    def plain(note: object) -> Any:
+        """A note of a rule or builder as plain data, its charts with texts."""
+        # Rules note rows, or functions where a chart costs time: what is not recorded is never
+        # computed.
+        if callable(note):
+            note = note()
+        if isinstance(note, Mapping):
+            return {name: plain(part) for name, part in note.items()}
+        if isinstance(note, ShownRows):
+            note = chart_of(note, p[note.node])
+        if isinstance(note, Chart):
+            note = replace(note, texts=tuple(map(token_text, note.tokens)))
+        return note
+
+    details = {node: Detail(**plain(notes)) for node, notes in verdict.detail.items()}
     if best := best_possible(tree, last, p):
-        notes = detail.get(last, {})
-        detail[last] = {**notes, "facts": {**notes.get("facts", {}), BEST: best}}
+        detail = details.get(last, Detail())
+        details[last] = replace(detail, facts={**detail.facts, BEST: best})
     return Step(
         **values,
         start=tree.start,
@@ -110,13 +127,18 @@ def record_step(
         corrected=uncut and bool(tree.children[last]),
         scheme=tree.scheme,
         keys=tuple(tree.keys),
-        growth=replace(
-            tree.growth,
-            cut=_with_texts(tree.growth.cut, token_text),
-            guesses=sources.guesses,
-        ),
-        detail={node: Detail(**_with_texts(notes, token_text)) for node, notes in detail.items()},
+        growth=replace(tree.growth, cut=plain(tree.growth.cut), guesses=sources.guesses),
+        detail=details,
     )
+
+
+def chart_of(shown: ShownRows, p: np.ndarray) -> Chart:
+    """Rows at the most probable tokens of the target's row p, [V], and at their own tokens."""
+    count = MOST_PROBABLE if len(p) > SMALL else len(p)
+    tokens = list(dict.fromkeys([*most_probable(p, count), *shown.tokens]))
+    rows = {"p": p, **shown.rows}
+    bars = {name: tuple(row[tokens].tolist()) for name, row in rows.items()}
+    return Chart(tuple(tokens), bars)
 
 
 def best_possible(tree: TokenTree, node: int, p: Distributions) -> float | None:
@@ -133,16 +155,3 @@ def best_possible(tree: TokenTree, node: int, p: Distributions) -> float | None:
         if tokens < children or tokens > FEW:
             return None
     return min(1.0, ceiling(p[node], q, children, tree.scheme))
-
-
-def _with_texts(notes: object, token_text: Callable[[int], str]) -> Any:
-    """Notes of a rule or builder as they are recorded: those that are functions are called, and
-    charts get the texts of their tokens."""
-    # Rules and builders note functions where a chart costs time: only what is recorded is computed.
-    if callable(notes):
-        notes = notes()
-    if isinstance(notes, Mapping):
-        return {name: _with_texts(note, token_text) for name, note in notes.items()}
-    if isinstance(notes, Chart):
-        return replace(notes, texts=tuple(map(token_text, notes.tokens)))
-    return notes

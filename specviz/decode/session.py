@@ -18,8 +18,16 @@ from .recording import find_sources, record_step
 
 
 class DecodingSession:
-    """The sessions of the target and its drafter on one text; a `ValueError` if the prompt or the
-    pair will not do."""
+    """The sessions of the target and its drafter on one text.
+
+    Args:
+        pair: the models.
+        config: the prompt, how to sample, the rule and the limit of the text.
+        drafter: None for a builder that reads no draft.
+
+    Raises:
+        ValueError: if the pair cannot continue the prompt, or has not what the drafter needs.
+    """
 
     def __init__(self, pair: Pair, config: RunConfig, drafter: Drafter | None) -> None:
         self.pair = pair
@@ -27,26 +35,25 @@ class DecodingSession:
         self.drafter = drafter
         self.context = prompt_tokens(pair, config)
         self.limit = min(len(self.context) + config.max_new_tokens, pair.max_positions)
-        self.target, model = pair.open(self.context)
+        self.target, draft = pair.open(self.context)
         self.drafting: DrafterSession | None = None
         if drafter is not None:
-            self.drafting = open_drafter(drafter, pair, self.target, model, self.context)
+            self.drafting = open_drafter(drafter, pair, self.target, draft, self.context)
         # A token's text may depend on the one before it (a space, half a character), so one stream
         # per run.
         self.text_of_next = pair.stream(self.context)
         self.steps = 0
-        self.ended = False
+        self.is_over = False  # whether an end of text was written
+        self.seconds: dict[str, float] = {}  # of the parts of the current step
 
     @property
     def tokens_left(self) -> int:
         """How many tokens may still be written, 0 after the end of the text."""
-        return 0 if self.ended else self.limit - len(self.context)
+        return 0 if self.is_over else self.limit - len(self.context)
 
     def draft(self, scheme: str) -> Draft:
         """The draft of the next step: a tree that is only a root, for a builder to grow. The step's
         time begins here."""
-        self.began = perf_counter()
-        self.seconds = {"target": 0.0, "verify": 0.0}
         tree = TokenTree(self.context[-1], start=len(self.context) - 1, scheme=scheme)
         sparse = self.drafter is not None and self.drafter.sparse
         sampling = self.config.draft_sampling
@@ -54,23 +61,23 @@ class DecodingSession:
 
     def score(self, tree: TokenTree) -> Distributions:
         """The target's distributions after every node of a tree, in one pass."""
-        began = perf_counter()
+        start = perf_counter()
         logits = self.target.forward(tree, range(len(tree)))
         p = distributions_of(logits, self.config.target_sampling)
-        self.seconds["target"] += perf_counter() - began
+        self.seconds["target"] = perf_counter() - start
         return p
 
     def verify(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         """What the rule decides about a tree."""
-        began = perf_counter()
+        start = perf_counter()
         verdict: Verdict = self.config.verifier(tree, p, rng)
-        self.seconds["verify"] += perf_counter() - began
+        self.seconds["verify"] = perf_counter() - start
         return verdict
 
     def commit(self, draft: Draft, tree: TokenTree, p: Distributions, verdict: Verdict) -> Step:
         """Append the tokens of a verdict, cut where the text ends, to every session."""
         # A text may end inside of what was accepted: what is behind the end was never written.
-        emitted = self._cut([*(tree.tokens[node] for node in verdict.path), verdict.bonus])
+        emitted = self._until_end([*(tree.tokens[node] for node in verdict.path), verdict.bonus])
         sources = find_sources(self.drafting, tree)
         nodes = (0, *verdict.path)
         features = None
@@ -86,13 +93,13 @@ class DecodingSession:
             accepted = [origin[node] for node in verdict.path if node in origin]
             self.drafting.commit(draft.tree, accepted, emitted, TargetOutputs(nodes, p, features))
         self.context.extend(emitted)
-        self.ended = emitted[-1] in self.pair.eos_ids
+        self.is_over = emitted[-1] in self.pair.eos_ids
         self.steps += 1
         # The record itself is not part of the step's time. "other" is the rest, so that the parts
         # add up to the step even where no clock was read.
-        total = perf_counter() - self.began
+        total = perf_counter() - draft.start
         seconds = self.seconds | {"draft": draft.seconds}
-        rest = max(0.0, total - sum(seconds.values()))
+        other = max(0.0, total - sum(seconds.values()))
         return record_step(
             tree,
             p,
@@ -103,10 +110,10 @@ class DecodingSession:
             emitted=tuple(emitted),
             emitted_texts=tuple(map(self.text_of_next, emitted)),
             draft_passes=draft.passes,
-            seconds=Timing(**seconds, other=rest),
+            seconds=Timing(**seconds, other=other),
         )
 
-    def _cut(self, tokens: list[int]) -> list[int]:
+    def _until_end(self, tokens: list[int]) -> list[int]:
         """The tokens up to the limit and to the end of the text, which is included."""
         tokens = tokens[: self.tokens_left]
         for count, token in enumerate(tokens, 1):
@@ -127,9 +134,10 @@ def prompt_text(pair: Pair, config: RunConfig) -> str:
 def prompt_tokens(pair: Pair, config: RunConfig) -> list[int]:
     """The token ids of a configuration's prompt; a `ValueError` if the pair cannot continue it."""
     config = config.for_pair(pair)
-    words: Any = config.prompt  # text, ids or messages, as `read_prompt` made them of more
-    is_encoded = not isinstance(words, str) and not config.is_chat
-    prompt = list(words) if is_encoded else pair.encode(words)
+    prompt: Any = config.prompt  # text, messages or token ids, see `read_prompt`
+    if isinstance(prompt, str) or config.is_chat:
+        prompt = pair.encode(prompt)
+    prompt = list(prompt)
     if not prompt:
         raise ValueError("prompt must have at least one token; got none. Give a few words.")
     if bad := [token for token in prompt if not 0 <= token < pair.vocab_size]:

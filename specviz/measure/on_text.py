@@ -19,7 +19,7 @@ from ..config.run_config import RunConfig
 from ..models.base import Pair
 from ..proof.rates import try_children
 from ..record.vectors import AcceptanceVector, by_level, mean_plan
-from ..sampling.children import child_budget, draw_children
+from ..sampling.children import draw_children
 from ..sampling.randomness import Seeded
 from ..verifiers.base import Verifier
 from .intervals import ratio_interval
@@ -123,8 +123,8 @@ def _on_one_text(
     for start, p, rows in nodes:
         for level, q in enumerate(rows):
             # A row without mass, where the drafter has nothing to say, counts as a try in vain.
-            count = child_budget(q, hits.shape[1], drafter.sparse)
-            children = draw_children(q, count, scheme, rng, start + 1)
+            width = hits.shape[1]
+            children = draw_children(q, width, scheme, rng, start + 1, drafter.sparse)
             if children:
                 tried = try_children(rule, p, q, children, scheme, rng, start)
                 hits[level, : len(children)] += tried.acceptance

@@ -16,7 +16,12 @@ ARGMAX_LIMIT = 8  # tokens that are found one by one faster than by a partition
 
 
 def draw_children(
-    q: np.ndarray, count: int, scheme: str, rng: Randomness, position: int
+    q: np.ndarray,
+    count: int,
+    scheme: str,
+    rng: Randomness,
+    position: int,
+    sparse: bool = False,
 ) -> list[int]:
     """Draw up to `count` child tokens after a node, in the order in which a verifier must try them.
 
@@ -26,8 +31,11 @@ def draw_children(
         scheme: one of `strategy.SCHEMES`.
         rng: where chance comes from.
         position: absolute position of the children in the text, the key of a race's noise.
+        sparse: whether no child is drawn beyond the tokens that have mass.
     """
-    if q[q.argmax()] <= 0:  # the drafter has nothing to say after this node
+    if sparse:
+        count = min(count, int(np.count_nonzero(q)))
+    if count < 1 or q[q.argmax()] <= 0:  # the drafter has nothing to say after this node
         return []
     if scheme in ("iid", "distinct"):
         return _draw_one_by_one(q, count, scheme, rng)
@@ -60,11 +68,6 @@ def _draw_one_by_one(q: np.ndarray, count: int, scheme: str, rng: Randomness) ->
     if isinstance(q, Mixture) and merges:
         q.order = tuple(order)
     return tokens
-
-
-def child_budget(q: np.ndarray, count: int, sparse: bool) -> int:
-    """How many children to draw from a row: where it is `sparse`, no more than it has tokens."""
-    return min(count, int(np.count_nonzero(q))) if sparse else count
 
 
 def without(d: np.ndarray, drawn: Sequence[int]) -> np.ndarray:

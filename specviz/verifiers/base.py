@@ -1,10 +1,12 @@
-"""The contract of verification rules."""
+"""The contract of verification rules: what they are asked, and what they answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
+
+import numpy as np
 
 from ..config.strategy import SCHEMES, Strategy
 from ..record.step import Step
@@ -13,9 +15,23 @@ from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 
 
+class ShownRows(NamedTuple):
+    """Rows that are shown for a few tokens, the target's most probable ones among them.
+
+    Args:
+        node: the one that the tokens follow; the target's row after it is shown too.
+        tokens: further tokens.
+        rows: float64 [V] each, by name.
+    """
+
+    node: int
+    tokens: tuple[int, ...]
+    rows: Mapping[str, np.ndarray] = {}
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """What a verifier decided about one tree.
+    """What a rule decided about one tree.
 
     Args:
         path: the accepted nodes from below the root downwards.
@@ -27,8 +43,8 @@ class Verdict:
         coin: the uniform draw u that was compared with it, [n]; None where there was none.
         order: the nodes in the order in which they were tried; a node that was accepted because of
             one below it, without a try of its own, is not among them.
-        detail: further details, node -> fields of `Detail`, each as it is or as a function that
-            makes it.
+        detail: what is shown with nodes, node -> fields of `Detail`; in place of a chart rows or a
+            function that makes it, since most of it costs more than the rule itself.
     """
 
     path: tuple[int, ...]
@@ -37,18 +53,18 @@ class Verdict:
     accept_prob: tuple[float | None, ...]
     coin: tuple[float | None, ...]
     order: tuple[int, ...] = ()
-    detail: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    detail: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
 
 
 class Verifier(Strategy):
     """A rule that chooses the accepted path. The fields of a subclass are its parameters.
 
-    >>> from specviz.verifiers.walk import Walk, follow
+    >>> from specviz.verifiers.decisions import Decisions
     >>> class Likeliest(Verifier):
     ...     name, title = "likeliest", "Likeliest"
     ...     lossless, bias = False, "Only the most probable token is written."
     ...     def __call__(self, tree, p, rng):
-    ...         return follow(Walk(tree), tree, lambda node: int(p[node].argmax()))
+    ...         return Decisions(tree).follow(lambda node: int(p[node].argmax()))
     >>> config = specviz.RunConfig("ab", "chain", Likeliest(), max_new_tokens=8)
     >>> specviz.run(specviz.toy_pair(), config).text
     'ccacbbab'

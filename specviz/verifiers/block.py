@@ -17,8 +17,9 @@ from ..sampling.children import SequentialProposal
 from ..sampling.distributions import Distributions, excess, residual
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
-from .base import Verdict, Verifier
-from .walk import ROOT, Bars, Walk, carry, ratio, trial
+from .base import ShownRows, Verdict, Verifier
+from .decisions import Decisions, carry, ratio
+from .explanations import ROOT
 
 
 class Block(Verifier):
@@ -40,7 +41,9 @@ class Block(Verifier):
         return verify_path(tree, path, rows, p, rng)
 
     def explain(self, step: Step, node: int) -> str:
-        outcome, prob, coin = trial(step, node)
+        outcome = step.outcome[node]
+        prob = step.accept_prob[node]
+        coin = step.coin[node]
         if outcome == "root":
             return ROOT
         if prob is None or coin is None:
@@ -137,7 +140,7 @@ def verify_path(
         path: the nodes from below the root downwards.
         rows: the distribution that each of their tokens was drawn from, float64 [V] each.
     """
-    walk = Walk(tree)
+    decisions = Decisions(tree)
     above = [0, *path]
     weights = [1.0]
     accepted = 0  # how many tokens of the path
@@ -148,24 +151,23 @@ def verify_path(
         # above 1 is not saved up for the tokens below, or the path would be accepted too often.
         prob = ratio(weights[level] * p[node][token], rows[level][token])
         weights.append(prob)
-        walk.note(child, facts={"ratio": prob})
+        decisions.note(child, facts={"ratio": prob})
         if level + 1 < len(path):
             # If the longer paths fail, this one is accepted with S / (S + 1 - weight): its own
             # chance, given that they failed.
             node = child
             prob = carry(excess(prob * p[node], rows[level + 1])[1], prob)
         # A later success overrules an earlier failure: it accepts all tokens down to its own.
-        if walk.toss(child, prob, rng):
+        if decisions.compare(child, prob, rng):
             accepted = level + 1
     for level, child in enumerate(path, 1):
-        walk.decide(child, level <= accepted)
+        decisions.decide(child, level <= accepted)
     end = above[accepted]
     if accepted == len(path):
-        return walk.end(rng.draw(p[end]))
+        return decisions.verdict(rng.draw(p[end]))
     # What the path had left of the target's row after the rejected token took its part.
     left = residual(weights[accepted] * p[end], rows[accepted])
     bonus = rng.draw(left)
     rejected = tree.tokens[path[accepted]]
-    chart = Bars(p[end])
-    walk.note(end, after=chart(rejected, bonus, residual=left))
-    return walk.end(bonus)
+    decisions.note(end, after=ShownRows(end, (rejected, bonus), {"residual": left}))
+    return decisions.verdict(bonus)

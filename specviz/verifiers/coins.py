@@ -3,44 +3,48 @@ row, from the root down or from the leaves up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import ClassVar
-
-import numpy as np
 
 from ..sampling.children import SequentialProposal
 from ..sampling.distributions import excess
-from .frames import LeavesFirst, PlannedRule, TopDown, Try
-from .walk import carry, ratio
+from .decisions import carry, ratio
+from .frames import LeavesFirst, Selection, SelectionRule, TopDown
 
 
-class CoinRule(PlannedRule):
-    """A child is accepted with min(1, weight r / d); d is the distribution it was drawn from by the
-    first of `schemes`.
+class ResidualSelection(Selection):
+    """A child is accepted with min(1, weight r / d); d is the distribution it was drawn from.
 
     r is p for the first child. After each rejection it becomes the residual norm([weight r - d]+).
     """
 
-    def plan(
-        self, weight: float, p: np.ndarray, q: np.ndarray, tokens: Sequence[int]
-    ) -> Iterator[Try]:
-        r = p
+    def __post_init__(self) -> None:
+        self.residual = self.p
         # Walks through the draft's own draws, child by child, as they were made.
-        proposal = SequentialProposal(q, self.schemes[0])
-        for token in tokens:
-            d = proposal.row
-            yield Try(ratio(weight * r[token], d[token]), {"residual": r, "draft": d})
-            # What the draft already offered is taken off p, whichever token it was; else tokens
-            # that the draft favours would be written too often.
-            left, mass = excess(weight * r, d)
-            weight = carry(mass, weight)
-            if mass > 0:
-                r = left / mass
-            proposal.advance(token)
-        yield Try(weight, {"residual": r})
+        self.proposal = SequentialProposal(self.q, self.scheme)
+
+    def chance(self, token: int) -> float:
+        d = self.proposal.row
+        self.rows = {"residual": self.residual, "draft": d}
+        return ratio(self.weight * self.residual[token], d[token])
+
+    def reject(self, token: int) -> None:
+        # What the draft already offered is taken off p, whichever token it was; else tokens that
+        # the draft favours would be written too often.
+        left, mass = excess(self.weight * self.residual, self.proposal.row)
+        self.weight = carry(mass, self.weight)
+        if mass > 0:
+            self.residual = left / mass
+        self.proposal.advance(token)
 
 
-class SequoiaRule(CoinRule, TopDown):
+class ResidualRule(SelectionRule):
+    """A rule that compares each child with what the children before it left; they were drawn by
+    the first of its `schemes`."""
+
+    selection = ResidualSelection
+
+
+class SequoiaRule(ResidualRule, TopDown):
     """Sequoia's rule for children drawn without replacement (Chen et al. 2024, algorithm 2).
 
     A rejected token is also removed from the draft d, which is renormalised. Once d is used up the
@@ -52,7 +56,7 @@ class SequoiaRule(CoinRule, TopDown):
     schemes = ("distinct",)
 
 
-class DySpecRule(CoinRule, TopDown):
+class DySpecRule(ResidualRule, TopDown):
     """DySpec's rule for children drawn without replacement (Xiong et al. 2024, algorithm 3).
 
     As Sequoia's, but children drawn by the uniform fallback are not tried. This lowers acceptance
@@ -65,7 +69,7 @@ class DySpecRule(CoinRule, TopDown):
     only_support = True
 
 
-class SpecInfer(CoinRule, TopDown):
+class SpecInfer(ResidualRule, TopDown):
     """SpecInfer's multi-round rule for i.i.d. children (Miao et al. 2023, algorithm 2).
 
     After a rejection the next child is compared with the residual norm([r - q]+); q does not
@@ -79,7 +83,7 @@ class SpecInfer(CoinRule, TopDown):
     formula: ClassVar[str] = "min(1, residual/q)"
 
 
-class SpeculativeSampling(CoinRule, TopDown):
+class SpeculativeSampling(ResidualRule, TopDown):
     """Speculative sampling on a chain (Leviathan et al. 2023, algorithm 1; Chen et al. 2023,
     algorithm 2)."""
 
@@ -90,7 +94,7 @@ class SpeculativeSampling(CoinRule, TopDown):
     formula: ClassVar[str] = "min(1, p/q)"
 
 
-class Traversal(CoinRule, LeavesFirst):
+class Traversal(ResidualRule, LeavesFirst):
     """One draw per node of a tree, leaves first; the first success accepts the path to its node.
 
     A path's weight is p/q multiplied along it, capped at 1 at every token (Weng et al. 2025,

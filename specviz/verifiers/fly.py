@@ -15,7 +15,8 @@ from ..sampling.distributions import Distributions, Sampling, entropy, probabili
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Verdict, Verifier
-from .walk import Walk, explain_coin, ratio, trial
+from .decisions import Decisions, ratio
+from .explanations import explain_coin
 
 TOP = 3  # tokens whose entropy says how unsure the target is
 
@@ -43,7 +44,7 @@ class Fly(Verifier):
     window: int = number(6, 1, 64, "Window", "Number of tokens that must follow.")
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        walk = Walk(tree)
+        decisions = Decisions(tree)
         last = len(tree) - 1
         # Near the end of a short draft fewer tokens follow; at least one must.
         window = max(1, min(self.window, last - 1))
@@ -51,9 +52,9 @@ class Fly(Verifier):
         for node in range(1, last + 1):
             token = tree.tokens[node]
             q = tree.draft_distributions[node - 1]
-            passed.append(walk.toss(node, ratio(p[node - 1][token], q[token]), rng))
-        # A second pass: a token is forgiven by what follows it, which the first pass had to toss
-        # first.
+            passed.append(decisions.compare(node, ratio(p[node - 1][token], q[token]), rng))
+        # A second pass: a token is forgiven by what follows it, which the first pass had to
+        # compare first.
         accepted = 0
         for node in range(1, last + 1):
             agrees = node + window <= last and all(passed[node + 1 : node + window + 1])
@@ -61,11 +62,11 @@ class Fly(Verifier):
                 break
             accepted = node
         for node in range(1, last + 1):
-            walk.decide(node, node <= accepted)
+            decisions.decide(node, node <= accepted)
         if accepted == last:
-            return walk.end(rng.draw(p[last]))
+            return decisions.verdict(rng.draw(p[last]))
         left = residual(p[accepted], tree.draft_distributions[accepted])
-        return walk.end(rng.draw(left))
+        return decisions.verdict(rng.draw(left))
 
     def _forgives(self, p: Distributions, node: int, token: int) -> bool:
         """Whether the target is unsure after a node and could write the token."""
@@ -74,7 +75,9 @@ class Fly(Verifier):
         return row[token] > 0 and entropy(row[most_probable(row, TOP)]) >= self.theta
 
     def explain(self, step: Step, node: int) -> str:
-        outcome, prob, coin = trial(step, node)
+        outcome = step.outcome[node]
+        prob = step.accept_prob[node]
+        coin = step.coin[node]
         if prob is None or coin is None:
             return explain_coin(step, node, "min(1, p/q)")
         if outcome == "accepted" and coin >= prob:

@@ -13,8 +13,9 @@ from ..record.step import Step
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness, first_arrivals
 from ..tree import Chart, TokenTree
-from .base import Verdict, Verifier
-from .walk import ROOT, Bars, Walk, follow, untried
+from .base import ShownRows, Verdict, Verifier
+from .decisions import Decisions
+from .explanations import ROOT, untried
 
 ARRIVALS = 5  # of a race that are recorded
 
@@ -32,14 +33,14 @@ class MatchRule(Verifier):
         return rng.draw(p[node])
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        walk = Walk(tree)
+        decisions = Decisions(tree)
 
         def token_after(node: int) -> int:
             token = self.draw(tree, p, rng, node)
-            walk.note(node, after=Bars(p[node])(token))
+            decisions.note(node, after=ShownRows(node, (token,)))
             return token
 
-        return follow(walk, tree, token_after, p)
+        return decisions.follow(token_after, p)
 
     def explain(self, step: Step, node: int) -> str:
         outcome = step.outcome[node]
@@ -104,17 +105,17 @@ class Race(MatchRule):
     mismatch_reason = "another token won the target's race"
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        walk = Walk(tree)
+        decisions = Decisions(tree)
 
         def winner(node: int) -> int:
             # A draft that drew its children by a race had the same noise, so its first arrivals
             # often win here too.
             noise = rng.noise(tree.position(node), len(p[node]))
             q = tree.draft_distributions.get(node)
-            walk.note(node, race=partial(_race_charts, noise, p[node], q))
+            decisions.note(node, race=partial(_race_charts, noise, p[node], q))
             return int(first_arrivals(p[node], noise)[0])
 
-        return follow(walk, tree, winner)
+        return decisions.follow(winner)
 
 
 def _race_charts(noise: np.ndarray, p: np.ndarray, q: np.ndarray | None) -> dict[str, Chart]:
@@ -139,7 +140,7 @@ class ExactMatch(MatchRule):
     mismatch_reason = "the target's most probable token is different"
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        return follow(Walk(tree), tree, lambda node: int(np.argmax(p[node])))
+        return Decisions(tree).follow(lambda node: int(np.argmax(p[node])))
 
 
 class PlainRule(Verifier):
@@ -158,8 +159,8 @@ class PlainRule(Verifier):
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         # At temperature 0 the row is one token, which wins every race; looking for it is cheaper.
         if p.sampling.temperature == 0:
-            return Walk(tree).end(int(np.argmax(p[0])))
-        return Walk(tree).end(race_winner(tree, p, rng, 0))
+            return Decisions(tree).verdict(int(np.argmax(p[0])))
+        return Decisions(tree).verdict(race_winner(tree, p, rng, 0))
 
     def explain(self, step: Step, node: int) -> str:
         return ROOT

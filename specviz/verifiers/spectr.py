@@ -6,17 +6,32 @@ in [1, k] is chosen once a node so that the tokens it leaves out can be made up 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 import numpy as np
 
 from ..record.step import Detail, Step
 from ..sampling.children import SequentialProposal
 from ..sampling.distributions import excess
-from .frames import TopDown, Try
-from .walk import explain_coin, ratio
+from .decisions import ratio
+from .explanations import explain_coin
+from .frames import Selection, TopDown
 
 CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
+
+
+class KSequentialSelection(Selection):
+    """Every child is compared with p / rho; nothing changes from child to child."""
+
+    def __post_init__(self) -> None:
+        count = len(self.tokens)
+        self.q = SequentialProposal(self.q, self.scheme).row
+        self.rho = division_factor(self.p, self.q, count)
+        left, beta = leftover(self.p, self.q, count, self.rho)
+        self.residual = left / left.sum()
+        self.rows = {"draft": self.q}
+        self.facts = {"rho": self.rho, "beta": beta}
+
+    def chance(self, token: int) -> float:
+        return ratio(self.p[token], self.rho * self.q[token])
 
 
 class SpecTr(TopDown):
@@ -26,22 +41,13 @@ class SpecTr(TopDown):
     name = "spectr"
     title = "SpecTr"
     schemes = ("iid",)
+    selection = KSequentialSelection
     depends_on_siblings = True
     one_row = True
     at_zero = (
         "At temperature 0 SpecTr writes exactly the target's most probable tokens, "
         "though it may reject the right child and then draw the same token itself."
     )
-
-    def plan(
-        self, weight: float, p: np.ndarray, q: np.ndarray, tokens: Sequence[int]
-    ) -> Iterator[Try]:
-        q = SequentialProposal(q, "iid").row
-        rho = division_factor(p, q, len(tokens))
-        left, beta = leftover(p, q, len(tokens), rho)
-        for token in tokens:
-            yield Try(ratio(p[token], rho * q[token]), {"draft": q}, {"rho": rho, "beta": beta})
-        yield Try(weight, {"residual": left / left.sum()})
 
     def explain(self, step: Step, node: int) -> str:
         facts = step.detail.get(node, Detail()).facts

@@ -8,47 +8,53 @@ leaves up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import ClassVar
-
-import numpy as np
 
 from ..sampling.children import without
 from ..sampling.distributions import excess
-from .frames import LeavesFirst, PlannedRule, TopDown, Try
-from .walk import carry, ratio
+from .decisions import carry, ratio
+from .frames import LeavesFirst, Selection, SelectionRule, TopDown
 
 
-class TransportRule(PlannedRule):
-    """The optimal plan of a node (Hu et al. 2025 with weight 1; any weight by the frame of Weng et
-    al. 2026, reconstructed here from its abstract)."""
+class TransportSelection(Selection):
+    """The optimal shares of a node's weight (Hu et al. 2025 with weight 1; any weight by the frame
+    of Weng et al. 2026, reconstructed here from its abstract)."""
 
-    schemes = ("top-draw",)
-    own_scheme_only = True
-    depends_on_siblings = True
-
-    def plan(
-        self, weight: float, p: np.ndarray, q: np.ndarray, tokens: Sequence[int]
-    ) -> Iterator[Try]:
-        top = list(tokens[:-1])
-        drawn = tokens[-1]
-        draft = without(q, top)
+    def __post_init__(self) -> None:
+        *top, drawn = self.tokens
+        p = self.weight * self.p
+        draft = without(self.q, top)
         # The drawn child is compared with the chance of its draw, as by speculative sampling.
-        drawn_share = ratio(weight * p[drawn], draft[drawn])
-        excess_row, mass = excess(weight * p, draft)
+        drawn_share = ratio(p[drawn], draft[drawn])
+        excess_row, mass = excess(p, draft)
         if top:
             excess_row[top] = 0.0
             mass = float(excess_row.sum())
-        most = weight * p[top]
+        most = p[top]
         # What the draw leaves to F on average, sum [q' - weight p]+. In this order of summation it
         # is never below what F can use, however small the numbers are.
-        spare = mass + (1.0 - weight) + float(most.sum())
+        spare = mass + (1.0 - self.weight) + float(most.sum())
         shares = (1.0 - drawn_share) * most / spare if spare > 0 else most
-        none_before = 1.0  # the chance that no child before was accepted
-        for share in [*shares.tolist(), drawn_share]:
-            yield Try(ratio(share, none_before))
-            none_before -= share
-        yield Try(carry(mass, weight), {"residual": excess_row / mass if mass > 0 else p})
+        self.shares = iter([*shares.tolist(), drawn_share])
+        self.none_before = 1.0  # the chance that no child before was accepted
+        self.weight = carry(mass, self.weight)
+        self.residual = excess_row / mass if mass > 0 else self.p
+
+    def chance(self, token: int) -> float:
+        self.share = next(self.shares)
+        return ratio(self.share, self.none_before)
+
+    def reject(self, token: int) -> None:
+        self.none_before -= self.share
+
+
+class TransportRule(SelectionRule):
+    """A rule for children that are the most probable tokens and one draw."""
+
+    selection = TransportSelection
+    schemes = ("top-draw",)
+    own_scheme_only = True
+    depends_on_siblings = True
 
 
 class GreedyDraft(TransportRule, TopDown):

@@ -17,7 +17,8 @@ from ..sampling.distributions import Distributions, entropy
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Verdict, Verifier
-from .walk import Walk, untried
+from .decisions import Decisions
+from .explanations import untried
 
 
 class Typical(Verifier):
@@ -47,7 +48,7 @@ class Typical(Verifier):
     )
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        walk = Walk(tree)
+        decisions = Decisions(tree)
         log_prob = {0: 0.0}  # of the path, for every node that could be accepted
         for node in range(len(tree)):
             if node not in log_prob or not tree.children[node]:
@@ -56,20 +57,20 @@ class Typical(Verifier):
             # it is not.
             row = p[node]
             threshold = min(self.epsilon, self.delta * math.exp(-entropy(row)))
-            walk.note(node, facts={"threshold": threshold})
+            decisions.note(node, facts={"threshold": threshold})
             allowed = most_probable(row, self.top_k) if self.top_k else range(len(row))
             for child in tree.children[node]:
                 prob = float(row[tree.tokens[child]])
                 typical = prob > threshold and tree.tokens[child] in allowed
                 # Not decided yet: only one of the paths that pass is accepted in the end.
-                walk.order.append(child)
-                walk.outcome[child] = "passed" if typical else "rejected"
+                decisions.order.append(child)
+                decisions.outcome[child] = "passed" if typical else "rejected"
                 if typical:
                     log_prob[child] = log_prob[node] + math.log(prob)
         # Several paths may be acceptable: the longest writes the most tokens.
         best = max(log_prob, key=lambda node: (tree.depths[node], log_prob[node]))
-        walk.accept_path(tree, best)
-        return walk.end(rng.draw(p[best]))
+        decisions.accept_path(best)
+        return decisions.verdict(rng.draw(p[best]))
 
     def explain(self, step: Step, node: int) -> str:
         outcome = step.outcome[node]

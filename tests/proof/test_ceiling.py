@@ -17,7 +17,7 @@ from specviz.sampling.ceiling import ceiling
 from specviz.sampling.children import draw_children
 from specviz.tree import TokenTree, Topology
 from specviz.verifiers.base import Verifier
-from specviz.verifiers.walk import Walk, carry, ratio
+from specviz.verifiers.decisions import Decisions, carry, ratio
 
 GENERATOR = np.random.default_rng(5)
 KINDS = ("dense", "ties", "zeros")
@@ -234,7 +234,7 @@ class Framed(Verifier):
         return scaled, expected * scale
 
     def __call__(self, tree, p, rng):
-        walk = Walk(tree)
+        decisions = Decisions(tree)
 
         def visit(node, weight):
             children = tree.children[node]
@@ -252,13 +252,13 @@ class Framed(Verifier):
                 residual = np.maximum(weight * p[node] - expected, 0)
                 test = carry(residual.sum(), weight)
                 residual = residual if residual.sum() > 1e-15 else p[node]
-            if node > 0 and not walk.toss(node, test, rng):
-                walk.decide(node, False)
+            if node > 0 and not decisions.compare(node, test, rng):
+                decisions.decide(node, False)
                 return None
-            walk.accept_path(tree, node)
+            decisions.accept_path(node)
             return rng.draw(residual)
 
-        return walk.end(visit(0, 1.0))
+        return decisions.verdict(visit(0, 1.0))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,7 +9,7 @@ import specviz
 from specviz.proof.lossless import STEPS, cases
 from specviz.sampling.distributions import residual
 from specviz.verifiers.base import Verifier
-from specviz.verifiers.walk import Walk, ratio
+from specviz.verifiers.decisions import Decisions, ratio
 from tests.growing import BUILDERS, VERIFIERS
 from tests.matrix import rest_of
 from tests.proof.proofs import error_of, rows_of
@@ -78,21 +78,21 @@ class Biased(Verifier):
     mistake: str = ""
 
     def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
+        decisions, node = Decisions(tree), 0
         while children := tree.children[node]:
             r, q = p[node], tree.draft_distributions[node]
             for child in children:
                 token = tree.tokens[child]
                 if self.mistake == "equal tokens first" and rng.draw(p[node]) == token:
-                    walk.mark(child, True)
+                    decisions.decide(child, True)
                     break
-                if walk.flip(child, ratio(r[token], q[token]), rng):
+                if decisions.accept(child, ratio(r[token], q[token]), rng):
                     break
                 r = residual(q, r) if self.mistake == "residual reversed" else residual(r, q)
             else:
-                return walk.end(rng.draw(p[node] if self.mistake == "no residual" else r))
+                return decisions.verdict(rng.draw(p[node] if self.mistake == "no residual" else r))
             node = child
-        return walk.end(
+        return decisions.verdict(
             int(np.argmax(p[node])) if self.mistake == "greedy bonus" else rng.draw(p[node])
         )
 

@@ -17,7 +17,7 @@ from specviz.proof.greedy import search_greedy
 from specviz.proof.lossless import cases, cover, drafter_cases
 from specviz.proof.search import find_counterexample, search_drawn
 from specviz.verifiers.base import Verifier
-from specviz.verifiers.walk import Walk, ratio
+from specviz.verifiers.decisions import Decisions, ratio
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_json_rows_name_their_sampling_and_a_wrong_declaration_is_marked(capsys,
         (None, None, 0.9),
     }
     monkeypatch.setattr(specviz.DRAFTERS["several"], "blends", False)
-    configuration._judge.cache_clear()
+    configuration.compatible.cache_clear()
     assert main(arguments) == 1
     wrong = [line for line in capsys.readouterr().out.splitlines() if "DECLARED WRONGLY" in line]
     assert wrong and all(" top-draw " in line or "T draft 0" in line for line in wrong)
@@ -128,13 +128,15 @@ class Behind(Verifier):
     chain_only: ClassVar[bool] = True
 
     def __call__(self, tree, p, rng):
-        walk, row, node = Walk(tree), p[0], 0
+        decisions, row, node = Decisions(tree), p[0], 0
         while tree.children[node]:
             (child,), q, row = tree.children[node], tree.draft_distributions[node], p[node]
-            if not walk.flip(child, ratio(row[tree.tokens[child]], q[tree.tokens[child]]), rng):
-                return walk.end(rng.draw(specviz.sampling.distributions.residual(row, q)))
+            if not decisions.accept(
+                child, ratio(row[tree.tokens[child]], q[tree.tokens[child]]), rng
+            ):
+                return decisions.verdict(rng.draw(specviz.sampling.distributions.residual(row, q)))
             node = child
-        return walk.end(rng.draw(row))
+        return decisions.verdict(rng.draw(row))
 
 
 def test_a_rule_that_mixes_up_levels_gets_the_smallest_tree_that_shows_it():
@@ -156,7 +158,7 @@ class Wrong(Verifier):
     mistake: str = ""
 
     def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
+        decisions, node = Decisions(tree), 0
         greedy = p.sampling.temperature == 0
         while tree.children[node]:
             r, q = p[node], tree.draft_distributions[node]
@@ -173,16 +175,16 @@ class Wrong(Verifier):
                     "third level above 0": tree.depths[child] == 3 and place == 1,
                 }
                 accept = 1.0 if free.get(self.mistake) else ratio(r[token], q[token])
-                if walk.flip(child, accept, rng):
+                if decisions.accept(child, accept, rng):
                     break
                 r = specviz.sampling.distributions.residual(r, q)
             else:
-                return walk.end(rng.draw(r))
+                return decisions.verdict(rng.draw(r))
             node = child
         if self.mistake == "last of ties" and greedy:
             row = p.logits[node]
-            return walk.end(len(row) - 1 - int(row[::-1].argmax()))
-        return walk.end(rng.draw(p[node]))
+            return decisions.verdict(len(row) - 1 - int(row[::-1].argmax()))
+        return decisions.verdict(rng.draw(p[node]))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ Two of them are rules of the menu, two are wrong, and only on larger trees than 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Annotated
 
@@ -20,8 +19,8 @@ from specviz.sampling.randomness import Randomness
 from specviz.tree import TokenTree, Topology
 from specviz.verifiers import VERIFIERS
 from specviz.verifiers.base import Verdict, Verifier
-from specviz.verifiers.frames import TopDown, Try
-from specviz.verifiers.walk import Walk, ratio
+from specviz.verifiers.decisions import Decisions, ratio
+from specviz.verifiers.frames import Selection, TopDown
 
 from ..parts.request import Row, answer
 
@@ -38,18 +37,22 @@ TREES = {
 ThreeTokens = Annotated[Row, Field(min_length=len(TOKENS), max_length=len(TOKENS))]
 
 
+class SameTargetSelection(Selection):
+    """Every guess is compared with p itself."""
+
+    def __post_init__(self) -> None:
+        self.residual = residual(self.p, self.q)
+
+    def chance(self, token: int) -> float:
+        return ratio(self.p[token], self.q[token])
+
+
 class SameTarget(TopDown):
     """Every guess is compared with p itself, although those before it were rejected."""
 
     name = "same-target"
     title = "Same target"
-
-    def plan(
-        self, weight: float, p: np.ndarray, q: np.ndarray, tokens: Sequence[int]
-    ) -> Iterator[Try]:
-        for token in tokens:
-            yield Try(ratio(p[token], q[token]))
-        yield Try(weight, {"residual": residual(p, q)})
+    selection = SameTargetSelection
 
 
 class PathRatio(Verifier):
@@ -59,7 +62,7 @@ class PathRatio(Verifier):
     title = "Ratio of the path"
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        walk = Walk(tree)
+        decisions = Decisions(tree)
         node = 0
         # The mistake: carried down the path, where each guess has a ratio of its own.
         product = 1.0
@@ -69,14 +72,14 @@ class PathRatio(Verifier):
             for child in children:
                 token = tree.tokens[child]
                 chance = ratio(product * left[token], q[token])
-                if walk.flip(child, chance, rng):
+                if decisions.accept(child, chance, rng):
                     product = chance
                     node = child
                     break
                 left = residual(left, q)
             else:
-                return walk.end(rng.draw(left))
-        return walk.end(rng.draw(p[node]))
+                return decisions.verdict(rng.draw(left))
+        return decisions.verdict(rng.draw(p[node]))
 
 
 # How each rule is put to the visitor, and the rule.

@@ -1,4 +1,4 @@
-"""Which runs may compute: those that have begun keep their caches in memory, so they are few."""
+"""Which runs may compute: those that have started keep their caches in memory, so they are few."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from collections.abc import Collection, Iterable
 
 from .run import Run
 
-BEGUN_OF_NETWORK = 3  # runs of one subnet of the internet that have begun
-BEGUN = 24  # of all subnets
+STARTED_OF_SUBNET = 3  # runs of one subnet of the internet that have started
+STARTED = 24  # of all subnets
 PAIRS_IN_USE = 2  # that they have
 
 
-def first_admitted(waiting: Iterable[Run], begun: Collection[Run]) -> Run | None:
+def first_admitted(waiting: Iterable[Run], started: Collection[Run]) -> Run | None:
     """The first run that may compute, of those that wait in the order of their turns; None if there
     is none.
 
-    One that has begun may, once its pair is loaded. A new one may not where there are too many of
-    its network, or in all, or where it needs another pair than those in use; then no new one may go
+    One that has started may, once its pair is loaded. A new one may not where there are too many of
+    its subnet, or in all, or where it needs another pair than those in use; then no new one may go
     before it.
 
     Args:
         waiting: in the order of their turns.
-        begun: the runs that have begun, or load their pair.
+        started: the runs that have started, or load their pair.
     """
-    networks = Counter(run.visitor.network for run in begun)
+    subnets = Counter(run.visitor.subnet for run in started)
     # By folder: two names of one pair do not need memory twice.
-    pairs = {run.ref.resolved for run in begun}
-    is_open = len(begun) < BEGUN  # to new ones
+    pairs = {run.ref.resolved for run in started}
+    is_open = len(started) < STARTED  # to new ones
     for run in waiting:
-        if run in begun:
+        if run in started:
             if run.loading is None:
                 return run
-        elif is_open and networks[run.visitor.network] < BEGUN_OF_NETWORK:
+        elif is_open and subnets[run.visitor.subnet] < STARTED_OF_SUBNET:
             if len(pairs) < PAIRS_IN_USE or run.ref.resolved in pairs:
                 return run
             # It cannot go before a pair falls out of use. If others of the pairs in use could

@@ -38,6 +38,7 @@ def decode(pair: Pair, config: RunConfig, warm_up: int = 0) -> Iterator[Any]:
             start.
     """
     blank = run(pair, config, ())
+    config = replace(blank.config, prompt=blank.prompt_tokens)  # so it is turned into tokens once
     for _ in islice(speculate(pair, config), warm_up):
         pass
     blank = replace(blank, pair=blank.pair | offload_info(pair))

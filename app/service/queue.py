@@ -1,8 +1,8 @@
-"""A fair, bounded queue: networks take turns, then the addresses of a network, then the sessions of
+"""A fair, bounded queue: subnets take turns, then the addresses of a subnet, then the sessions of
 an address.
 
 Each of them stands once in the line of its peers. Who comes, or was just served, stands at the end
-of it. So a visitor waits for at most one turn of each network that was there before him, however
+of it. So a visitor waits for at most one turn of each subnet that was there before him, however
 often or from however many sessions the others ask.
 """
 
@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from contextvars import ContextVar
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from itertools import chain, count, zip_longest
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 FULL = "The queue is full ({} requests wait). Try again in a minute; nothing was lost."
 PREFIX = {4: 24, 6: 64}  # bits of an address that its owner cannot choose
-LEVELS = 3  # network, address, session
+LEVELS = 3  # subnet, address, session
 
 
 class Full(ValueError):
@@ -59,34 +60,32 @@ class Call(NamedTuple):
         self.answer.set_exception(error)
 
 
-class Visitor(NamedTuple):
+@dataclass(frozen=True)
+class Visitor:
     """Who sends a request."""
 
     address: str  # of the client, or the one that a trusted proxy names
     session: str = ""  # of the page; empty where the request names none
 
-    @property
-    def network(self) -> str:
-        """The part of the address that its owner cannot change."""
-        return network_of(self.address)
+    @cached_property  # every turn asks it of all who wait
+    def subnet(self) -> str:
+        """The part of the address that its owner cannot change: /24 of IPv4, /64 of IPv6."""
+        try:
+            parsed: IPv4Address | IPv6Address = ip_address(self.address)
+        except ValueError:
+            return self.address
+        if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped:
+            parsed = parsed.ipv4_mapped
+        return str(ip_network((parsed, PREFIX[parsed.version]), strict=False))
 
-    @property
+    @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The groups that a visitor belongs to, from the largest to himself."""
-        network = self.network
-        return (network,), (network, self.address), (network, self.address, self.session)
-
-
-@lru_cache(10_000)  # every turn asks it of all who wait
-def network_of(address: str) -> str:
-    """The network of an address: /24 of IPv4, /64 of IPv6."""
-    try:
-        parsed: IPv4Address | IPv6Address = ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped:
-        parsed = parsed.ipv4_mapped
-    return str(ip_network((parsed, PREFIX[parsed.version]), strict=False))
+        return (
+            (self.subnet,),
+            (self.subnet, self.address),
+            (self.subnet, self.address, self.session),
+        )
 
 
 NOBODY = Visitor("")
@@ -134,7 +133,7 @@ class FairQueue(Generic[Item]):
         if len(self._places) <= self.limit:
             return
         # The newest of the session with the most items, of the address with the most, of the
-        # network with the most makes room: a flood takes its own places only.
+        # subnet with the most makes room: a flood takes its own places only.
         sizes = Counter(group for place in self._places.values() for group in place.groups)
 
         def weight(item: Item) -> tuple[list[int], int]:
@@ -164,7 +163,7 @@ class FairQueue(Generic[Item]):
 
     def take(self, item: Item) -> None:
         """Take out an item because its turn has come."""
-        # The whole network goes to the end, not only the visitor: it may have any number of
+        # The whole subnet goes to the end, not only the visitor: it may have any number of
         # addresses and sessions that never had a turn.
         for group in self._places[item].groups:
             self._turns[group] = next(self._numbers)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,7 +15,6 @@ from .loading import Loading
 from .pair_ref import PairRef
 from .queue import NOBODY, Visitor
 
-log = logging.getLogger(__name__)
 Item = TypeVar("Item")
 
 
@@ -69,12 +67,11 @@ class Run:
     loop: asyncio.AbstractEventLoop
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     pair: Pair | None = None  # its models, once it may compute
-    items: Iterator[Any] | None = None  # once it has begun
+    items: Iterator[Any] | None = None  # once it has started
     sent: deque[Any] = field(default_factory=deque)  # what its page has not got yet
     loading: Loading | None = None  # how far its pair is, where it waits for that
     error: Exception | None = None
-    over: bool = False
-    left: bool = False
+    over: bool = False  # its page gets no more, and the thread stops after the step that it is in
 
     def send(self, item: object) -> None:
         """Give its page an item."""
@@ -82,7 +79,7 @@ class Run:
         self.tell()
 
     def end(self, error: BaseException | None = None) -> None:
-        """It is over; what was sent before is still delivered."""
+        """It is over, whoever says so; what was sent before is still delivered."""
         if error is not None and not isinstance(error, Exception):
             error = RuntimeError(repr(error))  # it would end the server's own thread
         self.error = self.error or error  # the first one is the reason
@@ -94,14 +91,4 @@ class Run:
         try:
             self.loop.call_soon_threadsafe(self.changed.set)
         except RuntimeError:  # the server has ended
-            self.left = True
-
-    def close(self) -> None:
-        """End its generator, which may keep what it has so far."""
-        items = self.items
-        self.items = self.pair = None
-        if isinstance(items, Generator):
-            try:
-                items.close()
-            except BaseException:
-                log.exception("a run failed as it ended")
+            self.over = True

@@ -1,7 +1,7 @@
 """Runs that are stored for `SECONDS`, so that a visitor who knows their unguessable name can save
 them.
 
-If the store is full, the network with the most data loses the oldest run of the session with the
+If the store is full, the subnet with the most data loses the oldest run of the session with the
 most.
 """
 
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from secrets import token_urlsafe
 from threading import Lock
@@ -80,18 +79,18 @@ class RunStore:
         """Have a run that ships with the page under this name; `read` returns its JSON."""
         self._shipped[name] = read
 
-    @contextmanager
-    def growing(self, blank: Trace, owner: Visitor) -> Iterator[GrowingRun]:
-        """A run under a new name, which may be saved while it decodes; it is packed at its end."""
+    def begin(self, blank: Trace) -> GrowingRun:
+        """A run under a new name, which may be saved while it decodes; `end` packs it."""
         run = GrowingRun(new_name("run"), blank)
         self._growing[run.name] = run
-        try:
-            yield run
-        finally:
-            # Packed only now: while it grows its steps are the objects that the run has anyway.
-            if run.steps:
-                self.put(run.name, zlib.compress(run.trace.to_json().encode()), owner)
-            del self._growing[run.name]
+        return run
+
+    def end(self, run: GrowingRun, owner: Visitor) -> None:
+        """Pack a run of `begin`, as far as it got."""
+        # Packed only now: while it grows its steps are the objects that the run has anyway.
+        if run.steps:
+            self.put(run.name, zlib.compress(run.trace.to_json().encode()), owner)
+        del self._growing[run.name]
 
     def put(self, name: str, packed: bytes, owner: Visitor) -> None:
         """Store a compressed run."""
@@ -131,7 +130,7 @@ class RunStore:
                 for group in run.owner.groups:
                     bytes_of[group] += len(run.packed)
             owners = {run.owner for run in self._stored.values()}
-            # By network, then address, then session: the first that is larger decides.
+            # By subnet, then address, then session: the first that is larger decides.
             heaviest = max(owners, key=lambda owner: [bytes_of[group] for group in owner.groups])
             of_heaviest = (name for name, run in self._stored.items() if run.owner == heaviest)
             del self._stored[next(of_heaviest)]

@@ -9,8 +9,9 @@ only after it has waited for `PATIENCE` seconds.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -68,8 +69,8 @@ class RunService:
         self._calls: FairQueue[Call] = FairQueue(limit)
         # Runs with caches in memory, or whose turn came before their pair was loaded: those stay in
         # the queue, where they keep their place until it is.
-        self._begun: set[Run] = set()
-        self._closing: deque[Run] = deque()  # begun runs whose page has left
+        self._started: set[Run] = set()
+        self._left: deque[Run] = deque()  # started runs whose page has left
         self._running: Run | None = None
         self._stopping = False
 
@@ -100,7 +101,7 @@ class RunService:
             await self.trials.ask(visitor, try_tokenizers, ref.target, ref.draft, prompts)
         run = Run(visitor, ref, work, args, asyncio.get_running_loop())
         with self._changed:
-            for earlier in {*self._begun, *self._queue.order()} if replaces else ():
+            for earlier in {*self._started, *self._queue.order()} if replaces else ():
                 if earlier.visitor == visitor and earlier.work == work:
                     earlier.end()  # and its own `stream` leaves it
             # Where too many wait this ends one of them, perhaps this one: its error is seen below.
@@ -154,16 +155,16 @@ class RunService:
         return await answer
 
     def leave(self, run: Run) -> None:
-        """End a run, at the latest with the step that it is in."""
+        """The page of a run waits for it no longer, whether it came to its end or not."""
         with self._changed:
-            run.left = True
+            run.over = True
             self._queue.remove(run)
             if run.loading is not None:
                 run.loading.leave()
             # The run that computes stops by itself, as its page has left. The generator of a run
             # that waits may hold caches, which are freed when it is closed.
-            if run in self._begun and run is not self._running:
-                self._closing.append(run)
+            if run in self._started and run is not self._running:
+                self._left.append(run)
             self._worker.wake()
 
     def note(self, run: Run) -> Note:
@@ -191,7 +192,7 @@ class RunService:
     def busy(self) -> bool:
         """Whether a run computes, waits or loads its pair."""
         with self._changed:
-            return bool(len(self._queue) or self._begun or self._closing)
+            return bool(len(self._queue) or self._started or self._left)
 
     def shut_down(self, seconds: float = 8.0) -> None:
         """Begin no run, and end those that do not end by themselves in time with a sentence."""
@@ -201,10 +202,9 @@ class RunService:
                 if run.items is None:
                     self._queue.remove(run)
                     run.end(ValueError(STOPPING))
-            self._changed.wait_for(lambda: not self._begun, timeout=seconds)
-            for run in self._begun:
+            self._changed.wait_for(lambda: not self._started, timeout=seconds)
+            for run in self._started:
                 run.end(ValueError(CUT))
-                run.left = True
             self._worker.wake()
         self.requests.process.end()
         self.trials.process.end()
@@ -213,13 +213,13 @@ class RunService:
 
     def _next(self) -> Callable[[], None] | None:
         """What the thread does now; None where nothing may be done."""
-        if self._closing:
-            return partial(self._finish, self._closing.popleft())
+        if self._left:
+            return partial(self._free, self._left.popleft())
         call = self._calls.pop()
         if call is not None:
             return call.compute
-        while run := first_admitted(self._queue.order(), self._begun):
-            self._begun.add(run)
+        while run := first_admitted(self._queue.order(), self._started):
+            self._started.add(run)
             # A borrowed GPU is in another process, which loads the pair itself.
             if not zero_gpu.ON and run.pair is None:
                 run.pair = self.pairs.get(run.ref)
@@ -238,18 +238,17 @@ class RunService:
         with self._changed:
             run.loading = None
             error = result.exception()
-            if error is not None:
-                self._queue.remove(run)
-                self._begun.discard(run)
-            elif not run.left:
+            if error is None:
                 run.pair = result.result()
+            else:
+                self._queue.remove(run)
+                self._started.discard(run)
+                run.end(error)
             self._worker.wake()
-        if error is not None:
-            run.end(error)
 
     def _advance(self, run: Run) -> None:
         """Compute for a run until it ends, or its slice of time does while others wait."""
-        began = monotonic()
+        started = monotonic()
         failure: BaseException | None = None
         try:
             if run.items is None:
@@ -257,7 +256,7 @@ class RunService:
                 note = self.pairs.notes.get(run.ref, "")
                 turn = Turn(run.pair, run.visitor, self.others_wait, load, note)
                 run.items = run.work(turn, *run.args)
-            while not run.left:
+            while not run.over:
                 with self._changed:
                     call = self._calls.pop()
                 if call:
@@ -268,34 +267,33 @@ class RunService:
                     break
                 if item is not None:
                     run.send(item)
-                if monotonic() - began >= SLICE and self._make_way(run):
+                if monotonic() - started >= SLICE and self.others_wait():
+                    with self._changed:  # it waits again, and keeps its caches
+                        self._queue.push(run.visitor, run)
+                        self._queue.rest(run.visitor)
+                        self._running = None
                     return
         except BaseException as error:  # whatever it is, the next run has its turn
             failure = error
-        self._finish(run, failure)
+        self._free(run, failure)
 
     def others_wait(self) -> bool:
         """Whether a run waits behind the one that computes."""
         with self._changed:
             return any(run.loading is None for run in self._queue.order())
 
-    def _make_way(self, run: Run) -> bool:
-        with self._changed:  # this lock may be taken twice by one thread, as `others_wait` does
-            if not self.others_wait():
-                return False
-            # It waits again like any other, but keeps its caches: it counts as begun.
-            self._queue.push(run.visitor, run)
-            self._queue.rest(run.visitor)
-            self._running = None
-            return True
-
-    def _finish(self, run: Run, error: BaseException | None = None) -> None:
-        """End a run; its generator is closed by the thread that advances it."""
-        run.close()
+    def _free(self, run: Run, error: BaseException | None = None) -> None:
+        """End a run and free its caches and its place."""
+        try:
+            if isinstance(run.items, Generator):
+                run.items.close()  # it may keep what it has so far
+        except BaseException:
+            logging.getLogger(__name__).exception("a run failed as it ended")
+        run.items = run.pair = None
         run.end(error)
         with self._changed:
             self._queue.rest(run.visitor)
-            self._begun.discard(run)
+            self._started.discard(run)
             if self._running is run:
                 self._running = None
             self._worker.wake()

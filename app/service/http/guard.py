@@ -36,12 +36,12 @@ READ = re.compile(
 SENT = re.compile(
     rf"{OPEN}|{API}/(queue/join|run/predict|call/(v2/)?generate|component_server|cancel|reset|mcp)"
 )
-# Calls of the tool that wait or compute, of all and of one network; each of them takes a thread.
+# Calls of the tool that wait or compute, of all and of one subnet; each of them takes a thread.
 CALLS = 32
-CALLS_OF_NETWORK = 8
-# Bytes of bodies that are being received, of all and of one network.
+CALLS_OF_SUBNET = 8
+# Bytes of bodies that are being received, of all and of one subnet.
 RECEIVED = 256_000_000
-RECEIVED_OF_NETWORK = 40_000_000
+RECEIVED_OF_SUBNET = 40_000_000
 GONE = "The messages of this run were removed. Reload the page, or start the run again."
 MANY_CALLS = "Too many calls wait. Try again when one of them has ended."
 
@@ -159,11 +159,11 @@ class Guard:
         if path != f"{API}/mcp":
             self.checks(path.removeprefix(API), data)
         elif data.get("method") == "tools/call":
-            # Each call takes a thread until it ends, so one network cannot take all of them.
-            network = VISITOR.get().network
+            # Each call takes a thread until it ends, so one subnet cannot take all of them.
+            subnet = VISITOR.get().subnet
             try:
                 self.checks.call(data)
-                if self.calls[network] >= CALLS_OF_NETWORK or self.calls.total() >= CALLS:
+                if self.calls[subnet] >= CALLS_OF_SUBNET or self.calls.total() >= CALLS:
                     raise Rejected(429, MANY_CALLS)
             except Rejected as error:
                 content = {"content": [{"type": "text", "text": error.args[1]}], "isError": True}
@@ -172,18 +172,18 @@ class Guard:
 
     async def call_tool(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a call of the tool, and count it meanwhile."""
-        network = VISITOR.get().network
-        self.calls[network] += 1
+        subnet = VISITOR.get().subnet
+        self.calls[subnet] += 1
         try:
             await self.app(scope, receive, send)
         finally:
-            self.calls[network] -= 1
+            self.calls[subnet] -= 1
 
     async def read_body(self, scope: Scope, receive: Receive, limit: int) -> bytes:
         """The body of a request, counted as it arrives, and waited for no longer than
         `limits.BODY_SECONDS`; nothing else waits for it."""
         length = Headers(scope=scope).get("content-length", "0")
-        network = VISITOR.get().network
+        subnet = VISITOR.get().subnet
         body = bytearray()
         more = True
         # More digits than fit into a number of bytes would cost time to read as one.
@@ -195,11 +195,11 @@ class Guard:
                     if message["type"] == "http.disconnect":
                         raise Rejected(400, "The request was incomplete.")
                     body += message.get("body", b"")
-                    self.received[network] += len(message.get("body", b""))
+                    self.received[subnet] += len(message.get("body", b""))
                     more = message.get("more_body", False)
                     too_large = len(body) > limit
                     if (
-                        self.received[network] > RECEIVED_OF_NETWORK
+                        self.received[subnet] > RECEIVED_OF_SUBNET
                         or self.received.total() > RECEIVED
                     ):
                         raise Rejected(429, "Too much is being sent. Try again in a minute.")
@@ -208,7 +208,7 @@ class Guard:
             raise Rejected(408, f"A request must arrive within {seconds}.") from None
         finally:
             # Counted while it arrives only: what has arrived is bounded by `limits.BODY`.
-            self.received[network] -= len(body)
+            self.received[subnet] -= len(body)
             self.received += Counter()  # without those that are done
         if too_large:
             raise Rejected(413, f"A request may have at most {limit:,} bytes.")

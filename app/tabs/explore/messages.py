@@ -37,7 +37,8 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
     # the picture that it shows.
     blank = next(steps)
     assert isinstance(blank, Trace)
-    with runs.growing(blank, turn.visitor) as run:
+    run = runs.begin(blank)
+    try:
         counts = Counts()
         unsent = list[Step]()
         # What only the first message has.
@@ -76,6 +77,8 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
         if promised(config.verifier, config.temperature):
             for same in turn.compute(comparing, config, list(run.trace.tokens)):
                 yield compared(run, same, counts.tokens)
+    finally:
+        runs.end(run, turn.visitor)
 
 
 def timed(turn: Turn, run: GrowingRun, counts: Counts) -> Iterator[str | None]:

@@ -201,7 +201,7 @@ def test_slow_bodies_of_one_network_hold_up_nobody(monkeypatch):
 
 
 def test_a_network_that_sends_too_much_at_once_is_refused(monkeypatch):
-    monkeypatch.setattr(guard, "RECEIVED_OF_NETWORK", 10)
+    monkeypatch.setattr(guard, "RECEIVED_OF_SUBNET", 10)
     assert statuses("/open", [b"x" * 4] * 3)[0] == 429
 
 

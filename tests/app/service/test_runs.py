@@ -41,13 +41,14 @@ def saved(service, name, kind="json"):
 
 def test_a_run_can_be_saved_while_it_runs_and_afterwards(service):
     whole, pair = trace(), specviz.toy_pair(vocab=12)
-    with service.runs.growing(specviz.run(pair, CONFIG, ()), A) as run:
-        assert saved(service, run.name) == {"error": module.GONE}, "it has no step yet"
-        run.steps += whole.steps[:2]
-        part = specviz.Trace.from_json(saved(service, run.name)["text"])
-        assert part.stop == "stopped" and len(part.steps) == 2
-        run.steps += whole.steps[2:]
-        run.ended = True
+    run = service.runs.begin(specviz.run(pair, CONFIG, ()))
+    assert saved(service, run.name) == {"error": module.GONE}, "it has no step yet"
+    run.steps += whole.steps[:2]
+    part = specviz.Trace.from_json(saved(service, run.name)["text"])
+    assert part.stop == "stopped" and len(part.steps) == 2
+    run.steps += whole.steps[2:]
+    run.ended = True
+    service.runs.end(run, A)
     assert service.runs.size > 0, "it is packed and counted at its end"
     assert specviz.Trace.from_json(saved(service, run.name)["text"]).text == whole.text
     assert 'id="run"' in saved(service, run.name, "html")["text"]
@@ -55,11 +56,13 @@ def test_a_run_can_be_saved_while_it_runs_and_afterwards(service):
 
 def test_a_run_loses_no_step_because_another_begins(service):
     whole, pair = trace(), specviz.toy_pair(vocab=12)
-    with service.runs.growing(specviz.run(pair, CONFIG, ()), A) as first:
-        first.steps += whole.steps[:2]
-        with service.runs.growing(specviz.run(pair, CONFIG, ()), A) as second:
-            second.steps += whole.steps[:1]
-        first.steps += whole.steps[2:]
+    first = service.runs.begin(specviz.run(pair, CONFIG, ()))
+    first.steps += whole.steps[:2]
+    second = service.runs.begin(specviz.run(pair, CONFIG, ()))
+    second.steps += whole.steps[:1]
+    service.runs.end(second, A)
+    first.steps += whole.steps[2:]
+    service.runs.end(first, A)
     stored = specviz.Trace.from_json(service.runs.text(first.name))
     assert len(stored.steps) == len(whole.steps)
 

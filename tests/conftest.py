@@ -141,9 +141,12 @@ def pytest_runtest_setup(item):
 
 def pytest_runtest_teardown(item):
     """What was judged while a test changed a rule or a drafter must not reach the next test."""
-    judged = sys.modules.get("specviz.config.run_config")
-    if judged and "monkeypatch" in item.fixturenames:
-        judged._judge.cache_clear()
+    if "monkeypatch" not in item.fixturenames:
+        return
+    verdicts = {"specviz.config.run_config": "compatible", "app.tabs.explore": "_verdict"}
+    for module, name in verdicts.items():
+        if module in sys.modules:
+            getattr(sys.modules[module], name).cache_clear()
 
 
 class Site:

@@ -143,9 +143,12 @@ def _names(cls: type) -> tuple[str, ...]:
 
 def dumps(value: object, all_digits: bool = False) -> str:
     """`json_data` as JSON text."""
-    return json.dumps(
-        json_data(value, all_digits), ensure_ascii=False, separators=(",", ":"), allow_nan=False
-    )
+    return compact_json(json_data(value, all_digits))
+
+
+def compact_json(data: object) -> str:
+    """Plain JSON data as text without spaces; a `ValueError` for nan and infinity."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def pretty_json(value: object, all_digits: bool = False) -> str:

@@ -17,7 +17,8 @@ from ..config.plugins import load_known, sources
 from ..config.run_config import RunConfig, compatible
 from ..proof.best_possible import Gap, gaps
 from ..proof.counterexample import Counterexample
-from ..proof.lossless import Case, Row, cases, cover, drafter_cases
+from ..proof.cover import cover
+from ..proof.lossless import Case, Row, cases, drafter_cases
 from ..proof.search import SearchCase
 from ..verifiers import VERIFIERS
 from ..view.terminal import text_table

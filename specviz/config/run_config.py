@@ -156,6 +156,7 @@ class Compatibility:
         return self
 
 
+@lru_cache(maxsize=1024)  # a page asks for the same ones at every change of a control
 def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
     """Whether builder, rule and drafter are compatible in a configuration, for any prompt, top_p
     and top_k.
@@ -168,11 +169,6 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
     >>> match.possible, match.lossless, match.scheme
     (True, False, 'top')
     """
-    return _judge(config, scheme)
-
-
-@lru_cache(maxsize=1024)
-def _judge(config: RunConfig, scheme: str | None) -> Compatibility:
     builder = config.builder
     verifier = config.verifier
     drafter = config.drafter

@@ -9,7 +9,7 @@ decoding, seed by seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 
@@ -209,50 +209,6 @@ def cases(
             for scheme in schemes:
                 if compatible(config, scheme).possible:
                     yield Case(name, d, config, scheme)
-
-
-def cover(candidates: Iterable[Case]) -> list[Case]:
-    """A few cases in which every strategy is met, lossless and lossy ones apart, and cheap ones
-    before others.
-
-    A builder counts with each scheme; a rule with each scheme and sampling together; a drafter with
-    each scheme and with each sampling.
-    """
-
-    def is_expensive(case: Case) -> bool:  # it draws several tokens from whole distributions
-        config = case.config
-        if case.scheme not in ("iid", "distinct") or config.draft_temperature == 0:
-            return False
-        branches = case.scheme == "iid" and not config.builder.is_chain
-        return config.top_k is None or branches
-
-    # Each case with what it would add to the few that are chosen.
-    cheap: dict[Case, set[tuple]] = {}
-    expensive: dict[Case, set[tuple]] = {}
-    for case in candidates:
-        (expensive if is_expensive(case) else cheap)[case] = _properties(case)
-    covered: set[tuple] = set()
-    chosen: set[Case] = set()
-    # Greedily, first what meets most; an expensive case is chosen only for what no cheap one meets.
-    for properties, new in product((cheap, expensive), (4, 3, 2, 1)):
-        for case, own in properties.items():
-            if len(own - covered) >= new:
-                covered |= own
-                chosen.add(case)
-    return [case for case in (*cheap, *expensive) if case in chosen]
-
-
-def _properties(case: Case) -> set[tuple]:
-    """What is met in a case."""
-    config = case.config
-    lossless = compatible(config, case.scheme).lossless
-    sampling = (config.draft_temperature, config.top_k, config.top_p)
-    return {
-        ("builder", case.builder, case.scheme, lossless),
-        ("rule", config.verifier.name, case.scheme, sampling, lossless),
-        ("drafter", case.drafter, case.scheme, lossless),
-        ("drafter", case.drafter, sampling, lossless),
-    }
 
 
 def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None) -> tuple[float, int]:

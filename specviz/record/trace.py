@@ -107,6 +107,7 @@ class Trace(Record):
         data = {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict()}
         for name in ("pair", "prompt_tokens", "prompt_text", "text", "stop"):
             data[name] = getattr(self, name)
+        data = codec.json_data(data, all_digits=True)
         data["steps"] = [step.to_dict() for step in self.steps]
         if self.speedup:
             data["speedup"] = codec.json_data(self.speedup)
@@ -114,7 +115,7 @@ class Trace(Record):
 
     def to_json(self) -> str:
         """The trace as JSON text; the numbers of steps keep six significant digits."""
-        return codec.dumps(self.to_dict(), all_digits=True)
+        return codec.compact_json(self.to_dict())
 
     def _repr_html_(self) -> str:
         """The run as a notebook shows it: the player, in a frame that needs no network."""

@@ -6,11 +6,10 @@ only as text nodes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
-from ..base.codec import JsonObject, json_data
+from ..base.codec import JsonObject, compact_json, json_data
 from ..config.run_config import RunConfig, compatible
 from ..config.strategy import REGISTRIES
 from ..record.metrics import COMPARED, Counts
@@ -35,7 +34,7 @@ def message(run: str, steps: Iterable[JsonObject] = (), **more: object) -> str:
     data: JsonObject = {"run": run, "steps": list(steps)}
     # What is None would only travel.
     data |= {key: value for key, value in more.items() if value is not None}
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = compact_json(data)
     # "<" only ever occurs inside strings; escaped, no layer between here and the page can mistake
     # it for markup.
     return text.replace("<", "\\u003c")

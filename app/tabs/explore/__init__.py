@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
+from functools import lru_cache
 
 import gradio as gr
 
@@ -210,12 +211,16 @@ def verdict(config: RunConfig, ref: PairRef | None = None) -> tuple[str, str]:
     default: a kind of notice and its sentence."""
     # Its vectors are stored under one name, whichever of its drafts is chosen.
     pair = EMBEDDED if ref is None or ref.target == TALES else ref.models
+    # The page opens without torch; with it come the pairs, perhaps on a GPU.
+    torch = sys.modules.get("torch")
+    return _verdict(config, pair, torch is not None and torch.cuda.is_available())
+
+
+@lru_cache(maxsize=1024)  # asked at every change of a control, and again at Run
+def _verdict(config: RunConfig, pair: str, on_gpu: bool) -> tuple[str, str]:
     match = compatible(config)
     drafter = config.drafter
     if drafter.name == "model":  # the pair's own
-        # The page opens without torch; with it come the pairs, perhaps on a GPU.
-        torch = sys.modules.get("torch")
-        on_gpu = torch is not None and torch.cuda.is_available()
         drafter = DRAFTERS[default_drafter(pair, is_compiled=not on_gpu)]()
     reason = match.reason
     if match.possible:  # else it is never planned

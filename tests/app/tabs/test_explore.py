@@ -152,7 +152,7 @@ def test_a_click_on_run_reads_and_checks_once(monkeypatch):
 
     counted(Controls, "read")
     counted(configuration, "_obstacle")
-    configuration._judge.cache_clear()
+    configuration.compatible.cache_clear()
 
     async def click():
         return [item async for update in run.fn(None, *values) for item in update.items()]

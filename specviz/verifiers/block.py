@@ -155,8 +155,7 @@ def verify_path(
         if level + 1 < len(path):
             # If the longer paths fail, this one is accepted with S / (S + 1 - weight): its own
             # chance, given that they failed.
-            node = child
-            prob = carry(excess(prob * p[node], rows[level + 1])[1], prob)
+            prob = carry(excess(prob * p[child], rows[level + 1])[1], prob)
         # A later success overrules an earlier failure: it accepts all tokens down to its own.
         if decisions.compare(child, prob, rng):
             accepted = level + 1

@@ -21,8 +21,8 @@ ARRIVALS = 5  # of a race that are recorded
 
 
 class MatchRule(Verifier):
-    """The target's token is decided after each node that is reached, and the walk goes on if a
-    child has it."""
+    """A token of the target is drawn after each node that is reached; the child that has it is
+    accepted."""
 
     reads_draft = False
     match_reason: ClassVar[str] = "the target drew this token"  # why a child was accepted

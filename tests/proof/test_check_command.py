@@ -14,7 +14,8 @@ from specviz.config.strategy import VERIFIERS
 from specviz.proof import greedy, lossless, search
 from specviz.proof.counterexample import exact_text
 from specviz.proof.greedy import search_greedy
-from specviz.proof.lossless import cases, cover, drafter_cases
+from specviz.proof.cover import cover
+from specviz.proof.lossless import cases, drafter_cases
 from specviz.proof.search import find_counterexample, search_drawn
 from specviz.verifiers.base import Verifier
 from specviz.verifiers.decisions import Decisions, ratio

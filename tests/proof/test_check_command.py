@@ -13,8 +13,8 @@ from specviz.config import run_config as configuration
 from specviz.config.strategy import VERIFIERS
 from specviz.proof import greedy, lossless, search
 from specviz.proof.counterexample import exact_text
-from specviz.proof.greedy import search_greedy
 from specviz.proof.cover import cover
+from specviz.proof.greedy import search_greedy
 from specviz.proof.lossless import cases, drafter_cases
 from specviz.proof.search import find_counterexample, search_drawn
 from specviz.verifiers.base import Verifier

@@ -19,6 +19,7 @@ from tqdm.auto import tqdm
 
 from specviz.base.errors import ParameterError
 from specviz.base.files import ASSETS
+from specviz.base.progress import time_left
 from specviz.models import hub
 from specviz.models.base import Pair
 from specviz.models.catalogue import CATALOGUE
@@ -106,10 +107,7 @@ def download(role: str, name: str, loading: Loading) -> Path:
     def report(done: int, total: int) -> None:
         if loading.unwanted.is_set():
             raise _Stopped
-        spent = monotonic() - began
-        left = ""
-        if 0 < done < total and spent > 1:
-            left = f", about {spent * (total - done) / done:.0f} s left"
+        left = time_left(monotonic() - began, done, total)
         loading.report(
             done / max(total, 1), f"Downloading the {role}: {size(done)} of {size(total)}{left}"
         )

@@ -2,7 +2,8 @@
 
 For Explore every preset at three temperatures with both pairs, for Compare a race, all with weights
 in memory and on disk and timed against plain decoding; for each lesson the runs it asks for, with
-the first seed whose runs show what the lesson is about; for Measure the costs of this machine.
+the first seed whose runs show what the lesson is about; for Measure the costs of this machine, and
+what chains have accepted.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from typing import Any
 
 import specviz
 from specviz.base import codec
-from specviz.base.files import CURVES, TRACES
-from specviz.measure.this_machine import measure_machine
+from specviz.base.files import CHAINS, CURVES, TRACES
+from specviz.measure.this_machine import measure_machine, prompts
 from specviz.measure.timing import measure_speedup
 from specviz.models.base import Pair
 
@@ -32,13 +33,16 @@ from .compare import race
 from .explore import recordings
 from .lessons import LESSONS
 from .lessons.lesson import Lesson, Recording
-from .parts.recorded import Recorded
+from .measure import TEMPERATURES
+from .parts.presets import PRESETS
+from .parts.recorded import Chains, Recorded
 
 SEEDS = range(1, 101)
 FEWEST = 6  # steps of a lesson's run
 ROUNDS = 5  # of timing against plain decoding
 SIZES = {"memory": (2, 4, 8, 16, 32), "disk": (4, 8, 16, 32, 64)}  # of the trees of Measure
 QUESTIONS = {"memory": 6, "disk": 3}  # on which they are timed
+CHAINED = 8  # questions that a chain answers at each temperature
 
 
 def main() -> None:
@@ -62,7 +66,7 @@ def recorded(rounds: int) -> dict[str, Callable[[], None]]:
         work[name] = partial(write_timed, path, ref, config, rounds)
     for name, lesson in LESSONS.items():
         work[f"lessons/{name}"] = partial(write_lesson, lesson)
-    return {**work, "curves": write_curves}
+    return {**work, "curves": write_curves, "chains": write_chains}
 
 
 @cache
@@ -128,6 +132,22 @@ def write_curves() -> None:
     date = datetime.now(UTC).date().isoformat()
     text = codec.dumps(Recorded(costs, points, f"{cpu_count()} cores", date))
     CURVES.write_text(text + "\n", encoding="utf-8")
+
+
+def write_chains() -> None:
+    """What a chain of the pair that the page opens with has accepted in each step; no time is in
+    it."""
+    pair = pair_of(PairRef(SMOLLM2))
+    chain = PRESETS["Chain"]
+    accepted: dict[str, list[int]] = {f"{value:g}": [] for value in TEMPERATURES}
+    for temperature in TEMPERATURES:
+        for seed, question in enumerate(prompts(CHAINED, chat=True)):
+            config = specviz.RunConfig(question, chain, temperature=temperature, seed=seed)
+            steps = specviz.run(pair, config).steps
+            # At the end of a text the chain is cut short.
+            whole = [step for step in steps if step.drafted == chain.depth]
+            accepted[f"{temperature:g}"] += [len(step.path) for step in whole]
+    CHAINS.write_text(codec.dumps(Chains(chain.depth, accepted)) + "\n", encoding="utf-8")
 
 
 def write(path: Path, trace: specviz.Trace) -> None:

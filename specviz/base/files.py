@@ -33,6 +33,7 @@ ACCEPTANCE = ASSETS / "acceptance"
 TRACES = ASSETS / "traces"
 WEB = ASSETS / "web"  # what the browser gets: scripts, styles, templates
 CURVES = ASSETS / "curves.json"
+CHAINS = ASSETS / "chains.json"
 TALES = ASSETS / "library" / "tales.txt"
 HELD_OUT = ASSETS / "prompts.json"
 QUESTIONS = ASSETS / "questions.txt"  # for chat models, one a line

@@ -33,6 +33,22 @@ class Progress(Generic[AnyResult]):
         return self.done / all_of_it
 
 
+def time_left(seconds: float, done: int, total: int) -> str:
+    """How long the rest of a job takes, as the end of a sentence; empty while too little is done
+    to say.
+
+    Args:
+        seconds: that were spent.
+        done, total: pieces of work.
+
+    >>> specviz.base.progress.time_left(6.0, 20, 100)
+    ', about 24 s left'
+    """
+    if not 0 < done < total or seconds <= 1:
+        return ""
+    return f", about {seconds * (total - done) / done:.0f} s left"
+
+
 def final_result(updates: Iterable[Progress[Result | None]]) -> Result:
     """The result of the last of a measurement's `updates`; a `ValueError` if there is none."""
     # Of all reports only the last is needed, and only it is kept in memory.

@@ -81,30 +81,38 @@ class CostTable(Record):
         """Seconds of a step over so many nodes beyond its passes and its inner nodes' rows."""
         return _line(nodes, self.sizes, self.overhead_s)
 
-    def parts(self, shape: Topology) -> dict[str, float]:
-        """Seconds of a step with a tree of this shape, drafted level by level: "draft", "target"
-        and "overhead"."""
-        # A builder asks the drafter once a level, for all inner nodes of it.
+    def parts(self, shape: Topology, passes: int | None = None) -> dict[str, float]:
+        """Seconds of a step with a tree of this shape: "draft", "target" and "overhead".
+
+        Args:
+            shape: the tree.
+            passes: of the draft; None for one a level.
+        """
         inner = [int(shape.depth[node]) for node, children in enumerate(shape.children) if children]
         draft = 0.0
         if inner:
-            draft = self.opening_s + sum(map(self.draft, np.bincount(inner).tolist()))
+            # Most builders ask the drafter once a level, for all inner nodes of it. Of one that
+            # asks more often, each pass reads its share of them.
+            widths = np.bincount(inner).tolist()
+            if passes and passes != len(widths):
+                widths = [len(inner) / passes] * passes
+            draft = self.opening_s + sum(map(self.draft, widths))
         return {
             "draft": draft,
             "target": self.target(len(shape)),
             "overhead": self.overhead(len(shape)) + self.row_s * len(inner),
         }
 
-    def step(self, shape: Topology) -> float:
-        """Seconds of a step with a tree of this shape."""
-        return sum(self.parts(shape).values())
+    def step(self, shape: Topology, passes: int | None = None) -> float:
+        """Seconds of a step with a tree of this shape, drafted as in `parts`."""
+        return sum(self.parts(shape, passes).values())
 
-    def price(self, shape: Topology) -> float:
-        """Plain steps that a step with a tree of this shape costs; at least 1, for it makes the
-        same pass."""
+    def price(self, shape: Topology, passes: int | None = None) -> float:
+        """Plain steps that a step with a tree of this shape costs, drafted as in `parts`; at least
+        1, for it makes the same pass."""
         if not self.plain_s:
             return 1.0
-        return max(1.0, self.step(shape) / self.plain_s)
+        return max(1.0, self.step(shape, passes) / self.plain_s)
 
     def price_range(self, shape: Topology) -> tuple[float, float]:
         """The price of a step with each time at a quartile: about a 95 % interval of medians over

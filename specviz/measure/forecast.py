@@ -48,7 +48,11 @@ class Cell:
 
 
 def predict(
-    shape: Topology, acceptance: tuple, cost: CostTable, tokens: float | None = None
+    shape: Topology,
+    acceptance: tuple,
+    cost: CostTable,
+    tokens: float | None = None,
+    passes: int | None = None,
 ) -> Cell:
     """The prediction for a static shape.
 
@@ -57,6 +61,7 @@ def predict(
         acceptance: P[k], or one vector per level.
         cost: the machine.
         tokens: its expected tokens per pass where they are known already.
+        passes: of the draft; None for one a level.
 
     >>> measured = (0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
     >>> cost = CostTable("mine", False, "", *measured)
@@ -66,9 +71,10 @@ def predict(
     """
     # The planner's table knows them already where the tree is one of its own.
     tokens = expected_tokens(shape, acceptance) if tokens is None else tokens
-    parts = cost.parts(shape)
+    parts = cost.parts(shape, passes)
     step_s = sum(parts.values())
-    return Cell(len(shape), int(shape.depth.max()), tokens, step_s, parts, cost.price(shape))
+    price = cost.price(shape, passes)
+    return Cell(len(shape), int(shape.depth.max()), tokens, step_s, parts, price)
 
 
 @dataclass(frozen=True)

@@ -171,9 +171,11 @@ def plain_line(fig: go.Figure) -> None:
 
 
 def logarithmic(axis: str, fig: go.Figure, ticks: Sequence[float]) -> None:
-    """A logarithmic axis with plain numbers at the given ticks."""
-    update = fig.update_xaxes if axis == "x" else fig.update_yaxes
-    update(type="log", tickvals=list(ticks), ticktext=[f"{tick:g}" for tick in ticks])
+    """A logarithmic axis with plain numbers at the given ticks; its title says so."""
+    drawn = fig.layout[f"{axis}axis"]
+    title = f"{drawn.title.text}, logarithmic"
+    names = [f"{tick:g}" for tick in ticks]
+    drawn.update(type="log", tickvals=list(ticks), ticktext=names, title_text=title)
 
 
 def rule_title(rule: str) -> str:

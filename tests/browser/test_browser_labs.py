@@ -6,6 +6,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.pages import present
+
 pytestmark = pytest.mark.browser
 PAGE = ("Explore", "Tree lab", "Verification lab")
 TREES, NODE = ".sv-lab[aria-busy=false]", ".sv-v[aria-busy=false]"
@@ -108,3 +110,35 @@ def test_a_link_opens_the_node_of_a_counterexample(lab):
     expect(page.locator(".sv-v-shape")).to_have_value("1 2")
     expect(page.get_by_label("draft q of a, as a number")).to_have_value("1")
     expect(page.locator(".sv-v-about")).to_contain_text("from a link")
+
+
+def on_screen(page, parts):
+    for part in parts:
+        expect(page.locator(part).first).to_be_in_viewport(ratio=0.99)
+
+
+def test_presented_the_verification_lab_shows_a_try_on_one_screen_and_all_rules_on_the_next(lab):
+    page = lab("lab=verification", NODE, width=1280, height=720)
+    present(page)
+    on_screen(page, (".sv-v-verdict", ".sv-v-track", ".sv-v-try h3", ".sv-v-coin", ".sv-v-tables"))
+    expect(page.locator(".sv-v-law")).to_be_hidden()
+    for place in ("try 2 of 3", "try 3 of 3", "result"):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".sv-v-where")).to_have_text(place)
+    on_screen(page, (".sv-v-try h3", ".sv-v-law table"))  # what one run wrote, and what all do
+    page.keyboard.press("ArrowRight")
+    on_screen(page, (".sv-v-results h2", ".sv-v-table thead", ".sv-v-table tbody tr:last-child"))
+    expect(page.locator(".sv-v-verdict")).not_to_be_in_viewport()
+    page.keyboard.press("ArrowLeft")
+    on_screen(page, (".sv-v-verdict", ".sv-v-try h3"))
+
+
+def test_presented_the_tree_lab_turns_from_all_trees_to_one_and_its_mask(lab):
+    page = lab("lab=tree", TREES, width=1280, height=720)
+    present(page)
+    on_screen(page, (".sv-lab-answer", ".sv-lab-cards figure:last-child small"))
+    page.keyboard.press("ArrowRight")
+    on_screen(page, (".sv-lab-name", ".sv-lab-node", ".sv-lab-tree .sv-scroll"))
+    expect(page.locator(".sv-lab-answer")).not_to_be_in_viewport()
+    page.keyboard.press("PageDown")
+    on_screen(page, (".sv-lab-mask svg",))

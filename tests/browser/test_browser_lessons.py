@@ -121,7 +121,8 @@ def test_a_lecture_by_arrow_keys(page):
     present(page)
     expect(page.locator(".sv-lessons-sentence")).to_have_text(lesson["sentence"])
     expect(page.locator(".sv-lessons-list")).to_be_hidden()
-    expect(page.locator("#sv-lessons .sv-legend")).to_be_hidden()
+    for part in (".sv-legend", ".sv-where"):
+        expect(page.locator(f"#sv-lessons {part}")).to_be_in_viewport(ratio=0.99)
     assert page.evaluate(SMALLEST) >= 24 and page.evaluate(CLIPPED) == 0
     size = page.locator(".sv-lessons-sentence").evaluate(
         "line => parseFloat(getComputedStyle(line).fontSize)"
@@ -227,6 +228,10 @@ def test_the_card_at_a_node_leaves_the_path_the_legend_and_the_buttons(page):
 def test_the_numbers_of_a_node_open_in_a_lesson(book):
     page = book("lesson=accept")
     opened(page, "accept")  # which opens with a node selected
+    # The sentence says what the node is, and no card covers it or the tree.
+    expect(page.locator("#sv-lessons .node.selected")).to_be_visible()
+    expect(page.locator("#sv-lessons .sv-node-card")).to_be_hidden()
+    page.locator("#sv-lessons .node.selected .shape").click(force=True)
     page.locator("#sv-lessons .sv-node-card").get_by_role("button", name="In numbers").click()
     expect(page.locator("#sv-lessons .sv-detail")).to_contain_text("draft q")
 
@@ -296,3 +301,36 @@ def test_what_the_text_names_is_a_button_and_the_exercise_knows_that_it_was_done
     expect(exercise).not_to_have_attribute("data-done", "true")
     page.get_by_role("button", name="Show me").click()
     expect(exercise).to_have_attribute("data-done", "true")
+
+
+def test_on_a_phone_the_numbers_of_a_node_are_one_tap_away(book):
+    page = book("lesson=accept", width=390, height=844)
+    opened(page, "accept")
+    page.locator("#sv-lessons .sv-why-fold summary").click()
+    expect(page.locator("#sv-lessons .sv-detail")).to_contain_text("draft q")
+
+
+WIDE = f"""() => {{ {TREE} const box = svg.parentElement.getBoundingClientRect();
+  return svg.getBoundingClientRect().width / box.width; }}"""
+
+
+def test_presented_even_a_chain_fills_the_screen_with_its_text_below(book):
+    page = book("lesson=one-pass", width=1280, height=720)
+    lesson = opened(page, "one-pass")
+    present(page)
+    for part in (".sv-legend", ".sv-where", ".sv-ribbon"):
+        expect(page.locator(f"#sv-lessons {part}")).to_be_in_viewport(ratio=0.99)
+    steps = len(lesson["pictures"][0]["message"]["steps"])
+    expect(page.locator("#sv-lessons .sv-where")).to_have_text(
+        f"step {lesson['opens']['step'] + 1} of {steps}"
+    )
+    assert page.evaluate(WIDE) > 0.75 and page.evaluate(CLIPPED) == 0
+
+
+def test_every_exercise_is_done_where_show_me_leads_and_no_card_covers_it(page):
+    for name in NAMES:
+        choose(page, name)
+        exercise = page.locator(".sv-lesson-exercise")
+        exercise.get_by_role("button", name="Show me").click()
+        expect(exercise).to_have_attribute("data-done", "true")
+        expect(page.locator("#sv-lessons .sv-node-card")).to_be_hidden()

@@ -55,6 +55,10 @@ def test_a_step_pays_for_every_level_and_a_prediction_is_tokens_times_plain_over
     assert TABLE.step(shape) == pytest.approx(2.5 + 12 + 4.25)
     assert TABLE.parts(grow_shape([])) == pytest.approx({"draft": 0, "target": 8, "overhead": 2})
     assert TABLE.parts(grow_shape([1, 1, 1]))["draft"] == 3.0
+    # Of a builder that asks the draft more often than once a level, every pass counts.
+    assert TABLE.parts(shape, 3)["draft"] == pytest.approx(3.0)  # three inner nodes, one each
+    assert TABLE.parts(shape, 2) == TABLE.parts(shape)
+    assert predict(shape, VECTOR, TABLE, passes=3).speedup < predict(shape, VECTOR, TABLE).speedup
     cell = predict(shape, VECTOR, TABLE)
     assert (cell.size, cell.depth) == (7, 2) and cell.tokens_per_pass == pytest.approx(
         1 + 0.8 + 0.64

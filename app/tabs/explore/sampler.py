@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from time import monotonic
 
 from specviz.base.codec import json_data
+from specviz.base.progress import time_left
 from specviz.config.run_config import RunConfig
 from specviz.proof.sampled import Sampled, sampling
 from specviz.view.payload import settings_title
@@ -18,10 +20,17 @@ STOPPED = json.dumps({"state": "stopped"})
 
 def sample(turn: Turn, config: RunConfig) -> Iterator[str]:
     """A sampling as messages to the page; raises a `ValueError` if it cannot begin."""
+    began = monotonic()
     # Every report has all counts so far: a page that missed one has lost nothing.
     for result in turn.compute(sampling, config):
-        state = "done" if result.runs == result.of else "running"
-        about = {"state": state, "about": settings_title(config), "text": verdict(result)}
+        if not result.runs:  # the distributions were read, which no run does again
+            began = monotonic()
+        about = {
+            "state": "done" if result.runs == result.of else "running",
+            "about": settings_title(config),
+            "text": verdict(result),
+            "left": time_left(monotonic() - began, result.runs, result.of),
+        }
         yield json.dumps(json_data(result) | about)
 
 

@@ -113,7 +113,7 @@ def presets() -> list[JsonObject]:
             "levels": 11,
             "about": (
                 f"The vector of appendix E ({paper.title}); 64 nodes on 12 levels with the "
-                "root, as there."
+                f"root, as there. Only the vector is the paper’s: times are those of {title}."
             ),
         },
     ]
@@ -146,7 +146,7 @@ def build(service: RunService) -> None:
     value = dumps({"presets": start, "sizes": sizes, "builders": builders, "first": first})
     component(
         "trees",
-        asset("labs/trees.html"),
+        asset("labs/trees.html").replace("<!-- pair -->", start[0]["title"]),
         value,
         server_functions=[server_function(service, trees)],
         elem_id="sv-lab",
@@ -169,19 +169,45 @@ def trees(request: object) -> str:
             tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width) for name in names
         ]
         best = {}
+        reasons = []
         for place in recorded.PLACES.values():
             most = max(tree["speeds"][place] for tree in drawn)
             # All that are as fast in the numbers on the page.
             first = [t["title"] for t in drawn if f"{t['speeds'][place]:.2f}" == f"{most:.2f}"]
             best[place] = (" and ".join(first), most)
+            if most > 1:
+                reasons += why_fastest(drawn, place)
         return {
             "vector": sizes.vector,
             "trees": drawn,
             "answer": fastest(best),
+            "why": " ".join(reasons),
             "caption": caption_of(drawn),
         }
 
     return answer(TreeRequest, request, draw)
+
+
+def why_fastest(drawn: list[JsonObject], place: str) -> list[str]:
+    """Why the tree with the most tokens per pass is not the fastest, in a sentence; none where it
+    is."""
+    fast = max(drawn, key=lambda tree: tree["speeds"][place])
+    most = max(drawn, key=lambda tree: tree["tokens"])
+    # As fast in the numbers on the page, as they may be one tree under two names.
+    if f"{fast['speeds'][place]:.2f}" == f"{most['speeds'][place]:.2f}":
+        return []
+    # What the step of the fastest one has less of.
+    fewer = []
+    for key, noun in (("passes", "draft passes"), ("nodes", "nodes in the pass of the target")):
+        if fast[key] < most[key]:
+            fewer.append(f"{fast[key]} {noun} instead of {most[key]}")
+    reason = f": {' and '.join(fewer)}" if fewer else ""
+    fast_price, most_price = (tree["tokens"] / tree["speeds"][place] for tree in (fast, most))
+    return [
+        f"{place.capitalize()}, {most['title']} brings more tokens per pass than {fast['title']} "
+        f"({most['tokens']:.2f} against {fast['tokens']:.2f}), but {fast['title']}’s step costs "
+        f"less ({fast_price:.2f} against {most_price:.2f} plain steps){reason}."
+    ]
 
 
 def caption_of(drawn: list[JsonObject]) -> str:
@@ -189,7 +215,8 @@ def caption_of(drawn: list[JsonObject]) -> str:
     past = recorded.read()
     caption = (
         "Speed: expected tokens per pass of this vector over the time of a step. The times are "
-        f"those of {recorded.source_of(past.costs['memory'])}, {past.label}."
+        f"those of {recorded.source_of(past.costs['memory'])}, {past.label}, whatever pair "
+        "the vector is of."
     )
     most = max(tree["nodes"] for tree in drawn)
     smaller = [f"{tree['title']} has {tree['nodes']}" for tree in drawn if tree["nodes"] < most]
@@ -206,7 +233,8 @@ def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> Js
     chance = path_acceptance(shape, vector)
     speeds = {}
     for place, cost in recorded.read().costs.items():
-        speeds[recorded.PLACES[place]] = predict(shape, vector, cost, sum(chance)).speedup
+        cell = predict(shape, vector, cost, sum(chance), step.draft_passes)
+        speeds[recorded.PLACES[place]] = cell.speedup
     settings = []
     for key, value in builder.parameters.items():
         # Of a planned tree the width is a bound, which its picture does not show.

@@ -23,8 +23,10 @@ GUESSES = 2
 # Experts of a mixture that a token uses and that there are, and the tokens of one pass.
 EXPERTS = (8, 128)
 MOE_TOKENS = 8
-TREE = RunConfig(TALE, f"sequoia:size={NODES},depth=5", "sequoia", temperature=1.3)
-CHAIN = RunConfig(TALE, f"chain:depth={GUESSES}", "speculative-sampling", temperature=1.3)
+HOT = 1.3  # the temperature of the runs, at which guesses are often wrong
+WARM = 0.6  # that of the curves
+TREE = RunConfig(TALE, f"sequoia:size={NODES},depth=5", "sequoia", temperature=HOT)
+CHAIN = RunConfig(TALE, f"chain:depth={GUESSES}", "speculative-sampling", temperature=HOT)
 PLACES = {"memory": "weights in memory", "disk": "weights on disk"}
 # The measured curves: nodes of the trees, steps of each, and rounds over all of them.
 SIZES = (1, 2, 4, 8, 16, 32, 64, 96, 128)
@@ -38,6 +40,8 @@ def facts(tree, chain, alone, measured):
         return None
     values = {
         "model": LABELS[TALES],
+        "temperature": HOT,
+        "curves_at": WARM,
         "nodes": NODES,
         "guesses": GUESSES,
         "plain_ms": 1000 * alone.counts.seconds_per_step,
@@ -110,7 +114,7 @@ def measure(pair, seed):
 def time_step(pair, size, seed, number):
     """Median seconds of a step with Sequoia's tree of a size, 1 for decoding alone, and its
     expected tokens."""
-    config = RunConfig(TALE, temperature=0.6, seed=seed, max_new_tokens=256)
+    config = RunConfig(TALE, temperature=WARM, seed=seed, max_new_tokens=256)
     if size == 1:
         config = config.autoregressive()
     else:
@@ -149,7 +153,7 @@ def drawn(measured):
             }
         )
     return {
-        "x": f"nodes in the tree, {LABELS[TALES]}",
+        "x": f"nodes in the tree, logarithmic; {LABELS[TALES]}, temperature {WARM}",
         "y": "time of a step (plain step = 1)",
         "curves": curves,
     }
@@ -179,7 +183,7 @@ def tokens_and_speed(measured):
             }
         )
     return {
-        "x": f"nodes in the tree, {LABELS[TALES]}",
+        "x": f"nodes in the tree, logarithmic; {LABELS[TALES]}, temperature {WARM}",
         "y": "tokens, or speed (plain = 1)",
         "curves": curves,
     }

@@ -19,11 +19,10 @@ from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
 
 from ...service.failures import explain
-from ...service.pair_ref import LABELS, SMOLLM2, TALES, PairRef
+from ...service.pair_ref import SMOLLM2
 from ...service.queue import visitor_of
 from ...service.run import Note, Turn
 from ...service.service import RunService
-from ..explore.recordings import Recording
 from ..parts import recorded
 from ..parts.card import Card, Content, status, status_text
 from ..parts.fastest import HERE
@@ -48,8 +47,6 @@ TEMPERATURES = sorted({one.temperature or 0.0 for one in VECTORS})
 RULES = tuple(dict.fromkeys(one.verifier for one in VECTORS if one.verifier != "exact-match"))
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256)
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
-# in which acceptance is counted: its four numbers differ more than those of a chain of SmolLM2
-CHAIN = Recording("Chain", OPENING_TEMPERATURE, PairRef(TALES))
 
 
 def build(service: RunService) -> None:
@@ -72,10 +69,13 @@ def build(service: RunService) -> None:
     measurement = gr.Textbox("", visible="hidden", elem_id="sv-measured")
     first = contents(checked(OPENING_TEMPERATURE), [RULE], None)
     with gr.Column(elem_classes="sv-figures"):
-        cards = {
-            name: Card(name, question, explanation, first[name])
-            for name, (question, explanation) in QUESTIONS.items()
-        }
+        cards = {}
+        for name, (question, explanation) in QUESTIONS.items():
+            if name == TIMED:
+                gr.HTML(
+                    "<h2>What was timed, at one temperature</h2>", elem_classes="sv-figures-part"
+                )
+            cards[name] = Card(name, question, explanation, first[name])
         with cards["acceptance"].column:
             rules = gr.Dropdown(
                 [(VERIFIERS[name].title, name) for name in RULES],
@@ -157,11 +157,6 @@ QUESTIONS = {  # name of a figure -> its question, and how it is read
         "questions; one prompt in Explore is guessed better or worse than that, so its speedup "
         "differs.",
     ),
-    "cost": (
-        "How much longer does a pass over many nodes take?",
-        "The time of a target pass over n nodes, relative to one node. While the line is flat, "
-        "more nodes cost no more time: reading the weights dominates.",
-    ),
     "acceptance": (
         "How often is a guess accepted?",
         "A node of the tree has several children, guesses for the same token, which are tried in "
@@ -173,14 +168,21 @@ QUESTIONS = {  # name of a figure -> its question, and how it is read
         "Four numbers bear that name. In a chain a guess is reached if all guesses before it were "
         "accepted: the share of those that were reached, the share of all that were drafted, "
         "the share of all steps, by position, and the tokens written per pass, the target's own "
-        "included. The chain was recorded at one temperature, whatever is chosen above.",
+        "included.",
+    ),
+    "cost": (
+        "How much longer does a pass over many nodes take?",
+        "The time of a target pass over n nodes, relative to one node. While the line is flat, "
+        "more nodes cost no more time: reading the weights dominates. On logarithmic axes equal "
+        "distances are equal factors.",
     ),
     "predicted": (
         "Does the prediction hold?",
-        "Lines: predicted. Marks: timed at temperature 0.8, whatever is chosen above, on prompts "
-        "that no model was trained on, with the range over prompts.",
+        "Lines: predicted. Marks: timed on prompts that no model was trained on, with the range "
+        "over prompts.",
     ),
 }
+TIMED = "cost"  # the first of the figures that no temperature on the page changes
 
 
 def contents(
@@ -191,8 +193,9 @@ def contents(
     costs = {recorded.PLACES[place]: table for place, table in past.costs.items()}
     points = {recorded.PLACES[place]: group for place, group in past.points.items()}
     recorded_pair = recorded.source_of(past.costs["memory"])
-    source = f"{recorded_pair}, {past.label}"
-    kind = "recorded"
+    source = timed_source = f"{recorded_pair}, {past.label}"
+    kind = timed_kind = "recorded"
+    timed_at = past.costs["memory"].settings["temperature"]
     if result:
         # What was measured here takes the place of what was recorded elsewhere in memory; on disk
         # nothing is measured here, and the recording stays beside it.
@@ -201,9 +204,14 @@ def contents(
         if result.cost.settings["pair"] != PAIR:
             costs.clear()
         costs = {HERE: result.cost, **costs}
-        points = {HERE: result.points} if result.points else points
         source = f"{recorded.source_of(result.cost)}, measured on this machine"
         kind = "measured"
+        # Trees are timed after the costs; until then those that were recorded stay.
+        if result.points:
+            points = {HERE: result.points}
+            timed_source = source
+            timed_kind = kind
+            timed_at = result.cost.settings["temperature"]
     # Speedup = expected tokens of the best tree over the time of its step, for each size.
     forecasts = {}
     for name, table in costs.items():
@@ -211,16 +219,14 @@ def contents(
         measured_with = table.settings["drafter"], table.settings["pair"]
         vector = find_acceptance(RULE, temperature, *measured_with)
         forecasts[name] = forecast(vector, table, SIZES, DEPTHS)
-    lengths = [len(step.path) for step in CHAIN.trace().steps]
-    depth = CHAIN.config.builder.depth
+    chains = recorded.chains()
+    lengths = chains.accepted[f"{temperature:g}"]
     acceptance = find_vector(VECTORS, RULE, temperature)
     at = f"temperature {temperature:g}"
-    chain = f"{LABELS[TALES]}, drafted by {CHAIN.config.drafter.title_in_sentence}"
     return {
         "sizes": Content(
             fastest_tree(forecasts), plot("sizes", forecasts), f"{source}, {at}", kind
         ),
-        "cost": Content(cost_of_a_pass(costs), plot("cost", costs), source, kind),
         "acceptance": Content(
             accepted_by_rank(acceptance.plan),
             draw_acceptance(temperature, rules),
@@ -228,13 +234,18 @@ def contents(
             "recorded",
         ),
         "positions": Content(
-            four_rates(lengths, depth),
-            plot("positions", lengths, depth),
-            f"{chain}, counted in {len(lengths)} recorded steps of a chain, temperature "
-            f"{OPENING_TEMPERATURE:g}",
+            four_rates(lengths, chains.depth),
+            plot("positions", lengths, chains.depth),
+            f"{recorded_pair}, counted in {len(lengths)} recorded steps of a chain, {at}",
             "recorded",
         ),
-        "predicted": Content(prediction_error(points), plot("predicted", points), source, kind),
+        "cost": Content(cost_of_a_pass(costs), plot("cost", costs), source, kind),
+        "predicted": Content(
+            prediction_error(points),
+            plot("predicted", points),
+            f"{timed_source}, temperature {timed_at:g}",
+            timed_kind,
+        ),
     }
 
 

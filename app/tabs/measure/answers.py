@@ -43,7 +43,7 @@ def accepted_by_rank(acceptance: Plan) -> str:
 
 
 def four_rates(accepted: list[int], depth: int) -> str:
-    """The four meanings of acceptance, in one run.
+    """The four meanings of acceptance, in runs of one chain.
 
     Args:
         accepted: of each step of a chain, how many of its guesses were accepted.
@@ -55,7 +55,7 @@ def four_rates(accepted: list[int], depth: int) -> str:
     reached = sum(min(length + 1, depth) for length in accepted)
     last = sum(length == depth for length in accepted)
     return (
-        f"One run, four numbers: {100 * total / reached:.0f} % of the guesses that were reached, "
+        f"One chain, four numbers: {100 * total / reached:.0f} % of the guesses that were reached, "
         f"{100 * total / (depth * steps):.0f} % of all guesses, "
         f"{100 * last / steps:.0f} % of the guesses at position {depth}, "
         f"{total / steps + 1:.1f} tokens per pass."

@@ -1,5 +1,6 @@
 """The measurements that Measure opens with, as JSON in assets/curves.json;
-`python -m app.tabs.record curves` makes them."""
+`python -m app.tabs.record curves` makes them; and the chains in assets/chains.json, which
+`python -m app.tabs.record chains` counts."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from specviz.base import codec
-from specviz.base.files import CURVES
+from specviz.base.files import CHAINS, CURVES
 from specviz.drafters import DRAFTERS
 from specviz.measure.cost_table import CostTable
 from specviz.measure.this_machine import Point
@@ -44,6 +45,21 @@ def read() -> Recorded:
         machine = f"{recorded.machine}, weights {PLACES[weights]}"
         costs[weights] = replace(cost, machine=machine)
     return replace(recorded, costs=costs)
+
+
+@dataclass(frozen=True)
+class Chains:
+    """How many of its `depth` tokens a chain of the pair that the page opens with had accepted, in
+    each step; by temperature."""
+
+    depth: int
+    accepted: dict[str, list[int]]
+
+
+@cache
+def chains() -> Chains:
+    """The recorded chains; raises a `ValueError` if the file is damaged."""
+    return codec.read(Chains, CHAINS.read_text(encoding="utf-8"), "chains")
 
 
 def source_of(cost: CostTable) -> str:

@@ -3,6 +3,7 @@
 
 import { publish } from './bus.js';
 import { closedByEscape } from './escape.js';
+import { keys } from './keys.js';
 
 /**
  * @param {Element} element
@@ -66,6 +67,20 @@ export function menu(details, closing = details.querySelectorAll('button')) {
 }
 
 export const presents = () => document.documentElement.classList.contains('sv-present');
+
+/**
+ * Presented, the parts of a box fill the screen one by one, and keys go to the next.
+ * @param {HTMLElement} box
+ * @returns {(by: number) => void} turns so many pages
+ */
+export function turnsPages(box) {
+  const turn = (/** @type {number} */ by) => box.scrollBy(0, by * box.clientHeight);
+  const next = () => turn(1);
+  const back = () => turn(-1);
+  const acts = { ' ': next, ArrowRight: next, PageDown: next, ArrowLeft: back, PageUp: back };
+  keys(box, () => (presents() ? acts : {}));
+  return turn;
+}
 
 /** Over the whole screen where the browser allows it. @param {boolean} on */
 export function present(on) {

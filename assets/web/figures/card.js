@@ -3,8 +3,7 @@
 
 import { publish } from '../base/bus.js';
 import { button, downloadFile, query } from '../base/dom.js';
-import { keys } from '../base/keys.js';
-import { presents } from '../base/page.js';
+import { turnsPages } from '../base/page.js';
 import { termed } from '../base/terms.js';
 
 /**
@@ -39,10 +38,7 @@ export function figurePages(element) {
     if (now && now !== width) window.dispatchEvent(new Event('resize'));
     width = now;
   }).observe(figures);
-  const turn = (/** @type {number} */ by) => () => figures.scrollBy(0, by * figures.clientHeight);
-  const [next, back] = [turn(1), turn(-1)];
-  const acts = { ' ': next, ArrowRight: next, PageDown: next, ArrowLeft: back, PageUp: back };
-  keys(figures, () => (presents() ? acts : {}));
+  turnsPages(figures);
 }
 
 /** @param {File} file @param {string} title of the figure */

@@ -2,7 +2,7 @@
 // attention mask.
 
 import { button, finder, make, makeSvg, press, query, slider } from '../base/dom.js';
-import { opensFiles } from '../base/page.js';
+import { opensFiles, turnsPages } from '../base/page.js';
 import { treeView } from '../tree/view.js';
 import { asker } from './asker.js';
 import { nodeText, stepOf, treePicture } from './tree_picture.js';
@@ -119,6 +119,7 @@ export function treeLab(element, start, askTrees) {
     const max = Math.max(...trees.map(tree => tree.tokens));
     $('cards').replaceChildren(...trees.map(tree => card(tree, max)));
     $('answer').textContent = answer.answer;
+    $('why').textContent = answer.why;
     $('caption').textContent = answer.caption;
     open(trees.some(tree => tree.name === name) ? name : 'sequoia');
   }
@@ -172,6 +173,7 @@ export function treeLab(element, start, askTrees) {
     select(Number(picture.walk(way)));
   });
 
+  turnsPages($('main'));
   load(0, false);
   show(JSON.parse(start.first));
   root.setAttribute('aria-busy', 'false');

@@ -70,6 +70,7 @@ export function tryStepper(root) {
   const quoted = (/** @type {number} */ token) => `“${names[token]}”`;
 
   function write() {
+    root.classList.toggle('ended', at.atEnd);
     query(root, '[data-do=back]').disabled = at.at < 1;
     query(root, '[data-do=next]').disabled = !run || at.atEnd;
     if (!run) {
@@ -191,5 +192,8 @@ export function tryStepper(root) {
     },
     move: (/** @type {number} */ by) => at.move(by),
     toggle: () => at.toggle(),
+    get atEnd() {
+      return at.atEnd;
+    },
   };
 }

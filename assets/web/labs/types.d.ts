@@ -21,6 +21,7 @@ export interface Trees {
   vector: number[] | number[][];
   trees: LabTree[];
   answer: string;
+  why: string;
   caption: string;
 }
 

@@ -4,6 +4,7 @@
 import { subscribe } from '../base/bus.js';
 import { button, finder, press, query } from '../base/dom.js';
 import { keys } from '../base/keys.js';
+import { presents, turnsPages } from '../base/page.js';
 import { visible } from '../base/text.js';
 import { linkedNode } from './address.js';
 import { asker } from './asker.js';
@@ -135,9 +136,10 @@ export function verificationLab(element, start, server) {
     set({ children, levels });
   });
 
+  const turn = turnsPages(root); // the table of all rules is the second
   const acts = {
-    back: () => tries.move(-1),
-    next: () => tries.move(1),
+    back: () => (root.scrollTop ? turn(-1) : tries.move(-1)),
+    next: () => (presents() && tries.atEnd ? turn(1) : tries.move(1)),
     draw: () => set({ seed: (state.seed + 1) % start.most.seed }),
   };
   for (const [name, act] of Object.entries(acts))

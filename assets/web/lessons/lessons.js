@@ -48,6 +48,18 @@ export function lessonOf(search, { lessons, old }) {
 const rowsOf = steps => Math.max(...steps.map(step => treeLayout(step, () => true).rows));
 
 /**
+ * Whether the screen shows what the exercise of a lesson leads to.
+ * @param {Lesson} lesson
+ * @param {number} picture which is shown
+ * @param {string | undefined} place in it
+ */
+function isReached({ pictures, shows: { picture: there, step, node } }, picture, place) {
+  if (picture !== there) return false;
+  // A figure has no places.
+  return !pictures[there].message || place === placeText(step, node === null ? null : String(node));
+}
+
+/**
  * @param {HTMLElement} element
  * @param {import('./types.js').Start} start
  * @param {Record<string, Ask>} server
@@ -59,6 +71,9 @@ export function lessonBook(element, start, server) {
   const list = query(root, '.sv-lessons-list', HTMLElement);
   const sentence = query(root, '.sv-lessons-sentence', HTMLElement);
   const player = runPlayer($('run', HTMLElement), { save: server.save });
+  // The sentence above the tree says what the lesson shows; a card comes at what is touched.
+  const touched = () => root.classList.remove('sv-idea');
+  for (const kind of ['pointerdown', 'keydown']) $('run').addEventListener(kind, touched);
   markMentions(root, () => picture);
   const loaded = /** @type {Map<number, Lesson>} */ (new Map());
   let number = lessonOf(location.search, start) ?? 0;
@@ -151,6 +166,7 @@ export function lessonBook(element, start, server) {
       box.replaceChildren();
       box.className = `sv-lesson-figure sv-lesson-${name}`;
       FIGURES[name](box, data, server);
+      check();
     } else {
       $('stage').style.setProperty('--rows', String(rowsOf(message.steps)));
       player.receive(JSON.stringify(message));
@@ -164,10 +180,8 @@ export function lessonBook(element, start, server) {
 
   /** Marks the exercise as done once the picture is at its place. */
   function check() {
-    const shows = lesson?.shows;
-    if (!shows || shows.picture !== picture) return;
-    const wanted = placeText(shows.step, shows.node === null ? null : String(shows.node));
-    if (query(root, '.sv-svg').dataset.place === wanted) $('exercise').dataset.done = 'true';
+    const { place } = query(root, '.sv-svg').dataset;
+    if (lesson && isReached(lesson, picture, place)) $('exercise').dataset.done = 'true';
   }
   new MutationObserver(check).observe(query(root, '.sv-svg'), { attributeFilter: ['data-place'] });
 
@@ -207,7 +221,7 @@ export function lessonBook(element, start, server) {
   function advance(by) {
     if (!lesson?.pictures[picture].message) return void open(number + by, by < 0);
     const begins = root.classList.contains('sv-idea');
-    root.classList.remove('sv-idea');
+    touched();
     if (by > 0 && begins) query(root, '.sv-phases input').click();
     else if (!player.move(by) && number + by >= 0 && number + by <= last) open(number + by, by < 0);
   }

@@ -10,8 +10,8 @@ import { visible } from '../base/text.js';
  * What app/tabs/explore/sampler.py sends: counts by text, the last of which is all others; or
  * only a state and a sentence.
  * @typedef {{ state: 'running' | 'done' | 'stopped' | 'error', text?: string, about?: string,
- *   runs?: number, of?: number, pieces?: string[], exact?: number[], speculated?: number[], plain?:
- *   number[] }} Message
+ *   runs?: number, of?: number, left?: string, pieces?: string[], exact?: number[],
+ *   speculated?: number[], plain?: number[] }} Message
  */
 
 const percent = (/** @type {number} */ value) => `${(100 * value).toFixed(1)} %`;
@@ -75,7 +75,9 @@ export function sampledTexts(element, { runs, stop }, ask) {
         }),
       );
     }
-    const count = message.pieces ? `${grouped(done)} of ${grouped(message.of || 0)} runs` : '';
+    const { left = '' } = message;
+    const runsOf = `${grouped(done)} of ${grouped(message.of || 0)} runs${left}`;
+    const count = message.pieces ? runsOf : '';
     const isStopped = message.state === 'stopped';
     status.textContent = isStopped ? `stopped after ${grouped(done)} runs` : count;
     if (message.text || !done) query(element, '.sv-sampled-said').textContent = message.text || '';

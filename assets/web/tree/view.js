@@ -224,7 +224,9 @@ function fitSizes({ rows, marks }, step, sizes, room, mayNarrow) {
   const widths = widthsOf(marks, step, sizes);
   setWidths(sizes, widths);
   const natural = endsOf(marks, step, sizes).wide;
-  const filling = Math.min(room.wide / natural, room.high / (rows * least.dy + low));
+  // Enlarged, the numbers above the first row need room of their own.
+  const tags = presents() ? 1 : 0;
+  const filling = Math.min(room.wide / natural, room.high / ((rows + tags) * least.dy + low));
   const scale = Math.min(largest, Math.max(smallest, filling));
 
   const highest = (room.high / scale - low) / rows;
@@ -264,7 +266,7 @@ function measure(svg, wide, before) {
   const width = before?.font === font ? before.width : ruler(font);
   const line = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
   const least = { dx: (below ? 44 : 64) * unit, dy: size * (below ? 2.5 : line) };
-  const [smallest, largest] = presents() ? [0.95, 1.1] : [SMALLEST, LARGEST];
+  const [smallest, largest] = presents() ? [0.95, 2.2] : [SMALLEST, LARGEST];
   const scales = { smallest, largest, low: below ? size : 0 };
   const places = { widths: [], xs: [], dy: 0, end: Infinity, right: Infinity };
   return { size, font, unit, width, below, least, ...scales, ...places };

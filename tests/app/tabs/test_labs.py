@@ -221,7 +221,7 @@ def test_each_tree_has_its_speed_and_the_answer_names_the_fastest():
     costs = recorded.read().costs
     for place, words in recorded.PLACES.items():
         for tree in data["trees"]:
-            price = costs[place].price(Topology(tuple(tree["parents"])))
+            price = costs[place].price(Topology(tuple(tree["parents"])), tree["passes"])
             assert tree["speeds"][words] == pytest.approx(tree["tokens"] / price, rel=1e-4)
         most = max(tree["speeds"][words] for tree in data["trees"])
         # Two that show the same speed are both named.
@@ -232,6 +232,18 @@ def test_each_tree_has_its_speed_and_the_answer_names_the_fastest():
         ]
         assert f"Weights {words}: {' and '.join(best)}, {most:.1f} times" in data["answer"]
     assert "SmolLM2 135M (chat)" in data["caption"] and "2 cores" in data["caption"]
+
+
+def test_the_answer_says_why_another_tree_than_that_with_most_tokens_is_fastest():
+    trees = [
+        {"title": "Long", "tokens": 4.0, "passes": 9, "nodes": 32, "speeds": {"on disk": 2.0}},
+        {"title": "Short", "tokens": 3.0, "passes": 3, "nodes": 8, "speeds": {"on disk": 2.5}},
+    ]
+    (reason,) = tree_lab.why_fastest(trees, "on disk")
+    assert "Long brings more tokens per pass than Short (4.00 against 3.00)" in reason
+    assert "costs less (1.20 against 2.00 plain steps)" in reason
+    assert "3 draft passes instead of 9 and 8 nodes in the pass of the target instead" in reason
+    assert not tree_lab.why_fastest(trees[:1], "on disk")
 
 
 def test_a_vector_of_wrong_guesses_makes_no_tree_faster():

@@ -44,20 +44,23 @@ def test_answers_follow_the_temperature_and_name_what_was_measured_here():
         for value in (0.0, 1.0)
     }
     assert answers[0.0].keys() == measure.QUESTIONS.keys()
-    assert answers[0.0]["sizes"] != answers[1.0]["sizes"]
+    for name in ("sizes", "acceptance", "positions"):
+        assert answers[0.0][name] != answers[1.0][name], name
+    assert list(answers[0.0])[3] == measure.TIMED, "no temperature changes it or those after it"
     assert all(re.search(r"\d.*\.$", text) for text in answers[1.0].values())
     table = recorded.read().costs["memory"]
     here = measure.contents(1.0, [], MachineMeasurement(table))
     assert "Weights in memory on this machine: a tree" in here["sizes"][0]
     assert here["sizes"][0].count("in memory") == 1, "what was recorded gives way"
     assert here["cost"][3] == "measured" and here["positions"][3] == "recorded"
+    assert here["predicted"].kind == "recorded", "until trees were timed here"
+    assert here["predicted"].source.endswith("temperature 0.8")
 
 
 def test_every_number_names_its_model_as_the_menu_does_and_where_the_weights_are():
     shown = measure.contents(0.6, [], None)
     for name, content in shown.items():
-        label = LABELS[TALES if name == "positions" else SMOLLM2]
-        assert content.source.startswith(f"{label}, drafted by "), name
+        assert content.source.startswith(f"{LABELS[SMOLLM2]}, drafted by "), name
         assert not re.search("smollm2|tales|embedded", content.answer + content.source)
         if name in ("sizes", "cost", "predicted"):
             assert "recorded on 2 cores" in content.source, "the machine"

@@ -1,10 +1,14 @@
 """The verdict on whether sampled texts follow the target."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
 
+import specviz
+from app.tabs.explore import sampler
 from app.tabs.explore.sampler import verdict
+from specviz.proof.sampled import sampling
 
 
 @pytest.mark.parametrize(
@@ -26,3 +30,14 @@ def test_the_verdict_begins_with_yes_or_no_once_there_are_enough_runs(
     result.distance = lambda counts: 0.25
     text = verdict(result)
     assert text.startswith(begins) and plain in text and "0.250" in text and "1 pass." in text
+
+
+def test_a_sampling_says_how_long_it_will_take(monkeypatch):
+    reports = list(sampling(specviz.toy_pair(), specviz.RunConfig("ab"), runs=40))
+    clock = iter([0.0, 10.0, 10.0, 16.0, 22.0])  # 10 s to read the distributions, then 6 s a report
+    monkeypatch.setattr(sampler, "monotonic", lambda: next(clock))
+    turn = SimpleNamespace(compute=lambda work, config: reports)
+    left = [
+        json.loads(message)["left"] for message in sampler.sample(turn, specviz.RunConfig("ab"))
+    ]
+    assert left == ["", ", about 6 s left", ""]

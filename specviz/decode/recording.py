@@ -90,22 +90,8 @@ def record_step(
     uncut = len(emitted) == len(path) + 1  # the limits and the end of the text took nothing away
     # A token of the target is a correction where a child was there to be taken, else a bonus.
     last = path[-1] if path else 0
-
-    def plain(note: object) -> Any:
-        """A note of a rule or builder as plain data, its charts with texts."""
-        # Rules note rows, or functions where a chart costs time: what is not recorded is never
-        # computed.
-        if callable(note):
-            note = note()
-        if isinstance(note, Mapping):
-            return {name: plain(part) for name, part in note.items()}
-        if isinstance(note, ShownRows):
-            note = chart_of(note, p[note.node])
-        if isinstance(note, Chart):
-            note = replace(note, texts=tuple(map(token_text, note.tokens)))
-        return note
-
-    details = {node: Detail(**plain(notes)) for node, notes in verdict.detail.items()}
+    charts = Charts(p, token_text)
+    details = {node: Detail(**charts.record(notes)) for node, notes in verdict.detail.items()}
     if best := best_possible(tree, last, p):
         detail = details.get(last, Detail())
         details[last] = replace(detail, facts={**detail.facts, BEST: best})
@@ -127,18 +113,43 @@ def record_step(
         corrected=uncut and bool(tree.children[last]),
         scheme=tree.scheme,
         keys=tuple(tree.keys),
-        growth=replace(tree.growth, cut=plain(tree.growth.cut), guesses=sources.guesses),
+        growth=replace(tree.growth, cut=charts.record(tree.growth.cut), guesses=sources.guesses),
         detail=details,
     )
 
 
-def chart_of(shown: ShownRows, p: np.ndarray) -> Chart:
-    """Rows at the most probable tokens of the target's row p, [V], and at their own tokens."""
-    count = MOST_PROBABLE if len(p) > SMALL else len(p)
-    tokens = list(dict.fromkeys([*most_probable(p, count), *shown.tokens]))
-    rows = {"p": p, **shown.rows}
-    bars = {name: tuple(row[tokens].tolist()) for name, row in rows.items()}
-    return Chart(tuple(tokens), bars)
+class Charts:
+    """What rules and builders note about a step as plain data: rows become charts of a few tokens
+    with their texts."""
+
+    def __init__(self, p: Distributions, token_text: Callable[[int], str]) -> None:
+        self.p = p
+        self.token_text = token_text
+        self._most_probable: dict[int, list[int]] = {}  # tokens after a node
+
+    def record(self, note: object) -> Any:
+        """A note as it is recorded."""
+        # A note may be a function, where a chart costs time: what is not recorded is not computed.
+        if callable(note):
+            note = note()
+        if isinstance(note, Mapping):
+            return {name: self.record(part) for name, part in note.items()}
+        if isinstance(note, ShownRows):
+            note = self._chart(note)
+        if isinstance(note, Chart):
+            note = replace(note, texts=tuple(map(self.token_text, note.tokens)))
+        return note
+
+    def _chart(self, shown: ShownRows) -> Chart:
+        p = self.p[shown.node]
+        # Once a node: looking for them takes longer than all else here.
+        if shown.node not in self._most_probable:
+            count = MOST_PROBABLE if len(p) > SMALL else len(p)
+            self._most_probable[shown.node] = most_probable(p, count)
+        tokens = list(dict.fromkeys([*self._most_probable[shown.node], *shown.tokens]))
+        rows = {"p": p, **shown.rows}
+        bars = {name: tuple(row[tokens].tolist()) for name, row in rows.items()}
+        return Chart(tuple(tokens), bars)
 
 
 def best_possible(tree: TokenTree, node: int, p: Distributions) -> float | None:

@@ -12,7 +12,7 @@ import specviz
 from app.page import STYLES, TABS, build_demo
 from app.service import offers as offering
 from app.service import pairs
-from app.service.decoding import PACE, is_due
+from app.service.decoding import PACE, decode, is_due
 from app.service.failures import explain, reason
 from app.service.loading import Loading
 from app.service.pair_ref import EARLY_EXIT, SMOLLM2, TALES, PairRef
@@ -78,6 +78,17 @@ def test_the_first_step_travels_at_once_and_the_others_by_time(trace):
     )
     assert is_due([first])
     assert [is_due([later] * count) for count in (1, 2, 3, 4)] == [False, False, False, True]
+
+
+def test_a_prompt_becomes_tokens_once_and_a_run_of_them_is_the_same(monkeypatch):
+    pair, prompts = specviz.toy_pair(vocab=12), []
+    expected = specviz.run(pair, CONFIG)
+    encode = pair.encode
+    monkeypatch.setattr(pair, "encode", lambda text: prompts.append(text) or encode(text))
+    blank, *steps = decode(pair, CONFIG, warm_up=2)
+    assert prompts == ["abc"]
+    assert (blank.config, blank.prompt_text) == (CONFIG, "abc")
+    assert [step.emitted for step in steps] == [step.emitted for step in expected.steps]
 
 
 # ---- pairs ----

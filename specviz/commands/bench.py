@@ -3,7 +3,6 @@ decoding."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -18,7 +17,7 @@ from ..measure.against_transformers import compare_greedy
 from ..measure.results import append_result, read_results
 from ..view.terminal import text_table
 from . import options
-from .arguments import Arguments, Parser, option, within
+from .arguments import Arguments, Parser, option
 from .display import say, timed_figures, until_stopped, warn, warn_if_busy
 
 FEW = 10  # built-in prompts that are timed
@@ -26,7 +25,7 @@ EXAMPLE = (
     "--builder sequoia --builder eagle2 --temperature 0 --temperature 0.8 --size 16 --out "
     "results.jsonl"
 )
-WITH_GRID = {"grid", "out", "ray", "cpus", "gpus", "json", "markdown", "plugin", "help"}
+WITH_GRID = {"grid", "out", "json", "markdown", "plugin", "help"}
 IN_DOCUMENTS = ("pair", "builder", "rule", "drafter", "T", "tokens/pass", "times plain", "tokens/s")
 TEXTS = {"prompts", "column", "max_new_tokens"}
 WITH_SAME_TEXT = {*grid.LOADING, *TEXTS, "same_text", "builder", "json", "plugin", "help"}
@@ -74,19 +73,12 @@ def add_arguments(parser: Parser) -> None:
         "--out FILE",
         "append results, a JSON object a line; what is there is not measured again",
     )
-    option(
-        parser, "--ray ADDRESS", "measure on this Ray cluster; needs ray (default: this machine)"
-    )
-    option(parser, "--cpus N", "CPUs per cell, from 0", within(float, 0), 1)
-    option(parser, "--gpus N", "GPUs per cell, from 0", within(float, 0), 0)
     form = parser.add_mutually_exclusive_group()
     option(form, "--json", "print the outcomes as JSON")
     option(form, "--markdown", "print a short table for a document")
 
 
 def run(args: Arguments) -> int:
-    if not args.ray:
-        options.reject(args, ("cpus", "gpus"), "without --ray")
     if args.same_text:
         options.reject(args, args.defaults.keys() - WITH_SAME_TEXT, "with --same-text")
         return compare_texts(args)
@@ -157,15 +149,12 @@ def measure(
     results: dict[str, JsonObject],
 ) -> Iterator[Progress[JsonObject]]:
     """Measure cells, each stored as it comes."""
-    if args.ray:
-        outcomes = grid.on_ray(cells, prompts, args.ray, args.cpus, args.gpus)
-    else:
-        outcomes = (grid.measure_cell(cell, prompts) for cell in cells)
-    for done, outcome in enumerate(outcomes, 1):
+    for done, cell in enumerate(cells, 1):
+        outcome = grid.measure_cell(cell, prompts)
         if args.out:
             # At once: a night's work that is ended loses one cell at most.
             append_result(args.out, outcome)
-        results[json.dumps(outcome["cell"], sort_keys=True)] = outcome
+        results[cell.key] = outcome
         yield Progress(done, len(cells), result=outcome)
 
 

@@ -239,7 +239,7 @@ def _options(
             tree=tree,
             predicted=promise.speedup(tree, costs),
             name=name,
-            chain=next((tree for tree in ranked if tree.is_chain), ranked[0]),
+            chain=next((tree for tree in ranked if tree.builder.is_chain), ranked[0]),
             tokens=promise.tokens(tree.predicted),
             first=acceptance.acceptance[0],
             texts=promise.texts,

@@ -44,11 +44,6 @@ class Candidate:
             builder = builder.replace(acceptance="auto")
         return builder.to_text(defaults=True)
 
-    @property
-    def is_chain(self) -> bool:
-        """Whether no node has a sibling."""
-        return not self.builder.shape.rank.any()
-
 
 @dataclass(frozen=True)
 class Trial:
@@ -85,7 +80,7 @@ def candidates(vector: Plan, cost: CostTable, config: RunConfig) -> list[Candida
     if not config.verifier.chain_only:
         for cell in forecast(vector, cost).trees:
             # A tree that is a chain is called one, as far as chains go.
-            if cell.size == cell.depth + 1 <= 65:
+            if cell.size == cell.depth + 1:
                 builder = chain(depth=cell.depth)
             else:
                 builder = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=vector)

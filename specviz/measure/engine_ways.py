@@ -19,7 +19,7 @@ from ..record.vectors import AcceptanceVector, Plan, by_level
 from ..verifiers.base import Verifier
 from .choose import CHAINS, Trial, candidates, held_out
 from .cost_table import CostTable
-from .forecast import predict
+from .forecast import fastest, predict
 from .profile import Profile
 
 OWN_DRAW = "target-match"
@@ -96,9 +96,9 @@ def engine_ways(
         promise = held_out(acceptance, costs, own)
         for way in names:
             # The best that the way may be: any tree, or the best of the chains.
-            tree = next((tree for tree in ranked if way == TREE or tree.is_chain), None)
+            tree = next((tree for tree in ranked if way == TREE or tree.builder.is_chain), None)
             # A chain that is the best of all is one way, not two.
-            if tree is not None and not (way == TREE and tree.is_chain):
+            if tree is not None and not (way == TREE and tree.builder.is_chain):
                 ways[way] = EngineWay(
                     replace(own, builder=tree.builder),
                     tree,
@@ -118,7 +118,7 @@ def lengths_by_batch(
     for count in sorted(set(texts)):
         shared = costs.per_text(count)
         cells = [predict(chain, acceptance.plan, shared) for chain in chains]
-        best = max(cells, key=lambda cell: cell.speedup)
+        best = fastest(cells)
         length = best.depth if best.speedup > 1 else 0
         ranges.append((fewest, count, length))
         fewest = count + 1

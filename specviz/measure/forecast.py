@@ -10,8 +10,9 @@ step does, so its price is at least 1: no prediction exceeds its tokens per pass
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from ..builders.plans import best_trees
 from ..record.vectors import expected_tokens
@@ -82,26 +83,30 @@ class Forecast:
     """Sequoia's trees of all sizes and depths on one machine.
 
     Args:
-        sizes, depths: the axes.
-        cells: cells[i][j] is size i with at most depth j; None where the size does not fit in the
-            depth.
-        cost: the machine.
+        cells: the trees of each size, the flattest first; a size that no tree has is left out.
     """
 
-    sizes: tuple[int, ...]
-    depths: tuple[int, ...]
-    cells: tuple[tuple[Cell | None, ...], ...]
-    cost: CostTable
+    cells: tuple[tuple[Cell, ...], ...]
 
     @property
     def trees(self) -> list[Cell]:
-        """All cells, row by row."""
-        return [cell for row in self.cells for cell in row if cell]
+        """All cells, size by size."""
+        return list(chain.from_iterable(self.cells))
+
+    @property
+    def best_of_sizes(self) -> list[Cell]:
+        """The fastest tree of each size."""
+        return list(map(fastest, self.cells))
 
     @property
     def best(self) -> Cell:
-        """The cell of largest predicted speedup, the smaller tree among equals."""
-        return max(self.trees, key=lambda cell: cell.speedup)
+        """The fastest tree, the smaller one among equals."""
+        return fastest(self.trees)
+
+
+def fastest(cells: Iterable[Cell]) -> Cell:
+    """The cell of largest predicted speedup, the first one among equals."""
+    return max(cells, key=lambda cell: cell.speedup)
 
 
 def forecast(
@@ -130,13 +135,14 @@ def forecast(
     sizes = [size for size in sizes if size <= 2 * cost.sizes[-1]]
     # One dynamic programme gives every size and depth; predicting each is then a table look-up.
     trees = best_trees(acceptance, sizes, depths, width)
-    cells = []
+    rows = []
     for size in sizes:
-        row = []
+        cells = []
         for shallower, depth in zip((0, *depths), depths, strict=False):
             shape, tokens = trees[size, depth]
-            # A tree that needs no more levels than an earlier column stands there already.
-            fits = len(shape) == size and int(shape.depth.max()) > shallower
-            row.append(predict(shape, acceptance, cost, tokens) if fits else None)
-        cells.append(tuple(row))
-    return Forecast(tuple(sizes), tuple(depths), tuple(cells), cost)
+            # A tree that needs no more levels than a flatter one is that one again.
+            if len(shape) == size and int(shape.depth.max()) > shallower:
+                cells.append(predict(shape, acceptance, cost, tokens))
+        if cells:
+            rows.append(tuple(cells))
+    return Forecast(tuple(rows))

@@ -1,15 +1,14 @@
 """The grid of `bench`: pairs x builders x rules x drafters x temperatures x sizes, as cells,
 measured one by one.
 
-A cell and its outcome are plain JSON data, so it makes no difference which process or machine
-measures it.
+A cell and its outcome are plain JSON data, as they stand in a file of results.
 """
 
 from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -21,11 +20,10 @@ from pydantic import Field
 
 from ..base import codec
 from ..base.codec import JsonObject, Positive, Record, Whole, one_of
-from ..base.errors import UnknownName, cause
+from ..base.errors import UnknownName
 from ..base.files import __version__, parse_json, read_text
 from ..base.progress import final_result
 from ..builders import BUILDERS
-from ..config.plugins import load_known, sources
 from ..config.run_config import RunConfig, compatible
 from ..models.base import Pair
 from ..sampling.distributions import Temperature, TopK, TopP
@@ -172,14 +170,6 @@ def cells_of(data: object, prompts: Sequence[str]) -> tuple[list[Cell], Sequence
     return list(cells.values()), prompts
 
 
-def measure_data(
-    data: JsonObject, prompts: Sequence[str], plugins: Sequence[str] = ()
-) -> JsonObject:
-    """`measure_cell` of a cell's plain data, in a process that does not know the plugins yet."""
-    load_known(plugins)
-    return measure_cell(Cell.of(data), prompts)
-
-
 def measure_cell(cell: Cell, prompts: Sequence[str]) -> JsonObject:
     """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it
     "failed"."""
@@ -187,7 +177,8 @@ def measure_cell(cell: Cell, prompts: Sequence[str]) -> JsonObject:
     try:
         outcome = _measure(cell, prompts)
     except Exception as error:  # one cell that fails must not end a night's work
-        return _failure(cell, error)
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        return {"cell": cell.data, "failed": f"{kind}{' '.join(str(error).split())[:300]}"}
     if "result" in outcome:
         outcome["result"] |= {
             "version": __version__,
@@ -195,11 +186,6 @@ def measure_cell(cell: Cell, prompts: Sequence[str]) -> JsonObject:
             "busy_cores": round(watch.cores, 2),
         }
     return {"cell": cell.data} | outcome
-
-
-def _failure(cell: Cell, error: Exception) -> JsonObject:
-    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-    return {"cell": cell.data, "failed": f"{kind}{' '.join(str(error).split())[:300]}"}
 
 
 def _measure(cell: Cell, prompts: Sequence[str]) -> JsonObject:
@@ -251,33 +237,3 @@ def load_cell_pair(pair: str) -> Pair:
     from ..models.pair import load_pair
 
     return load_pair(**spec)
-
-
-def on_ray(
-    cells: Sequence[Cell], prompts: Sequence[str], address: str, cpus: float = 1, gpus: float = 0
-) -> Iterator[JsonObject]:
-    """The outcomes of cells in the order in which a Ray cluster finishes them; specviz must be
-    installed there."""
-    try:
-        import ray
-    except ImportError:
-        missing = '--ray needs ray, which is not installed: pip install "ray>=2.9".'
-        raise ValueError(missing) from None
-    try:
-        ray.init(address=address)
-    except Exception as error:
-        reason = f"the cluster at {address!r} cannot be used: {cause(error)}"
-        raise ValueError(f"--ray: {reason}.") from error
-    try:
-        task = ray.remote(measure_data).options(num_cpus=cpus, num_gpus=gpus)
-        texts = ray.put(list(prompts))
-        pending = {task.remote(cell.data, texts, sources()): cell for cell in cells}
-        while pending:
-            (done, *_), _ = ray.wait(list(pending), num_returns=1)
-            cell = pending.pop(done)
-            try:
-                yield ray.get(done)
-            except Exception as error:  # the machine was lost, say
-                yield _failure(cell, error)
-    finally:
-        ray.shutdown()  # what still runs is given up

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..base.files import __version__
-from ..base.progress import Progress, final_result
+from ..base.progress import Progress
 from ..config.run_config import RunConfig
 from ..models.base import Pair
 from ..proof.rates import try_children
@@ -28,29 +28,6 @@ from .prompt_files import category_of
 from .texts import AnyText, text_of
 
 NO_TEXT = "text to calibrate on must have at least two tokens. Use a longer text."
-
-
-def acceptance_vector(
-    pair: Pair,
-    verifier: Verifier,
-    texts: Iterable[AnyText],
-    config: RunConfig,
-    width: int = 16,
-) -> AcceptanceVector:
-    """One rule's acceptance on texts.
-
-    Args:
-        pair, verifier, texts, config, width: as for `measure_acceptance`.
-
-    Raises:
-        ValueError: as there.
-
-    >>> rule = specviz.VERIFIERS["race"]()
-    >>> measured = acceptance_vector(specviz.toy_pair(), rule, [[0, 1, 2]], specviz.RunConfig())
-    >>> measured.positions, len(measured.acceptance)
-    (2, 16)
-    """
-    return final_result(measure_acceptance(pair, [verifier], texts, config, width))[0]
 
 
 def measure_acceptance(
@@ -77,6 +54,12 @@ def measure_acceptance(
 
     Raises:
         ValueError: if no text has two tokens, or the pair lacks the drafter's model.
+
+    >>> rule = specviz.VERIFIERS["race"]()
+    >>> config = specviz.RunConfig()
+    >>> *_, last = measure_acceptance(specviz.toy_pair(), [rule], [[0, 1, 2]], config)
+    >>> last.result[0].positions, len(last.result[0].acceptance)
+    (2, 16)
     """
     config = config.for_pair(pair)
     measured: list[list[TextAcceptance]] = [[] for _ in rules]

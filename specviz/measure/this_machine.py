@@ -172,11 +172,10 @@ def prompts(count: int | None = None, chat: bool = False) -> list[str]:
 
 
 class Point(NamedTuple):
-    """A timed tree: its place on an axis (nodes with the root, or a temperature), its speedups, the
-    measured range."""
+    """A timed tree: its nodes with the root, its speedups, the measured range."""
 
     name: str
-    size: float
+    size: int
     predicted: float
     measured: float
     low: float
@@ -218,12 +217,10 @@ def measure_machine(
         measured = MachineMeasurement(cost) if cost else None
         yield Progress(update.done, 2 * update.total, update.stage, measured)
     assert cost  # or `measure_cost` raises
-    cells = []
     runs = {}
-    for row in forecast(acceptance, cost, sizes).cells:
-        # Each size with the depth that is predicted to be fastest.
-        cell = max(filter(None, row), key=lambda cell: cell.speedup)
-        cells.append(cell)
+    # Each size with the depth that is predicted to be fastest.
+    cells = forecast(acceptance, cost, sizes).best_of_sizes
+    for cell in cells:
         tree = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=acceptance)
         runs[f"{cell.size} nodes, {cell.depth} levels"] = pair, replace(config, builder=tree)
     # Prompts that no model was trained on: on training texts a draft guesses too well.

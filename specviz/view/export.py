@@ -9,30 +9,24 @@ import plotly.graph_objects as go
 
 
 def to_csv(figure: go.Figure) -> str:
-    """Write the series of a figure as CSV text: series, x, y, and z for a heat map.
+    """Write the series of a figure as CSV text: series, x and y.
 
     Args:
         figure: as `plot` draws it.
 
     >>> print(to_csv(go.Figure(go.Bar(name="tokens", x=[1, 2], y=[3, 4]))), end="")
-    series,x,y,z
-    tokens,1,3,
-    tokens,2,4,
+    series,x,y
+    tokens,1,3
+    tokens,2,4
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["series", "x", "y", "z"])
+    writer.writerow(["series", "x", "y"])
     for trace in figure.data:
         # The name of a series may come from a visitor's file.
         name = _safe(trace.name or "")
-        # A heat map has a value for each pair of its axes, anything else one y for each x.
-        if trace.type == "heatmap":
-            for y, row in zip(trace.y, trace.z, strict=True):
-                for x, z in zip(trace.x, row, strict=True):
-                    writer.writerow([name, x, y, _safe(z)])
-        elif trace.x is not None and trace.y is not None:
-            for x, y in zip(trace.x, trace.y, strict=True):
-                writer.writerow([name, _safe(x), _safe(y), ""])
+        for x, y in zip(trace.x, trace.y, strict=True):
+            writer.writerow([name, _safe(x), _safe(y)])
     return text.getvalue()
 
 

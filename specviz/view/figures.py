@@ -9,20 +9,16 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from ..base.errors import UnknownName
-from .acceptance import (
-    plot_acceptance,
-    plot_positions,
-)
+from .acceptance import plot_acceptance, plot_positions
 from .runs import plot_ribbon, plot_tree
-from .speed import plot_cost, plot_predicted, plot_sizes, plot_speedup
+from .speed import plot_cost, plot_predicted, plot_sizes
 
 PLOTS: dict[str, Callable[..., go.Figure]] = {
     "acceptance": plot_acceptance,  # of acceptance vectors
     "positions": plot_positions,  # of accepted lengths and the depth of a chain
     "cost": plot_cost,  # of cost tables by name
-    "speedup": plot_speedup,  # of a Forecast
     "sizes": plot_sizes,  # of Forecasts by machine
-    "predicted": plot_predicted,  # of Points
+    "predicted": plot_predicted,  # of Points by machine
     "ribbon": plot_ribbon,  # of a Trace
     "tree": plot_tree,  # of a Step
 }

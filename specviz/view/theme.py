@@ -156,12 +156,17 @@ def _on_axis(axis: go.layout.XAxis | go.layout.YAxis, value: float) -> float:
     return math.log10(value) if axis.type == "log" else value
 
 
+def drawn_places(fig: go.Figure) -> list[int]:
+    """Where along the x axis anything is drawn, rising."""
+    return sorted(set(chain.from_iterable(trace.x for trace in fig.data)))
+
+
 def plain_line(fig: go.Figure) -> None:
     """A line where plain decoding is, at 1, through all that is drawn so far."""
-    places = list(chain.from_iterable(trace.x for trace in fig.data))
+    places = drawn_places(fig)
     line = {"color": TEXT, "dash": "dash", "width": 1.2}
     fig.add_scatter(
-        x=[min(places), max(places)],
+        x=[places[0], places[-1]],
         y=[1, 1],
         name="plain decoding",
         mode="lines",

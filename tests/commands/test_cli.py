@@ -60,7 +60,6 @@ def test_check_prints_rows(capsys, monkeypatch):
             ["generate", "--prompt", "a", "--builder", "sequoia:acceptance=/nowhere.json"],
             "cannot be read",
         ),
-        (["bench", "--gpus", "1"], "--gpus is not used without --ray"),
         (
             ["bench", "--same-text", "--temperature", "1"],
             "--temperature is not used with --same-text",

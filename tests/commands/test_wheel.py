@@ -50,8 +50,8 @@ def test_every_imported_library_is_required():
     listed = {Requirement(line).name.replace("-", "_") for line in lines} | {
         "markdown_it"
     }  # of markdown-it-py
-    # of `bench --ray` and `bench --against`, and of ZeroGPU
-    optional = {"ray", "xllamacpp", "openvino", "openvino_genai", "spaces"}
+    # of `bench --against`, and of ZeroGPU
+    optional = {"xllamacpp", "openvino", "openvino_genai", "spaces"}
     files = [path for room in ("specviz", "app") for path in (ROOT / room).rglob("*.py")]
     imported = {
         name.partition(".")[0]

@@ -4,7 +4,7 @@ measurements."""
 import pytest
 
 import specviz
-from specviz.measure.on_text import acceptance_vector
+from tests.acceptance import acceptance_vector
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def test_no_prediction_exceeds_its_tokens_per_pass():
     """A plain step that was measured while the machine was busy cannot make a tree's step cheaper
     than a plain one."""
     busy = replace(TABLE, plain_s=100.0)
-    for cell in (cell for row in forecast(VECTOR, busy).cells for cell in row if cell):
+    for cell in forecast(VECTOR, busy).trees:
         assert cell.price == 1 and cell.speedup == cell.tokens_per_pass
     assert predict(grow_shape([2, 2]), VECTOR, TABLE).price == pytest.approx(
         TABLE.step(grow_shape([2, 2])) / 10
@@ -109,16 +109,18 @@ def test_on_a_flat_machine_a_chain_is_leviathans_formula():
 
 def test_a_forecast_is_the_best_tree_of_every_size_and_depth():
     grid = forecast(VECTOR, TABLE, sizes=[2, 5, 9], depths=[1, 2, 4])
-    for size, row in zip(grid.sizes, grid.cells, strict=True):
-        for depth, cell in zip(grid.depths, row, strict=True):
-            if cell is not None:
-                assert cell.size == size and cell.depth <= depth
-                assert cell.tokens_per_pass == pytest.approx(best_tree(VECTOR, size, depth, 32)[1])
-    assert grid.cells[0][0] is not None and grid.cells[0][1] is None  # two nodes have one level
-    assert grid.best.speedup == max(cell.speedup for row in grid.cells for cell in row if cell)
-    assert forecast(VECTOR, TABLE, sizes=[2, 400], depths=[3]).sizes == (
-        2,
-    )  # far beyond what was measured
+    for size, row in zip((2, 5, 9), grid.cells, strict=True):
+        for cell in row:
+            best, tokens = best_tree(VECTOR, size, cell.depth, 32)
+            assert cell.size == len(best) == size
+            assert cell.tokens_per_pass == pytest.approx(tokens)
+        depths = [cell.depth for cell in row]
+        assert depths == sorted(set(depths))
+    assert len(grid.cells[0]) == 1  # two nodes have one level
+    assert grid.best.speedup == max(cell.speedup for cell in grid.best_of_sizes)
+    assert {cell.speedup for cell in grid.best_of_sizes} <= {cell.speedup for cell in grid.trees}
+    far = forecast(VECTOR, TABLE, sizes=[2, 400], depths=[3])  # far beyond what was measured
+    assert [cell.size for cell in far.trees] == [2]
 
 
 def test_projections_say_so_and_give_back_the_papers_numbers():

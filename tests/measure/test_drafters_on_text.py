@@ -8,13 +8,13 @@ import pytest
 import specviz
 from specviz.base.codec import dumps, read
 from specviz.drafters.base import open_drafter
-from specviz.measure.on_text import acceptance_vector
 from specviz.measure.positions import LEVELS, levels_on_text
 from specviz.measure.texts import Text, continuations
 from specviz.record import vectors as acceptance
 from specviz.record.vector_files import read_vector
 from specviz.sampling.distributions import Sampling
 from specviz.tree import TokenTree
+from tests.acceptance import acceptance_vector
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)
 TEXTS = list(

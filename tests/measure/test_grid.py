@@ -1,12 +1,9 @@
-"""The grid of `bench`: its cells, their outcomes, the file of results, and a cluster that is not
-there."""
+"""The grid of `bench`: its cells, their outcomes, and the file of results."""
 
 import errno
 import json
 import os
 import re
-import sys
-from functools import partial
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +14,7 @@ import specviz
 from specviz.base.files import file_lock
 from specviz.base.progress import Progress
 from specviz.commands.cli import main
-from specviz.measure.grid import cells_of, measure_cell, on_ray, read_grid
+from specviz.measure.grid import cells_of, measure_cell, read_grid
 from specviz.measure.results import append_result, read_results
 from specviz.models.table import toy_pair
 
@@ -35,10 +32,6 @@ GRID = {
 
 def cells(**changes):
     return cells_of(GRID | changes, [])[0]
-
-
-def key_of(outcome):
-    return json.dumps(outcome["cell"], sort_keys=True)
 
 
 def outcomes_here():
@@ -286,66 +279,6 @@ def test_toml_and_json_say_the_same(tmp_path):
 def test_a_bad_grid_gets_a_sentence(grid, name):
     with pytest.raises(ValueError, match=name):
         cells_of(grid, ["abc"])
-
-
-@pytest.fixture
-def ray(monkeypatch):
-    """As much of ray as is used; a task runs when it is waited for, the last one first, and the
-    second is lost."""
-    tasks = []
-    fake = SimpleNamespace(
-        down=False,
-        settings=None,
-        put=lambda value: value,
-        wait=lambda left, **_: (left[-1:], left[:-1]),
-    )
-
-    def submit(function, *arguments):
-        tasks.append(partial(function, *arguments))
-        return tasks[-1]
-
-    def options(function, **settings):
-        fake.settings = settings
-        return SimpleNamespace(remote=partial(submit, function))
-
-    def init(address):
-        if address == "nowhere:1":
-            raise ConnectionError("no answer")
-
-    def get(task):
-        if len(tasks) == 5 and task is tasks[1]:
-            raise RuntimeError("the machine was lost")
-        return task()
-
-    fake.init, fake.get = init, get
-    fake.remote = lambda function: SimpleNamespace(options=partial(options, function))
-    fake.shutdown = lambda: setattr(fake, "down", True)
-    monkeypatch.setitem(sys.modules, "ray", fake)
-    return fake
-
-
-def test_a_cluster_measures_the_same_cells_and_is_shut_down(ray):
-    outcomes = {key_of(o): o for o in on_ray(cells(), ["abc"], "head:1", cpus=2)}
-    assert ray.down and ray.settings == {"num_cpus": 2, "num_gpus": 0}
-    assert outcomes.keys() == {cell.key for cell in cells()}
-    lost = outcomes.pop(cells()[1].key)
-    assert lost["failed"] == "RuntimeError: the machine was lost"
-    for outcome in outcomes_here():
-        other = outcomes.get(key_of(outcome), {})
-        if "result" in other:
-            assert other["result"]["tokens_per_pass"] == outcome["result"]["tokens_per_pass"]
-    ray.down, left = False, on_ray(cells(), ["abc"], "head:1")
-    next(left)
-    left.close()
-    assert ray.down, "also when it is left"
-
-
-def test_no_ray_and_no_cluster_get_a_sentence(ray, monkeypatch, files, capsys):
-    assert main(["bench", str(files[0]), "--ray", "nowhere:1"]) == 2
-    assert "the cluster at 'nowhere:1' cannot be used" in capsys.readouterr().err
-    monkeypatch.setitem(sys.modules, "ray", None)
-    assert main(["bench", str(files[0]), "--ray", "auto"]) == 2
-    assert "--ray needs ray" in capsys.readouterr().err
 
 
 def test_a_head_that_came_as_the_draft_is_named(monkeypatch):

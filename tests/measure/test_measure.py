@@ -9,15 +9,13 @@ import pytest
 import specviz
 from specviz.base.codec import dumps, read
 from specviz.measure.intervals import ratio_interval
-from specviz.measure.on_text import (
-    acceptance_vector,
-    measure_acceptance,
-)
+from specviz.measure.on_text import measure_acceptance
 from specviz.measure.positions import distributions_on_text
 from specviz.measure.texts import Text, continuations, limited, windows
 from specviz.record.vector_files import published, read_vector
 from specviz.record.vectors import AcceptanceVector, check_acceptance, find_acceptance
 from specviz.sampling.distributions import total_variation
+from tests.acceptance import acceptance_vector
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)
 CONFIG = specviz.RunConfig(temperature=1.0, max_new_tokens=50)

@@ -7,9 +7,9 @@ import pytest
 import specviz
 from specviz.base.files import ACCEPTANCE
 from specviz.measure.machines import machine
-from specviz.measure.on_text import acceptance_vector
 from specviz.measure.profile import Profile, read_profile
 from specviz.record.vector_files import mismatch, read_vector
+from tests.acceptance import acceptance_vector
 
 PAIR = specviz.toy_pair(vocab=6)
 CONFIG = specviz.RunConfig(temperature=0.8)

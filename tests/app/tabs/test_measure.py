@@ -7,12 +7,12 @@ import pytest
 
 from app.service.pair_ref import LABELS, SMOLLM2, TALES
 from app.tabs import measure
-from app.tabs.measure.answers import fastest_tree, four_rates
+from app.tabs.measure.answers import fastest_tree, four_rates, prediction_error
 from app.tabs.parts import recorded
 from app.tabs.parts.web import dumps
 from specviz.base.files import CURVES
 from specviz.measure.forecast import forecast
-from specviz.measure.this_machine import MachineMeasurement
+from specviz.measure.this_machine import MachineMeasurement, Point
 from specviz.view.payload import described
 
 
@@ -76,6 +76,13 @@ def test_what_acceptance_means_is_counted_in_one_run():
     text = four_rates([0, 2, 2, 1], 2)  # 7 guesses were reached of 8, 5 accepted
     assert "2.2 tokens per pass" in text and "71\u00a0% of the guesses that were" in text
     assert "62\u00a0% of all guesses" in text and "50\u00a0% of the guesses at position 2" in text
+
+
+def test_the_worst_prediction_is_the_one_that_is_named():
+    points = (Point("a", 16, 2.0, 1.9, 1.8, 2.0), Point("b", 4, 1.5, 0.9, 0.8, 1.0))
+    assert "Of 2 predicted speedups, the worst is 40\u00a0% off" in prediction_error(
+        {"in memory": points}
+    )
 
 
 def test_where_no_tree_is_faster_the_answer_says_so():

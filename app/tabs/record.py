@@ -99,7 +99,9 @@ def write_lesson(lesson: Lesson) -> None:
 
 def record(pair: Pair, lesson: Lesson) -> list[Any]:
     """The runs of a lesson and what else it measures, with the first seed that suits it."""
-    measured = [codec.json_data(lesson.measure(pair, SEEDS[0]))] if lesson.measure else []
+    measured = []
+    if lesson.measure:
+        measured = [codec.json_data(lesson.measure(pair, SEEDS[0]))]
     # A lesson is about something that most runs show and some do not: the first seed that does is
     # taken, and never one that looks best.
     for seed in SEEDS:
@@ -113,7 +115,8 @@ def record(pair: Pair, lesson: Lesson) -> list[Any]:
 def decode(pair: Pair, recording: Recording, seed: int) -> specviz.Trace:
     """As many steps of a lesson's run as it shows."""
     config = replace(recording.config, seed=seed)
-    config = config.autoregressive() if recording.autoregressive else config
+    if recording.autoregressive:
+        config = config.autoregressive()
     return specviz.run(pair, config, islice(specviz.speculate(pair, config), recording.steps))
 
 

@@ -85,7 +85,9 @@ def read(kind: type[Kind], data: object, what: str) -> Kind:
     if isinstance(raised, ParameterError):
         # Its name is the last part of the place, or that of a parameter further in.
         is_place = raised.name in ("", *first["loc"][-1:])
-        inner = raised.named(f"{what}{place}") if is_place else raised
+        inner = raised
+        if is_place:
+            inner = raised.named(f"{what}{place}")
         before = "" if is_place or not place else f"{what}{place}: "
         raise ValueError(f"{what} is damaged: {before}{inner}")
     message = first["msg"].removeprefix("Value error, ").rstrip(".")
@@ -115,7 +117,9 @@ def json_data(value: Any, all_digits: bool = False) -> Any:
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
-        return value if all_digits else float(f"{value:.6g}")
+        if all_digits:
+            return value
+        return float(f"{value:.6g}")
     if value is None or isinstance(value, str | int):
         return value
     if names := _names(value.__class__):
@@ -131,7 +135,9 @@ def json_data(value: Any, all_digits: bool = False) -> Any:
     if isinstance(value, Sequence):
         return [json_data(item, all_digits) for item in value]
     # What is left is an array, or nothing that JSON knows, which `json.dumps` then refuses.
-    return json_data(value.tolist(), all_digits) if hasattr(value, "tolist") else value
+    if hasattr(value, "tolist"):
+        return json_data(value.tolist(), all_digits)
+    return value
 
 
 @cache
@@ -183,7 +189,9 @@ def plain_value(value: object) -> Any:
     """A value without numpy's types and lists: numbers as Python's, lists and arrays as tuples."""
     if hasattr(value, "tolist"):
         value = value.tolist()
-    return tuple(map(plain_value, value)) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return tuple(map(plain_value, value))
+    return value
 
 
 def parameter_error(
@@ -196,7 +204,9 @@ def parameter_error(
     for one in raised:
         cause = one["ctx"]["error"]
         if isinstance(cause, ParameterError):
-            return cause if cause.name else cause.named(f"{prefix}{one['loc'][0]}")
+            if cause.name:
+                return cause
+            return cause.named(f"{prefix}{one['loc'][0]}")
     first = (raised or errors)[0]
     name = str(first["loc"][0]) if first["loc"] else ""  # none: of a validator of the whole
     where = prefix + name if name else prefix.rstrip(".")
@@ -208,7 +218,9 @@ def parameter_error(
         return ParameterError(where, must, first["input"] if name else ...)
     # "list numbers from 0 to 1" is a verb already, "a whole number from 1" needs one.
     values = _values(schema.get(name, {}), many=False)
-    must = values if values.startswith("list ") else f"be {values}"
+    must = values
+    if not values.startswith("list "):
+        must = f"be {values}"
     return ParameterError(where, must, first["input"])
 
 
@@ -221,7 +233,9 @@ def _values(schema: Schema, many: bool) -> str:
     if options := ", ".join(map(str, schema.get("enum", ()))):
         return f"{'some' if many else 'one'} of {options}"
     if schema.get("type") == "array":
-        each = ", each once" if schema.get("uniqueItems") else ""
+        each = ""
+        if schema.get("uniqueItems"):
+            each = ", each once"
         items = _values(schema.get("items", {}), many=True)
         return f"{'lists of' if many else 'list'} {items}{each}"
     words = KINDS.get(schema.get("type", ""), ("another value", "values"))[many]

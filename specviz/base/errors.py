@@ -54,7 +54,9 @@ def short_repr(value: object, length: int = 60) -> str:
         text = repr(value)
     except ValueError:  # Python writes no whole number of more than 4300 digits
         return "a number of thousands of digits"
-    return text if len(text) <= length else f"{text[:length]}..."
+    if len(text) <= length:
+        return text
+    return f"{text[:length]}..."
 
 
 def cause(error: BaseException) -> str:

@@ -76,7 +76,9 @@ def read_text(path: str | Path, what: str, limit: int = MOST_TEXT) -> str:
 def encoding_of(data: bytes) -> str:
     """The encoding of a text: UTF-16 where it begins as a redirection of PowerShell does, else
     UTF-8."""
-    return "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    return "utf-8-sig"
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -178,8 +180,9 @@ def to_cache(name: str, content: str | bytes) -> None:
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
         # A cache that cannot be written costs time, and is no error of the run.
-        data = content if isinstance(content, bytes) else content.encode("utf-8")
-        write_bytes(cache_folder() / name, data)
+        if isinstance(content, str):
+            content = content.encode("utf-8")
+        write_bytes(cache_folder() / name, content)
     except (OSError, RuntimeError, ValueError) as error:
         _log_cache(f"cannot be written ({name}): {printable(cause(error))}")
 

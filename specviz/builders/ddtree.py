@@ -35,12 +35,16 @@ class DDTree(RankedBuilder):
         deepest = min(self.depth, tokens_left - 1)
         path_prob = [1.0]
         best = [0]
-        unread = best if deepest else []
+        unread: list[int] = []
+        if deepest:
+            unread = best
         # Until the draft has read every node among the best: then no candidate is missing.
         while unread:
             # A path is never more probable than its beginning: what is not among the best by now
             # has no descendant that will be, and a child below the last of the best is out.
-            floor = path_prob[best[-1]] if len(best) == self.limit else 0.0
+            floor = 0.0
+            if len(best) == self.limit:
+                floor = path_prob[best[-1]]
             for node, q in zip(unread, draft.expand(unread), strict=True):
                 for token in most_probable(q, min(self.limit, len(q))):
                     prob = path_prob[node] * float(q[token])

@@ -171,7 +171,9 @@ class DySpecThreshold(SlotBuilder):
     reorder: bool = REORDER
 
     def start(self) -> float | None:
-        return max(LOW, min(0.5, 1 / self.size)) if self.threshold == "auto" else None
+        if self.threshold == "auto":
+            return max(LOW, min(0.5, 1 / self.size))
+        return None
 
     def __call__(
         self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: float | None

@@ -98,7 +98,9 @@ class PlannedBuilder(StaticBuilder):
         return self.model_copy(update={"acceptance": resolved})
 
     def start(self) -> RunningAcceptance | None:
-        return self.acceptance if isinstance(self.acceptance, RunningAcceptance) else None
+        if isinstance(self.acceptance, RunningAcceptance):
+            return self.acceptance
+        return None
 
     def __call__(
         self,
@@ -108,7 +110,9 @@ class PlannedBuilder(StaticBuilder):
         tokens_left: int,
         state: RunningAcceptance | None,
     ) -> TokenTree:
-        vector = state.vector if state else self.vector
+        vector = self.vector
+        if state:
+            vector = state.vector
         shape = self.plan(vector)
         # What the shape was planned by: shown as each node's key.
         chance = _reach(shape, vector)

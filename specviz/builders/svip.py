@@ -94,7 +94,9 @@ class Svip(CertaintyBuilder):
         return 1
 
     def expanded(self, children: list[int], key: float) -> list[int]:
-        return children if key <= self.h else []
+        if key <= self.h:
+            return children
+        return []
 
 
 class SvipTree(CertaintyBuilder):
@@ -117,7 +119,9 @@ class SvipTree(CertaintyBuilder):
         return doubt(row, self.c)
 
     def count(self, node: int, key: float) -> int:
-        return self.width if key <= self.h or node == 0 else 0
+        if key <= self.h or node == 0:
+            return self.width
+        return 0
 
 
 class Cape(CertaintyBuilder):

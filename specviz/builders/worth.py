@@ -63,7 +63,9 @@ def is_worth(weight: float, nodes: int, costs: np.ndarray, rate: Rate) -> bool:
         rate: of the steps so far; before the first one that of plain decoding, 1.
     """
     # What a unit of cost brings elsewhere: a node has to bring more than it costs at that price.
-    price = rate.written / rate.cost if rate.cost else 1.0
+    price = 1.0
+    if rate.cost:
+        price = rate.written / rate.cost
     # Further nodes are no heavier than the next one, so this is the most that 1, 2, ... of them
     # bring.
     more = costs[nodes:] - costs[nodes - 1]
@@ -99,7 +101,9 @@ class SizedByCost(TreeBuilder):
     @property
     def limit(self) -> int:
         """The most nodes that a tree may have."""
-        return 2 ** (len(self.costs) - 1) if self.size == "auto" else self.size
+        if self.size == "auto":
+            return 2 ** (len(self.costs) - 1)
+        return self.size
 
     @property
     def step_costs(self) -> np.ndarray:
@@ -117,7 +121,9 @@ class RatedBuilder(SizedByCost):
         return self.limit <= 2 or getattr(self, "width", 2) == 1
 
     def start(self) -> Rate | None:
-        return Rate() if self.size == "auto" else None
+        if self.size == "auto":
+            return Rate()
+        return None
 
     def learn(
         self,

@@ -27,7 +27,9 @@ def print_advice(data: JsonObject, prompts: str) -> None:
 def with_interval(estimate: Range, unit: str = "") -> str:
     """A value with its interval, as far as it has one."""
     value, low, high = estimate
-    interval = "" if low is None else f" [{low:.2f}, {high:.2f}]"
+    interval = ""
+    if low is not None:
+        interval = f" [{low:.2f}, {high:.2f}]"
     return f"{value:.2f}{unit}{interval}"
 
 
@@ -76,8 +78,12 @@ def print_best(data: JsonObject) -> None:
     print("\nsettings of engines that do this, whose own costs differ:")
     for engine in data["engines"]:
         # An engine that differs too much from what was measured has no prediction.
-        speedup = "" if engine["speedup"] is None else f"{engine['speedup']:.2f} x"
-        note = f"  ({engine['note']})" if engine["note"] else ""
+        speedup = ""
+        if engine["speedup"] is not None:
+            speedup = f"{engine['speedup']:.2f} x"
+        note = ""
+        if engine["note"]:
+            note = f"  ({engine['note']})"
         name = f"{engine['engine']:12} {engine['algorithm']:8}"
         say(f"  {name} {speedup:>7}  {engine['flags'] or '-'}{note}")
 

@@ -67,8 +67,12 @@ def add_arguments(parser: Parser) -> None:
 
 def run(args: Arguments) -> int:
     config = RunConfig(temperature=args.temperature, max_new_tokens=64, seed=1)
-    costs = machine(args.machine) if args.machine else None
-    profile = read_profile(args.profile) if args.profile else None
+    costs = None
+    if args.machine:
+        costs = machine(args.machine)
+    profile = None
+    if args.profile:
+        profile = read_profile(args.profile)
     prompts = options.prompts_of(args)
     if profile and args.no_timing and args.prompts:
         raise ValueError("--prompts is not used with --profile and --no-timing. Omit it.")
@@ -100,7 +104,9 @@ def run(args: Arguments) -> int:
         print(json.dumps(data))
     else:
         print_advice(data, "the profile's" if profile and not timed else options.source_of(args))
-    return 130 if stopped else 0
+    if stopped:
+        return 130
+    return 0
 
 
 def choices_of(
@@ -119,7 +125,9 @@ def choices_of(
         # A target needs no other draft, but a head is what "eagle" reads with.
         needs_draft = drafter.name == "eagle" or not args.target
         trials.append((str(drafter), drafts[0] if drafts and needs_draft else None, drafter))
-    own = OWN if args.target else EMBEDDED
+    own = EMBEDDED
+    if args.target:
+        own = OWN
     if is_published:
         own = PUBLISHED
     choices: dict[str, tuple[Pair, Drafter]] = {}
@@ -127,7 +135,9 @@ def choices_of(
     tried: list[tuple[str | None, Drafter]] = []
     # Engines draft with a target's head, also where the pair has a better drafter here.
     has_head = args.target and default_draft(args.target)
-    own_drafter = DRAFTERS["eagle"]() if has_head else model
+    own_drafter = model
+    if has_head:
+        own_drafter = DRAFTERS["eagle"]()
     for name, draft, drafter in trials or [(own, None, own_drafter)]:
         try:
             # The first pair's target serves all: weights are loaded once.
@@ -228,7 +238,9 @@ def settings_of(best: Option, heads: Mapping[str, str]) -> tuple[EngineSettings,
         cell = engine.tree.predicted
         predicted[way] = Predicted(engine.tree.builder.shape, cell.tokens_per_pass, cell.speedup)
         by_batch[way] = engine.by_batch
-    draft = "" if best.name in UNNAMED else best.name
+    draft = best.name
+    if best.name in UNNAMED:
+        draft = ""
     return engine_flags(drafter, heads.get(best.name, draft), predicted, by_batch)
 
 
@@ -250,7 +262,9 @@ def faster_way(ways: Mapping[str, EngineWay]) -> str | None:
         return None
     own = ways[CHAIN]
     switch = ways[SAMPLED]
-    how = "timed" if own.timing and switch.timing else "predicted"
+    how = "predicted"
+    if own.timing and switch.timing:
+        how = "timed"
     figures = f"{with_interval(own.speedup)} x, the switch {with_interval(switch.speedup)} x"
     for faster, other, name in ((own, switch, "engines' own rule"), (switch, own, "the switch")):
         # Only where the slower one's best is below the faster one's worst.

@@ -35,7 +35,9 @@ def option(
     if metavar:
         if "default" not in text and "required" not in text:
             text += f" (default: {'none' if default in (None, []) else default})"
-        action = "append" if several else "store"
+        action = "store"
+        if several:
+            action = "append"
         parser.add_argument(
             name,
             metavar=metavar,

@@ -118,7 +118,9 @@ def run(args: Arguments) -> int:
     else:
         print_outcomes(rows, outcomes)
     failed = any("failed" in outcome for outcome in outcomes)
-    return 130 if stopped else int(failed)
+    if stopped:
+        return 130
+    return int(failed)
 
 
 def grid_of(args: Arguments) -> JsonObject:
@@ -253,4 +255,6 @@ def compare_texts(args: Arguments) -> int:
             f"{done} prompts x {args.max_new_tokens} tokens in {args.dtype}: "
             f"{len(different)} differences"
         )
-    return 130 if stopped else int(bool(different))
+    if stopped:
+        return 130
+    return int(bool(different))

@@ -97,7 +97,9 @@ def run(args: Arguments) -> int:
             return limited(continuations(pair, repeated, heated), args.positions)
         return limited(windows(pair, text, name), args.positions)
 
-    seconds = 0 if args.no_costs else args.seconds
+    seconds = args.seconds
+    if args.no_costs:
+        seconds = 0
     updates = calibrate(pair, rules, texts_of, blank, args.width, args.positions, seconds)
     profile, stopped = until_stopped(updates, "positions")
     profile = replace(profile, vectors=tuple(replace(one, texts=name) for one in profile.vectors))
@@ -112,7 +114,9 @@ def run(args: Arguments) -> int:
         print(profile.to_json(), end="")
     else:
         print_profile(profile)
-    return 130 if stopped else 0
+    if stopped:
+        return 130
+    return 0
 
 
 def rates_of(vector: AcceptanceVector, drafter: str) -> str:
@@ -149,7 +153,9 @@ def print_profile(profile: Profile) -> None:
     rows = []
     for vector in profile.vectors:
         # Half of the interval of the first child: the number that decides what a chain is worth.
-        margin = None if vector.low[0] is None else vector.acceptance[0] - vector.low[0]
+        margin = None
+        if vector.low[0] is not None:
+            margin = vector.acceptance[0] - vector.low[0]
         rows.append(_row(vector.verifier, f"{vector.temperature:g}", vector.plan, margin))
         for category, places in places_of(vector.categories).items():
             rows.append(_row(f"  {category or 'no category'}", "", vector.over(places), None))

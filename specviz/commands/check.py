@@ -66,10 +66,14 @@ def run(args: Arguments) -> int:
         print(text_table([table_row(row) for row in rows]))
     for name, example in refuted.items():
         print(report(name, example, args.plugin), file=sys.stderr if args.json else sys.stdout)
-    if refuted or stopped:
-        return 1 if refuted else 130
+    if refuted:
+        return 1
+    if stopped:
+        return 130
     # A rule that is declared lossy must be shown to be, by one row of each group.
-    group_by = ("verifier",) if args.quick else ("verifier", "scheme", "builder", "drafter")
+    group_by = ["verifier"]
+    if not args.quick:
+        group_by += ["scheme", "builder", "drafter"]
     shown: dict[str, bool] = {}
     for row in rows:
         if not row.lossless:
@@ -128,7 +132,9 @@ def prove(args: Arguments) -> Iterator[Progress[tuple[list[Row], Refuted]]]:
 
 
 def _rule(case: Case | SearchCase) -> str:
-    return case.verifier if isinstance(case, SearchCase) else case.config.verifier.name
+    if isinstance(case, SearchCase):
+        return case.verifier
+    return case.config.verifier.name
 
 
 def cases_of(args: Arguments) -> Sequence[Case]:
@@ -140,7 +146,9 @@ def cases_of(args: Arguments) -> Sequence[Case]:
     if some and not args.drafter:
         others = [name for name in drafter_cases() if name != "model"]
         candidates += cases(some, args.verifier, others)
-    return cover(candidates) if args.quick else candidates
+    if args.quick:
+        return cover(candidates)
+    return candidates
 
 
 def _proven(candidates: Sequence[Case | SearchCase], jobs: int) -> Iterator[Row]:

@@ -49,10 +49,13 @@ class CommandParser(argparse.ArgumentParser):
 def main(arguments: list[str] | None = None) -> int:
     """Run one command. Returns 0 on success, 1 if its output cannot be written or as the command
     defines, 2 for a bad value, 130 if interrupted."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        arguments = sys.argv[1:]
     # The command before any parser is built: only its module is imported.
     name = next((argument for argument in arguments if not argument.startswith("-")), "")
-    where = f"specviz {name}" if name in COMMANDS else "specviz"
+    where = "specviz"
+    if name in COMMANDS:
+        where = f"specviz {name}"
     try:
         if sys.stdout is None:
             raise OSError("standard output is closed")

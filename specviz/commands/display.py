@@ -50,7 +50,8 @@ def until_stopped(updates: Iterable[Progress[Result | None]], unit: str) -> tupl
                 # A measurement says how far it is, the bar wants to know how much came.
                 bar.update(update.done - bar.n)
                 # Progress without a result yet is no result of a stopped run.
-                last = update if update.result else last
+                if update.result:
+                    last = update
         except KeyboardInterrupt:
             if last is None:
                 raise
@@ -73,6 +74,8 @@ def timed_figures(run: JsonObject) -> list[str]:
     it has one."""
     figures = []
     for name, margin in (("tokens_per_pass", "tokens_margin"), ("speedup", "speedup_margin")):
-        behind = "" if run[margin] is None else f" ± {run[margin]:.2f}"
+        behind = ""
+        if run[margin] is not None:
+            behind = f" ± {run[margin]:.2f}"
         figures.append(f"{run[name]:.2f}{behind}")
     return figures

@@ -39,7 +39,9 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(args: Arguments) -> None:
-    baseline_text = None if args.baseline_log is None else read_source(args.baseline_log)
+    baseline_text = None
+    if args.baseline_log is not None:
+        baseline_text = read_source(args.baseline_log)
     reports = diagnose("\n".join(map(read_source, args.sources)), args.baseline, baseline_text)
     if args.json:
         for report in reports:

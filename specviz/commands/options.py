@@ -127,13 +127,17 @@ def source_of(args: Arguments) -> str:
     """Where the prompts come from, in words."""
     if args.prompts:
         return Path(args.prompts).name
-    return "the built-in questions" if _asks(args) else "the built-in prompts"
+    if _asks(args):
+        return "the built-in questions"
+    return "the built-in prompts"
 
 
 def _asks(args: Arguments) -> bool:
     """Whether prompts are questions of a user, as far as the options say before a model is
     loaded."""
-    return args.target in CATALOGUE if args.chat is None else args.chat
+    if args.chat is None:
+        return args.target in CATALOGUE
+    return args.chat
 
 
 def prompts_of(args: Arguments, count: int | None = None) -> list[str]:
@@ -172,7 +176,9 @@ def check_draft(args: Arguments, draft: str | None) -> None:
             )
     # The option may be given once or several times, by the command.
     builders = getattr(args, "builder", "sequoia") or ()
-    names = [builders] if isinstance(builders, str) else builders
+    names = builders
+    if isinstance(builders, str):
+        names = [builders]
     trees = [BUILDERS[name.partition(":")[0]] for name in names if name != "all"]
     drafters = getattr(args, "drafter", None) or "model"
     # Builders that draft nothing need no draft, nor do drafters that read the text.
@@ -201,11 +207,14 @@ def strategy(args: Arguments, kind: str, text: str) -> Any:
         rule = getattr(args, "verifier", None)
         temperature = getattr(args, "temperature", None)
         rule = rule.partition(":")[0] if isinstance(rule, str) else None
-        temperature = None if isinstance(temperature, list) else temperature
+        if isinstance(temperature, list):
+            temperature = None
         return read_vector(path, rule, temperature).plan
 
     try:
-        return text if text == "all" else strategy_of(kind, text, read)
+        if text == "all":
+            return text
+        return strategy_of(kind, text, read)
     except ParameterError as error:
         raise (error.named(f"--{kind}") if error.name == kind else error) from None
 

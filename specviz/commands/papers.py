@@ -107,7 +107,9 @@ def markdown(count: str, decided: Sequence[tuple[str, papers.Finding]]) -> str:
         lines.append("| claim | where | published | measured here | verdict |")
         lines.append("| --- | --- | --- | --- | --- |")
         for _, row in findings:
-            verdict = f"{row.verdict}. {row.reason}" if row.reason else row.verdict
+            verdict = row.verdict
+            if row.reason:
+                verdict = f"{row.verdict}. {row.reason}"
             if row.check:
                 verdict += f": `{row.check}`"
             cells = (row.claim.text, row.place, row.published, row.measured, verdict)

@@ -27,7 +27,9 @@ ALIKE = 4  # windows that all say the same length to the last digit
 def simulated_by(text: str) -> str:
     """The setting in a text that simulates acceptance; "" if there is none."""
     found = SIMULATED.search(text)
-    return found[0] if found else ""
+    if found:
+        return found[0]
+    return ""
 
 
 def advice_on(report: Report) -> Iterator[Advice]:
@@ -86,7 +88,9 @@ def _verdict(report: Report) -> Advice:
     s = report.throughput
     b = report.baseline
     c = report.step_price
-    writes = f"A step writes {tau:.2f} tokens" if tau else "The tokens of a step are not known"
+    writes = "The tokens of a step are not known"
+    if tau:
+        writes = f"A step writes {tau:.2f} tokens"
     if s is None or b is None:
         speed = ". The text gives no throughput: add the engine's log"
         ask = (
@@ -184,7 +188,9 @@ def _tail(report: Report) -> Iterator[Advice]:
     tail = next((place for place in range(1, len(rates)) if sum(rates[place:]) <= 0.05 * tau), None)
     if tail is None:
         return
-    assumed = "" if report.per_position else "If every position is accepted alike, a"
+    assumed = "If every position is accepted alike, a"
+    if report.per_position:
+        assumed = ""
     yield Advice(
         "flat-tail",
         f"{assumed or 'A'} draft of {tail} instead of {len(rates)} writes "

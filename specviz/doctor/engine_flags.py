@@ -140,7 +140,9 @@ def engine_flags(
                 tokens = None
                 speedup = None
             width = tree_width(shape, squared=True)
-            switch = method.switch if way == "sampled" else None
+            switch = None
+            if way == "sampled":
+                switch = method.switch
             if method.config:
                 # "{draft}" stands for the model; everything else is written as it is.
                 fields = {**method.config, **(switch or {})}
@@ -156,7 +158,9 @@ def engine_flags(
                     drafted=len(shape) - 1,
                     nodes=len(shape),
                 )
-            algorithm = "switch" if way == "sampled" else "own rule"
+            algorithm = "own rule"
+            if way == "sampled":
+                algorithm = "switch"
             notes = [method.trees if width > 1 else "", method.note]
             note = ", ".join(filter(None, notes))
             rows.append(EngineSettings(engine, algorithm, flags, tokens, speedup, note))

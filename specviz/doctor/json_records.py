@@ -45,7 +45,9 @@ def read_json(text: str) -> Iterator[Window]:
     answers: dict[object, list[Window]] = {}
     for place, value in enumerate(objects_in(text)):
         windows = list(_windows(value, 0))
-        answer = value.get("id") if isinstance(value, dict) else None
+        answer = None
+        if isinstance(value, dict):
+            answer = value.get("id")
         if windows:
             # A streamed answer repeats its id, and its last part has the final counts.
             answers[answer if isinstance(answer, str) else place] = windows
@@ -131,7 +133,9 @@ def _read(record: JsonObject, form: str) -> Iterator[Window]:
 
 def _child(record: JsonObject, name: str) -> JsonObject:
     child = record.get(name)
-    return child if isinstance(child, dict) else {}
+    if isinstance(child, dict):
+        return child
+    return {}
 
 
 def numbers(record: JsonObject, places_of: dict[str, str]) -> Numbers:

@@ -63,7 +63,9 @@ class Report(Window):
     @property
     def accepted_per_step(self) -> float | None:
         """Accepted tokens of a draft."""
-        return None if self.acceptance_length is None else self.acceptance_length - 1
+        if self.acceptance_length is None:
+            return None
+        return self.acceptance_length - 1
 
     @property
     def acceptance_rate(self) -> float | None:
@@ -85,12 +87,16 @@ class Report(Window):
     @property
     def speedup(self) -> float | None:
         """S / B."""
-        return self.throughput / self.baseline if self.throughput and self.baseline else None
+        if self.throughput and self.baseline:
+            return self.throughput / self.baseline
+        return None
 
     @property
     def pays(self) -> bool | None:
         """Whether the speedup is more than 1."""
-        return None if self.speedup is None else self.speedup > 1
+        if self.speedup is None:
+            return None
+        return self.speedup > 1
 
     def to_dict(self) -> JsonObject:
         """The report as plain JSON data, without what it was made from."""
@@ -167,7 +173,9 @@ def _report(counted: Sequence[Window], timed: Sequence[Window], active: Sequence
     if steps and accepted is not None and not any(one.source == V0 for one in with_counts):
         length = 1 + accepted / steps
     loads = [one.running_requests for one in timed or counted if one.running_requests]
-    running = median_low(loads) if loads else None
+    running = None
+    if loads:
+        running = median_low(loads)
     with_rates = [one for one in counted if one.per_position]
     return Report(
         counted[0].engine,
@@ -203,12 +211,16 @@ def _requests(window: Window) -> float:
 
 def _sum(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    if known:
+        return sum(known)
+    return None
 
 
 def _mean(weighted: Iterable[tuple[float | None, float]]) -> float | None:
     known = [(value, weight) for value, weight in weighted if value is not None and weight]
-    return fmean(*zip(*known, strict=True)) if known else None
+    if known:
+        return fmean(*zip(*known, strict=True))
+    return None
 
 
 def rows_of(report: Report) -> list[tuple[str, str]]:

@@ -60,7 +60,9 @@ def scrapes_of(text: str) -> list[Scrape]:
             name = FIELDS.get(sample.name.removeprefix(prefix))
             at = sample.labels.get("position") or sample.labels.get("token_position") or "-1"
             # A longer number is no position either, and `int` fails for very long ones.
-            position = int(at[:6]) if at == "-1" or at.isdecimal() else POSITIONS
+            position = POSITIONS
+            if at == "-1" or at.isdecimal():
+                position = int(at[:6])
             if name is None or position >= POSITIONS or not 0 <= sample.value < MOST:
                 continue
             labels = sorted(sample.labels.items())
@@ -79,7 +81,9 @@ def _since(first: Scrape, last: Scrape) -> Scrape:
         for series, value in last.items()
         if series[1] in COUNTED
     }
-    return last if any(value < 0 for value in change.values()) else last | change
+    if any(value < 0 for value in change.values()):
+        return last
+    return last | change
 
 
 def _window(engine: str, values: dict[tuple[str, int], list[float]]) -> Window:

@@ -71,7 +71,9 @@ def rates_of(values: object, scale: float = 1.0) -> tuple[float, ...]:
     if not isinstance(values, list | tuple) or len(values) > MOST_POSITIONS:
         return ()
     rates = [rate for rate in map(number, values) if rate is not None and rate <= scale]
-    return tuple(rate / scale for rate in rates) if len(rates) == len(values) else ()
+    if len(rates) == len(values):
+        return tuple(rate / scale for rate in rates)
+    return ()
 
 
 def of_histogram(counts: Mapping[int, float], bonus: int = 0) -> JsonObject:

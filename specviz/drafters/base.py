@@ -154,5 +154,7 @@ def open_drafter(
 ) -> DrafterSession:
     """A drafter at work on a text; a `ValueError` if the pair has not what it takes."""
     # Asked for before the drafter opens: the target keeps features only once somebody watches.
-    features = target.watch() if drafter.reads_features else None
+    features = None
+    if drafter.reads_features:
+        features = target.watch()
     return drafter.open(DrafterContext(pair, target, draft, context, features))

@@ -73,7 +73,9 @@ class BlockDrafting(FeatureSession):
         """What the row after a node follows from: its depth, and its token if that counts."""
         depth = tree.depths[node]
         # The root's token is part of the pass itself, so its row depends on nothing else.
-        token = tree.tokens[node] if self.markov and depth else -1
+        token = -1
+        if self.markov and depth:
+            token = tree.tokens[node]
         return depth, token
 
     def commit(

@@ -30,7 +30,9 @@ def open_parts(context: DrafterContext, names: Sequence[str], layers: int) -> li
     """The drafters of those names, early exit with so many layers, each at work on the text."""
     sessions = []
     for name in names:
-        parameters = {"layers": layers} if name == "early-exit" else {}
+        parameters = {}
+        if name == "early-exit":
+            parameters = {"layers": layers}
         sessions.append(DRAFTERS[name](**parameters).open(context))
     return sessions
 

@@ -250,7 +250,9 @@ class Medusa(Drafter):
         # A function and no session: heads read no tokens, so there is nothing to commit.
         heads = context.pair.drafter(self.name, heads=self.heads)
         features = context.prompt_features
-        feature = features[-1] if len(features) else None
+        feature = None
+        if len(features):
+            feature = features[-1]
         return HeadSession(self.name, heads, feature, context.pair.vocab_size)
 
 

@@ -158,7 +158,9 @@ def advise(
                 positions = len(prompts) * config.max_new_tokens
                 measured = Profile("measured by advise", pair.info, {"name": drafter.name}, ())
                 # Costs of another machine are given; then nothing is measured here but acceptance.
-                seconds = 0 if costs else SECONDS
+                seconds = SECONDS
+                if costs:
+                    seconds = 0
                 for update in calibrate(pair, rules, continued, measured, 16, positions, seconds):
                     measured = update.result
                     stage = f"{update.stage}: {name}"
@@ -204,7 +206,9 @@ def _time(
         after = []
         for option in best:
             row = rows.get(f"{option.name}, {option.tree.name}")
-            engines = ways if option.name == first.name else option.engines
+            engines = option.engines
+            if option.name == first.name:
+                engines = ways
             after.append(replace(option, timing=row, engines=engines))
         yield Progress(update.done, update.total, result=[*sorted(after, key=_slowness), *others])
 

@@ -32,7 +32,9 @@ TRANSFORMERS = {OTHER: False, f"{OTHER}-assisted": True}  # name -> with its ass
 def engine_of(builder: str) -> tuple[str, str]:
     """The engine and its model in a text such as "llama.cpp:model.gguf"; "" for any other."""
     engine, _, model = builder.partition(":")
-    return (engine, model) if engine in PACKAGES and model else ("", "")
+    if engine in PACKAGES and model:
+        return engine, model
+    return "", ""
 
 
 def is_engine(builder: str) -> bool:
@@ -60,7 +62,9 @@ def side_of(builder: str, spec: JsonObject) -> tuple[str, Side]:
     if builder in TRANSFORMERS:
         return OTHER, partial(transformers_side, spec, TRANSFORMERS[builder])
     engine, model = engine_of(builder)
-    side = _llama_cpp if engine == "llama.cpp" else _openvino
+    side = _openvino
+    if engine == "llama.cpp":
+        side = _llama_cpp
     return engine, partial(side, spec, model)
 
 

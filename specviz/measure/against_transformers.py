@@ -202,7 +202,9 @@ def _timed(
 
 def _dtypes(spec: JsonObject, *options: str) -> list[str]:
     """The number formats that are tried: the one that was requested, or all."""
-    return [*options] if spec.get("dtype", "auto") == "auto" else [spec["dtype"]]
+    if spec.get("dtype", "auto") == "auto":
+        return [*options]
+    return [spec["dtype"]]
 
 
 def _continue(
@@ -216,7 +218,9 @@ def _continue(
     room = min(config.max_new_tokens, pair.max_positions - ids.shape[1])
     if room < 1:
         raise ValueError(f"prompts must be shorter than the context, {pair.max_positions} tokens.")
-    models = [model, options["assistant_model"]] if options.get("assistant_model") else [model]
+    models = [model]
+    if options.get("assistant_model"):
+        models = [model, options["assistant_model"]]
     with torch.inference_mode(), ExitStack() as stack:
         for one in models:
             stack.enter_context(_neutral_settings(one, pair))

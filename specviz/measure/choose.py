@@ -58,7 +58,9 @@ class Trial:
     @property
     def speedup(self) -> Range:
         """As it was timed, or else as it is predicted."""
-        return self.timing.interval if self.timing else self.predicted
+        if self.timing:
+            return self.timing.interval
+        return self.predicted
 
 
 def candidates(vector: Plan, cost: CostTable, config: RunConfig) -> list[Candidate]:
@@ -90,7 +92,9 @@ def candidates(vector: Plan, cost: CostTable, config: RunConfig) -> list[Candida
     for option in options:
         match = compatible(replace(config, builder=option.builder))
         if match.possible:
-            group = lossless if match.lossless else lossy
+            group = lossy
+            if match.lossless:
+                group = lossless
             group.append(option)
     # Nothing lossy is recommended beside something lossless.
     usable = lossless or lossy

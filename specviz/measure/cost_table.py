@@ -157,7 +157,9 @@ class CostTable(Record):
     @property
     def display_unit(self) -> tuple[str, float]:
         """The unit to show times in, and how many of it make one of the columns'."""
-        return ("ms", 1000.0) if self.unit == "s" else ("target passes", 1.0)
+        if self.unit == "s":
+            return "ms", 1000.0
+        return "target passes", 1.0
 
     @model_validator(mode="after")
     def _check(self) -> CostTable:
@@ -266,7 +268,9 @@ def _cost_of_row(groups: Iterable[Sequence[Shape]]) -> float:
             flat, deep = shapes
             slopes.append((deep.overhead - flat.overhead) / (deep.inner - flat.inner))
     # Noise may say that a row gives time back, or that it costs more than the whole step has.
-    return max(0.0, min(median(slopes), *limits)) if slopes else 0.0
+    if slopes:
+        return max(0.0, min(median(slopes), *limits))
+    return 0.0
 
 
 def _draft_costs(passes: list[Pass]) -> tuple[tuple[int, ...], np.ndarray, float]:
@@ -275,7 +279,9 @@ def _draft_costs(passes: list[Pass]) -> tuple[tuple[int, ...], np.ndarray, float
     below = [each.seconds for each in passes if each.nodes == 1 and not each.first]
     # Heads make the rows of all levels with the first one, so only the first pass of a step is
     # dear.
-    opening_s = max(0.0, median(opening) - median(below)) if opening and below else 0.0
+    opening_s = 0.0
+    if opening and below:
+        opening_s = max(0.0, median(opening) - median(below))
     # Where later passes over one node were seen, they say what such a pass takes.
     later = [each for each in passes if not (each.first and below)]
     later.sort(key=lambda each: each.nodes)

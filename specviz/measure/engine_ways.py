@@ -86,7 +86,9 @@ def engine_ways(
     ways = {}
     for rule, names in RULES.items():
         # At temperature 0 all rules accept the same tokens, so any measured one stands for them.
-        name = config.verifier.name if greedy else rule
+        name = rule
+        if greedy:
+            name = config.verifier.name
         measured = name in {vector.verifier for vector in profile.vectors}
         if not measured or (greedy and rule == REJECTION):
             continue
@@ -119,7 +121,9 @@ def lengths_by_batch(
         shared = costs.per_text(count)
         cells = [predict(chain, acceptance.plan, shared) for chain in chains]
         best = fastest(cells)
-        length = best.depth if best.speedup > 1 else 0
+        length = 0
+        if best.speedup > 1:
+            length = best.depth
         ranges.append((fewest, count, length))
         fewest = count + 1
     return tuple(ranges)
@@ -152,7 +156,9 @@ def adaptive_verification(
         drafting = length * (shared.draft(1) + shared.row_s) + shared.opening_s
         # Everything that a step does, then in plain steps; it cannot cost less than one.
         step = drafting + shared.target(1 + verified) + shared.overhead(1 + verified)
-        return max(1.0, step / shared.plain_s) if shared.plain_s else 1.0
+        if shared.plain_s:
+            return max(1.0, step / shared.plain_s)
+        return 1.0
 
     plans = [plan for _, plan in acceptance.by_text] or [acceptance.plan]
     # Texts differ, which is what adaptive verification uses; fewer texts than requests are used

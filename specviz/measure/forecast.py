@@ -71,7 +71,8 @@ def predict(
     (1.75, 1.62)
     """
     # The planner's table knows them already where the tree is one of its own.
-    tokens = expected_tokens(shape, acceptance) if tokens is None else tokens
+    if tokens is None:
+        tokens = expected_tokens(shape, acceptance)
     parts = cost.parts(shape, passes)
     step_s = sum(parts.values())
     price = cost.price(shape, passes)

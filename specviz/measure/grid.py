@@ -116,9 +116,13 @@ def read_grid(path: str | Path) -> object:
     is_toml = Path(path).suffix.lower() == ".toml"
     text = read_text(path, "grid")
     try:
-        return tomllib.loads(text) if is_toml else parse_json(text)
+        if is_toml:
+            return tomllib.loads(text)
+        return parse_json(text)
     except (ValueError, RecursionError) as error:
-        kind = "TOML" if is_toml else "JSON"
+        kind = "JSON"
+        if is_toml:
+            kind = "TOML"
         raise ValueError(f"grid {str(path)!r} is not valid {kind}: {str(error)[:100]}.") from None
 
 
@@ -162,8 +166,12 @@ def cells_of(data: object, prompts: Sequence[str]) -> tuple[list[Cell], Sequence
         # First without drafter and size, which plain decoding and other engines do not have.
         cell = Cell.of(run)  # its rule is the one that suits
         if cell.speculates:
-            rule = cell.config.verifier.name if verifier == "auto" else verifier
-            sized = {} if size is None else {"size": size}
+            rule = verifier
+            if verifier == "auto":
+                rule = cell.config.verifier.name
+            sized = {}
+            if size is not None:
+                sized = {"size": size}
             cell = Cell.of(run | {"drafter": drafter, "verifier": rule} | sized)
         # Combinations that come to the same run, plain decoding at several sizes say, are one cell.
         cells[cell.key] = cell
@@ -177,7 +185,9 @@ def measure_cell(cell: Cell, prompts: Sequence[str]) -> JsonObject:
     try:
         outcome = _measure(cell, prompts)
     except Exception as error:  # one cell that fails must not end a night's work
-        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        kind = ""
+        if not isinstance(error, ValueError):
+            kind = f"{type(error).__name__}: "
         return {"cell": cell.data, "failed": f"{kind}{' '.join(str(error).split())[:300]}"}
     if "result" in outcome:
         outcome["result"] |= {

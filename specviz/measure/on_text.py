@@ -95,7 +95,9 @@ def _on_one_text(
     rule: Verifier, nodes: Sequence[Node], config: RunConfig, source: str, width: int
 ) -> TextAcceptance:
     drafter = config.drafter
-    levels = LEVELS if drafter.depends_on_depth else 1
+    levels = 1
+    if drafter.depends_on_depth:
+        levels = LEVELS
     # A drafter whose rows do not depend on the depth has one level for all.
     hits = np.zeros((levels, 1 if rule.chain_only else width))
     tries = np.zeros(levels)
@@ -118,7 +120,9 @@ def _on_one_text(
 
 def scheme_of(rule: Verifier, config: RunConfig) -> str:
     """How the children of a rule are drawn."""
-    return "top" if config.temperature == 0 else rule.schemes[0]
+    if config.temperature == 0:
+        return "top"
+    return rule.schemes[0]
 
 
 def summarise(

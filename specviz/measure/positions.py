@@ -64,10 +64,14 @@ def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Nod
     logits = pair.open(tokens[:1])[0].forward(whole, range(len(whole)))
     p = distributions_of(logits, config.target_sampling)
     # What the target sees of the text does not depend on where a step begins, so it reads it once.
-    features = pair.open(tokens)[0].watch() if drafter.reads_features else None
+    features = None
+    if drafter.reads_features:
+        features = pair.open(tokens)[0].watch()
     target, draft = pair.open(tokens[: first + 1])
     drafting = open_drafter(drafter, pair, target, draft, tokens[: first + 1])
-    levels = LEVELS if drafter.depends_on_depth else 1
+    levels = 1
+    if drafter.depends_on_depth:
+        levels = LEVELS
     # Rows of the last roots, the latest first: what level d shows at a position was drafted from
     # the root d positions before it.
     before: deque[list[np.ndarray]] = deque(maxlen=levels)

@@ -100,7 +100,9 @@ def _json_records(text: str, is_json: bool, name: str) -> Sequence[tuple[int, ob
     else:
         if isinstance(whole, list):
             return list(enumerate(whole, 1))
-        return [(1, whole)] if is_json or isinstance(whole, dict) else None
+        if is_json or isinstance(whole, dict):
+            return [(1, whole)]
+        return None
     records = []
     # Only a line feed ends a line of JSON: its texts may hold other line ends.
     for number, line in enumerate(text.split("\n"), 1):
@@ -139,7 +141,9 @@ def _known(record: JsonObject, key: str) -> object:
     if key in ("turns", "prompt"):  # the later ones follow answers that do not exist
         # Only a list of texts is a conversation; anything else is refused with its value.
         is_texts = isinstance(value, list) and all(isinstance(turn, str) for turn in value)
-        return value[0] if is_texts and value else value
+        if is_texts and value:
+            return value[0]
+        return value
     about = record.get("input")
     if key == "instruction" and isinstance(value, str) and about:
         return f"{value}\n\n{about}"

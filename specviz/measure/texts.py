@@ -43,7 +43,9 @@ AnyText = Text | Sequence[int]
 
 def text_of(tokens: AnyText) -> Text:
     """Token ids as a `Text` that is measured from its second token on."""
-    return tokens if isinstance(tokens, Text) else Text(tuple(tokens))
+    if isinstance(tokens, Text):
+        return tokens
+    return Text(tuple(tokens))
 
 
 def continuations(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iterator[Text]:

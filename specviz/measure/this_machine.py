@@ -207,14 +207,18 @@ def measure_machine(
         rounds: prompts, each decoded once with every tree and once without.
         seconds: time limit for the costs.
     """
-    rule = "exact-match" if temperature == 0 else "sequoia"
+    rule = "sequoia"
+    if temperature == 0:
+        rule = "exact-match"
     config = RunConfig(PROMPT, verifier=rule, temperature=temperature, max_new_tokens=64)
     config = config.for_pair(pair)
     acceptance = find_acceptance(rule, temperature, config.drafter.name, pair.info["name"])
     cost = None
     for update in measure_cost(pair, config, (1, *sizes, 64), seconds=seconds):
         cost = update.result
-        measured = MachineMeasurement(cost) if cost else None
+        measured = None
+        if cost:
+            measured = MachineMeasurement(cost)
         yield Progress(update.done, 2 * update.total, update.stage, measured)
     assert cost  # or `measure_cost` raises
     runs = {}

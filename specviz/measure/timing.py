@@ -218,7 +218,9 @@ def time_runs(
         place = places[number]
         trace = run(pair, replace(config, prompt=prompts[place], seed=config.seed_after(place)))
         # A prediction is of whole trees, so steps that were cut short near the end do not count.
-        return Counts.of(steps_with_room(trace), uncut=True) if uncut else trace.counts
+        if uncut:
+            return Counts.of(steps_with_room(trace), uncut=True)
+        return trace.counts
 
     calls = {name: partial(decode, *each) for name, each in runs.items()}
     yield from time_calls(calls, [prompts[place] for place in places])
@@ -273,7 +275,9 @@ def measure_speedup(
     for number, name, steps in interleave(calls, rounds):
         # The run that the visitor saw is the first of its repetitions, and is not decoded again.
         # Repetitions of one seed write the same text, so a round differs in its time alone.
-        total = first if (number, name) == (0, "run") else Counts()
+        total = first
+        if (number, name) != (0, "run"):
+            total = Counts()
         for step in () if total is first else steps:
             total += Counts.of([step])
             yield None

@@ -68,8 +68,12 @@ def is_prepared_here(name: str) -> bool:
 
 def default_draft(target: str) -> str | None:
     """The draft that a target of the catalogue has where none is named; None for any other."""
-    head = CATALOGUE[target].head if target in CATALOGUE else None
-    return str(head) if head is not None and (head / "config.json").is_file() else None
+    head = None
+    if target in CATALOGUE:
+        head = CATALOGUE[target].head
+    if head is not None and (head / "config.json").is_file():
+        return str(head)
+    return None
 
 
 def default_drafter(target: str, is_compiled: bool) -> str:
@@ -80,7 +84,9 @@ def default_drafter(target: str, is_compiled: bool) -> str:
     """
     if target not in CATALOGUE:
         return "model"
-    return "quantized" if is_compiled else "eagle"
+    if is_compiled:
+        return "quantized"
+    return "eagle"
 
 
 def prepare(name: str) -> Iterator[Progress[Path]]:

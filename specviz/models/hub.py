@@ -113,4 +113,6 @@ def weight_files(folder: Path) -> list[Path]:
         names = set(json.loads(index.read_text())["weight_map"].values())
         return [folder / name for name in sorted(names)]
     whole = folder / "model.safetensors"
-    return [whole] if whole.is_file() else sorted(folder.glob("*.safetensors")) or [whole]
+    if whole.is_file():
+        return [whole]
+    return sorted(folder.glob("*.safetensors")) or [whole]

@@ -65,11 +65,15 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
         return torch.float16
     if device.type == "cuda":
         has_bfloat16 = torch.cuda.is_bf16_supported(including_emulation=False)
-        return torch.bfloat16 if has_bfloat16 else torch.float16
+        if has_bfloat16:
+            return torch.bfloat16
+        return torch.float16
     # Older versions of torch do not say what a processor has.
     features: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
     has_bfloat16 = features.get("avx512_bf16") or features.get("amx_bf16")
-    return torch.bfloat16 if has_bfloat16 else torch.float32
+    if has_bfloat16:
+        return torch.bfloat16
+    return torch.float32
 
 
 def load_model(
@@ -109,12 +113,16 @@ def load_model(
         options |= {"device_map": device_map(config, offload, device), "offload_folder": folder}
     model, report = _read(role, name, AutoModelForCausalLM, **options)
     check_names(role, name, report["missing_keys"], report["unexpected_keys"])
-    return model.to(device) if offload is None else model
+    if offload is None:
+        return model.to(device)
+    return model
 
 
 def weights_hash(role: str, name: str) -> str:
     """A hash of a model's weights; "" for random ones."""
-    return "" if name.startswith(RANDOM) else hash_of(model_folder(role, name))
+    if name.startswith(RANDOM):
+        return ""
+    return hash_of(model_folder(role, name))
 
 
 def device_map(

@@ -20,7 +20,8 @@ def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str
     if target is None:
         target = PAIR / "target"
         embedded = PAIR / "draft"
-        draft = embedded if draft is None else draft
+        if draft is None:
+            draft = embedded
         is_embedded = Path(draft).expanduser().resolve() == embedded.resolve()
         # Another draft has another vocabulary than the embedded target, or other texts to guess.
         if not count_layers(str(draft)) and not is_embedded:
@@ -29,7 +30,8 @@ def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str
                 "target"
             )
             raise ParameterError("target", must)
-    draft = default_draft(str(target)) if draft is None else draft
+    if draft is None:
+        draft = default_draft(str(target))
     return str(target), None if draft is None else str(draft)
 
 
@@ -38,7 +40,9 @@ def pair_name(target: str, draft: str | None) -> str:
     if target in CATALOGUE and draft == default_draft(target):
         return target
     names = [short_name(name) for name in (target, draft) if name is not None]
-    return "embedded pair" if names == ["embedded target", "embedded draft"] else " + ".join(names)
+    if names == ["embedded target", "embedded draft"]:
+        return "embedded pair"
+    return " + ".join(names)
 
 
 def short_name(name: str) -> str:
@@ -50,4 +54,6 @@ def short_name(name: str) -> str:
         return f"embedded {folder.name}"
     # `os.path.exists` is false for a name that no file can have, where `Path.exists` raises.
     is_here = os.path.exists(folder)
-    return folder.resolve().name if is_here and name not in CATALOGUE else name
+    if is_here and name not in CATALOGUE:
+        return folder.resolve().name
+    return name

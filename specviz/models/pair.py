@@ -96,13 +96,17 @@ def load_pair(
     # Tokenizers before weights: a pair without common tokens fails in a second and not after
     # minutes.
     tokenizer, draft_tokenizer = read_tokenizers(target, draft)
-    text = tokenizer if isinstance(tokenizer, NumberText) else TokenText(tokenizer)
+    text = tokenizer
+    if not isinstance(tokenizer, NumberText):
+        text = TokenText(tokenizer)
     if chat and not text.is_chat:
         raise no_template()
 
     report(0.1, "Loading the target")
     # Drafts that are compared share the weights of their target.
-    target_model = like.target if like else None
+    target_model = None
+    if like:
+        target_model = like.target
     if target_model is None and offload == "disk":
         target_model = stream_target(target, number_format, place, report)
     if target_model is None:
@@ -140,7 +144,9 @@ def load_pair(
             facts["agreement"] = checked_agreement(head, target_model, questions, longest)
         info["draft"] = facts
     elif draft is not None:
-        own_text = text if draft_tokenizer is None else TokenText(draft_tokenizer)
+        own_text = text
+        if draft_tokenizer is not None:
+            own_text = TokenText(draft_tokenizer)
         is_shared = own_text is text
         model = _load_draft(draft, target_model, own_text, is_shared, place, number_format, report)
         opener = model
@@ -153,13 +159,17 @@ def load_pair(
             mass = common.common_mass(target_model, sample_of(text)[:longest])
             info["common"] = {"tokens": len(common.target_ids), "mass": round(mass, 4)}
             opener = SimpleNamespace(open=partial(TranslatedSession, model, common, draft_longest))
-    drafter = "model" if head is None else "eagle"
+    drafter = "eagle"
+    if head is None:
+        drafter = "model"
     if not names_draft and draft is not None:
         drafter = default_drafter(str(target), target_model.compiled is not None)
     report(1.0, "Ready")
     info["max_positions"] = longest
     folder = Path(target).expanduser()
-    drafters_folder = folder.resolve().parent if folder.is_dir() else None
+    drafters_folder = None
+    if folder.is_dir():
+        drafters_folder = folder.resolve().parent
     if target in CATALOGUE:  # its drafters come with the package
         drafters_folder = CATALOGUE[target].head
     return HuggingFacePair(

@@ -81,7 +81,9 @@ def check_tree_reading(
                 model.use_transformers()
             else:
                 break
-        reason = None if difference.is_right else _reason(model, judge, difference, text)
+        reason = None
+        if not difference.is_right:
+            reason = _reason(model, judge, difference, text)
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise ValueError(
             f"{role} ({kind}) cannot be tested in the memory that is free: {cause(error)}. Choose "
@@ -161,7 +163,9 @@ def read_tree(
     model: HuggingFaceModel, target: HuggingFaceModel | None, ids: TokenIds
 ) -> RowsAndTexts:
     """Logits of a tree that is read in two passes, and of what follows an accepted path."""
-    target_session = target.open(ids[:4]) if target else None
+    target_session = None
+    if target:
+        target_session = target.open(ids[:4])
     session = model.open(ids[:4], target_session)
     tree = TokenTree(ids[3], start=3)
     for parent, token in zip((0, 0, 0, 1, 1, 2, 4), ids[4:], strict=False):

@@ -104,7 +104,9 @@ class ToyBlock(ToyEagle):
         texts = []
         for node in nodes:
             depth = self._tree.depths[node]
-            last = [self._tree.tokens[node]] if self.markov and depth else []
+            last = []
+            if self.markov and depth:
+                last = [self._tree.tokens[node]]
             texts.append([*self._feature, self.context[-1], depth, *last])
         return texts
 
@@ -149,7 +151,9 @@ class NumberText:
 
     def token_text(self, token: int) -> str:
         """See `Pair.token_text`."""
-        return chr(ord("a") + token) if token < 26 else f"<{token}>"
+        if token < 26:
+            return chr(ord("a") + token)
+        return f"<{token}>"
 
     def stream(self, context: TokenIds) -> Callable[[int], str]:
         """See `Pair.stream`."""
@@ -192,7 +196,9 @@ class TablePair(NumberText, Pair):
         return self.toys[kind](**parameters)
 
     def open(self, tokens: TokenIds) -> tuple[TableSession, TableSession | None]:
-        draft = None if self.draft is None else TableSession(self.draft, tokens)
+        draft = None
+        if self.draft is not None:
+            draft = TableSession(self.draft, tokens)
         return TableSession(self.target, tokens), draft
 
 

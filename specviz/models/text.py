@@ -138,7 +138,9 @@ def bytes_of(written: str, letters: bool = True) -> bytes:
     bytes."""
     if match := re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", written):
         return bytes([int(match[1], 16)])
-    table = BYTE_OF_LETTER if letters else {}
+    table = {}
+    if letters:
+        table = BYTE_OF_LETTER
     return b"".join(
         bytes([table[letter]]) if letter in table else letter.encode() for letter in written
     )
@@ -146,7 +148,9 @@ def bytes_of(written: str, letters: bool = True) -> bytes:
 
 def sample_of(text: TokenText | NumberText) -> list[int]:
     """Token ids of the beginning of a shipped text; none for models that know no text."""
-    return [] if isinstance(text, NumberText) else text.encode(TALES.read_text("utf-8")[:SAMPLE])
+    if isinstance(text, NumberText):
+        return []
+    return text.encode(TALES.read_text("utf-8")[:SAMPLE])
 
 
 def questions_of(text: TokenText | NumberText) -> list[list[int]]:
@@ -168,7 +172,9 @@ def end_of_text(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> f
     # Models name their ends in several places, and chat models often in the template only.
     for source in (getattr(model, "generation_config", None), model.config, tokenizer):
         value = getattr(source, "eos_token_id", None)
-        values = value if isinstance(value, list | tuple) else [value]
-        ids.update(one for one in values if one is not None)
+        if isinstance(value, list | tuple):
+            ids.update(value)
+        elif value is not None:
+            ids.add(value)
     turn_end = TokenText(tokenizer).end_of_turn()
     return frozenset(ids if turn_end is None else {*ids, turn_end})

@@ -71,7 +71,9 @@ class Translation:
         # steps were.
         if token in self._common:
             return (self._common[token],)
-        text = self._target[token] if token < len(self._target) else None
+        text = None
+        if token < len(self._target):
+            text = self._target[token]
         if not isinstance(text, bytes):
             return ()
         ids: list[int] = []
@@ -88,7 +90,9 @@ class Translation:
         ids = [draft_id for token in tokens for draft_id in self.tokens(token)]
         # A text of the draft begins as its tokenizer begins one, whatever the target's does.
         if self._prefix:
-            return ids if ids[: len(self._prefix)] == self._prefix else [*self._prefix, *ids]
+            if ids[: len(self._prefix)] == self._prefix:
+                return ids
+            return [*self._prefix, *ids]
         if not self.tokens(tokens[0]):  # a text must begin with something
             return [int(self.draft_ids[0]), *ids]
         return ids
@@ -97,7 +101,9 @@ class Translation:
         """Rows of the draft's logits over the target's tokens, [len(rows), V], where they are; -inf
         if not common."""
         on_device = isinstance(logits, DeviceLogits)
-        tensor = logits.tensor if on_device else torch.from_numpy(np.asarray(logits))
+        tensor = logits.tensor
+        if not on_device:
+            tensor = torch.from_numpy(np.asarray(logits))
         target_ids = torch.from_numpy(self.target_ids).to(tensor.device)
         # What the draft cannot say has no probability; over the rest softmax renormalises.
         columns = tensor[rows][:, torch.from_numpy(self.draft_ids).to(tensor.device)]
@@ -231,4 +237,6 @@ def first_token(length: int, longest: int) -> int:
     hold."""
     limit = longest - min(SPARE, longest // 4)
     half = max(1, limit // 2)
-    return 0 if length <= limit else half * (1 + (length - limit) // half)
+    if length <= limit:
+        return 0
+    return half * (1 + (length - limit) // half)

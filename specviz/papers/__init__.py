@@ -100,7 +100,9 @@ def measure(
     for number, call in enumerate(calls):
         columns: Columns = {}
         # What another program's work had a part in is not stored: `check` raises.
-        watch = Watch.while_idle() if timed else None
+        watch = None
+        if timed:
+            watch = Watch.while_idle()
         for update in workbench.measure(call, {} if again else store.read(call, current=True)):
             columns = update.result
             stage = f"{call:.60}: {update.done} of {update.total}"

@@ -56,7 +56,9 @@ class Claim(_Part):
     @property
     def data(self) -> tuple[str, ...]:
         """The measurements that the number needs, as they are written there."""
-        return calls_in(self.number) if self.number else ()
+        if self.number:
+            return calls_in(self.number)
+        return ()
 
     @property
     def is_proof(self) -> bool:

@@ -178,7 +178,9 @@ def choice(workbench: Workbench, text: Text, temperature: float) -> Sums:
     for n in SIZES:
         trees[f"tree {n}"] = f"sequoia:size={n},depth=6"
         trees[f"unlimited {n}"] = f"sequoia:size={n},depth={n - 1}"
-    rule = "exact-match" if temperature == 0 else "sequoia"
+    rule = "sequoia"
+    if temperature == 0:
+        rule = "exact-match"
     config = workbench.config(
         text, temperature=temperature, max_new_tokens=TIMED_TOKENS, verifier=rule
     )

@@ -56,7 +56,9 @@ class Finding:
         """What the source says, in words."""
         claim = self.claim
         if claim.is_proof:
-            return "exact" if claim.relation == "<" else "not exact"
+            if claim.relation == "<":
+                return "exact"
+            return "not exact"
         if isinstance(claim.bound, tuple):
             return f"{claim.bound[0]:.4g} to {claim.bound[1]:.4g}"
         return f"{claim.relation} {claim.bound:.4g}"
@@ -76,7 +78,9 @@ class Finding:
             return "–"
         if self.claim.is_proof:
             return f"error {self.estimate:.3g}"
-        interval = "" if self.low is None else f" ({self.low:.3g} to {self.high:.3g})"
+        interval = ""
+        if self.low is not None:
+            interval = f" ({self.low:.3g} to {self.high:.3g})"
         return f"{self.estimate:.3g}{interval}"
 
 
@@ -92,7 +96,9 @@ def find(entry: Entry, claim: Claim, measured: Mapping[str, Columns]) -> Finding
         return finding(MISSING, claim.missing)
     tables = {call: measured.get(call) or {} for call in claim.data}
     if not all(tables.values()):
-        timed = " --timed" if any(map(is_timed, tables)) else ""
+        timed = ""
+        if any(map(is_timed, tables)):
+            timed = " --timed"
         return finding(MISSING, f"Not measured yet: specviz papers --measure{timed}.")
     # A text counts if every measurement of the number has it.
     first = next(iter(tables.values()))
@@ -115,7 +121,9 @@ def find(entry: Entry, claim: Claim, measured: Mapping[str, Columns]) -> Finding
     low = number - margin
     high = number + margin
     verdict = compare(low, high, claim)
-    reason = claim.why if verdict == DIFFERS else ""
+    reason = ""
+    if verdict == DIFFERS:
+        reason = claim.why
     if verdict == UNDECIDED:
         reason = texts_needed(number, margin, claim, len(texts))
     return finding(verdict, reason, number, low, high, len(texts))
@@ -148,13 +156,17 @@ def compare(low: float, high: float, claim: Claim) -> str:
     least, greatest = claim.interval
     if least <= low and high <= greatest:
         return REPRODUCED
-    return DIFFERS if high < least or greatest < low else UNDECIDED
+    if high < least or greatest < low:
+        return DIFFERS
+    return UNDECIDED
 
 
 def texts_needed(number: float, margin: float, claim: Claim, texts: int) -> str:
     """How many texts would decide: the margin falls with the root of their number."""
     gap = min(abs(number - end) for end in claim.interval)
-    needed = texts * (margin / gap) ** 2 if gap else math.inf
+    needed = math.inf
+    if gap:
+        needed = texts * (margin / gap) ** 2
     if needed > 1e6:
         return "No number of texts would decide it."
     return f"About {math.ceil(needed / 10) * 10:,} texts would decide it."

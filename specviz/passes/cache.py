@@ -66,8 +66,12 @@ class TreeCache(Cache):
                 "keys and values must have the same shape; this model's differ. Choose "
                 "another model."
             )
-        number = layer_idx if self.spread else 0
-        layer = 0 if self.spread else layer_idx
+        number = 0
+        if self.spread:
+            number = layer_idx
+        layer = layer_idx
+        if self.spread:
+            layer = 0
         end = self.used + key_states.shape[2]
         # Views, not copies: attention reads the slots where they are, from the first one on.
         both = self._reserve(number, key_states, end)[2 * layer : 2 * layer + 2, :, :, :end]
@@ -121,7 +125,9 @@ class TreeCache(Cache):
         if block is not None and slots <= block.shape[3]:
             return block
         rows, heads, _, width = keys.shape
-        layers = 1 if self.spread else self.depth
+        layers = self.depth
+        if self.spread:
+            layers = 1
         # By whole chunks: growing copies everything, so it should be rare.
         # Zeros, because a masked slot must still be a finite number.
         grown = keys.new_zeros(2 * layers, rows, heads, -(-slots // CHUNK) * CHUNK, width)
@@ -136,7 +142,9 @@ class TreeCache(Cache):
         """Move `slots`, ascending, to `start`, `start` + 1, ... in all layers; everything behind
         them is free again."""
         self.used = start + len(slots)
-        blocks = self.blocks if self._numbers is None else [self._numbers]
+        blocks = [self._numbers]
+        if self._numbers is None:
+            blocks = self.blocks
         # Upwards in ascending order: a slot is copied before anything is written over it.
         for place, slot in enumerate(slots, start):
             if place == slot:

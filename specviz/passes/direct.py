@@ -133,7 +133,7 @@ class DirectForward:
             kind: of the layers, where kinds of layers turn by different angles.
         """
         positions = torch.arange(length, device=self.embed.device)[None]
-        of_kind = () if kind is None else (kind,)
+        of_kind = [] if kind is None else [kind]
         cos, sin = self.model.model.rotary_emb(self.embed, positions, *of_kind)
         # The rolled vector has its halves swapped, and the first of them with the other sign.
         half = sin.shape[-1] // 2
@@ -201,7 +201,9 @@ class DirectForward:
             k, v = cache.update(k, v.transpose(1, 2), index)
             # The cache first: what is attended to includes the keys that this pass has just
             # written.
-            seen = window_mask if self.is_windowed[index] else mask
+            seen = mask
+            if self.is_windowed[index]:
+                seen = window_mask
             mixed = attend(q, k, v, seen, seen is None and m > 1, self.scale)
             mixed = mixed.transpose(1, 2).reshape(m, -1).to(x.dtype)
             # Some families norm what is added to the hidden state, others what is read of it; a
@@ -215,7 +217,9 @@ class DirectForward:
 
     def _normed(self, x: torch.Tensor, norm: torch.Tensor | None) -> torch.Tensor:
         """x, or its norm where a layer has one there."""
-        return x if norm is None else rms_norm(x, norm, self.eps)
+        if norm is None:
+            return x
+        return rms_norm(x, norm, self.eps)
 
 
 def attend(

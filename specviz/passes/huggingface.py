@@ -136,14 +136,18 @@ class HuggingFaceModel:
         """Logits of last hidden states after the final norm, [n, width], by the output head; as
         `read` returns them."""
         with torch.inference_mode():
-            head = self.compiled.logits if self.compiled else self.model.get_output_embeddings()
+            head = self.model.get_output_embeddings()
+            if self.compiled:
+                head = self.compiled.logits
             return self.as_rows(head(states))
 
     @property
     def compiled(self) -> CompiledPasses | None:
         """Its small passes as compiled calls, where it has such passes and logits are read on the
         host."""
-        return None if self.direct is None or self.lazy else self.direct.compiled
+        if self.direct is None or self.lazy:
+            return None
+        return self.direct.compiled
 
     def as_rows(self, logits: np.ndarray | torch.Tensor) -> Logits:
         """Logits as rows are made of them: on the host, or on a GPU to be pulled, `vocab_size` of
@@ -171,7 +175,9 @@ class HuggingFaceModel:
         places = self._push(work.positions)
         # Picking out all rows in order would copy them for nothing.
         is_whole = list(work.rows) == list(range(len(work.ids)))
-        rows = None if is_whole else self._push(work.rows)
+        rows = None
+        if not is_whole:
+            rows = self._push(work.rows)
         # Positions come from the tree and not from the slots: siblings have the same one.
         mask, window_mask = self._masks(work)
         if self.direct is not None:
@@ -183,7 +189,9 @@ class HuggingFaceModel:
         if self.window is not None and mask is not None:
             # Families with kinds of layers take a mask for each kind by name, others one for all.
             by_kind = {"full_attention": mask, "sliding_attention": window_mask}
-            attention_mask = by_kind if self.has_kinds else window_mask
+            attention_mask = window_mask
+            if self.has_kinds:
+                attention_mask = by_kind
         output = self.model(
             input_ids=tokens[None],
             position_ids=places[None],
@@ -208,7 +216,9 @@ class HuggingFaceModel:
         window_masked = masked
         if masked is not None or self.direct is not None:  # transformers knows its own windows
             window_masked = work.cache.window_mask(work.positions, masked, self.window)
-        dtype = self.dtype if self.direct is None else self.direct.kv_dtype
+        dtype = self.dtype
+        if self.direct is not None:
+            dtype = self.direct.kv_dtype
         masks: list[torch.Tensor | None] = [None, None]
         for place, some in enumerate((masked, window_masked)):
             if some is not None:

@@ -69,7 +69,9 @@ NORMED_RESULTS = PARAMETERS._replace(
 def _parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter], Layer]:
     """The parameters of a layer by name, and which names make each weight."""
     present = dict(module.named_parameters())
-    names = NORMED_RESULTS if NORMED_RESULTS.down_norm[0] in present else PARAMETERS
+    names = PARAMETERS
+    if NORMED_RESULTS.down_norm[0] in present:
+        names = NORMED_RESULTS
     # A weight of which the layer has no part, a bias say, is an empty list.
     return present, Layer(*([name for name in some if name in present] for some in names))
 
@@ -81,7 +83,9 @@ def adds_one(module: torch.nn.Module) -> bool:
 
 def norm_weight(module: torch.nn.Module, weight: torch.Tensor) -> torch.Tensor:
     """What a norm, or one of a layer's, multiplies by, of its parameter."""
-    return weight.float() + 1 if adds_one(module) else weight
+    if adds_one(module):
+        return weight.float() + 1
+    return weight
 
 
 def read_layer(module: torch.nn.Module, weight: Callable[[str], torch.Tensor]) -> Layer:
@@ -96,7 +100,9 @@ def read_layer(module: torch.nn.Module, weight: Callable[[str], torch.Tensor]) -
     for field, names in names_of._asdict().items():
         parts = [weight(name) for name in names]
         # A copy: products depend on its alignment.
-        whole = torch.cat(parts) if parts else None
+        whole = None
+        if parts:
+            whole = torch.cat(parts)
         if whole is not None and field.endswith("norm"):
             whole = norm_weight(module, whole)
         weights.append(whole)
@@ -113,7 +119,9 @@ def raw(tensor: torch.Tensor) -> np.ndarray:
 def tensor_of(array: np.ndarray) -> torch.Tensor:
     """The tensor of which `raw` made an array."""
     tensor = torch.from_numpy(array)
-    return tensor.view(torch.bfloat16) if array.dtype == np.int16 else tensor
+    if array.dtype == np.int16:
+        return tensor.view(torch.bfloat16)
+    return tensor
 
 
 def raw_layer(layer: Layer) -> Layer:
@@ -144,4 +152,6 @@ def window_of(config: PreTrainedConfig) -> int | None:
     None where it has no such layer."""
     window = getattr(config, "sliding_window", None)
     kinds = getattr(config, "layer_types", None) or ["sliding_attention"]
-    return window if window and "sliding_attention" in kinds else None
+    if window and "sliding_attention" in kinds:
+        return window
+    return None

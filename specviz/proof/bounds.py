@@ -171,4 +171,6 @@ def _entropy(probs: Sequence[float]) -> float:
 
 
 def _over_entropy(bits: float, entropy_nats: float) -> float:
-    return math.inf if entropy_nats <= 0 else bits / entropy_nats
+    if entropy_nats <= 0:
+        return math.inf
+    return bits / entropy_nats

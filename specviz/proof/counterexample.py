@@ -129,7 +129,9 @@ class Counterexample:
         if self.tokens:
             nodes = map(self._node_text, range(1, len(self.parents)))
             return f"drafted: {', '.join(nodes)}"
-        every = ", the same distributions at every level" if len(self.p) == 1 else ""
+        every = ""
+        if len(self.p) == 1:
+            every = ", the same distributions at every level"
         if self.children == 1 and len(self.parents) == self.levels + 1 > 2:
             return f"a chain of {self.levels}{every}"
         if self.levels == 1:

@@ -99,7 +99,9 @@ def search_greedy(rule: Verifier) -> Search:
         tried += 1
         if example := _try(rule, tree):
             example = _shrink(rule, tree, example)
-            error = np.nan if example.failure else example.probability
+            error = example.probability
+            if example.failure:
+                error = np.nan
             return Search(tried, error, example)
     return Search(tried, 0.0, None)
 
@@ -146,7 +148,9 @@ def _example(rule: Verifier, given: GreedyTree) -> Counterexample:
 def _merged(rows: list[Row]) -> Rows:
     """A single row where all nodes that have one have the same."""
     different = dict.fromkeys(filter(None, rows))
-    return tuple(different) if len(different) == 1 else tuple(rows)
+    if len(different) == 1:
+        return tuple(different)
+    return tuple(rows)
 
 
 def _shrink(rule: Verifier, tree: GreedyTree, example: Counterexample) -> Counterexample:
@@ -181,7 +185,9 @@ def _with_every_row(parents: Parents, tokens: Text) -> Iterator[GreedyTree]:
     have drawn its children."""
     texts = GreedyTree(parents, tokens, {}, {}, "").texts
     different = sorted(set(texts))
-    scheme = "top" if len(different) == len(texts) else "iid"
+    scheme = "iid"
+    if len(different) == len(texts):
+        scheme = "top"
     possible = []
     for above in different:
         drawn = [text[-1] for text in different if text and text[:-1] == above]

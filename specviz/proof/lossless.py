@@ -153,7 +153,9 @@ class Row:
         """Whether what was found is what is declared, drift included."""
         if self.error is None or self.difference is not None:
             return self.lossless and self.difference is None
-        return self.error <= EXACT if self.lossless else self.error >= LOSSY
+        if self.lossless:
+            return self.error <= EXACT
+        return self.error >= LOSSY
 
     @property
     def refuted(self) -> bool:
@@ -205,7 +207,9 @@ def cases(
                 drafter=small_drafters[d],
                 **sampling,
             )
-            schemes = builder.schemes if config.temperature > 0 else ("top",)
+            schemes = ("top",)
+            if config.temperature > 0:
+                schemes = builder.schemes
             for scheme in schemes:
                 if compatible(config, scheme).possible:
                     yield Case(name, d, config, scheme)

@@ -48,7 +48,9 @@ def spectr_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
         return (1 - beta(rho)) ** k >= float(np.maximum(p - rho * q, 0.0).sum())
 
     low = 1.0
-    high = 1.0 if is_lossless(1.0) else float(k)
+    high = 1.0
+    if not is_lossless(1.0):
+        high = float(k)
     rho = (low + high) / 2
     while low < rho < high:  # until no number is left between the two
         if is_lossless(rho):

@@ -163,7 +163,9 @@ def accepted_within(
     else:
         accepted = np.cumsum(acceptance(len(children)))
         within = accepted[np.minimum(counts, len(accepted)) - 1]
-    return np.where(counts > 1, np.nan, within) if rule.chain_only else within
+    if rule.chain_only:
+        return np.where(counts > 1, np.nan, within)
+    return within
 
 
 def _acceptance(

@@ -88,7 +88,9 @@ def parted(margin: float | None, dtype: str | None) -> str:
     `Comparison`."""
     if margin is None:
         return ""
-    rounding = f" ({dtype} rounding)" if tied(margin, dtype) else ""
+    rounding = ""
+    if tied(margin, dtype):
+        rounding = f" ({dtype} rounding)"
     return f"; there the two best candidates were {margin:.2g} apart{rounding}"
 
 

@@ -109,7 +109,9 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     kinds = ((speculated, source, config), (plain, cached, config.autoregressive()))
     for run in range(runs + 1):
         if run % REPORT_EVERY == 0 or run == runs or source is pair:
-            passes = None if source is pair else cached.target.read.cache_info().misses
+            passes = None
+            if source is not pair:
+                passes = cached.target.read.cache_info().misses
             yield Sampled(
                 run, runs, pieces, exact, tuple(speculated.values()), tuple(plain.values()), passes
             )

@@ -238,7 +238,9 @@ def distributions_of(logits: Logits, sampling: Sampling, ahead: int = 1) -> Dist
     transfer takes longer than a row, and a rule is known to read those.
     """
     rows = getattr(logits, "rows", None)
-    return Distributions(logits, sampling) if rows is None else rows(sampling, ahead)
+    if rows is None:
+        return Distributions(logits, sampling)
+    return rows(sampling, ahead)
 
 
 def excess(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, float]:

@@ -55,7 +55,9 @@ class Seeded(Randomness):
             )
         mark = self._stream.random() * float(ends[-1])
         block = _search(ends, mark)
-        before = float(ends[block - 1]) if block else 0.0
+        before = 0.0
+        if block:
+            before = float(ends[block - 1])
         start = BLOCK * block
         within = probs[start : start + BLOCK].cumsum()
         return start + _search(within, mark - before)

@@ -201,7 +201,9 @@ def train_drafter(
     # What the samples took is not for training.
     seconds = max(1.0, seconds - (clock() - began))
     samples = samples or pair_samples
-    paths = [] if is_chat_only else shards(samples, SUFFIX)
+    paths = []
+    if not is_chat_only:
+        paths = shards(samples, SUFFIX)
     conversations = read_conversations(
         samples, min(LONGEST, longest_text("target", teacher.config))
     )
@@ -214,7 +216,9 @@ def train_drafter(
         )
     trained.sort(key=lambda one: len(one.tokens))  # neighbours need little padding
     torch.manual_seed(seed)  # before the weights are made, so that the same call begins alike
-    learnt = [] if paths else trained
+    learnt = trained
+    if paths:
+        learnt = []
     trainee = new_trainee(kind, teacher, learnt, out, state, heads, str(target))
     trainee.model.to(place)
 

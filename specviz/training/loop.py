@@ -192,7 +192,9 @@ def check_same_run(folder: Path, facts: JsonObject) -> None:
     path = folder / "run.json"
     facts = json.loads(json.dumps(facts))  # as they are read back
     # A folder without such a file is a new run.
-    former = json.loads(path.read_text(encoding="utf-8")) if path.exists() else facts
+    former = facts
+    if path.exists():
+        former = json.loads(path.read_text(encoding="utf-8"))
     names = sorted(facts.keys() | former.keys())
     different = [name for name in names if facts.get(name) != former.get(name)]
     if different:

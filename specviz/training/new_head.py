@@ -91,7 +91,9 @@ def new_head(form: HeadFormat, teacher: PreTrainedModel, ids: Tensor) -> Eagle3H
     def source(name: str) -> str:
         # The state goes through the norm of the layer's input; that of the embedding is its own.
         is_own = name == "input_layernorm.weight"
-        return "" if is_own else last + name.replace("hidden_norm", "input_layernorm")
+        if is_own:
+            return ""
+        return last + name.replace("hidden_norm", "input_layernorm")
 
     copy_weights(head.midlayer, weights, source)
     for name, parameter in head.midlayer.named_parameters():

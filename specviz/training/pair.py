@@ -112,7 +112,9 @@ def train_pair(
             f"target must have {END_OF_TEXT} as token 0; {path} has {tokenizer.id_to_token(0)!r}."
         )
     text = encode(texts, tokenizer)
-    digest = hash_of(Path(target)) if target else None
+    digest = None
+    if target:
+        digest = hash_of(Path(target))
     check_same_run(work, {"recipe": asdict(recipe), "text": checksum(text), "target": digest})
     lines = [f"# A pair trained on {sum(map(len, text.values())):,} tokens\n"]
 
@@ -136,7 +138,9 @@ def train_pair(
         shutil.copytree(target, out / "target", dirs_exist_ok=True)
     teacher = load_model("target", str(out / "target"), place, choose_dtype("auto", place))
     # A draft that is already training keeps its samples, so a continued run sees the same batches.
-    time_for_samples = 0.0 if (work / "draft.pt").exists() else seconds * recipe.sample_time
+    time_for_samples = 0.0
+    if not (work / "draft.pt").exists():
+        time_for_samples = seconds * recipe.sample_time
     write_samples(
         teacher,
         text,

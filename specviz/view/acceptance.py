@@ -25,7 +25,9 @@ def plot_acceptance(vectors: Sequence[AcceptanceVector]) -> go.Figure:
         name = (
             f"{theme.rule_title(vector.verifier)}, T {vector.temperature:g}, sum {sum(values):.3f}"
         )
-        bars = theme.error_bars(values, vector.low, vector.high) if vector.low else None
+        bars = None
+        if vector.low:
+            bars = theme.error_bars(values, vector.low, vector.high)
         # A rule at two temperatures has one colour and two dashes.
         style = theme.rule_series(vector.verifier, rules[:place].count(vector.verifier))
         ranks = list(range(1, len(values) + 1))

@@ -33,7 +33,9 @@ def to_csv(figure: go.Figure) -> str:
 def _safe(value: object) -> object:
     """A cell that a spreadsheet does not take for a formula; empty where there is no number."""
     if isinstance(value, str):
-        return f"'{value}" if value[:1] in tuple("=+-@\t\r") else value
+        if value[:1] in tuple("=+-@\t\r"):
+            return f"'{value}"
+        return value
     if value is None or value != value:  # NaN is no number either
         return ""
     return value

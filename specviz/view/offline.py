@@ -77,7 +77,9 @@ def heading(trace: Trace, link: str) -> str:
     about = f"{gained}. {setting}. {described(trace.pair)}."
     # Any other scheme could run a script in the file that somebody opens.
     is_address = link.startswith(("https://", "http://"))
-    again = f' <a href="{html.escape(link)}">Open it again</a>' if is_address else ""
+    again = ""
+    if is_address:
+        again = f' <a href="{html.escape(link)}">Open it again</a>'
     return (
         f'<header class="sv-ui"><h2>“{html.escape(trace.prompt_text[:200])}”</h2>'
         f"<p>{html.escape(about)}{again}</p></header>"

@@ -107,7 +107,9 @@ def recorded_message(
     if not trace.steps:
         raise ValueError("trace must have at least one step to be shown.")
     setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
-    verifier = None if setting else trace.config.verifier
+    verifier = trace.config.verifier
+    if setting:
+        verifier = None
     steps = [step_payload(step, verifier) for step in trace.steps]
     # As it was asked for, so that a link shows the request and not what a pair made of it.
     about = head(config or trace.config, trace)
@@ -168,7 +170,9 @@ def described(info: JsonObject) -> str:
     """The title of a pair, and how much of the target's probability its draft can propose if the
     vocabularies differ."""
     common = info.get("common")
-    mass = common.get("mass") if isinstance(common, dict) else None
+    mass = None
+    if isinstance(common, dict):
+        mass = common.get("mass")
     name: str = info["name"]
     title = PAIR_TITLES.get(name, name)
     speed = info.get("disk_speed")

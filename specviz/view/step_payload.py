@@ -75,7 +75,9 @@ def limited(step: Step, node: int) -> str:
     if best is None:
         return ""
     count = step.parents.count(above)
-    drafts = "this draft" if count == 1 else f"one of these {count} drafts"
+    drafts = "this draft"
+    if count != 1:
+        drafts = f"one of these {count} drafts"
     # A rule that weighs whole paths may accept more here, and less above.
     return f"No rule that is lossless at this node alone accepts {drafts} above {best:.3f}."
 
@@ -89,7 +91,9 @@ def order_of(step: Step, verifier: Verifier | None) -> list[int]:
         # Records before the order was kept say only what became of each node.
         tried = [child for child in children[node] if step.outcome[child] in COMPARED]
         leaves_first = verifier is not None and verifier.leaves_first
-        order = [] if leaves_first else list(tried)
+        order = []
+        if not leaves_first:
+            order = list(tried)
         for child in tried:
             order += below(child)
             if leaves_first:
@@ -102,7 +106,9 @@ def order_of(step: Step, verifier: Verifier | None) -> list[int]:
 def guessed(step: Step, node: int) -> str:
     """The drafter of a node and how it drafted it; "" if only the draft model drafts, or it is
     unknown."""
-    name = step.drafter[node] if node < len(step.drafter) else None
+    name = None
+    if node < len(step.drafter):
+        name = step.drafter[node]
     # A root, or of a plugin that is not loaded here.
     if name is None or name not in DRAFTERS:
         return ""
@@ -120,7 +126,9 @@ def guessed(step: Step, node: int) -> str:
     elif name == "block":
         words += f": place {depth} of the positions that one pass predicts"
     elif "order" in guess:
-        last = "no history" if guess["order"] == 0 else f"the last {guess['order']:d} tokens"
+        last = "no history"
+        if guess["order"] != 0:
+            last = f"the last {guess['order']:d} tokens"
         words += f": seen {guess['seen']:d} times after {last}"
     elif "match" in guess:
         words += f": seen {guess['seen']:d} times after the last {guess['match']:d} tokens"

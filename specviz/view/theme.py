@@ -153,7 +153,9 @@ def label_lines(fig: go.Figure) -> go.Figure:
 
 def _on_axis(axis: go.layout.XAxis | go.layout.YAxis, value: float) -> float:
     """Where an annotation of a value stands on an axis."""
-    return math.log10(value) if axis.type == "log" else value
+    if axis.type == "log":
+        return math.log10(value)
+    return value
 
 
 def drawn_places(fig: go.Figure) -> list[int]:
@@ -185,7 +187,9 @@ def logarithmic(axis: str, fig: go.Figure, ticks: Sequence[float]) -> None:
 
 def rule_title(rule: str) -> str:
     """The title of a rule, as menus have it."""
-    return VERIFIERS[rule].title if rule in VERIFIERS else rule
+    if rule in VERIFIERS:
+        return VERIFIERS[rule].title
+    return rule
 
 
 def visible(text: str, max_length: int = 24) -> str:

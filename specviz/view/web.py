@@ -30,7 +30,9 @@ EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))"
 
 def asset(name: str) -> str:
     """The text of a file that the browser gets, "stage/stage.html" say."""
-    return GENERATED[name]() if name in GENERATED else (WEB / name).read_text(encoding="utf-8")
+    if name in GENERATED:
+        return GENERATED[name]()
+    return (WEB / name).read_text(encoding="utf-8")
 
 
 @cache

@@ -80,4 +80,6 @@ def _ask(
 
 def browser_value(value: object) -> object:
     """A value or an update of a component as gradio's code in the browser takes it."""
-    return {"__type__": "update", "props": value.props} if isinstance(value, gr.HTML) else value
+    if isinstance(value, gr.HTML):
+        return {"__type__": "update", "props": value.props}
+    return value

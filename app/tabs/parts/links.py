@@ -113,7 +113,9 @@ def text_of(control: gr.components.Component, value: object) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:.17g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.17g}"
+    return str(value)
 
 
 def read(linked: Linked, search: object) -> Opened:
@@ -183,7 +185,9 @@ def parameters(search: object, opening: JsonObject) -> tuple[dict[str, str], lis
         owner, _, key = name.rpartition(".")
         start = texts.get(owner, opening.get(owner))
         if start and owner.rpartition(".")[2] in REGISTRIES:
-            comma = "," if ":" in start else ":"
+            comma = ":"
+            if ":" in start:
+                comma = ","
             texts[owner] = f"{start}{comma}{key}={texts.pop(name)}"
     return texts, [
         f"{quoted(name)} is given more than once; the first value is used." for name in repeated
@@ -219,15 +223,21 @@ def value_of(control: gr.components.Component, text: str, changes: list[str]) ->
             if not NUMBER.fullmatch(text.strip()):
                 raise ValueError(f"{control.label} must be a number; got {quoted(text)}")
             # A box without a limit takes any number.
-            low = -math.inf if control.minimum is None else control.minimum
-            high = math.inf if control.maximum is None else control.maximum
+            low = control.minimum
+            if control.minimum is None:
+                low = -math.inf
+            high = control.maximum
+            if control.maximum is None:
+                high = math.inf
             number = float(min(max(float(text), low), high))
             if number != float(text):
                 changes.append(
                     f"{control.label} must be from {low:g} to {high:g}; {quoted(text)} was "
                     f"set to {number:g}."
                 )
-            return int(number) if number.is_integer() else number
+            if number.is_integer():
+                return int(number)
+            return number
     return text
 
 
@@ -240,7 +250,9 @@ def quoted(text: str) -> str:
 def sentence(opened: Opened, why: object = None, runs: bool = True) -> str:
     """The message about a link that was opened, or, for one of `REASONS`, about a run with settings
     of its own."""
-    impossible = "" if runs else "These settings are not compatible; change one of them."
+    impossible = "These settings are not compatible; change one of them."
+    if runs:
+        impossible = ""
     parts = [REASONS.get(str(why), impossible), *opened.changes[:MAX_CHANGES]]
     if len(opened.changes) > MAX_CHANGES:
         parts.append(f"{len(opened.changes) - MAX_CHANGES} more changes.")
@@ -276,7 +288,9 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None
         updates = dict.fromkeys(linked.named, gr.skip())
         for name in opened.changed:
             updates[name] = gr.update(value=opened.values[name])
-        kind = "link" if text else ""
+        kind = ""
+        if text:
+            kind = "link"
         return [notice_value("error" if opened.changes else kind, text), *updates.values()]
 
     def copy_link(*values: object) -> str:

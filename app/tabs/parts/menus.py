@@ -91,7 +91,9 @@ def kind(match: Compatibility) -> str:
         return "impossible"
     if not match.lossless:
         return "lossy"
-    return "lossless" if match.useful else "useless"
+    if match.useful:
+        return "lossless"
+    return "useless"
 
 
 def marks(config: RunConfig) -> dict[str, dict[str, str]]:

@@ -98,7 +98,9 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
             yield failed(error)
             return
         # Whoever uses this machine's page finds the pair again; elsewhere it is for this page alone
-        own = service.pairs.own if local() else {}
+        own = {}
+        if local():
+            own = service.pairs.own
         own[ref.models] = found.label
         listed = dict.fromkeys([(found.label, ref.models), *choices(service)])
         menu = gr.Dropdown(choices=list(listed), value=ref.models, info="")

@@ -47,7 +47,9 @@ def models_menu(service: RunService, opening: PairRef) -> gr.Dropdown:
 
 def choices(service: RunService) -> list[tuple[str, str]]:
     """The choices of the menu of pairs, label and name; the last opens the form for another."""
-    own = [] if service.pairs.other is None else [("Your own …", OWN)]
+    own = [("Your own …", OWN)]
+    if service.pairs.other is None:
+        own = []
     return [*service.pairs.choices(), *own]
 
 
@@ -71,7 +73,9 @@ def menus_of(demo: gr.Blocks) -> list[gr.Dropdown]:
 def connect(demo: gr.Blocks, service: RunService) -> None:
     """Have the menus show, when a page opens, what a hub has and what was named here."""
     menus = menus_of(demo)
-    hub = Hub() if may_fetch() else None
+    hub = None
+    if may_fetch():
+        hub = Hub()
     if not menus or (hub is None and not local()):
         return
 
@@ -81,7 +85,9 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
         if hub is not None:
             offers = await asyncio.to_thread(hub.offers)
             service.pairs.add(offers)
-            info = FETCHED if offers else NO_HUB
+            info = NO_HUB
+            if offers:
+                info = FETCHED
             if not offers and service.pairs.other is not None:
                 info = f"{NO_HUB} {FOLDERS}"
         listed = choices(service)

@@ -49,7 +49,9 @@ def answer(model: type[Request], request: object, work: Callable[[Request], obje
         # One sentence about one mistake, with the field by its name on the page; the value that was
         # sent is not repeated.
         first = error.errors(include_url=False, include_input=False)[0]
-        field = model.model_fields.get(str(first["loc"][0])) if first["loc"] else None
+        field = None
+        if first["loc"]:
+            field = model.model_fields.get(str(first["loc"][0]))
         name = (field.title if field else None) or ".".join(map(str, first["loc"])) or "The request"
         if first["type"] == "value_error":  # a sentence of ours
             return dumps({"error": first["msg"].removeprefix("Value error, ")})

@@ -26,7 +26,8 @@ def saver(service: RunService) -> Callable[[object], Awaitable[str]]:
         """From {"run": its name, "kind": one of `KINDS`, "link": to it}: {"text"} or {"error"}, as
         JSON."""
         try:
-            data = data if isinstance(data, dict) else {}
+            if not isinstance(data, dict):
+                data = {}
             kind = data.get("kind")
             if kind not in KINDS:
                 raise ValueError(f"A run can be saved as {' or '.join(KINDS)}.")

@@ -84,7 +84,8 @@ def quantisation_of(config: PreTrainedConfig) -> str | None:
     settings = settings or getattr(config, "quantization_config", None)
     if not settings:
         return None
-    settings = settings if isinstance(settings, dict) else settings.to_dict()
+    if not isinstance(settings, dict):
+        settings = settings.to_dict()
     method = settings.get("quant_method") or UNNAMED
     method = str(getattr(method, "value", method))
     if method == "bitsandbytes":  # one name in files, two methods in transformers

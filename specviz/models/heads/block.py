@@ -56,7 +56,9 @@ class BlockHead(nn.Module):
             self.fc = nn.Linear((len(features) + 1) * width, width, bias=False)
         self.ids: Tensor | None
         is_chosen = sizes.get("chosen", False)
-        ids = torch.zeros(sizes["vocabulary"], dtype=torch.long) if is_chosen else None
+        ids = None
+        if is_chosen:
+            ids = torch.zeros(sizes["vocabulary"], dtype=torch.long)
         self.register_buffer("ids", ids)
         self.layers = nn.ModuleList(LlamaDecoderLayer(layer, 0) for _ in range(sizes["layers"]))
         self.hidden_norm = nn.RMSNorm(width, eps=sizes["eps"])
@@ -124,7 +126,9 @@ class BlockHead(nn.Module):
     def after(self, tokens: Tensor, columns: Tensor | None = None) -> Tensor:
         """What the Markov head adds to the logits of its tokens behind `tokens`, [..., vocabulary],
         or to those of `columns` alone, [..., len(columns)]; nothing behind a token it has not."""
-        rows = self.markov_out.weight if columns is None else self.markov_out.weight[columns]
+        rows = self.markov_out.weight
+        if columns is not None:
+            rows = self.markov_out.weight[columns]
         if self.ids is None:
             return self.markov_in.weight[tokens] @ rows.T
         numbers = torch.searchsorted(self.ids, tokens).clamp(max=len(self.ids) - 1)

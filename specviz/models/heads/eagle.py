@@ -78,7 +78,9 @@ class EagleModel(HuggingFaceModel):
     def compiled(self) -> CompiledPasses | None:
         layer = super().compiled
         target = self.target.compiled
-        return None if layer is None or target is None else layer.after(self.join.weight, target)
+        if layer is None or target is None:
+            return None
+        return layer.after(self.join.weight, target)
 
     def text_states(self, features: Tensor) -> Tensor:
         """The states of a text's tokens, [n, width], from the target's features: the last of
@@ -130,11 +132,9 @@ class EagleSession(HuggingFaceSession):
         # made.
         for depth in sorted(levels):
             logits = super().forward(tree, levels[depth])
-        return (
-            logits
-            if [nodes] == list(levels.values())
-            else self.model.logits_of(self.features(nodes))
-        )
+        if [nodes] == list(levels.values()):
+            return logits
+        return self.model.logits_of(self.features(nodes))
 
     def commit(self, tree: TokenTree, path: Nodes, emitted: TokenIds) -> None:
         super().commit(tree, (), emitted)

@@ -126,7 +126,9 @@ class Eagle3Head(nn.Module):
         mixed = mixed.transpose(1, 2).flatten(2).to(states.dtype)
         x = states + layer.self_attn.o_proj(mixed)
         x = x + layer.mlp(self._norm(x, layer.post_attention_layernorm.weight))
-        return self._norm(x, self.norm.weight) if "norm_output" in self.flags else x
+        if "norm_output" in self.flags:
+            return self._norm(x, self.norm.weight)
+        return x
 
     def logits(self, states: Tensor) -> Tensor:
         """Logits [..., draft vocabulary] of guessed states."""
@@ -151,7 +153,9 @@ def rotary_table(layer: PreTrainedConfig, positions: int, dtype: torch.dtype) ->
 def attention_dtype(target: HuggingFaceModel) -> torch.dtype:
     """The type in which a head attends: on a CPU float32, which is faster than half precision."""
     half_precision = target.device.type == "cpu" and target.dtype.itemsize < 4
-    return torch.float32 if half_precision else target.dtype
+    if half_precision:
+        return torch.float32
+    return target.dtype
 
 
 class Eagle3Model:
@@ -213,7 +217,9 @@ class Eagle3Model:
             # as the layer passes them on, and normed
             passed_on, normed = torch.from_numpy(states).view(self.dtype).chunk(2, dim=1)
             cache.used = work.end
-            guesses = normed if "norm_output" in self.head.flags else passed_on
+            guesses = passed_on
+            if "norm_output" in self.head.flags:
+                guesses = normed
             return DraftLogits(logits, self.ids.numpy(), self.vocab_size), guesses
         masked = work.causal_mask()
         mask = None

@@ -79,7 +79,9 @@ def load_drafter(
     except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{kind} cannot be read from {place} ({cause(error)}). {train}") from None
     width = target.model.get_output_embeddings().weight.shape[1]
-    found = sizes.pop("kind", None) if isinstance(sizes, dict) else None
+    found = None
+    if isinstance(sizes, dict):
+        found = sizes.pop("kind", None)
     if found != kind:
         raise ValueError(
             f'{kind} must have the kind "{kind}" in {place}/config.json; got {found!r}. {train}'

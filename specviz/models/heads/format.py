@@ -58,7 +58,7 @@ class HeadFormat:
 
 def usual_layers(depth: int) -> tuple[int, ...]:
     """The layers of a target with `depth` of them whose inputs an EAGLE-3 head reads."""
-    return (2, depth // 2, depth - 3)
+    return 2, depth // 2, depth - 3
 
 
 def read_format(folder: Path) -> HeadFormat | None:
@@ -83,7 +83,9 @@ def read_format(folder: Path) -> HeadFormat | None:
     known = set(LAYERS[kind]().to_dict())
     _check(settings, known)
     _check(nested, known)
-    layer = nested if nested else {name: settings[name] for name in known & settings.keys()}
+    layer = nested
+    if not nested:
+        layer = {name: settings[name] for name in known & settings.keys()}
     layer = layer | {"rope_parameters": _rotary(settings, nested)}
     for name in ("rope_theta", "rope_scaling", "model_type"):
         layer.pop(name, None)
@@ -172,7 +174,9 @@ def _rotary(*places: JsonObject) -> JsonObject:
     for settings in places:
         scaling = settings.get("rope_parameters") or settings.get("rope_scaling") or {}
         theta = settings.get("rope_theta")
-        alone = {} if theta is None else {"rope_theta": theta}
+        alone = {}
+        if theta is not None:
+            alone = {"rope_theta": theta}
         for part in (alone, scaling):
             for name, value in part.items():
                 if found.setdefault(name, value) != value:

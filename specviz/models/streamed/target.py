@@ -128,14 +128,18 @@ def stream_target(
     if trial.direct is None:
         return None
     depth = len(model.model.layers)
-    compiler = compiler_for(model) if trial.direct.compiled else None
+    compiler = None
+    if trial.direct.compiled:
+        compiler = compiler_for(model)
     model.model.layers[0].to("meta")
     del shallow, trial
 
     def arranged(number: int) -> Layer:
         """The arrays of a layer, as compiled passes or torch's read them."""
         layer = stored_layer(model, weight, number)
-        return compiler.compiled_layer(layer) if compiler else raw_layer(layer)
+        if compiler:
+            return compiler.compiled_layer(layer)
+        return raw_layer(layer)
 
     def layers() -> Iterator[Layer]:
         for number in tqdm(
@@ -145,7 +149,9 @@ def stream_target(
             yield arranged(number)
 
     def tensor(array: np.ndarray) -> Tensor | None:
-        return tensor_of(array[0]).to(device) if array.size else None
+        if array.size:
+            return tensor_of(array[0]).to(device)
+        return None
 
     kind = layout(arranged(0))
     # Whatever changes the bytes is in the name, so an old file is never read as a new one.

@@ -21,6 +21,7 @@ from .cost_table import CostTable
 
 SIZES = (*range(2, 17), 20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 DEPTHS = (*range(1, 13), 14, 16, 18, 20)
+WIDTH = 32  # most children of a node
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,6 @@ def forecast(
     cost: CostTable,
     sizes: Sequence[int] = SIZES,
     depths: Sequence[int] = DEPTHS,
-    width: int = 32,
 ) -> Forecast:
     """Predict every size and depth.
 
@@ -123,7 +123,6 @@ def forecast(
         acceptance: P[k], or one vector per level.
         cost: the machine; sizes beyond twice its largest are left out.
         sizes, depths: nodes with the root, and levels.
-        width: most children of a node.
 
     Source: Sequoia (Chen et al. 2024), section 4.1.
 
@@ -135,7 +134,7 @@ def forecast(
     """
     sizes = [size for size in sizes if size <= 2 * cost.sizes[-1]]
     # One dynamic programme gives every size and depth; predicting each is then a table look-up.
-    trees = best_trees(acceptance, sizes, depths, width)
+    trees = best_trees(acceptance, sizes, depths, WIDTH)
     rows = []
     for size in sizes:
         cells = []

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from ..base.errors import ParameterError
+from ..base.files import read_table
 from .cost_table import CostTable
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768, 1024)
@@ -58,32 +59,7 @@ def roofline(
     )
 
 
-MACHINES = {
-    "a100": roofline(
-        "A100",
-        "Projection: Llama2-7B with a 68 M draft on an A100. 24.2 ms per token and 0.5 ms "
-        "per draft pass as printed in "
-        "Sequoia's table 1, 1.7 ms overhead from its times between tokens; constant up to "
-        "153 tokens, where 312 "
-        "TFLOP/s meet 2.04 TB/s.",
-        pass_s=0.0242,
-        draft_s=0.0005,
-        overhead_s=0.0017,
-        flat=153,
-    ),
-    "l40-offload": roofline(
-        "L40 with offload",
-        "Projection: a 70 B target offloaded to main memory with an 8 B draft on an L40. "
-        "5.7 s per token as printed in "
-        "Sequoia's table 2; 0.02 s a draft pass, its 16 GB read at 864 GB/s; 0.8 s overhead "
-        "from the table's times "
-        "between tokens; constant for all sizes, because transferring the weights dominates.",
-        pass_s=5.7,
-        draft_s=0.02,
-        overhead_s=0.8,
-        flat=7000,
-    ),
-}
+MACHINES = {name: roofline(**row) for name, row in read_table("machines.toml").items()}
 
 
 def flat_up_to(nodes: float, draft_cost: float = 0.05) -> CostTable:

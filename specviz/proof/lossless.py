@@ -80,9 +80,6 @@ class Case:
             temperature=config.temperature,
             lossless=match.lossless,
             useful=match.useful,
-            error=None,
-            proof="text equality" if keyed else "enumeration",
-            runs=0,
             reason=match.reason,
             drafter=self.drafter,
             draft_temperature=config.draft_temperature,
@@ -92,7 +89,7 @@ class Case:
         try:
             if keyed:
                 runs, difference = compare_texts(config, self.scheme)
-                return replace(row, runs=runs, difference=difference)
+                return replace(row, proof="text equality", runs=runs, difference=difference)
             runs, error = self._largest_error()
             return replace(row, runs=runs, error=error)
         except Exception as failure:
@@ -135,12 +132,12 @@ class Row:
     verifier: str
     scheme: str
     temperature: float
-    lossless: bool
-    useful: bool
-    error: float | None
-    proof: str
-    runs: int
-    reason: str
+    lossless: bool = True
+    useful: bool = True
+    error: float | None = None
+    proof: str = "enumeration"
+    runs: int = 0
+    reason: str = ""
     difference: str | None = None
     drafter: str = "model"
     draft_temperature: float | None = None

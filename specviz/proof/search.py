@@ -65,12 +65,8 @@ class SearchCase:
             verifier=self.verifier,
             scheme="any" if self.greedy else "declared",
             temperature=0.0 if self.greedy else 1.0,
-            lossless=True,
-            useful=True,
             error=found.error,
-            proof="enumeration",
             runs=found.trees,
-            reason="",
             drafter="given rows",
             counterexample=found.counterexample,
         )

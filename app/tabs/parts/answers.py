@@ -29,6 +29,7 @@ def ask_about(
     inputs: Sequence[gr.components.Component],
     outputs: Sequence[gr.components.Component],
     unless: Sequence[gr.components.Component],
+    apply: str = ALL,
 ) -> None:
     """Let triggers set `outputs` to what `answer` returns for the values of `inputs`, unless a
     control has changed by then: an old answer would undo what the visitor did since.
@@ -36,35 +37,15 @@ def ask_about(
     Args:
         triggers: the events after which `answer` is called.
         answer: a function of the values; it returns a value or an update for each output.
-        inputs: whose values it gets.
+        inputs: whose values it gets, after the event where it takes one.
         outputs: what the answer is for, two or more.
         unless: those of `inputs` after whose change an answer is dropped. A change of theirs must
             be among the triggers, or nothing takes the place of the answer that was dropped.
+        apply: what becomes of the answer in the browser, `ALL` or `UNCHANGED`; the latter is for a
+            note and then the controls in `unless`.
     """
-    _ask(triggers, answer, inputs, outputs, unless, ALL)
-
-
-def fill_in(
-    trigger: Callable,
-    answer: Callable[..., Sequence[object]],
-    note: gr.components.Component,
-    controls: Sequence[gr.components.Component],
-) -> None:
-    """Let a trigger set `note` and controls to what `answer` returns for the event and the values
-    of the controls, but none that a visitor has changed by then."""
-    _ask([trigger], answer, controls, [note, *controls], controls, UNCHANGED)
-
-
-def _ask(
-    triggers: Sequence[Callable],
-    answer: Callable[..., Sequence[object]],
-    inputs: Sequence[gr.components.Component],
-    outputs: Sequence[gr.components.Component],
-    compared: Sequence[gr.components.Component],
-    apply: str,
-) -> None:
     # The control itself counts, not another one that holds the same.
-    is_compared = [any(control is other for other in compared) for control in inputs]
+    is_compared = [any(control is other for other in unless) for control in inputs]
 
     @wraps(answer)
     def ask(*values: object) -> str:
@@ -75,7 +56,7 @@ def _ask(
 
     box = gr.Textbox("", visible="hidden")
     asking = gr.on(triggers, ask, inputs, box, trigger_mode="always_last", **QUIET)
-    asking.success(None, [box, *compared], outputs, js=apply, **QUIET)
+    asking.success(None, [box, *unless], outputs, js=apply, **QUIET)
 
 
 def browser_value(value: object) -> object:

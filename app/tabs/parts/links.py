@@ -23,7 +23,7 @@ from specviz.config.strategy import REGISTRIES, strategy_of
 from specviz.view.web import asset
 
 from . import menus
-from .answers import fill_in
+from .answers import UNCHANGED, ask_about
 from .opening import OLD
 from .stage import sentence as notice_value
 from .web import QUIET, component
@@ -299,6 +299,7 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None
         except ValueError as error:
             return notice_value("error", str(error))
 
-    fill_in(button.select, open_link, button, controls)
+    filled = [button, *controls]
+    ask_about([button.select], open_link, controls, filled, controls, UNCHANGED)
     button.click(copy_link, controls, button, **QUIET)
     gr.on(begins, None, None, button, js="() => '{}'", **QUIET)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import starmap
+
 from ..base.codec import JsonObject
 from ..measure.engine_ways import SAMPLED
 from ..measure.timing import Range
@@ -15,7 +17,7 @@ def print_advice(data: JsonObject, prompts: str) -> None:
         "tokens per pass and speedup over plain decoding, 95 % intervals over texts; "
         f"texts: {prompts}"
     )
-    print(text_table([option_row(option) for option in data["options"]]))
+    print(text_table(map(option_row, data["options"])))
     for name, error in data["failed"].items():
         say(f"{name}: not available: {error}")
     say(f"\n{data['sentence']}")
@@ -60,16 +62,16 @@ def print_best(data: JsonObject) -> None:
     categories = (best["measured"] or {}).get("categories")
     if categories:
         print("\nthe best by category of the prompts, timed:")
-        rows = [
-            {"category": name or "none"} | timed_columns(categories[name]) for name in categories
-        ]
+        rows = []
+        for name, timed in categories.items():
+            rows.append({"category": name or "none"} | timed_columns(timed))
         print(text_table(rows))
     if best["batches"]:
         print("\nseveral texts decoded together, predicted:")
-        print(text_table([batch_row(*batch) for batch in best["batches"].items()]))
+        print(text_table(starmap(batch_row, best["batches"].items())))
     if data["engine_ways"]:
         print("\nwhat engines do with the drafter, at the same costs:")
-        print(text_table([engine_row(way, row) for way, row in data["engine_ways"].items()]))
+        print(text_table(starmap(engine_row, data["engine_ways"].items())))
     else:
         rules = "--verifier target-match --verifier speculative-sampling"
         print(f"\nThe profile has no rule of engines: calibrate with {rules} for a prediction.")

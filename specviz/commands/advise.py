@@ -199,7 +199,7 @@ def data_of(advice: Advice, heads: Mapping[str, str] | None = None) -> JsonObjec
         advice: the options.
         heads: as `heads_of` returns them.
     """
-    rows = [row_of(option) for option in advice.options]
+    rows = list(map(row_of, advice.options))
     if not rows:
         return {
             "verdict": "undecided",

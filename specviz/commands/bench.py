@@ -131,7 +131,7 @@ def grid_of(args: Arguments) -> JsonObject:
     lists: JsonObject = {
         f"{kind}s": [*map(str, options.strategies(args, kind))] for kind in REGISTRIES
     }
-    engines = [check_engine(text) for text in args.against or ()]
+    engines = list(map(check_engine, args.against or ()))
     if args.transformers:
         engines += TRANSFORMERS
     if engines:

@@ -55,7 +55,7 @@ def run(args: Arguments) -> int:
         print(markdown())
         return 0
     if args.bound:
-        print(text_table([gap_row(gap) for gap in gaps()]))
+        print(text_table(map(gap_row, gaps())))
         return 0
     # Ctrl-C keeps the rows that were proven so far; they are printed like whole results.
     (rows, refuted), stopped = until_stopped(prove(args), "rows")
@@ -63,7 +63,7 @@ def run(args: Arguments) -> int:
         print(pretty_json([record_of(row, refuted) for row in rows]))
     else:
         print(MEANING)
-        print(text_table([table_row(row) for row in rows]))
+        print(text_table(map(table_row, rows)))
     for name, example in refuted.items():
         print(report(name, example, args.plugin), file=sys.stderr if args.json else sys.stdout)
     if refuted:

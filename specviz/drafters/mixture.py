@@ -183,8 +183,8 @@ class StagedSession(DrafterSession):
         if not self._nodes:
             self._tree = TokenTree(tree.tokens[0], tree.start)
             self._nodes = {(): 0}
-        paths = [tree.path_tokens(node) for node in nodes]
-        places = [self._add(path) for path in paths]
+        paths = list(map(tree.path_tokens, nodes))
+        places = list(map(self._add, paths))
         unread = dict.fromkeys(node for node in places if node not in self._rows)
         if unread:
             # The same pass reads what is guessed to be asked for next.

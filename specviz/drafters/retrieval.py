@@ -183,7 +183,7 @@ def library(pair: Pair, code: bool = True) -> Library:
 def _tokenized(pair: Pair, texts: Sequence[tuple[str, str]]) -> Library:
     streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in texts]
     tokens = np.concatenate(streams)
-    ends = np.cumsum([len(stream) for stream in streams])
+    ends = np.cumsum(list(map(len, streams)))
     # Each token that occurs is decoded once, not each of its occurrences.
     newlines = {BREAK: 0}
     for token in np.unique(tokens[tokens != BREAK]).tolist():

@@ -70,7 +70,7 @@ def side_of(builder: str, spec: JsonObject) -> tuple[str, Side]:
 
 def _import(engine: str, *modules: str) -> list[ModuleType]:
     try:
-        return [import_module(module) for module in modules]
+        return list(map(import_module, modules))
     except ModuleNotFoundError:
         missing = f"{engine} is not installed: pip install {PACKAGES[engine]}"
         raise ValueError(missing) from None

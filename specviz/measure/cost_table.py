@@ -169,7 +169,7 @@ class CostTable(Record):
             # Costs are read off straight lines between the entries, which must be in order.
             if not steps or list(steps) != sorted(set(steps)):
                 raise ValueError("must have rising sizes and rising widths")
-            if {len(column) for column in columns} != {len(steps)}:
+            if set(map(len, columns)) != {len(steps)}:
                 raise ValueError("must have a cost for each of sizes and widths")
         return self
 

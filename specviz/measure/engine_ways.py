@@ -163,7 +163,7 @@ def adaptive_verification(
     plans = [plan for _, plan in acceptance.by_text] or [acceptance.plan]
     # Texts differ, which is what adaptive verification uses; fewer texts than requests are used
     # again.
-    survival = np.array([chain_survival(plan) for plan in islice(cycle(plans), texts)])
+    survival = np.array(list(map(chain_survival, islice(cycle(plans), texts))))
     fixed = (0, 1.0)
     adaptive = (0, 0.0, 1.0)
     for length in CHAINS:

@@ -46,7 +46,7 @@ def category_of(text: str) -> str:
 
 def by_category(texts: Sequence[str]) -> dict[str, list[int]]:
     """The places of texts by category, if there are several; else {}."""
-    return places_of([category_of(text) for text in texts])
+    return places_of(list(map(category_of, texts)))
 
 
 def read_prompts(path: str | Path, column: str | None = None) -> list[str]:

@@ -48,7 +48,7 @@ class TableSession:
     def forward(self, tree: TokenTree, nodes: Nodes) -> np.ndarray:
         """See `Session.forward`."""
         self._tree = tree
-        return np.array([self.model.logits(text) for text in self.texts(nodes)])
+        return np.array(list(map(self.model.logits, self.texts(nodes))))
 
     def commit(self, tree: TokenTree, path: Nodes, emitted: TokenIds) -> None:
         """See `Session.commit`."""
@@ -63,7 +63,7 @@ class TableSession:
 
     def features(self, nodes: Nodes) -> list[TokenIds]:
         """See `Session.features`."""
-        return [last_tokens(text) for text in self.texts(nodes)]
+        return list(map(last_tokens, self.texts(nodes)))
 
     def texts(self, nodes: Nodes) -> list[list[int]]:
         """What the row after each node of the tree that was read last depends on."""

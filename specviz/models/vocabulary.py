@@ -205,7 +205,7 @@ class TranslatedSession:
         ends = [self._end(tree, int(node)) for node in nodes]
         different = list(dict.fromkeys(ends))
         logits = self._session.forward(self._draft_tree, different)
-        return self.translation.logits(logits, [different.index(end) for end in ends])
+        return self.translation.logits(logits, list(map(different.index, ends)))
 
     def _end(self, tree: TokenTree, node: int) -> int:
         if node not in self._ends:

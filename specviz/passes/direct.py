@@ -117,7 +117,7 @@ class DirectForward:
     def refresh_weights(self) -> None:
         """Follow weights that were changed in place."""
         if adds_one(self.model.model.norm):  # what norms multiply by is no view of them
-            self.layers = [fuse(module) for module in self.model.model.layers]
+            self.layers = list(map(fuse, self.model.model.layers))
             self.norm = norm_weight(self.model.model.norm, self.model.model.norm.weight)
         if self.compiled is not None:
             self.compiled.lay_out(self)
@@ -274,6 +274,6 @@ def direct_forward(model: PreTrainedModel) -> DirectForward | None:
         for weight in model.parameters():
             weight.data = weight.data.clone()
     with torch.inference_mode():
-        direct = DirectForward(model, [fuse(module) for module in model.model.layers])
+        direct = DirectForward(model, list(map(fuse, model.model.layers)))
         direct.compiled = compiler and compiler.CompiledPasses(direct)
         return direct

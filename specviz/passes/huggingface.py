@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def is_spread(model: PreTrainedModel) -> bool:
     """Whether the parts of a model compute on several devices."""
     places = getattr(model, "hf_device_map", None) or {}
-    return len({str(place) for place in places.values()} - {"cpu", "disk"}) > 1
+    return len(set(map(str, places.values())) - {"cpu", "disk"}) > 1
 
 
 class HuggingFaceModel:

@@ -98,7 +98,7 @@ def read_layer(module: torch.nn.Module, weight: Callable[[str], torch.Tensor]) -
     _, names_of = _parameters_of(module)
     weights: list[torch.Tensor | None] = []
     for field, names in names_of._asdict().items():
-        parts = [weight(name) for name in names]
+        parts = list(map(weight, names))
         # A copy: products depend on its alignment.
         whole = None
         if parts:

@@ -72,7 +72,7 @@ class HuggingFaceSession:
 
     def _begin(self, tree: TokenTree, nodes: Sequence[int]) -> list[int]:
         # Another tree, or rows asked for twice: read it afresh, so that no node ever has two slots.
-        nodes = [int(node) for node in nodes]
+        nodes = list(map(int, nodes))
         if tree is not self._tree or not self._slots.keys().isdisjoint(nodes):
             self._forget()
             self._tree = tree

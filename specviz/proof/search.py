@@ -170,7 +170,7 @@ def _larger_trees() -> Iterator[tuple[Parents, Rows, Rows]]:
 
     def random_rows(count: int, tokens: int) -> Rows:
         weights = generator.integers(1, 5, (count, tokens))
-        return tuple(normalised(row) for row in weights.tolist())
+        return tuple(map(normalised, weights.tolist()))
 
     for parents in DEEP:
         levels = max(Topology(parents).depth)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from math import isnan
 
 from ..base.codec import JsonObject
@@ -29,7 +29,7 @@ def paint(step: Step) -> str:
 
 def step_line(step: Step) -> str:
     """How much of a step's tree was accepted, and what it wrote."""
-    written = " ".join(repr(text) for text in step.emitted_texts[: len(step.path)])
+    written = " ".join(map(repr, step.emitted_texts[: len(step.path)]))
     line = (
         f"{step.index + 1:4}  {len(step.path)} of {step.drafted} drafted nodes accepted  {written}"
     )
@@ -60,7 +60,7 @@ def summary(trace: Trace) -> str:
     return f"{line}; ended by {printable(trace.stop)}"
 
 
-def text_table(rows: Sequence[JsonObject], digits: int = 2, markdown: bool = False) -> str:
+def text_table(rows: Iterable[JsonObject], digits: int = 2, markdown: bool = False) -> str:
     """Rows under their names, columns aligned; None is left empty, text is aligned left.
 
     Args:
@@ -73,6 +73,7 @@ def text_table(rows: Sequence[JsonObject], digits: int = 2, markdown: bool = Fal
     chain        5
     sequoia            1.50
     """
+    rows = list(rows)
     # Each column is made as a whole, since its widest cell is as wide as all of it.
     columns = []
     for name in dict.fromkeys(name for row in rows for name in row):

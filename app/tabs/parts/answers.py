@@ -51,7 +51,7 @@ def ask_about(
     def ask(*values: object) -> str:
         held = values[-len(inputs) :]  # without the event, where the answer takes one
         compared_values = [value for value, counts in zip(held, is_compared, strict=True) if counts]
-        answered = [browser_value(value) for value in answer(*values)]
+        answered = list(map(browser_value, answer(*values)))
         return dumps({"inputs": compared_values, "values": answered})
 
     box = gr.Textbox("", visible="hidden")

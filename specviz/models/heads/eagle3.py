@@ -186,7 +186,7 @@ class Eagle3Model:
         self.ids = ids.to(self.device)
         # where the states that it reads stand among the target's features
         layers = form.feature_layers(target.layers)
-        self.parts = [target.feature_layers.index(layer) for layer in layers]
+        self.parts = list(map(target.feature_layers.index, layers))
         self.kv_dtype = attention_dtype(target)
         self.rotary = rotary_table(form.layer, self.positions, self.kv_dtype).to(self.device)
         self.compiled = compiled_head(self, form)

@@ -111,7 +111,7 @@ def is_eagle3(config: JsonObject) -> bool:
     Raises:
         ValueError: for other heads, by name.
     """
-    architectures = [str(name) for name in config.get("architectures") or ()]
+    architectures = list(map(str, config.get("architectures") or ()))
     kind = config.get("speculators_model_type")
     names = " ".join([*architectures, str(kind or "")]).lower()
     others = [other for sign, other in TABLES["other_names"].items() if sign in names]
